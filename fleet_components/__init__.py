@@ -1,0 +1,1 @@
+"""Decide, preview and deliver Kubernetes objects to a fleet of clusters."""

@@ -1,0 +1,117 @@
+"""A member cluster as the schedulers see it: one record for KubeFleet and for Karmada."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import attrs
+
+NO_LABELS: Mapping[str, str] = {}
+
+
+@attrs.frozen
+class Taint:
+    """A taint on a member.
+
+    Attributes:
+        key: the taint's key.
+        value: its value, empty by default.
+        effect: ``NoSchedule``; Karmada also knows ``PreferNoSchedule`` and ``NoExecute``.
+        time_added: when it was added, for ``NoExecute``; None when not recorded.
+    """
+
+    key: str
+    value: str = ""
+    effect: str = "NoSchedule"
+    time_added: datetime | None = None
+
+
+@attrs.frozen
+class Agent:
+    """What the KubeFleet member agent last reported. All times are absolute.
+
+    Attributes:
+        joined: the ``Joined`` condition is True.
+        healthy: the ``Healthy`` condition is True; None when there is no such condition.
+        health_since: its last transition.
+        heartbeat: when the last heartbeat was received.
+    """
+
+    joined: bool = True
+    healthy: bool | None = True
+    health_since: datetime | None = None
+    heartbeat: datetime | None = None
+
+
+@attrs.frozen
+class Usage:
+    """Amounts by resource name (``cpu``, ``memory``, ...), as Kubernetes quantities in text."""
+
+    capacity: Mapping[str, str] = NO_LABELS
+    allocatable: Mapping[str, str] = NO_LABELS
+    available: Mapping[str, str] = NO_LABELS
+
+
+@attrs.frozen
+class ResourceModel:
+    """One grade of Karmada's resource models: the lower bound of a node of that grade, by resource."""
+
+    grade: int
+    minimum: Mapping[str, str]
+
+
+@attrs.frozen
+class ResourceSummary:
+    """Karmada's ``status.resourceSummary``: amounts by resource name, and free nodes by grade."""
+
+    allocatable: Mapping[str, str] = NO_LABELS
+    allocated: Mapping[str, str] = NO_LABELS
+    allocating: Mapping[str, str] = NO_LABELS
+    nodes_by_grade: Mapping[int, int] | None = None
+
+
+@attrs.frozen
+class Cluster:
+    """A member of the fleet.
+
+    A declared member (``observed`` False) is joined and healthy, without heartbeat; an observed one is judged
+    by ``agent`` at the time of the observation.
+
+    Attributes:
+        name: its name in the fleet, unique.
+        labels: its labels, the automatic ones included.
+        taints: in the order of the spec.
+        properties: property name to value, as text (KubeFleet ``status.properties``).
+        usage: KubeFleet ``status.resourceUsage``.
+        observed: whether status was read from a real system.
+        agent: the member agent's report; None when an observed member has none yet.
+        leaving: it has a deletion timestamp.
+        namespaces: namespaces on the member (KubeFleet ``status.namespaces``); None when not collected.
+        namespaces_collected: the ``NamespaceCollectionSucceeded`` condition is there.
+        provider: cloud provider (Karmada ``spec.provider``).
+        region: region (Karmada ``spec.region``).
+        zones: zones (Karmada ``spec.zones``).
+        api_enablements: ``(apiVersion, kind)`` pairs that the member serves; None when not declared, which
+            Karmada treats as every API missing for observed members and we treat as every API present for
+            declared ones.
+        resource_models: Karmada ``spec.resourceModels``; None means the nine default ones.
+        resource_summary: Karmada ``status.resourceSummary``; None when absent.
+    """
+
+    name: str
+    labels: Mapping[str, str] = NO_LABELS
+    taints: tuple[Taint, ...] = ()
+    properties: Mapping[str, str] = NO_LABELS
+    usage: Usage = Usage()
+    observed: bool = False
+    agent: Agent | None = Agent()
+    leaving: bool = False
+    namespaces: Mapping[str, str] | None = None
+    namespaces_collected: bool = False
+    provider: str = ""
+    region: str = ""
+    zones: tuple[str, ...] = ()
+    api_enablements: frozenset[tuple[str, str]] | None = None
+    resource_models: tuple[ResourceModel, ...] | None = None
+    resource_summary: ResourceSummary | None = None

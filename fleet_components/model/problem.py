@@ -1,0 +1,61 @@
+"""What is wrong, where, and what would do: the one form of every refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import attrs
+
+FieldPath = tuple[str | int, ...]
+"""Where a value stands in an object, as keys and indices: ``("spec", "taints", 0, "effect")``."""
+
+
+def show_path(path: Sequence[str | int]) -> str:
+    """Write a field path as the Kubernetes API does: ``spec.taints[0].effect``."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif "." in step or "/" in step:
+            text += f"[{step}]"
+        else:
+            text += f".{step}" if text else step
+    return text
+
+
+@attrs.frozen
+class Problem:
+    """One thing that is wrong with the input.
+
+    Attributes:
+        what: what is wrong, as a sentence without a full stop.
+        path: the field, from the root of the object.
+        hint: what would do instead; empty where nothing better can be said.
+        subject: the object, as ``Kind namespace/name``.
+        file: the file that it was read from; empty for objects made in a program.
+        line: the line in that file, from 1.
+    """
+
+    what: str
+    path: FieldPath = ()
+    hint: str = ""
+    subject: str = ""
+    file: str = ""
+    line: int | None = None
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}" if self.line is not None else self.file
+        parts = [part for part in (where, self.subject, show_path(self.path), self.what) if part]
+        return ": ".join(parts) + (f" ({self.hint})" if self.hint else "")
+
+
+class FleetError(Exception):
+    """Input that cannot be worked with; carries every problem found, not just the first.
+
+    Attributes:
+        problems: the problems, in the order of files and lines.
+    """
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))

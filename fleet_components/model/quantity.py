@@ -1,0 +1,114 @@
+"""Exact Kubernetes quantities: ``1500m``, ``16Gi``, ``0.038``, ``1e-1``.
+
+Source of the rules: the ``Quantity`` type of the Kubernetes API machinery. Values are exact to 1e-9 and
+rounded up (away from zero) beyond it; binary quantities are capped at 2**63-1.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache, total_ordering
+
+import attrs
+
+_FORM = re.compile(r"([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)")
+_DECIMAL = {"": 0, "n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)")
+_NANO = 9
+_MAX_INT64 = 2**63 - 1
+_MAX_FAST_DIGITS = 18
+_MAX_EXPONENT = 400
+_WRONG_FORM = (
+    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+)
+_WRONG_SUFFIX = "unable to parse quantity's suffix"
+
+
+@total_ordering
+@attrs.frozen(eq=False)
+class Quantity:
+    """An exact amount.
+
+    Attributes:
+        nano: the amount in units of 1e-9.
+        approximate: the amount as the float that the real schedulers interpolate with
+            (``AsApproximateFloat64``: unscaled value times a power of ten).
+    """
+
+    nano: int
+    approximate: float = attrs.field(repr=False)
+
+    def __eq__(self, other: object) -> bool:
+        return self.nano == other.nano if isinstance(other, Quantity) else NotImplemented
+
+    def __lt__(self, other: Quantity) -> bool:
+        return self.nano < other.nano
+
+    def __hash__(self) -> int:
+        return hash(self.nano)
+
+
+@lru_cache(maxsize=65536)
+def parse_quantity(text: str) -> Quantity:
+    """Read a quantity as Kubernetes does.
+
+    Raises:
+        ValueError: the text is no quantity; the message is the one that Kubernetes gives.
+    """
+    match = _FORM.fullmatch(text)
+    if not match or not text:
+        raise ValueError(_WRONG_FORM)
+    sign = -1 if match[1] == "-" else 1
+    whole, fraction, suffix = match[2] or "0", match[3] or "", match[4]
+    if suffix in _BINARY:
+        return _binary(sign, whole, fraction, _BINARY[suffix])
+    return _decimal(sign, whole, fraction, _decimal_exponent(suffix))
+
+
+def is_quantity(text: str) -> bool:
+    """Whether :func:`parse_quantity` would take the text."""
+    try:
+        parse_quantity(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _decimal_exponent(suffix: str) -> int:
+    if suffix in _DECIMAL:
+        return _DECIMAL[suffix]
+    exponent = _EXPONENT.fullmatch(suffix)
+    if not exponent or abs(int(exponent[1])) > _MAX_EXPONENT:
+        raise ValueError(_WRONG_SUFFIX)
+    return int(exponent[1])
+
+
+def _decimal(sign: int, whole: str, fraction: str, exponent: int) -> Quantity:
+    unscaled, scale = int(whole + fraction), exponent - len(fraction)
+    if len(whole) + len(fraction) <= _MAX_FAST_DIGITS and scale >= -_NANO:
+        return _of(sign * unscaled, scale)
+    return _of(sign * _to_nano(unscaled, scale), -_NANO)
+
+
+def _binary(sign: int, whole: str, fraction: str, exponent: int) -> Quantity:
+    unscaled = int(whole + fraction) << exponent
+    fits_fast = 15 - len(whole) - int(exponent * 3 / 10) - 1 >= 0 and unscaled <= _MAX_INT64
+    if not fraction and fits_fast:
+        return _of(sign * unscaled, 0)
+    nano = min(_to_nano(unscaled, -len(fraction)), _MAX_INT64 * 10**_NANO)
+    return _of(sign * nano, -_NANO)
+
+
+def _to_nano(unscaled: int, scale: int) -> int:
+    shift = scale + _NANO
+    return unscaled * 10**shift if shift >= 0 else -(-unscaled // 10**-shift)
+
+
+def _of(unscaled: int, scale: int) -> Quantity:
+    nano = unscaled * 10 ** (scale + _NANO)
+    try:
+        approximate = float(unscaled) * float(f"1e{scale}") if scale else float(unscaled)
+    except OverflowError:
+        approximate = float("inf") if unscaled > 0 else float("-inf")
+    return Quantity(nano, approximate)
