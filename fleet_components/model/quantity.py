@@ -19,9 +19,7 @@ _NANO = 9
 _MAX_INT64 = 2**63 - 1
 _MAX_FAST_DIGITS = 18
 _MAX_EXPONENT = 400
-_WRONG_FORM = (
-    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-)
+_WRONG_FORM = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _WRONG_SUFFIX = "unable to parse quantity's suffix"
 
 
@@ -102,7 +100,7 @@ def _binary(sign: int, whole: str, fraction: str, exponent: int) -> Quantity:
 
 def _to_nano(unscaled: int, scale: int) -> int:
     shift = scale + _NANO
-    return unscaled * 10**shift if shift >= 0 else -(-unscaled // 10**-shift)
+    return unscaled * int(10**shift) if shift >= 0 else -(-unscaled // int(10**-shift))
 
 
 def _of(unscaled: int, scale: int) -> Quantity:

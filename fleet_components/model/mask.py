@@ -1,0 +1,46 @@
+"""Sets of members as the bits of one integer: bit i stands for the i-th member of the inventory.
+
+Set operations on 10,000 members then cost a microsecond, whatever the selector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import compress
+
+Mask = int
+"""A set of members. ``a & b``, ``a | b`` and ``a & ~b`` are intersection, union and difference."""
+
+_TO_DIGITS = bytes([48, 49]) + bytes(254)
+_TO_FLAGS = bytes(49) + b"\x01" + bytes(206)
+
+
+def full(size: int) -> Mask:
+    """The set of all ``size`` members."""
+    return (1 << size) - 1
+
+
+def from_positions(positions: Iterable[int], size: int) -> Mask:
+    """The set of the members at these positions."""
+    flags = bytearray(size)
+    for position in positions:
+        flags[position] = 1
+    return from_flags(flags)
+
+
+def from_flags(flags: bytes | bytearray) -> Mask:
+    """The set of the members whose byte is 1."""
+    return int(flags[::-1].translate(_TO_DIGITS), 2) if flags else 0
+
+
+def positions(mask: Mask) -> list[int]:
+    """The positions in a set, ascending."""
+    if not mask:
+        return []
+    flags = f"{mask:b}".encode()[::-1].translate(_TO_FLAGS)
+    return list(compress(range(len(flags)), flags))
+
+
+def has(mask: Mask, position: int) -> bool:
+    """Whether the member at this position is in the set."""
+    return bool(mask >> position & 1)

@@ -1,0 +1,70 @@
+"""Reads a KubeFleet ``MemberCluster`` object, declared by hand or exported from a hub."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from fleet_components.model.cluster import Agent, Cluster, Taint, Usage
+
+
+def read_member_cluster(data: Mapping[str, Any]) -> Cluster:
+    """The member that a ``MemberCluster`` describes.
+
+    An object whose status carries ``agentStatus`` or ``conditions`` was observed on a hub and is judged by it;
+    any other one is declared: joined and healthy, with the properties and resource usage that it lists.
+    """
+    metadata, spec, status = data["metadata"], data.get("spec") or {}, data.get("status") or {}
+    observed = "agentStatus" in status or "conditions" in status
+    usage = status.get("resourceUsage") or {}
+    return Cluster(
+        name=metadata["name"],
+        labels=metadata.get("labels") or {},
+        taints=tuple(_taint(taint) for taint in spec.get("taints") or ()),
+        properties={k: str(v["value"]) for k, v in (status.get("properties") or {}).items()},
+        usage=Usage(_texts(usage.get("capacity")), _texts(usage.get("allocatable")), _texts(usage.get("available"))),
+        observed=observed,
+        agent=_agent(status.get("agentStatus") or ()) if observed else Agent(),
+        leaving=metadata.get("deletionTimestamp") is not None,
+        namespaces=status.get("namespaces"),
+        namespaces_collected=any(
+            c.get("type") == "NamespaceCollectionSucceeded" for c in status.get("conditions") or ()
+        ),
+    )
+
+
+def read_time(text: str | None) -> datetime | None:
+    """Read an RFC 3339 time; None stands for none.
+
+    Raises:
+        ValueError: the text is no such time, or has no zone.
+    """
+    if text is None:
+        return None
+    time = datetime.fromisoformat(text)
+    if time.tzinfo is None:
+        raise ValueError(f'"{text}" has no time zone; write it as 2026-01-31T12:00:00Z')
+    return time
+
+
+def _taint(taint: Mapping[str, Any]) -> Taint:
+    return Taint(taint["key"], taint.get("value") or "", taint["effect"], read_time(taint.get("timeAdded")))
+
+
+def _texts(amounts: Mapping[str, Any] | None) -> Mapping[str, str]:
+    return {resource: str(amount) for resource, amount in (amounts or {}).items()}
+
+
+def _agent(statuses: Sequence[Mapping[str, Any]]) -> Agent | None:
+    agent = next((status for status in statuses if status.get("type") == "MemberAgent"), None)
+    if agent is None:
+        return None
+    conditions = {condition["type"]: condition for condition in agent.get("conditions") or ()}
+    joined, healthy = conditions.get("Joined"), conditions.get("Healthy")
+    return Agent(
+        joined=joined is not None and joined["status"] == "True",
+        healthy=None if healthy is None else healthy["status"] == "True",
+        health_since=read_time(healthy.get("lastTransitionTime")) if healthy else None,
+        heartbeat=read_time(agent.get("lastReceivedHeartbeat")),
+    )

@@ -1,0 +1,209 @@
+"""KubeFleet placements as typed values, named and nested as the API has them.
+
+Source: ``ClusterResourcePlacement`` and ``ResourcePlacement`` of ``placement.kubernetes-fleet.io`` v1 and v1beta1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from fleet_components.model.codec import decode
+from fleet_components.model.manifest import Manifest, Origin
+from fleet_components.model.selector import LabelSelector
+
+PICK_ALL, PICK_FIXED, PICK_N = "PickAll", "PickFixed", "PickN"
+
+
+@attrs.frozen
+class PropertyRequirement:
+    """One property expression: ``operator`` is Gt, Ge, Lt, Le, Eq or Ne; exactly one value."""
+
+    name: str
+    operator: str
+    values: tuple[str, ...]
+
+
+@attrs.frozen
+class PropertySelector:
+    """Property expressions, all of which must hold."""
+
+    match_expressions: tuple[PropertyRequirement, ...] = ()
+
+
+@attrs.frozen
+class PropertySorter:
+    """Ranks members by a property; ``sort_order`` is Ascending or Descending (more is better)."""
+
+    name: str
+    sort_order: str = "Descending"
+
+
+@attrs.frozen
+class ClusterSelectorTerm:
+    """A required term: the label selector and the property selector must both match."""
+
+    label_selector: LabelSelector | None = None
+    property_selector: PropertySelector | None = None
+
+
+@attrs.frozen
+class ClusterSelector:
+    """Required terms, one of which must match. Without terms every member matches."""
+
+    cluster_selector_terms: tuple[ClusterSelectorTerm, ...] = ()
+
+
+@attrs.frozen
+class Preference:
+    """What a preferred term looks at."""
+
+    label_selector: LabelSelector | None = None
+    property_sorter: PropertySorter | None = None
+
+
+@attrs.frozen
+class PreferredClusterSelector:
+    """A preferred term; ``weight`` is -100 to 100."""
+
+    weight: int
+    preference: Preference = Preference()
+
+
+@attrs.frozen
+class ClusterAffinity:
+    """Required and preferred terms."""
+
+    required_during_scheduling_ignored_during_execution: ClusterSelector | None = None
+    preferred_during_scheduling_ignored_during_execution: tuple[PreferredClusterSelector, ...] = ()
+
+
+@attrs.frozen
+class Affinity:
+    """The affinity of a policy."""
+
+    cluster_affinity: ClusterAffinity | None = None
+
+
+@attrs.frozen
+class TopologySpreadConstraint:
+    """Spreads the picked members over the values of a label."""
+
+    topology_key: str
+    max_skew: int = 1
+    when_unsatisfiable: str = "DoNotSchedule"
+
+
+@attrs.frozen
+class Toleration:
+    """Tolerates taints; ``operator`` is Equal or Exists, an empty ``effect`` stands for all effects."""
+
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+
+
+@attrs.frozen
+class PlacementPolicy:
+    """Which members a placement takes."""
+
+    placement_type: str = PICK_ALL
+    cluster_names: tuple[str, ...] = ()
+    number_of_clusters: int | None = None
+    affinity: Affinity | None = None
+    topology_spread_constraints: tuple[TopologySpreadConstraint, ...] = ()
+    tolerations: tuple[Toleration, ...] = ()
+
+    @property
+    def required_terms(self) -> tuple[ClusterSelectorTerm, ...]:
+        """The required affinity terms; empty when there are none."""
+        affinity = self.affinity.cluster_affinity if self.affinity else None
+        required = affinity.required_during_scheduling_ignored_during_execution if affinity else None
+        return required.cluster_selector_terms if required else ()
+
+    @property
+    def preferred_terms(self) -> tuple[PreferredClusterSelector, ...]:
+        """The preferred affinity terms; empty when there are none."""
+        affinity = self.affinity.cluster_affinity if self.affinity else None
+        return affinity.preferred_during_scheduling_ignored_during_execution if affinity else ()
+
+
+@attrs.frozen
+class ResourceSelector:
+    """Selects objects of one kind, by name, by labels, or all of them.
+
+    ``selection_scope`` counts for namespaces: NamespaceWithResources, NamespaceOnly or
+    NamespaceWithResourceSelectors.
+    """
+
+    version: str
+    kind: str
+    group: str = ""
+    name: str = ""
+    label_selector: LabelSelector | None = None
+    selection_scope: str = "NamespaceWithResources"
+
+
+@attrs.frozen
+class RollingUpdate:
+    """How many members may change at a time. Percentages count of the wanted number and round up."""
+
+    max_unavailable: int | str = "25%"
+    max_surge: int | str = "25%"
+    unavailable_period_seconds: int = 60
+
+
+@attrs.frozen
+class Strategy:
+    """How a change is rolled out; ``type`` is RollingUpdate or External (staged update runs)."""
+
+    type: str = "RollingUpdate"
+    rolling_update: RollingUpdate = RollingUpdate()
+    apply_strategy: Mapping[str, Any] = attrs.field(factory=dict)
+
+
+@attrs.frozen
+class PlacementSpec:
+    """The spec of a placement."""
+
+    resource_selectors: tuple[ResourceSelector, ...] = ()
+    policy: PlacementPolicy | None = None
+    strategy: Strategy = Strategy()
+    revision_history_limit: int = 10
+
+
+@attrs.frozen
+class Placement:
+    """A ClusterResourcePlacement (``namespace`` empty) or a ResourcePlacement.
+
+    Attributes:
+        name: ``metadata.name``.
+        namespace: the namespace of a ResourcePlacement.
+        spec: the spec; a missing policy means PickAll.
+        origin: where it was read.
+    """
+
+    name: str
+    spec: PlacementSpec
+    namespace: str = ""
+    origin: Origin | None = attrs.field(default=None, eq=False)
+
+    @classmethod
+    def from_manifest(cls, manifest: Manifest) -> Placement:
+        """Read a placement that admission has passed."""
+        spec = decode(PlacementSpec, manifest.data["spec"])
+        namespace = manifest.namespace if manifest.kind == "ResourcePlacement" else ""
+        return cls(manifest.name, spec, namespace, manifest.origin)
+
+    @property
+    def kind(self) -> str:
+        """The API kind."""
+        return "ResourcePlacement" if self.namespace else "ClusterResourcePlacement"
+
+    @property
+    def key(self) -> str:
+        """``namespace/name``, or the name alone for a cluster-scoped one."""
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name

@@ -1,0 +1,63 @@
+"""ClusterEligibility: the member is in the fleet, connected, joined and not unhealthy for long."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from fleet_components.model import mask as masks
+from fleet_components.model.cluster import Cluster
+from fleet_components.model.inventory import Inventory
+from fleet_components.model.mask import Mask
+from fleet_components.scheduler.kubefleet.state import CycleState
+
+_PATIENCE = timedelta(minutes=5)
+_UNCONNECTED = "cluster is not connected to the fleet: "
+
+
+class ClusterEligibility:
+    """Filters out members that cannot take objects at the inventory's ``as_of``."""
+
+    name = "ClusterEligibility"
+
+    def mask(self, state: CycleState, candidates: Mask) -> Mask:
+        """Members that are eligible."""
+        return candidates & eligible(state.inventory)
+
+    def reason(self, state: CycleState, position: int) -> str:
+        """Why the member is not eligible."""
+        return ineligibility(state.inventory.clusters[position], state.inventory.as_of)
+
+    def remedy(self, state: CycleState, position: int) -> str:
+        """What would make it eligible."""
+        cluster = state.inventory.clusters[position]
+        return "it is leaving the fleet for good" if cluster.leaving else "its member agent reports again, healthy"
+
+
+def eligible(inventory: Inventory) -> Mask:
+    """The members that are eligible for resource placement."""
+    return inventory.column("kubefleet eligible", lambda: _eligible(inventory))
+
+
+def _eligible(inventory: Inventory) -> Mask:
+    as_of = inventory.as_of
+    return masks.from_flags(bytes(not ineligibility(cluster, as_of) for cluster in inventory.clusters))
+
+
+def ineligibility(cluster: Cluster, as_of: datetime | None) -> str:
+    """Why a member is not eligible, in KubeFleet's words; empty when it is. Without ``as_of`` nothing expires."""
+    if cluster.leaving:
+        return "cluster has left the fleet"
+    agent = cluster.agent
+    if agent is None:
+        return _UNCONNECTED + "member agent not online yet"
+    if as_of and cluster.observed and agent.heartbeat and as_of - agent.heartbeat > _PATIENCE:
+        ago = (as_of - agent.heartbeat) / timedelta(minutes=1)
+        return _UNCONNECTED + f"no recent heartbeat signals (last received {ago:.2f} minutes ago)"
+    if not agent.joined:
+        return _UNCONNECTED + "member agent not joined yet"
+    if agent.healthy is None:
+        return _UNCONNECTED + "health condition from member agent is not available"
+    if not agent.healthy and as_of and agent.health_since and as_of - agent.health_since > _PATIENCE:
+        ago = (as_of - agent.health_since) / timedelta(minutes=1)
+        return _UNCONNECTED + f"unhealthy for a prolonged period of time (last transitioned {ago:.2f} minutes ago)"
+    return ""

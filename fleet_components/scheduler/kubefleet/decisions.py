@@ -1,0 +1,112 @@
+"""The ``clusterDecisions`` list and the ``Scheduled`` condition, in KubeFleet's order and words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import attrs
+
+from fleet_components.model.decision import ClusterDecision, ClusterScore, Condition, Status
+from fleet_components.model.memory import Binding
+from fleet_components.scheduler.kubefleet.bindings import Bindings, Pick
+
+MAX_DECISIONS = 1000
+MAX_NOT_SELECTED = 20
+
+
+@attrs.frozen
+class NotSelected:
+    """Members to explain: those that scored too low, best first, and the filtered ones by name."""
+
+    outscored: Sequence[Pick] = ()
+    filtered: Sequence[tuple[str, str]] = ()
+
+
+def selected_status(
+    bindings: Bindings, order: Iterable[str], wanted: int, not_selected: NotSelected = NotSelected()
+) -> Status:
+    """The status after a PickAll or PickN cycle.
+
+    Args:
+        bindings: the bindings.
+        order: the selected members in the order of the list.
+        wanted: how many members the policy wants.
+        not_selected: the others, of which at most 20 are shown.
+    """
+    names = list(order)
+    shown = [_selected(name, bindings.by_name[name]) for name in names[:MAX_DECISIONS]]
+    shown += _not_selected(not_selected, set(names[:MAX_DECISIONS]), MAX_DECISIONS - len(names))
+    return Status(tuple(shown), scheduled_condition(len(names) >= wanted, len(names)), pending=False)
+
+
+def fixed_status(valid: Sequence[str], invalid: Sequence[tuple[str, str]], missing: Sequence[str]) -> Status:
+    """The status after a PickFixed cycle: valid, ineligible and unknown names, each in the policy's order."""
+    decisions = [ClusterDecision(name, True, fixed_reason(name)) for name in valid]
+    decisions += [
+        ClusterDecision(name, False, f'Cluster "{name}" is not eligible for resource placement yet: {why}')
+        for name, why in invalid
+    ]
+    decisions += [ClusterDecision(name, False, f'Specified cluster "{name}" is not found') for name in missing]
+    return Status(tuple(decisions), scheduled_condition(not invalid and not missing, len(valid)), pending=False)
+
+
+def scheduled_condition(fulfilled: bool, found: int) -> Condition:
+    """The ``Scheduled`` condition of the policy snapshot."""
+    if fulfilled:
+        message = "found all cluster needed as specified by the scheduling policy, found {} cluster(s)"
+        return Condition("Scheduled", "True", "SchedulingPolicyFulfilled", message.format(found))
+    message = "could not find all clusters needed as specified by the scheduling policy, found {} cluster(s) instead"
+    return Condition("Scheduled", "False", "SchedulingPolicyUnfulfilled", message.format(found))
+
+
+def fixed_reason(name: str) -> str:
+    """Why a named member is selected."""
+    return f'Successfully scheduled resources for placement in "{name}": picked by scheduling policy'
+
+
+def refreshed(old: Status, new: Status, *, same_policy: bool) -> Status:
+    """The status that stands: the old one, in its old order, when nothing but order and message would change."""
+    same_decisions = len(old.decisions) == len(new.decisions) and set(old.decisions) == set(new.decisions)
+    if same_policy and same_decisions and _same_condition(old.condition, new.condition):
+        return old
+    return new
+
+
+def _same_condition(old: Condition | None, new: Condition | None) -> bool:
+    return bool(old and new and (old.status, old.reason) == (new.status, new.reason))
+
+
+def _selected(name: str, binding: Binding) -> ClusterDecision:
+    affinity, spread = binding.affinity_score, binding.topology_spread_score
+    if affinity is None or spread is None:
+        return ClusterDecision(name, True, fixed_reason(name))
+    reason = (
+        f'Successfully scheduled resources for placement in "{name}" '
+        f"(affinity score: {affinity}, topology spread score: {spread}): picked by scheduling policy"
+    )
+    return ClusterDecision(name, True, reason, ClusterScore(affinity, spread))
+
+
+def _not_selected(others: NotSelected, seen: set[str], slots: int) -> list[ClusterDecision]:
+    decisions: list[ClusterDecision] = []
+    left = MAX_NOT_SELECTED
+    for pick in others.outscored:
+        if slots == 0 or left == 0:
+            break
+        if pick.cluster not in seen:
+            decisions.append(_outscored(pick))
+            slots, left = slots - 1, left - 1
+    # Members that are selected already use up a slot here although they are not shown.
+    for name, reason in others.filtered[: max(0, min(left, slots))]:
+        if name not in seen:
+            decisions.append(ClusterDecision(name, False, f"ClusterUnschedulable, {reason}"))
+    return decisions
+
+
+def _outscored(pick: Pick) -> ClusterDecision:
+    affinity, spread = pick.affinity_score or 0, pick.topology_spread_score or 0
+    reason = (
+        f'Cluster "{pick.cluster}" does not score high enough '
+        f"(affinity score: {affinity}, topology spread score: {spread})"
+    )
+    return ClusterDecision(pick.cluster, False, reason, ClusterScore(affinity, spread))

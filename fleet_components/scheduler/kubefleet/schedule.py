@@ -1,0 +1,59 @@
+"""One run of the KubeFleet scheduler for one placement."""
+
+from __future__ import annotations
+
+import attrs
+
+from fleet_components.model.decision import Decision, Status
+from fleet_components.model.inventory import Inventory
+from fleet_components.model.memory import PlacementMemory
+from fleet_components.model.placement import PICK_ALL, PlacementPolicy
+from fleet_components.scheduler.framework import SchedulingError
+from fleet_components.scheduler.kubefleet.bindings import Bindings
+from fleet_components.scheduler.kubefleet.decisions import refreshed
+from fleet_components.scheduler.kubefleet.pick import pick
+from fleet_components.scheduler.kubefleet.state import CycleState
+
+_EVERYWHERE = PlacementPolicy(PICK_ALL)
+
+
+def schedule(
+    inventory: Inventory,
+    policy: PlacementPolicy | None,
+    memory: PlacementMemory = PlacementMemory(),
+    *,
+    namespace: str = "",
+    status: Status = Status(),
+) -> Decision[PlacementMemory]:
+    """Decide which members a placement goes to, exactly as KubeFleet v0.3.1 does.
+
+    Args:
+        inventory: the fleet.
+        policy: the policy; None means PickAll.
+        memory: what was decided before; the default stands for a new placement.
+        namespace: the namespace of a ResourcePlacement; empty for a ClusterResourcePlacement.
+        status: the status that stands; only its order and texts depend on it, never the choice.
+
+    Returns:
+        The decision. When a cycle fails its ``error`` is set, and bindings and status are as before.
+    """
+    if not namespace:
+        policy = policy or _EVERYWHERE  # the webhook writes it out, for cluster-scoped placements only
+    same_policy = memory.snapshot >= 0 and policy == memory.policy
+    new_snapshot = memory.snapshot < 0 or _without_number(policy) != _without_number(memory.policy)
+    snapshot = memory.snapshot + 1 if new_snapshot else memory.snapshot
+    bindings = Bindings(memory.bindings, snapshot, inventory)
+    error, written = "", None
+    try:
+        written = pick(CycleState(inventory, policy or _EVERYWHERE, namespace), bindings)
+    except SchedulingError as failure:
+        error = str(failure)
+    standing = Status() if new_snapshot else attrs.evolve(status, pending=status.pending or not same_policy)
+    current = standing if written is None else refreshed(status, written, same_policy=same_policy)
+    remembered = attrs.evolve(memory, snapshot=snapshot, policy=policy, bindings=dict(sorted(bindings.by_name.items())))
+    return Decision(remembered, current, error)
+
+
+def _without_number(policy: PlacementPolicy | None) -> PlacementPolicy | None:
+    # Only the number of clusters may change without a new policy snapshot.
+    return policy and attrs.evolve(policy, number_of_clusters=None)

@@ -1,0 +1,45 @@
+"""What the KubeFleet plug-ins see during one scheduling cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+import attrs
+
+from fleet_components.model.inventory import Inventory
+from fleet_components.model.mask import Mask
+from fleet_components.model.placement import PlacementPolicy
+
+T = TypeVar("T")
+
+
+@attrs.frozen
+class CycleState:
+    """One cycle.
+
+    Attributes:
+        inventory: the fleet.
+        policy: the policy that is being scheduled.
+        namespace: the namespace of a ResourcePlacement; empty for a cluster-scoped one.
+        present: members with a scheduled or bound binding under the current policy snapshot.
+        obsolete: members with a binding under an older policy snapshot.
+    """
+
+    inventory: Inventory
+    policy: PlacementPolicy
+    namespace: str = ""
+    present: Mask = 0
+    obsolete: Mask = 0
+    _shared: dict[Hashable, Any] = attrs.field(factory=dict, repr=False, eq=False)
+
+    def next(self, present: Mask, obsolete: Mask) -> CycleState:
+        """The state of the following cycle on the same fleet and policy."""
+        return attrs.evolve(self, present=present, obsolete=obsolete)
+
+    def once(self, key: Hashable, build: Callable[[], T]) -> T:
+        """What no binding changes: computed in the first cycle, shared with the following ones."""
+        if key not in self._shared:
+            self._shared[key] = build()
+        value: T = self._shared[key]
+        return value

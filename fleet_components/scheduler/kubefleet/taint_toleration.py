@@ -1,0 +1,50 @@
+"""TaintToleration: every taint of the member must be tolerated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fleet_components.model.cluster import Taint
+from fleet_components.model.mask import Mask
+from fleet_components.model.placement import Toleration
+from fleet_components.scheduler.kubefleet.state import CycleState
+
+
+class TaintToleration:
+    """Filters out members with a taint that the policy does not tolerate."""
+
+    name = "TaintToleration"
+
+    def mask(self, state: CycleState, candidates: Mask) -> Mask:
+        """Members all of whose taints are tolerated."""
+        for taint, tainted in state.inventory.taints.items():
+            if not tolerated(taint, state.policy.tolerations):
+                candidates &= ~tainted
+        return candidates
+
+    def reason(self, state: CycleState, position: int) -> str:
+        """The first untolerated taint, in spec order."""
+        taint = self._untolerated(state, position)
+        return f"taint &{{Key:{taint.key} Value:{taint.value} Effect:{taint.effect}}} cannot be tolerated"
+
+    def remedy(self, state: CycleState, position: int) -> str:
+        """The toleration that is missing."""
+        taint = self._untolerated(state, position)
+        return f'tolerate {{key: {taint.key}, operator: Equal, value: "{taint.value}"}}, or remove the taint'
+
+    def _untolerated(self, state: CycleState, position: int) -> Taint:
+        taints = state.inventory.clusters[position].taints
+        return next(taint for taint in taints if not tolerated(taint, state.policy.tolerations))
+
+
+def tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
+    """Whether any toleration covers the taint. Exists without key covers every taint."""
+    return any(_covers(toleration, taint) for toleration in tolerations)
+
+
+def _covers(toleration: Toleration, taint: Taint) -> bool:
+    if toleration.effect not in ("", taint.effect):
+        return False
+    if toleration.operator == "Exists":
+        return toleration.key in ("", taint.key)
+    return toleration.operator == "Equal" and (toleration.key, toleration.value) == (taint.key, taint.value)

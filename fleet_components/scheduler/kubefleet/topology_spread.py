@@ -1,0 +1,133 @@
+"""TopologySpreadConstraints: keeps the picked members even over the values of a label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from fleet_components.model.mask import Mask
+from fleet_components.model.placement import TopologySpreadConstraint
+from fleet_components.scheduler.kubefleet.state import CycleState
+
+_VIOLATED_SCORE = -1000
+
+
+@attrs.frozen
+class _Domain:
+    """One value of a topology key: its members, and what one more pick there would do."""
+
+    value: str
+    members: Mask
+    picked: int
+    skew_change: int
+    violated: bool
+
+
+class TopologySpread:
+    """DoNotSchedule constraints filter; every constraint scores, from the counts of this cycle."""
+
+    name = "TopologySpreadConstraints"
+
+    def mask(self, state: CycleState, candidates: Mask) -> Mask:
+        """Members where one more pick violates no DoNotSchedule constraint."""
+        for constraint in _hard(state):
+            for domain in _domains(state, constraint):
+                if domain.violated:
+                    candidates &= ~domain.members
+        return candidates
+
+    def reason(self, state: CycleState, position: int) -> str:
+        """The first violated constraint."""
+        constraint, _ = next(
+            (constraint, domain)
+            for constraint in _hard(state)
+            for domain in _domains(state, constraint)
+            if domain.violated and domain.members >> position & 1
+        )
+        key, skew = constraint.topology_key, constraint.max_skew
+        return f'violated doNotSchedule topology spread constraint "{key}" (max skew {skew})'
+
+    def remedy(self, state: CycleState, position: int) -> str:
+        """How the picks are spread now."""
+        shown = []
+        for constraint in _hard(state):
+            counts = ", ".join(f'"{d.value}": {d.picked}' for d in _domains(state, constraint))
+            shown.append(f"{constraint.topology_key} has picks in {{{counts}}}")
+        return "a higher maxSkew, or picks elsewhere first: " + "; ".join(shown)
+
+    def groups(self, state: CycleState, candidates: Mask) -> Mapping[int, Mask]:
+        """The candidates by score: minus the change of skew for each constraint, -1000 for a violated one."""
+        groups: dict[int, Mask] = {0: candidates}
+        for constraint in state.policy.topology_spread_constraints:
+            groups = _add(groups, _domains(state, constraint))
+        return groups
+
+    def scores(self, state: CycleState, candidates: Mask) -> Mapping[int, int]:
+        """The score of one or a few candidates, for explanations."""
+        groups = self.groups(state, candidates)
+        return {mask.bit_length() - 1: score for score, mask in groups.items() if mask.bit_count() == 1}
+
+    def words(self, state: CycleState, position: int) -> str:
+        """What one more pick on this member would do to each constraint."""
+        parts = []
+        for constraint in state.policy.topology_spread_constraints:
+            domain = next((d for d in _domains(state, constraint) if d.members >> position & 1), None)
+            parts.append(f"{constraint.topology_key}: {_show(domain)}")
+        return "; ".join(parts) or "no constraints"
+
+
+def _hard(state: CycleState) -> list[TopologySpreadConstraint]:
+    constraints = state.policy.topology_spread_constraints
+    return [c for c in constraints if c.when_unsatisfiable != "ScheduleAnyway"]
+
+
+def _domains(state: CycleState, constraint: TopologySpreadConstraint) -> tuple[_Domain, ...]:
+    return state.once((constraint, state.present), lambda: _count(state, constraint))
+
+
+def _count(state: CycleState, constraint: TopologySpreadConstraint) -> tuple[_Domain, ...]:
+    # Members that cannot be picked form domains too, so an unreachable one keeps the least count at 0.
+    members = state.inventory.domains(constraint.topology_key)
+    picked = {value: (mask & state.present).bit_count() for value, mask in members.items()}
+    counts = sorted(picked.values())
+    domains = []
+    for value, mask in members.items():
+        change = _skew_change(picked[value], counts)
+        violated = counts[-1] - counts[0] + change > constraint.max_skew
+        domains.append(_Domain(value, mask, picked[value], change, violated))
+    return tuple(domains)
+
+
+def _skew_change(count: int, counts: list[int]) -> int:
+    least, most = counts[0], counts[-1]
+    second = counts[1] if len(counts) > 1 else least
+    if least == most:
+        return 1
+    if count == least and least != second:
+        return -1
+    return 1 if count == most else 0
+
+
+def _add(groups: Mapping[int, Mask], domains: tuple[_Domain, ...]) -> dict[int, Mask]:
+    by_score: dict[int, Mask] = {}
+    for domain in domains:
+        score = _VIOLATED_SCORE if domain.violated else -domain.skew_change
+        by_score[score] = by_score.get(score, 0) | domain.members
+    labelled = 0
+    for members in by_score.values():
+        labelled |= members
+    summed: dict[int, Mask] = {}
+    for score, mask in groups.items():
+        parts = [(change, mask & members) for change, members in by_score.items()] + [(0, mask & ~labelled)]
+        for change, part in parts:
+            if part:
+                summed[score + change] = summed.get(score + change, 0) | part
+    return summed
+
+
+def _show(domain: _Domain | None) -> str:
+    if domain is None:
+        return "has no such label, 0"
+    change = _VIOLATED_SCORE if domain.violated else -domain.skew_change
+    return f'"{domain.value}" has {domain.picked} picked, {change:+d}'
