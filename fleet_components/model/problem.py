@@ -14,9 +14,7 @@ def show_path(path: Sequence[str | int]) -> str:
     """Write a field path as the Kubernetes API does: ``spec.taints[0].effect``."""
     text = ""
     for step in path:
-        if isinstance(step, int):
-            text += f"[{step}]"
-        elif "." in step or "/" in step:
+        if isinstance(step, int) or "." in step or "/" in step:
             text += f"[{step}]"
         else:
             text += f".{step}" if text else step

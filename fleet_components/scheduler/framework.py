@@ -7,16 +7,14 @@ text for one member is made only when somebody asks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Generic, Protocol, TypeVar
+from collections.abc import Mapping
+from typing import Protocol, TypeVar
 
 import attrs
 
-from fleet_components.model import mask as masks
 from fleet_components.model.mask import Mask
 
 S_contra = TypeVar("S_contra", contravariant=True)
-S = TypeVar("S")
 
 
 class SchedulingError(Exception):
@@ -37,6 +35,9 @@ class Filter(Protocol[S_contra]):
 
     def reason(self, state: S_contra, position: int) -> str:
         """Why the member at this position does not pass, in the words of the real scheduler."""
+
+    def remedy(self, state: S_contra, position: int) -> str:
+        """What would let that member pass; empty where there is nothing to say."""
 
 
 class Score(Protocol[S_contra]):
@@ -68,25 +69,3 @@ class Verdict:
     words: str
     score: int | None = None
     remedy: str = ""
-
-
-@attrs.frozen
-class Filtered(Generic[S]):
-    """The outcome of a chain of filters: who passed, and which filter stopped whom first."""
-
-    passed: Mask
-    stopped: tuple[tuple[Filter[S], Mask], ...]
-
-    def stopped_by(self, position: int) -> Filter[S] | None:
-        """The filter that stopped the member at this position; None if it passed."""
-        return next((plugin for plugin, mask in self.stopped if masks.has(mask, position)), None)
-
-
-def run_filters(filters: Iterable[Filter[S]], state: S, candidates: Mask) -> Filtered[S]:
-    """Run the filters in order; the first that stops a member gives the reason."""
-    stopped = []
-    for plugin in filters:
-        passed = plugin.mask(state, candidates) & candidates
-        stopped.append((plugin, candidates & ~passed))
-        candidates = passed
-    return Filtered(candidates, tuple(stopped))

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from fleet_components.model.codec import decode
-from fleet_components.model.decision import Decision
+from fleet_components.model.decision import Decision, Status
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.member_cluster import read_member_cluster, read_time
 from fleet_components.model.memory import BOUND, SCHEDULED, UNSCHEDULED, PlacementMemory
@@ -31,7 +31,7 @@ def outcomes(case: Case) -> Iterator[dict[str, Any]]:
     state: dict[str, Any] = {"clusters": case["clusters"], "policy": case["policy"]}
     now = read_time(case["now"])
     assert now is not None
-    decision = decide(state, now, case, Decision(PlacementMemory(), status=attrs.NOTHING))  # type: ignore[arg-type]
+    decision = decide(state, now, case, Decision(PlacementMemory(), Status()))
     yield outcome(decision, case)
     for step in case.get("steps", ()):
         now += timedelta(seconds=step.get("advanceSeconds", 0))
@@ -44,8 +44,7 @@ def decide(state: Case, now: datetime, case: Case, before: Decision[PlacementMem
     """Schedule once."""
     inventory = Inventory((read_member_cluster(cluster) for cluster in state["clusters"]), as_of=now)
     policy = state["policy"] and decode(PlacementPolicy, state["policy"])
-    options: dict[str, Any] = {} if before.status is attrs.NOTHING else {"status": before.status}
-    return schedule(inventory, policy, before.memory, namespace=case.get("namespace", ""), **options)
+    return schedule(inventory, policy, before.memory, namespace=case.get("namespace", ""), status=before.status)
 
 
 def roll_out(decision: Decision[PlacementMemory], how: str) -> Decision[PlacementMemory]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import count
 
 import attrs
 
@@ -61,8 +62,10 @@ class Bindings:
         created = [pick.cluster for pick in picks if pick.cluster not in existing]
         known = sorted(pick.cluster for pick in picks if pick.cluster in existing)
         patched = sorted(known, key=lambda name: existing[name] == UNSCHEDULED)
+        ranks = count(1 + max((binding.rank for binding in self.by_name.values()), default=-1))
         for pick in picks:
-            self.by_name[pick.cluster] = self._bound_to(pick)
+            old = self.by_name.get(pick.cluster)
+            self.by_name[pick.cluster] = self._again(old, pick) if old else self._new(pick, next(ranks))
         return Taken(tuple(created), tuple(patched))
 
     def unschedule(self, names: Iterable[str]) -> None:
@@ -81,11 +84,10 @@ class Bindings:
 
         return sorted(names, key=key)
 
-    def _bound_to(self, pick: Pick) -> Binding:
-        known = self.by_name.get(pick.cluster)
-        if known is None:
-            rank = 1 + max((binding.rank for binding in self.by_name.values()), default=-1)
-            return Binding(SCHEDULED, self.snapshot, rank, pick.affinity_score, pick.topology_spread_score)
+    def _new(self, pick: Pick, rank: int) -> Binding:
+        return Binding(SCHEDULED, self.snapshot, rank, pick.affinity_score, pick.topology_spread_score)
+
+    def _again(self, known: Binding, pick: Pick) -> Binding:
         return attrs.evolve(
             known,
             state=known.former_state if known.state == UNSCHEDULED else known.state,

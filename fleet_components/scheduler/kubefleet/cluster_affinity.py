@@ -34,7 +34,7 @@ class ClusterAffinity:
         """Members that match a required term; all of them when there are no terms."""
         if not state.policy.required_terms:
             return candidates
-        return state.once(self.name, lambda: self._matching(state, candidates))
+        return state.once((self.name, candidates), lambda: self._matching(state, candidates))
 
     def reason(self, state: CycleState, position: int) -> str:
         """The one text that there is."""
@@ -47,7 +47,7 @@ class ClusterAffinity:
 
     def scores(self, state: CycleState, candidates: Mask) -> Mapping[int, int]:
         """The sum of the preferred terms' weights; sorters interpolate between least and most."""
-        return state.once((self.name, "scores"), lambda: self._scores(state, candidates))
+        return state.once((self.name, "scores", candidates), lambda: self._scores(state, candidates))
 
     def words(self, state: CycleState, position: int) -> str:
         """The contribution of every preferred term."""

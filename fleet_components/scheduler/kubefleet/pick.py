@@ -8,7 +8,7 @@ from fleet_components.model import mask as masks
 from fleet_components.model.decision import Status
 from fleet_components.model.mask import Mask
 from fleet_components.model.placement import PICK_FIXED, PICK_N
-from fleet_components.scheduler.framework import Filtered
+from fleet_components.scheduler.cycle import Filtered
 from fleet_components.scheduler.kubefleet.bindings import Bindings, Pick
 from fleet_components.scheduler.kubefleet.cluster_eligibility import ineligibility
 from fleet_components.scheduler.kubefleet.decisions import (

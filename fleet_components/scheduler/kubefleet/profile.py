@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fleet_components.model.mask import Mask
-from fleet_components.scheduler.framework import Filtered, run_filters
+from fleet_components.scheduler.cycle import Filtered, run_filters
 from fleet_components.scheduler.kubefleet.cluster_affinity import ClusterAffinity
 from fleet_components.scheduler.kubefleet.cluster_eligibility import ClusterEligibility
 from fleet_components.scheduler.kubefleet.namespace_affinity import NamespaceAffinity

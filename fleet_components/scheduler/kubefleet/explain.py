@@ -1,0 +1,105 @@
+"""Why each member of the fleet is in a placement, or is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fleet_components.model.decision import Decision
+from fleet_components.model.inventory import Inventory
+from fleet_components.model.mask import has
+from fleet_components.model.memory import UNSCHEDULED, Binding, PlacementMemory
+from fleet_components.model.placement import PICK_ALL, PICK_FIXED, PICK_N, PlacementPolicy
+from fleet_components.scheduler.explain import MemberExplanation, filter_verdicts, score_verdicts
+from fleet_components.scheduler.framework import Verdict
+from fleet_components.scheduler.kubefleet.cluster_eligibility import ClusterEligibility
+from fleet_components.scheduler.kubefleet.profile import AFFINITY, SPREAD, STEADY
+from fleet_components.scheduler.kubefleet.state import CycleState
+
+_UNLIMITED = PlacementPolicy(PICK_ALL)
+
+
+def explain(
+    inventory: Inventory,
+    policy: PlacementPolicy | None,
+    decision: Decision[PlacementMemory],
+    *,
+    namespace: str = "",
+) -> tuple[MemberExplanation, ...]:
+    """Explain a decision for every member of the fleet, by name; members that are gone come last.
+
+    Args:
+        inventory: the fleet that was scheduled on.
+        policy: the policy that was scheduled.
+        decision: its outcome.
+        namespace: the namespace of a ResourcePlacement.
+    """
+    policy, bindings = policy or _UNLIMITED, decision.memory.bindings
+    selected = inventory.mask_of_names(n for n, b in bindings.items() if b.state != UNSCHEDULED)
+    state = CycleState(inventory, policy, namespace, present=selected)
+    ask = _fixed if policy.placement_type == PICK_FIXED else _picked
+    known = [
+        _explain(state, position, bindings.get(name), ask, decision.error)
+        for position, name in enumerate(inventory.names)
+    ]
+    gone = [
+        MemberExplanation(name, False, "gone from the fleet; what it ran is left or replaced")
+        for name in sorted(bindings)
+        if inventory.position(name) is None
+    ]
+    return (*known, *gone)
+
+
+Ask = Callable[[CycleState, int], tuple[Verdict, ...]]
+
+
+def _explain(state: CycleState, position: int, binding: Binding | None, ask: Ask, error: str) -> MemberExplanation:
+    name, selected = state.inventory.names[position], has(state.present, position)
+    if error and binding is None:
+        return MemberExplanation(name, False, f"nothing could be decided: {error}")
+    verdicts = ask(state, position)
+    if binding is None or not selected:
+        return MemberExplanation(name, False, _why_not(state, binding, verdicts), verdicts)
+    return MemberExplanation(name, True, _why(binding, verdicts), verdicts)
+
+
+def _fixed(state: CycleState, position: int) -> tuple[Verdict, ...]:
+    name = state.inventory.names[position]
+    named = name in state.policy.cluster_names
+    words = "named by the policy" if named else "not named by the policy"
+    remedy = "" if named else f'add "{name}" to clusterNames'
+    eligibility = filter_verdicts([ClusterEligibility()], state, position) if named else ()
+    return (Verdict("ClusterNames", named, words, remedy=remedy), *eligibility)
+
+
+def _picked(state: CycleState, position: int) -> tuple[Verdict, ...]:
+    verdicts = list(filter_verdicts(STEADY, state, position))
+    if state.policy.placement_type == PICK_N:
+        # One more pick on a member that is picked already would tell nothing about spread.
+        free = not has(state.present, position) and bool(state.policy.topology_spread_constraints)
+        verdicts += filter_verdicts([SPREAD] if free else [], state, position)
+        verdicts += score_verdicts([AFFINITY, SPREAD] if free else [AFFINITY], state, position)
+    return tuple(verdicts)
+
+
+def _why(binding: Binding, verdicts: tuple[Verdict, ...]) -> str:
+    failing = [v.words for v in verdicts if v.passed is False]
+    stays = f"; stays although {failing[0]}" if failing else ""
+    if binding.affinity_score is None or binding.topology_spread_score is None:
+        return f"named by the policy{stays}"
+    scores = f"affinity score {binding.affinity_score}, topology spread score {binding.topology_spread_score}"
+    return f"picked ({scores} when it was picked){stays}"
+
+
+def _why_not(state: CycleState, binding: Binding | None, verdicts: tuple[Verdict, ...]) -> str:
+    failing = [v.words for v in verdicts if v.passed is False]
+    if failing:
+        return failing[0]
+    if state.policy.placement_type == PICK_N:
+        wanted = state.policy.number_of_clusters or 0
+        better = f"{wanted} others are picked" if state.present.bit_count() >= wanted else "nothing more was picked"
+        scores = ", ".join(f"{_SCORE_NAMES[v.plugin]} {v.score}" for v in verdicts if v.score is not None)
+        return f"could take it, but {better} ({scores} if it were picked now)"
+    return "is being left" if binding else "not picked yet; it would be with the next scheduling"
+
+
+_SCORE_NAMES = {AFFINITY.name: "affinity score", SPREAD.name: "topology spread score"}
