@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+from datetime import datetime
 from typing import Any, TypeVar
 
 import attrs
@@ -10,7 +12,8 @@ from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, overrid
 
 T = TypeVar("T")
 
-_converter = Converter()
+# Sets are written sorted, so that nothing depends on their order.
+_converter = Converter(unstruct_collection_overrides={Set: sorted})
 
 
 def decode(kind: type[T], wire: Any) -> T:
@@ -38,6 +41,10 @@ def _names(kind: Any) -> dict[str, Any]:
         field.name: override(rename=field.metadata.get("wire", camel(field.name)), omit_if_default=True)
         for field in attrs.fields(kind)
     }
+
+
+_converter.register_structure_hook(datetime, lambda value, _: datetime.fromisoformat(value))
+_converter.register_unstructure_hook(datetime, datetime.isoformat)
 
 
 @_converter.register_structure_hook

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import attrs
 
@@ -41,20 +41,22 @@ class PlacementMemory:
         snapshot: the index of the current policy snapshot; -1 before the first run.
         policy: the last accepted policy; None stands for a missing one.
         bindings: the bindings by member name.
-        evictions: the names of the evictions that were carried out.
     """
 
     snapshot: int = -1
     policy: PlacementPolicy | None = None
     bindings: Mapping[str, Binding] = attrs.field(factory=dict)
-    evictions: tuple[str, ...] = ()
 
-    def settled(self) -> PlacementMemory:
-        """The memory after a successful update: what was scheduled is bound, what was unscheduled is gone."""
+    def settled(self, held: Collection[str] = ()) -> PlacementMemory:
+        """The memory after a successful update: what was scheduled is bound, what was unscheduled is gone.
+
+        Args:
+            held: members whose removal the rollout holds; they stay unscheduled.
+        """
         kept = {
-            name: attrs.evolve(binding, state=BOUND)
+            name: attrs.evolve(binding, state=BOUND) if binding.state != UNSCHEDULED else binding
             for name, binding in self.bindings.items()
-            if binding.state != UNSCHEDULED
+            if binding.state != UNSCHEDULED or name in held
         }
         return attrs.evolve(self, bindings=kept)
 

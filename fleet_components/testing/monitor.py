@@ -1,0 +1,104 @@
+"""Records what a program registers, in the form in which the engine would get it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+from google.protobuf.json_format import MessageToDict
+from pulumi.runtime.mocks import MockMonitor
+
+from fleet_components.testing.mocks import PROVIDERS, FleetMocks
+from fleet_components.testing.state import reveal
+
+
+@attrs.frozen
+class Registration:
+    """One resource that a program registered.
+
+    Attributes:
+        urn: its URN.
+        type: its type token.
+        name: its logical name.
+        custom: whether a provider manages it; False for components.
+        inputs: what the engine would take as inputs, in wire form, secrets marked.
+        parent: the URN of its parent; empty for the stack.
+        provider: the reference of its explicit provider; empty when it has none.
+        dependencies: the URNs that it depends on.
+        options: the options that matter to a reader, where set: protect, retainOnDelete, hideDiffs.
+    """
+
+    urn: str
+    type: str
+    name: str
+    custom: bool
+    inputs: Mapping[str, Any]
+    parent: str = ""
+    provider: str = ""
+    dependencies: tuple[str, ...] = ()
+    options: Mapping[str, Any] = attrs.field(factory=dict)
+
+
+class Refused(Exception):
+    """A resource that a test made fail."""
+
+
+class RecordingMonitor(MockMonitor):
+    """The SDK's mock monitor, with a memory.
+
+    Args:
+        mocks: answers for the resources.
+        fails: says which registrations fail, as if a cluster had refused them.
+    """
+
+    def __init__(self, mocks: FleetMocks, fails: Callable[[Registration], bool] = lambda _: False) -> None:
+        super().__init__(mocks)
+        self.registrations: list[Registration] = []
+        self.outputs: dict[str, Mapping[str, Any]] = {}
+        self._fails = fails
+        self._lock = threading.Lock()
+
+    def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
+        """Record the resource, then answer as the mocks do."""
+        registration = self._registration(request)
+        if self._fails(registration):
+            raise Refused(f"{registration.type} {registration.name} was made to fail")
+        answer = super().RegisterResource(request)
+        if request.type != "pulumi:pulumi:Stack":
+            self._record(registration, _wire(answer.object))
+        return answer
+
+    def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
+        """Keep the outputs of components and of the stack."""
+        self.outputs[request.urn] = reveal(_wire(request.outputs))
+        return super().RegisterResourceOutputs(request)
+
+    def _record(self, registration: Registration, outputs: Mapping[str, Any]) -> None:
+        if registration.type in PROVIDERS:
+            registration = attrs.evolve(registration, inputs=outputs)
+        with self._lock:
+            self.registrations.append(registration)
+
+    def _registration(self, request: Any) -> Registration:
+        options = {"protect": request.protect, "retainOnDelete": request.retainOnDelete}
+        shown: dict[str, Any] = {key: True for key, value in options.items() if value}
+        if request.hideDiffs:
+            shown["hideDiffs"] = list(request.hideDiffs)
+        return Registration(
+            urn=self.make_urn(request.parent, request.type, request.name),
+            type=request.type,
+            name=request.name,
+            custom=bool(request.custom),
+            inputs=_wire(request.object),
+            parent=request.parent,
+            provider=request.provider,
+            dependencies=tuple(sorted(request.dependencies)),
+            options=shown,
+        )
+
+
+def _wire(struct: Any) -> dict[str, Any]:
+    wire: dict[str, Any] = MessageToDict(struct)
+    return wire

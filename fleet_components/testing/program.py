@@ -1,0 +1,153 @@
+"""Runs a Pulumi program in process: without the CLI, without an engine, without touching a cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import attrs
+import pulumi
+from pulumi.runtime import rpc_manager, set_all_config, set_mocks
+from pulumi.runtime.settings import SETTINGS, set_root_resource
+from pulumi.runtime.stack import run_in_stack
+
+from fleet_components.testing.mocks import FleetMocks
+from fleet_components.testing.monitor import RecordingMonitor, Registration
+from fleet_components.testing.state import StackState, StoredResource, reveal
+
+
+@attrs.frozen
+class ProgramRun:
+    """What came of one run.
+
+    Attributes:
+        registrations: the resources, in the order of registration.
+        before: the state before the run.
+        outputs: the outputs of the stack.
+        messages: what the program logged, as (level, message).
+        error: why the program ended early; None when it did not.
+    """
+
+    registrations: tuple[Registration, ...]
+    before: StackState
+    outputs: Mapping[str, Any]
+    messages: tuple[tuple[str, str], ...]
+    error: BaseException | None = None
+
+    def state(self) -> StackState:
+        """The state after the run: what a failed run did not reach, and would have deleted, is still there."""
+        after = {r.urn: _stored(r) for r in self.registrations}
+        kept = self.before.resources if self.error else {}
+        return StackState({**kept, **after})
+
+    def named(self, name: str, kind: str = "") -> Registration:
+        """The one resource of that name, and of a type that ends so.
+
+        Raises:
+            LookupError: there is none, or several.
+        """
+        found = [r for r in self.registrations if r.name == name and r.type.endswith(kind)]
+        if len(found) != 1:
+            known = ", ".join(sorted(r.name for r in self.registrations)) or "nothing"
+            raise LookupError(f'{len(found)} resources are named "{name}"; registered: {known}')
+        return found[0]
+
+    def inputs(self, name: str, kind: str = "") -> Mapping[str, Any]:
+        """The inputs of a resource, in plain."""
+        plain: Mapping[str, Any] = reveal(self.named(name, kind).inputs)
+        return plain
+
+
+def run_program(
+    program: Callable[[], Any],
+    *,
+    state: StackState | None = None,
+    project: str = "project",
+    stack: str = "stack",
+    organization: str = "organization",
+    config: Mapping[str, Any] | None = None,
+    secret_keys: Iterable[str] = (),
+    preview: bool = True,
+    fails: Callable[[Registration], bool] = lambda _: False,
+) -> ProgramRun:
+    """Run a program against :class:`FleetMocks`.
+
+    Args:
+        program: the program: a function without arguments.
+        state: the state before the run.
+        project: the project's name.
+        stack: the stack's name.
+        organization: the organization; a file backend has ``organization``.
+        config: stack configuration; values that are no text are given as JSON, as the engine does.
+        secret_keys: the configuration keys that are secret.
+        preview: whether the program is told that this is a preview.
+        fails: says which registrations fail; what depends on them is then not registered.
+    """
+    before = state or StackState()
+    monitor, logger, messages = RecordingMonitor(FleetMocks(before), fails), *_recording_logger()
+    _reset()
+    set_all_config({key: _text(value) for key, value in (config or {}).items()}, list(secret_keys))
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    loop.set_exception_handler(lambda *_: None)
+    error: BaseException | None = None
+    try:
+        set_mocks(monitor.mocks, project, stack, preview, logger, monitor, organization)
+        set_root_resource(None)
+        loop.run_until_complete(run_in_stack(program))
+    except Exception as failure:  # noqa: BLE001 - the run reports whatever ended the program
+        error = failure
+    finally:
+        _end(loop)
+    outputs = next((v for urn, v in monitor.outputs.items() if "::pulumi:pulumi:Stack::" in urn), {})
+    return ProgramRun(tuple(monitor.registrations), before, outputs, tuple(messages), error)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _reset() -> None:
+    set_root_resource(None)
+    SETTINGS.rpc_manager = rpc_manager.RPCManager()
+    SETTINGS.outputs.clear()
+
+
+def _end(loop: asyncio.AbstractEventLoop) -> None:
+    pending = asyncio.all_tasks(loop)
+    for task in pending:
+        task.cancel()
+    loop.run_until_complete(asyncio.gather(*pending, return_exceptions=True))
+    loop.run_until_complete(loop.shutdown_default_executor())
+    loop.close()
+    asyncio.set_event_loop(None)
+    _reset()
+
+
+def _recording_logger() -> tuple[logging.Logger, list[tuple[str, str]]]:
+    messages: list[tuple[str, str]] = []
+
+    class _Recorder(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            messages.append((record.levelname.lower(), record.getMessage()))
+
+    logger = logging.Logger("fleet-components program", logging.INFO)
+    logger.addHandler(_Recorder())
+    return logger, messages
+
+
+def _stored(registration: Registration) -> StoredResource:
+    inputs = {k: v for k, v in reveal(registration.inputs).items()}
+    return StoredResource(
+        urn=registration.urn,
+        type=registration.type,
+        inputs=inputs,
+        outputs={k: v for k, v in inputs.items() if not isinstance(v, pulumi.output.Unknown)},
+        id=f"{registration.name}-id" if registration.custom else "",
+        parent=registration.parent,
+        provider=registration.provider,
+        dependencies=registration.dependencies,
+    )
