@@ -17,6 +17,7 @@ import pulumi
 from pulumi.dynamic import CheckFailure, CheckResult, CreateResult, Resource, ResourceProvider, UpdateResult
 
 from fleet_components.model.problem import FleetError
+from fleet_components.plan.record import Record
 
 Props = dict[str, Any]
 FEED = "feed"
@@ -80,20 +81,39 @@ class Placement(Resource, module="fleet", name="Placement"):
 
     Attributes:
         decisions: by cluster name: ``rank``, ``wave`` and ``revision``.
-        contents: the kept contents by revision, compressed; a secret.
         revision: the revision that all clusters are to run.
+        memory: what the scheduler remembers.
+        contents: the kept contents by revision, compressed; a secret.
+        digests: of the same, without the data of Secrets.
     """
 
     decisions: pulumi.Output[Mapping[str, Mapping[str, int]]]
-    contents: pulumi.Output[Mapping[str, str]]
     revision: pulumi.Output[int]
+    memory: pulumi.Output[Mapping[str, Any]]
+    contents: pulumi.Output[Mapping[str, str]]
+    digests: pulumi.Output[Mapping[str, str]]
 
     def __init__(self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
-        shown = {"decisions": None, "revision": None, "memory": None, "contents": pulumi.Output.secret({})}
-        hidden = pulumi.ResourceOptions(hide_diffs=["memory", "contents"])
+        declared = dict.fromkeys(("decisions", "revision", "memory", "digests"))
+        hidden = pulumi.ResourceOptions(hide_diffs=["memory", "contents", "digests"])
         super().__init__(
-            PlacementProvider(), name, {**shown, **props}, pulumi.ResourceOptions.merge(hidden, opts)
+            PlacementProvider(),
+            name,
+            # What goes in as a secret stays one in the state, in inputs and outputs.
+            {**declared, "contents": pulumi.Output.secret({}), **props},
+            pulumi.ResourceOptions.merge(hidden, opts),
         )
+
+    def record(self) -> pulumi.Output[Record]:
+        """The whole record, in plain; what is made of it is no secret but for the data of Secrets."""
+        parts = pulumi.Output.all(
+            revision=self.revision,
+            decisions=self.decisions,
+            memory=self.memory,
+            digests=self.digests,
+            contents=pulumi.Output.unsecret(self.contents),
+        )
+        return parts.apply(Record.from_wire)
 
 
 class Binding(Resource, module="fleet", name="Binding"):

@@ -1,1 +1,13 @@
-"""admission"""
+"""Admission: what the API servers of KubeFleet and Karmada would say to an object, without asking them.
+
+:func:`admit` defaults and checks one object of their kinds exactly as a hub does: unknown fields as in kubectl's
+strict mode, the CustomResourceDefinition with its rules, then the webhooks.
+"""
+
+from __future__ import annotations
+
+from fleet_components.admission.admit import Admission, Refusal, admit
+from fleet_components.admission.finding import Stage
+from fleet_components.admission.kinds import KINDS
+
+__all__ = ["KINDS", "Admission", "Refusal", "Stage", "admit"]

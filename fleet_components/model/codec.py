@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 import attrs
@@ -45,6 +45,8 @@ def _names(kind: Any) -> dict[str, Any]:
 
 _converter.register_structure_hook(datetime, lambda value, _: datetime.fromisoformat(value))
 _converter.register_unstructure_hook(datetime, datetime.isoformat)
+_converter.register_structure_hook(timedelta, lambda value, _: timedelta(seconds=value))
+_converter.register_unstructure_hook(timedelta, timedelta.total_seconds)
 
 
 @_converter.register_structure_hook

@@ -87,16 +87,33 @@ class Inventory:
         """The members by their value of a label; those without it are in none."""
         return self._labels.get(label, {})
 
-    def labelled(self, label: str) -> Mask:
-        """The members that have a label."""
-        return self.column(("labelled", label), lambda: _union(self.domains(label).values()))
-
     def matching(self, selector: LabelSelector | None) -> Mask:
         """The members that a label selector matches; None matches all."""
         matched = self.everything
         for requirement in selector.requirements() if selector else ():
-            matched &= self._meeting(requirement)
+            matched &= self.meeting(requirement, self.domains(requirement.key))
         return matched
+
+    def meeting(self, requirement: Requirement, domains: Mapping[str, Mask]) -> Mask:
+        """The members that meet a requirement, given the members by value. ``NotIn`` holds where there is no value.
+
+        Raises:
+            ValueError: the operator is unknown.
+        """
+        match requirement.operator:
+            case "In":
+                return _union(domains.get(value, 0) for value in requirement.values)
+            case "NotIn":
+                return self.everything & ~_union(domains.get(value, 0) for value in requirement.values)
+            case "Exists":
+                return _union(domains.values())
+            case "DoesNotExist":
+                return self.everything & ~_union(domains.values())
+        raise ValueError(f'"{requirement.operator}" is not a valid label selector operator')
+
+    def grouped(self, key: Hashable, values: Callable[[Cluster], Iterable[str]]) -> Mapping[str, Mask]:
+        """The members by the values that each has of something, as a derived column."""
+        return self.column(("grouped", key), lambda: self._compile_groups(values))
 
     def property(self, name: str) -> PropertyColumn:
         """A property by its KubeFleet name, ``resources.kubernetes-fleet.io/total-cpu`` among them."""
@@ -109,6 +126,13 @@ class Inventory:
             raise FleetError(
                 Problem(f'there are several members named "{name}"', ("metadata", "name"), hint) for name in twice
             )
+
+    def _compile_groups(self, values: Callable[[Cluster], Iterable[str]]) -> dict[str, Mask]:
+        found: dict[str, list[int]] = defaultdict(list)
+        for position, cluster in enumerate(self.clusters):
+            for value in values(cluster):
+                found[value].append(position)
+        return {value: masks.from_positions(found[value], len(self)) for value in sorted(found)}
 
     def _compile_labels(self) -> dict[str, dict[str, Mask]]:
         found: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
@@ -126,19 +150,6 @@ class Inventory:
             for taint in cluster.taints:
                 found[taint].append(position)
         return {taint: masks.from_positions(where, len(self)) for taint, where in found.items()}
-
-    def _meeting(self, requirement: Requirement) -> Mask:
-        domains = self.domains(requirement.key)
-        match requirement.operator:
-            case "In":
-                return _union(domains.get(value, 0) for value in requirement.values)
-            case "NotIn":
-                return self.everything & ~_union(domains.get(value, 0) for value in requirement.values)
-            case "Exists":
-                return self.labelled(requirement.key)
-            case "DoesNotExist":
-                return self.everything & ~self.labelled(requirement.key)
-        raise ValueError(f'"{requirement.operator}" is not a valid label selector operator')
 
     def _compile_property(self, name: str) -> PropertyColumn:
         read = _reader(name)

@@ -5,7 +5,7 @@ Source: ``policy.karmada.io`` v1alpha1, in the form that it has after defaulting
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from typing import Any
 
@@ -13,7 +13,6 @@ import attrs
 
 from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.model.codec import decode
-from fleet_components.model.labels import key_errors, value_errors
 from fleet_components.model.manifest import Manifest, Origin
 from fleet_components.model.selector import Labels, LabelSelector, Requirement
 
@@ -268,16 +267,25 @@ class PolicyKey:
 
 @attrs.frozen
 class PropagationPolicy:
-    """A PropagationPolicy or a ClusterPropagationPolicy."""
+    """A PropagationPolicy or a ClusterPropagationPolicy.
+
+    Attributes:
+        key: its kind, namespace and name.
+        spec: what it says.
+        data: the spec in its API form.
+        origin: where it was read.
+    """
 
     key: PolicyKey
     spec: PropagationSpec
+    data: Mapping[str, Any] = attrs.field(factory=dict, repr=False)
     origin: Origin | None = attrs.field(default=None, eq=False)
 
     @classmethod
     def from_manifest(cls, manifest: Manifest) -> PropagationPolicy:
         """Read a policy that admission has passed."""
-        return cls(policy_key(manifest), decode(PropagationSpec, manifest.data["spec"]), manifest.origin)
+        data = manifest.data["spec"]
+        return cls(policy_key(manifest), decode(PropagationSpec, data), data, manifest.origin)
 
     @property
     def lazy(self) -> bool:
@@ -289,125 +297,6 @@ def policy_key(manifest: Manifest) -> PolicyKey:
     """The key of a policy's manifest."""
     cluster_wide = manifest.kind in (CLUSTER_PROPAGATION, CLUSTER_OVERRIDE)
     return PolicyKey(manifest.kind, "" if cluster_wide else manifest.namespace or "default", manifest.name)
-
-
-@attrs.frozen
-class ImagePredicate:
-    """The path of the one image to override."""
-
-    path: str
-
-
-@attrs.frozen
-class ImageOverrider:
-    """Changes the Registry, Repository or Tag of images; without predicate of all containers."""
-
-    component: str
-    operator: str
-    value: str = ""
-    predicate: ImagePredicate | None = None
-
-
-@attrs.frozen
-class CommandArgsOverrider:
-    """Adds to, or removes from, the command or the arguments of a container."""
-
-    container_name: str
-    operator: str
-    value: tuple[str, ...] = ()
-
-
-@attrs.frozen
-class LabelAnnotationOverrider:
-    """Adds, replaces or removes labels or annotations."""
-
-    operator: str
-    value: dict[str, str] = attrs.field(factory=dict)
-
-
-@attrs.frozen
-class PatchOperation:
-    """One operation on the document in a field."""
-
-    sub_path: str
-    operator: str
-    value: Any = None
-
-
-@attrs.frozen
-class FieldOverrider:
-    """Patches the JSON or YAML document that a string field holds."""
-
-    field_path: str
-    json: tuple[PatchOperation, ...] = ()
-    yaml: tuple[PatchOperation, ...] = ()
-
-
-@attrs.frozen
-class PlaintextOverrider:
-    """One JSON patch operation on the object."""
-
-    path: str
-    operator: str
-    value: Any = None
-
-
-@attrs.frozen
-class Overriders:
-    """The overriders of a rule, in the order in which they are applied."""
-
-    image_overrider: tuple[ImageOverrider, ...] = ()
-    command_overrider: tuple[CommandArgsOverrider, ...] = ()
-    args_overrider: tuple[CommandArgsOverrider, ...] = ()
-    labels_overrider: tuple[LabelAnnotationOverrider, ...] = ()
-    annotations_overrider: tuple[LabelAnnotationOverrider, ...] = ()
-    field_overrider: tuple[FieldOverrider, ...] = ()
-    plaintext: tuple[PlaintextOverrider, ...] = ()
-
-
-@attrs.frozen
-class OverrideRule:
-    """Overriders for the members that it selects; None selects all."""
-
-    overriders: Overriders = Overriders()
-    target_cluster: ClusterAffinity | None = None
-
-    def applies_to(self, cluster: Cluster) -> bool:
-        """Whether the member is selected."""
-        return self.target_cluster is None or self.target_cluster.matches(cluster)
-
-
-@attrs.frozen
-class OverrideSpec:
-    """The spec of an override policy; ``target_cluster`` and ``overriders`` are the former form of one rule."""
-
-    resource_selectors: tuple[ResourceSelector, ...] = ()
-    override_rules: tuple[OverrideRule, ...] = ()
-    target_cluster: ClusterAffinity | None = None
-    overriders: Overriders = Overriders()
-
-    @property
-    def rules(self) -> tuple[OverrideRule, ...]:
-        """The rules in order."""
-        return self.override_rules or (OverrideRule(self.overriders, self.target_cluster),)
-
-    def rank(self, manifest: Manifest) -> Rank:
-        """How precisely it matches the object; without selectors it matches all."""
-        return best_rank(self.resource_selectors, manifest) if self.resource_selectors else Rank.ALL
-
-
-@attrs.frozen
-class OverridePolicy:
-    """An OverridePolicy or a ClusterOverridePolicy."""
-
-    key: PolicyKey
-    spec: OverrideSpec
-    origin: Origin | None = attrs.field(default=None, eq=False)
-
-    @classmethod
-    def from_manifest(cls, manifest: Manifest) -> OverridePolicy:
-        """Read a policy that admission has passed."""
-        return cls(policy_key(manifest), decode(OverrideSpec, manifest.data["spec"]), manifest.origin)
 
 
 def _zones_meet(asked: Requirement, zones: tuple[str, ...]) -> bool:
@@ -426,12 +315,4 @@ def _zones_meet(asked: Requirement, zones: tuple[str, ...]) -> bool:
 def _meets(requirements: Iterable[Requirement], labels: Labels) -> bool:
     """Whether the labels meet all requirements; one that is invalid makes the selector match nothing."""
     asked = tuple(requirements)
-    return all(map(_valid, asked)) and all(requirement.matches(labels) for requirement in asked)
-
-
-def _valid(requirement: Requirement) -> bool:
-    if key_errors(requirement.key) or any(map(value_errors, requirement.values)):
-        return False
-    if requirement.operator in ("In", "NotIn"):
-        return bool(requirement.values)
-    return requirement.operator in ("Exists", "DoesNotExist") and not requirement.values
+    return all(requirement.valid for requirement in asked) and all(requirement.matches(labels) for requirement in asked)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 import attrs
 
 from fleet_components.model.codec import decode, encode
+from fleet_components.model.karmada import Placement, PolicyKey
 from fleet_components.model.placement import PlacementPolicy
 
 SCHEDULED, BOUND, UNSCHEDULED = "Scheduled", "Bound", "Unscheduled"
@@ -75,3 +76,82 @@ class PlacementMemory:
     def from_wire(cls, wire: Mapping[str, object] | None) -> PlacementMemory:
         """Read it back; None and the empty map stand for a placement that never ran."""
         return decode(cls, wire) if wire else cls()
+
+
+@attrs.frozen
+class EvictionTask:
+    """A member that a template leaves; until the task is gone the member cannot be chosen (Karmada).
+
+    Attributes:
+        purge_mode: Gracefully, Directly or Never.
+        replicas: how many it held; None for none.
+        reason: TaintUntolerated or ApplicationFailure.
+        producer: who evicted it.
+        message: what is to be known about it.
+        grace_period_seconds: how long it may take; None for the default of ten minutes.
+        suppress_deletion: True keeps the task for ever, False ends it at once.
+        created: when it was made, as an RFC 3339 time; empty when not recorded.
+    """
+
+    purge_mode: str = "Gracefully"
+    replicas: int | None = None
+    reason: str = ""
+    producer: str = ""
+    message: str = ""
+    grace_period_seconds: int | None = None
+    suppress_deletion: bool | None = None
+    created: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class TemplateMemory:
+    """What is remembered of an object template that Karmada places.
+
+    Attributes:
+        uid: the template's stable uid; ties between members depend on it.
+        claim: the policy that has claimed it.
+        placement: the placement that was last applied; None before.
+        clusters: the replicas by member, 0 for what has none, in the order of choosing.
+        observed_group: the affinity group in use.
+        scheduled: it was scheduled with success at least once.
+        rebalances: the names of the rebalances that were carried out.
+        evictions: the members that it is leaving.
+        required_by: the members of the objects that need it, by their binding.
+    """
+
+    uid: str = ""
+    claim: PolicyKey | None = None
+    placement: Placement | None = None
+    clusters: Mapping[str, int] = attrs.field(factory=dict)
+    observed_group: str = ""
+    scheduled: bool = False
+    rebalances: tuple[str, ...] = ()
+    evictions: Mapping[str, EvictionTask] = attrs.field(factory=dict)
+    required_by: Mapping[str, Mapping[str, int]] = attrs.field(factory=dict)
+
+    def evict(self, cluster: str, task: EvictionTask) -> TemplateMemory:
+        """Take the member from the targets and note the task, unless there is one. Nothing happens to others."""
+        if cluster not in self.clusters:
+            return self
+        task = attrs.evolve(task, replicas=self.clusters[cluster] or None)
+        return attrs.evolve(
+            self,
+            clusters={name: replicas for name, replicas in self.clusters.items() if name != cluster},
+            evictions={cluster: task, **self.evictions},
+        )
+
+    def to_wire(self) -> dict[str, object]:
+        """Its form in the state: plain maps and lists. ``order`` is there where it is not that of the names."""
+        wire: dict[str, object] = encode(self)
+        names = list(self.clusters)
+        if any(self.clusters.values()) and names != sorted(names):
+            wire["order"] = {name: place for place, name in enumerate(names)}
+        return wire
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any] | None) -> TemplateMemory:
+        """Read it back; None and the empty map stand for a template that was never scheduled."""
+        memory = decode(cls, wire or {})
+        order = (wire or {}).get("order") or {}
+        names = sorted(memory.clusters, key=lambda name: (order.get(name, 0), name))
+        return attrs.evolve(memory, clusters={name: memory.clusters[name] for name in names})

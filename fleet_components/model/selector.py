@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import attrs
 
+from fleet_components.model.labels import key_errors, value_errors
+
 Labels = Mapping[str, str]
 
 
@@ -22,6 +24,15 @@ class Requirement:
     key: str
     operator: str
     values: tuple[str, ...] = ()
+
+    @property
+    def valid(self) -> bool:
+        """Whether the API machinery takes it: an operator with what it needs, a label key and label values."""
+        if key_errors(self.key) or any(map(value_errors, self.values)):
+            return False
+        if self.operator in ("In", "NotIn"):
+            return bool(self.values)
+        return self.operator in ("Exists", "DoesNotExist") and not self.values
 
     def matches(self, labels: Labels) -> bool:
         """Whether the labels satisfy it. ``NotIn`` holds for an absent label.

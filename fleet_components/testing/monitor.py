@@ -65,7 +65,7 @@ class RecordingMonitor(MockMonitor):
         registration = self._registration(request)
         if self._fails(registration):
             raise Refused(f"{registration.type} {registration.name} was made to fail")
-        answer = super().RegisterResource(request)
+        answer = super().RegisterResource(request)  # type: ignore[no-untyped-call]
         if request.type != "pulumi:pulumi:Stack":
             self._record(registration, _wire(answer.object))
         return answer
@@ -73,7 +73,7 @@ class RecordingMonitor(MockMonitor):
     def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
         """Keep the outputs of components and of the stack."""
         self.outputs[request.urn] = reveal(_wire(request.outputs))
-        return super().RegisterResourceOutputs(request)
+        return super().RegisterResourceOutputs(request)  # type: ignore[no-untyped-call]
 
     def _record(self, registration: Registration, outputs: Mapping[str, Any]) -> None:
         if registration.type in PROVIDERS:

@@ -96,7 +96,7 @@ def run_program(
     error: BaseException | None = None
     try:
         set_mocks(monitor.mocks, project, stack, preview, logger, monitor, organization)
-        set_root_resource(None)
+        set_root_resource(None)  # type: ignore[arg-type]
         loop.run_until_complete(run_in_stack(program))
     except Exception as failure:  # noqa: BLE001 - the run reports whatever ended the program
         error = failure
@@ -111,7 +111,7 @@ def _text(value: Any) -> str:
 
 
 def _reset() -> None:
-    set_root_resource(None)
+    set_root_resource(None)  # type: ignore[arg-type]
     SETTINGS.rpc_manager = rpc_manager.RPCManager()
     SETTINGS.outputs.clear()
 
@@ -140,7 +140,7 @@ def _recording_logger() -> tuple[logging.Logger, list[tuple[str, str]]]:
 
 
 def _stored(registration: Registration) -> StoredResource:
-    inputs = {k: v for k, v in reveal(registration.inputs).items()}
+    inputs = reveal(registration.inputs)
     return StoredResource(
         urn=registration.urn,
         type=registration.type,

@@ -1,0 +1,97 @@
+"""One object through all stages of admission."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from fleet_components.admission.decode import rewritten, undecodable
+from fleet_components.admission.finding import Finding, Stage
+from fleet_components.admission.kinds import KINDS, unknown_kind
+from fleet_components.admission.metadata import check_metadata
+from fleet_components.admission.registry import Kind, Request
+from fleet_components.admission.structure import check, filled, unknown_fields
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import Problem
+
+
+@attrs.frozen
+class Refusal:
+    """One thing for which a hub would refuse an object.
+
+    Attributes:
+        problem: what is wrong, in the words of the real system as far as they concern this field, with our hint.
+        stage: who refuses: ``kind``, ``strict`` (kubectl's strict mode; a hub by itself drops unknown fields),
+            ``decode`` (a mutating webhook), ``crd`` or ``webhook``.
+        text: the whole text of the real system. All refusals of one webhook carry the one text that it answers with.
+    """
+
+    problem: Problem
+    stage: Stage
+    text: str
+
+
+@attrs.frozen
+class Admission:
+    """What became of an object.
+
+    Attributes:
+        defaulted: the object as a hub would store it; meaningful where there are no refusals.
+        refusals: why it would be refused, in the order of the stages.
+    """
+
+    defaulted: Manifest
+    refusals: tuple[Refusal, ...] = ()
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The refusals, for a :class:`~fleet_components.model.problem.FleetError`."""
+        return tuple(refusal.problem for refusal in self.refusals)
+
+
+def admit(manifest: Manifest, *, old: Manifest | None = None, context: Sequence[Manifest] = ()) -> Admission:
+    """Default and check an object as a hub does; objects of other systems pass unchanged.
+
+    Args:
+        manifest: the object.
+        old: the object that it replaces; None when it is new.
+        context: the other objects that exist: overrides, placements and CustomResourceDefinitions are looked up
+            there. It may hold the object itself.
+    """
+    if unknown := unknown_kind(manifest):
+        return Admission(manifest, _refusals(manifest, [unknown]))
+    kind = KINDS.get((manifest.api_version, manifest.kind))
+    if not kind:
+        return Admission(manifest)
+    refusals = _refusals(manifest, unknown_fields(kind.schema, manifest.data))
+    data, findings = _prepared(kind, manifest.data)
+    before = _prepared(kind, old.data)[0] if old else None
+    if not findings:
+        findings = check(kind.schema, data, before)
+    if not any(finding.blocks for finding in findings):
+        findings += check_metadata(data.get("metadata", {}))
+    if not findings and kind.validate:
+        findings = undecodable(kind.schema, data)
+    if findings:
+        refusals += _refusals(manifest, findings)
+    elif kind.validate and (denial := kind.validate(Request(data, before, context))):
+        refusals += _refusals(manifest, denial.findings, denial.text)
+    return Admission(attrs.evolve(manifest, data=data), refusals)
+
+
+def _prepared(kind: Kind, raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[Finding]]:
+    """The object as it reaches the checks, and what a mutating webhook could not decode."""
+    data: dict[str, Any] = filled(kind.schema, raw)
+    if not kind.mutate:
+        return data, []
+    if wrong := undecodable(kind.schema, data):
+        return data, wrong
+    data = rewritten(kind.schema, data)
+    kind.mutate(data)
+    return filled(kind.schema, data), []
+
+
+def _refusals(manifest: Manifest, findings: Iterable[Finding], text: str = "") -> tuple[Refusal, ...]:
+    return tuple(Refusal(manifest.problem(it.what, it.path, it.hint), it.stage, text or it.text) for it in findings)

@@ -1,0 +1,129 @@
+"""Hints: what would do instead, written as YAML that can be pasted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+import yaml
+
+from fleet_components.admission.schema import Schema
+from fleet_components.model.problem import FieldPath, show_path
+
+
+def snippet(key: str | int, value: Any) -> str:
+    """``key: value`` in one line of YAML; the value alone where the key is an index."""
+    shown = value if isinstance(key, int) else {key: value}
+    flow = yaml.safe_dump(shown, default_flow_style=True, sort_keys=False, width=2**20, allow_unicode=True)
+    line = flow.removesuffix("\n").removesuffix("\n...")
+    return line if isinstance(key, int) else line[1:-1]
+
+
+def mended(schema: Schema, value: Any) -> Any:
+    """The nearest value of the right type to what the user wrote, or an example where there is none."""
+    match schema.type, value:
+        case "any", _:
+            return value
+        case "array", list():
+            return [mended(_item(schema), item) for item in value]
+        case "array", None:
+            return example(schema)
+        case "array", _:
+            return [mended(_item(schema), value)]
+        case "object", Mapping():
+            return _mended_object(schema, value)
+        case "object", [Mapping() as only]:
+            return _mended_object(schema, only)
+        case "string", str() | int() | float():
+            return _mended_text(schema, _plain_text(value))
+        case "integer" | "int-or-string", bool():
+            return example(schema)
+        case "integer" | "number" | "int-or-string", int() | float() | str():
+            return _mended_number(schema, value)
+        case "boolean", str() if value.lower() in ("true", "false"):
+            return value.lower() == "true"
+        case "boolean", bool():
+            return value
+    return example(schema)
+
+
+def example(schema: Schema) -> Any:
+    """A value that would do: the declared example, the default, or one made of what is required."""
+    if schema.example is not None:
+        return schema.example
+    if schema.default is not None:
+        return schema.default
+    match schema.type:
+        case "array":
+            return [example(_item(schema))]
+        case "object":
+            return {key: example(field) for key, field in schema.fields.items() if field.required}
+        case "boolean":
+            return True
+        case "string" | "any":
+            return schema.enum[0] if schema.enum else "..."
+    return max(1, schema.minimum or 0)
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The known word that was probably meant; empty when none is near. Case does not count."""
+    by_folded = {name.casefold(): name for name in known}
+    matches = get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.7)
+    return by_folded[matches[0]] if matches else ""
+
+
+def for_unknown_field(root: Schema, holder: Schema, path: FieldPath) -> str:
+    """What to write instead of a field that the object does not have."""
+    name = str(path[-1])
+    if meant := nearest(name, holder.fields):
+        return f'write "{meant}"'
+    if homes := tuple(_homes(root, name, ())):
+        return f"it belongs at {' or '.join(homes[:2])}"
+    return f"known here: {', '.join(holder.fields)}" if holder.fields else "remove it"
+
+
+def for_enum(key: str | int, schema: Schema, value: Any) -> str:
+    """Which of the allowed values to write."""
+    if meant := nearest(str(value), schema.enum):
+        return f"write {snippet(key, meant)}"
+    return f"one of {', '.join(schema.enum)}"
+
+
+def _item(schema: Schema) -> Schema:
+    assert schema.items is not None
+    return schema.items
+
+
+def _mended_object(schema: Schema, value: Mapping[str, Any]) -> dict[str, Any]:
+    if schema.items:
+        return {key: mended(schema.items, item) for key, item in value.items()}
+    named = {(key if key in schema.fields else nearest(str(key), schema.fields)): it for key, it in value.items()}
+    return {key: mended(schema.fields[key], item) for key, item in named.items() if key}
+
+
+def _plain_text(value: str | int | float) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _mended_text(schema: Schema, value: str) -> str:
+    return value if not schema.enum else nearest(value, schema.enum) or str(example(schema))
+
+
+def _mended_number(schema: Schema, value: float | str) -> Any:
+    try:
+        exact = float(value)
+    except ValueError:
+        return example(schema)
+    return int(exact) if exact.is_integer() else example(schema) if schema.type != "number" else exact
+
+
+def _homes(schema: Schema, name: str, path: FieldPath) -> Iterable[str]:
+    """Where a field of that name exists below the schema; lists are shown as their first item."""
+    for key, field in schema.fields.items():
+        if key == name:
+            yield show_path((*path, key))
+        else:
+            yield from _homes(field, name, (*path, key))
+    if schema.type == "array" and schema.items:
+        yield from _homes(schema.items, name, (*path, 0))

@@ -1,0 +1,33 @@
+"""The kinds of KubeFleet v0.3.1, as its CustomResourceDefinitions and webhooks declare and check them."""
+
+from __future__ import annotations
+
+from fleet_components.admission.kubefleet import disruption, envelope, member_cluster, override, placement, staged
+from fleet_components.admission.registry import Kind
+
+KINDS: tuple[Kind, ...] = (
+    *placement.KINDS,
+    *override.KINDS,
+    *member_cluster.KINDS,
+    *disruption.KINDS,
+    *staged.KINDS,
+    *envelope.KINDS,
+)
+
+MADE_BY_SYSTEM = {
+    "placement.kubernetes-fleet.io": (
+        "AppliedWork",
+        "ClusterResourceBinding",
+        "ClusterResourceOverrideSnapshot",
+        "ClusterResourcePlacementStatus",
+        "ClusterResourceSnapshot",
+        "ClusterSchedulingPolicySnapshot",
+        "ResourceBinding",
+        "ResourceOverrideSnapshot",
+        "ResourceSnapshot",
+        "SchedulingPolicySnapshot",
+        "Work",
+    ),
+    "cluster.kubernetes-fleet.io": ("InternalMemberCluster",),
+}
+"""Kinds that KubeFleet itself writes, by group: known, and admitted as they are."""

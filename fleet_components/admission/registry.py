@@ -1,0 +1,85 @@
+"""How a kind is declared, and what its webhooks are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from fleet_components.admission.finding import Denial
+from fleet_components.admission.metadata import METADATA
+from fleet_components.admission.schema import Rule, Schema, struct, text
+from fleet_components.model.manifest import Manifest
+
+Object = Mapping[str, Any]
+
+
+@attrs.frozen
+class Request:
+    """What a validating webhook is asked: an object on its way in.
+
+    Attributes:
+        object: the object, defaulted and with a sound structure.
+        old: what it replaces, defaulted; None for a new object.
+        context: the objects that exist already, as they were written.
+    """
+
+    object: Object
+    old: Object | None = None
+    context: Sequence[Manifest] = attrs.field(default=(), repr=False)
+
+    @property
+    def metadata(self) -> Object:
+        """Its ``metadata``."""
+        metadata: Object = self.object.get("metadata") or {}
+        return metadata
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return str(self.metadata.get("name", ""))
+
+    def existing(self, kind: str) -> Iterator[Manifest]:
+        """The existing objects of that kind in the same API group, in any version."""
+        group = str(self.object.get("apiVersion", "")).partition("/")[0]
+        return (it for it in self.context if it.kind == kind and it.group == group)
+
+
+@attrs.frozen
+class Kind:
+    """One version of one kind.
+
+    Attributes:
+        group: its API group.
+        version: its API version.
+        name: the kind.
+        schema: the structure of the whole object; see :func:`whole`.
+        namespaced: whether it lives in a namespace.
+        mutate: what a mutating webhook changes in the object that it decoded, in place; None where there is none.
+        validate: the validating webhook; None where there is none.
+    """
+
+    group: str
+    version: str
+    name: str
+    schema: Schema = attrs.field(repr=False)
+    namespaced: bool = False
+    mutate: Callable[[dict[str, Any]], None] | None = attrs.field(default=None, repr=False)
+    validate: Callable[[Request], Denial | None] | None = attrs.field(default=None, repr=False)
+
+    @property
+    def api_version(self) -> str:
+        """``group/version``."""
+        return f"{self.group}/{self.version}"
+
+
+def whole(fields: Mapping[str, Schema], rules: Iterable[Rule] = (), go: str = "") -> Schema:
+    """The schema of a whole object with these fields beside ``apiVersion``, ``kind`` and ``metadata``."""
+    common = {"apiVersion": text(), "kind": text(), "metadata": METADATA}
+    return struct({**common, **fields}, rules=tuple(rules), go=go)
+
+
+def versions(group: str, name: str, schemas: Mapping[str, Schema], **attributes: Any) -> tuple[Kind, ...]:
+    """A kind in several versions; ``attributes`` are those of :class:`Kind` that the versions share."""
+    return tuple(Kind(group, version, name, schema, **attributes) for version, schema in schemas.items())

@@ -1,0 +1,218 @@
+"""What the API server itself does with an object of a declared kind: prune, default, check types, ranges and rules.
+
+Source: the API server's handling of CustomResourceDefinitions (structural schemas, OpenAPI validation, CEL). The
+order is its order: unknown fields and nulls are dropped, defaults are set, the structure is checked, and the rules
+are evaluated only where the structure left nothing that blocks them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from functools import lru_cache
+from typing import Any
+
+from fleet_components.admission import hint
+from fleet_components.admission.finding import Finding, dotted
+from fleet_components.admission.schema import Rule, Schema
+from fleet_components.model.problem import FieldPath
+
+_MAX_INT64 = 2**63
+
+
+def unknown_fields(schema: Schema, value: Any) -> list[Finding]:
+    """The fields that the kind does not have: the API server drops them, kubectl refuses them (we do too)."""
+    return list(_unknown(schema, schema, value, ()))
+
+
+def filled(schema: Schema, value: Any) -> Any:
+    """A copy as the API server stores it: without unknown fields and nulls, with defaults, whole floats as integers."""
+    match schema.type, value:
+        case "object", Mapping() if schema.items:
+            keeps_nulls = schema.items.type == "any"
+            return {key: filled(schema.items, it) for key, it in value.items() if keeps_nulls or it is not None}
+        case "object", Mapping():
+            return _filled_fields(schema, value)
+        case "array", list() if schema.items:
+            return [filled(schema.items, item) for item in value]
+        case "integer" | "int-or-string", float() if value.is_integer():
+            return int(value)
+    return deepcopy(value)
+
+
+def check(schema: Schema, value: Any, old: Any = None) -> list[Finding]:
+    """What the API server has against a filled value; ``old`` is what it replaces, None for a new object."""
+    found = list(_structure(schema, value, ()))
+    if not any(finding.blocks for finding in found):
+        found += _rules(schema, value, old, ())
+    return found
+
+
+def mismatches(schema: Schema, value: Any) -> list[Finding]:
+    """The values of a wrong type alone."""
+    return [finding for finding in _structure(schema, value, ()) if finding.mismatch]
+
+
+def json_type(value: Any) -> str:
+    """The JSON type of a value, in the words of OpenAPI: ``integer`` for a whole number."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int():
+            return "integer" if abs(value) < _MAX_INT64 else "number"
+        case float():
+            return "integer" if value.is_integer() else "number"
+        case str():
+            return "string"
+        case Mapping():
+            return "object"
+    return "array"
+
+
+def _unknown(root: Schema, schema: Schema, value: Any, path: FieldPath) -> Iterator[Finding]:
+    match schema.type, value:
+        case "object", Mapping():
+            for key, item in value.items():
+                at = (*path, key)
+                field = schema.items or schema.fields.get(key)
+                if field:
+                    yield from _unknown(root, field, item, at)
+                else:
+                    what = f'unknown field "{dotted(at)}"'
+                    yield Finding(what, at, hint.for_unknown_field(root, schema, at), "strict")
+        case "array", list() if schema.items:
+            for index, item in enumerate(value):
+                yield from _unknown(root, schema.items, item, (*path, index))
+
+
+def _filled_fields(schema: Schema, value: Mapping[str, Any]) -> dict[str, Any]:
+    known = ((key, schema.fields[key], item) for key, item in value.items() if key in schema.fields)
+    result = {key: filled(field, item) for key, field, item in known if item is not None}
+    for key, field in schema.fields.items():
+        if field.default is not None and key not in result:
+            result[key] = filled(field, field.default)
+    return result
+
+
+def _structure(schema: Schema, value: Any, path: FieldPath) -> Iterator[Finding]:
+    if not _has_type(schema, value):
+        yield _mismatch(schema, value, path)
+        return
+    match value:
+        case str():
+            yield from _text(schema, value, path)
+        case bool():
+            pass
+        case int() | float():
+            yield from _range(schema, value, path)
+        case Mapping() if schema.type == "object":
+            yield from _size(schema, len(value), "properties", path)
+            yield from _required(schema, value, path)
+            for key, item in value.items():
+                yield from _structure(schema.items or schema.fields[key], item, (*path, key))
+        case list() if schema.items:
+            yield from _size(schema, len(value), "items", path)
+            for index, item in enumerate(value):
+                yield from _structure(schema.items, item, (*path, index))
+
+
+def _has_type(schema: Schema, value: Any) -> bool:
+    found = json_type(value)
+    match schema.type:
+        case "any":
+            return True
+        case "int-or-string":
+            return found in ("integer", "string")
+        case "number":
+            return found in ("integer", "number")
+    return found == schema.type
+
+
+def _mismatch(schema: Schema, value: Any, path: FieldPath) -> Finding:
+    expected = "integer,string" if schema.type == "int-or-string" else schema.type
+    found = json_type(value)
+    what = f'Invalid value: "{found}": {dotted(path)} in body must be of type {expected}: "{found}"'
+    do = f"write {hint.snippet(path[-1], hint.mended(schema, value))}" if path else ""
+    return Finding(what, path, do, blocks=True, mismatch=True)
+
+
+def _required(schema: Schema, value: Mapping[str, Any], path: FieldPath) -> Iterator[Finding]:
+    for key, field in schema.fields.items():
+        if field.required and key not in value:
+            do = f"add {hint.snippet(key, hint.example(field))}"
+            yield Finding("Required value", (*path, key), do, blocks=True)
+
+
+def _text(schema: Schema, value: str, path: FieldPath) -> Iterator[Finding]:
+    if schema.enum and value not in schema.enum:
+        supported = ", ".join(map(_quoted, schema.enum))
+        what = f"Unsupported value: {_quoted(value)}: supported values: {supported}"
+        yield Finding(what, path, hint.for_enum(path[-1], schema, value), blocks=True)
+    if schema.max_length is not None and len(value) > schema.max_length:
+        yield Finding(f"Too long: may not be more than {schema.max_length} bytes", path, blocks=True)
+    if schema.min_length is not None and len(value) < schema.min_length:
+        yield _out(value, f"should be at least {schema.min_length} chars long", path, schema)
+    if schema.pattern and not _compiled(schema.pattern).search(value):
+        yield _out(value, f"should match '{schema.pattern}'", path, schema)
+
+
+def _range(schema: Schema, value: float, path: FieldPath) -> Iterator[Finding]:
+    if schema.maximum is not None and value > schema.maximum:
+        yield _out(value, f"should be less than or equal to {schema.maximum}", path, schema.but(example=schema.maximum))
+    if schema.minimum is not None and value < schema.minimum:
+        yield _out(value, f"should be greater than or equal to {schema.minimum}", path, schema)
+
+
+def _size(schema: Schema, size: int, unit: str, path: FieldPath) -> Iterator[Finding]:
+    if schema.max_items is not None and size > schema.max_items:
+        what = f"Too many: {size}: must have at most {schema.max_items} item{'s' * (schema.max_items != 1)}"
+        yield Finding(what, path, f"keep {schema.max_items} of them", blocks=True)
+    if schema.min_items is not None and size < schema.min_items:
+        yield _out(size, f"should have at least {schema.min_items} {unit}", path, schema)
+
+
+def _out(value: Any, why: str, path: FieldPath, schema: Schema) -> Finding:
+    """A value of the right type that is out of bounds."""
+    shown = _quoted(value) if isinstance(value, str) else value
+    do = f"write {hint.snippet(path[-1], hint.example(schema))}"
+    return Finding(f"Invalid value: {shown}: {dotted(path)} in body {why}", path, do)
+
+
+def _rules(schema: Schema, value: Any, old: Any, path: FieldPath) -> Iterator[Finding]:
+    for rule in schema.rules:
+        if old is None and rule.transition:
+            continue
+        if message := _broken(rule, value, old):
+            shown = "" if schema.type == "int-or-string" else schema.type
+            yield Finding(f'Invalid value: "{shown}": {message}', path, rule.hint)
+    match value:
+        case Mapping() if schema.type == "object":
+            was = old if isinstance(old, Mapping) else {}
+            for key, item in value.items():
+                yield from _rules(schema.items or schema.fields[key], item, was.get(key), (*path, key))
+        case list() if schema.items:
+            # Items of a list have no old value: the API server cannot tell which one each replaces.
+            for index, item in enumerate(value):
+                yield from _rules(schema.items, item, None, (*path, index))
+
+
+def _broken(rule: Rule, value: Any, old: Any) -> str:
+    """The message of a rule that does not hold; empty when it does."""
+    try:
+        return "" if rule.holds(value, old) else rule.message
+    except KeyError as missing:
+        return f"no such key: {missing.args[0]} evaluating rule: {rule.message}"
+
+
+@lru_cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    # A final $ of the API server's dialect does not match before a line break.
+    return re.compile(re.sub(r"\$$", r"\\Z", pattern))
+
+
+def _quoted(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""The Pulumi layer: components to build programs from."""

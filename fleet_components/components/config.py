@@ -1,0 +1,104 @@
+"""A fleet described by stack configuration alone."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pulumi
+from pulumi.runtime.config import CONFIG, is_config_secret
+
+from fleet_components.components.fleet_args import FleetArgs
+from fleet_components.model.member_cluster import read_time
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan.source import read_source
+
+NAMESPACE = "fleet"
+KEYS: Mapping[str, str] = {
+    "source": "a directory or file with members, policies and manifests; relative to the program",
+    "render": "a directory to render to instead of reaching clusters; relative to the program",
+    "kubeconfigs": "kubeconfigs by member: text or path",
+    "asOf": "the time at which observed members and waits are judged, as 2026-01-31T12:00:00Z",
+    "approvals": "names of accepted approvals of staged updates",
+    "lost": "names of members that are gone for good",
+    "limit": "the share of clusters that may be lost at once, 0 to 1; 0.5 by default",
+    "confirm": "tokens of refused losses that are meant",
+    "keepClusterResources": "whether cluster-scoped objects outlive their placement; true by default",
+    "maxWait": "the longest time in seconds that an update waits between stages; 900 by default",
+}
+
+
+def read_config() -> FleetArgs:
+    """The arguments of a fleet, from the ``fleet:`` keys of the stack's configuration.
+
+    Raises:
+        FleetError: a key is unknown, missing or has a wrong value; or the source cannot be read.
+    """
+    config = pulumi.Config(NAMESPACE)
+    if problems := [_unknown(key) for key in _given() if key not in KEYS]:
+        raise FleetError(problems)
+    source = config.get("source")
+    if not source:
+        raise FleetError([_wrong("source", "is not set", "set it to the directory of the fleet's YAML")])
+    return FleetArgs(
+        source=read_source(source),
+        kubeconfigs=_kubeconfigs(config),
+        render_to=config.get("render") or "",
+        as_of=_time(config.get("asOf")),
+        approvals=_names(config, "approvals"),
+        lost=_names(config, "lost"),
+        limit=_share(config),
+        confirm=_names(config, "confirm"),
+        keep_cluster_resources=config.get_bool("keepClusterResources") is not False,
+        max_wait=900 if (seconds := config.get_int("maxWait")) is None else seconds,
+    )
+
+
+def _given() -> list[str]:
+    prefix = f"{NAMESPACE}:"
+    return sorted(key.removeprefix(prefix) for key in CONFIG.get() if key.startswith(prefix))
+
+
+def _kubeconfigs(config: pulumi.Config) -> dict[str, pulumi.Input[str]]:
+    given = config.get_object("kubeconfigs") or {}
+    if not isinstance(given, dict):
+        raise FleetError([_wrong("kubeconfigs", "is no map of members", "write member: path")])
+    secret = is_config_secret(f"{NAMESPACE}:kubeconfigs")
+    return {name: pulumi.Output.secret(text) if secret else text for name, text in given.items()}
+
+
+def _names(config: pulumi.Config, key: str) -> tuple[str, ...]:
+    """A list of names, or one name or several with commas between them, as the command line sets them."""
+    text = config.get(key) or ""
+    listed: Any = config.get_object(key) if text.lstrip().startswith("[") else text.split(",")
+    return tuple(name for item in listed if (name := str(item).strip()))
+
+
+def _share(config: pulumi.Config) -> float:
+    share = config.get_float("limit")
+    if share is not None and not 0 <= share <= 1:
+        raise FleetError([_wrong("limit", f"is {share:g}", "give a share from 0 to 1, 0.5 for a half")])
+    return 0.5 if share is None else share
+
+
+def _time(text: str | None) -> Any:
+    try:
+        return read_time(text)
+    except ValueError as error:
+        raise FleetError([_wrong("asOf", str(error), "write it as 2026-01-31T12:00:00Z")]) from error
+
+
+def _unknown(key: str) -> Problem:
+    near = difflib.get_close_matches(key, KEYS, 1)
+    return _wrong(
+        key,
+        "is no key of this configuration",
+        f"did you mean {NAMESPACE}:{near[0]}?" if near else f"the keys are: {', '.join(KEYS)}",
+    )
+
+
+def _wrong(key: str, what: str, hint: str) -> Problem:
+    file = Path(f"Pulumi.{pulumi.get_stack()}.yaml")
+    return Problem(what, ("config", f"{NAMESPACE}:{key}"), hint, file=str(file))

@@ -1,0 +1,124 @@
+"""A fleet: its members, and every placement delivered to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+import attrs
+import pulumi
+
+from fleet_components import dynamic
+from fleet_components.components.bindings import read_bindings
+from fleet_components.components.config import read_config
+from fleet_components.components.fleet_args import FleetArgs
+from fleet_components.components.member import Member
+from fleet_components.components.placement import DeliveryArgs, Placement, PlacementArgs
+from fleet_components.components.providers import MemberProviders
+from fleet_components.content.secret import redacted
+from fleet_components.model.inventory import Inventory
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan.feed import feed_inventory, write_feed
+from fleet_components.plan.place import Request
+from fleet_components.plan.source import Workload
+from fleet_components.rollout.plan import Done, Gates
+
+
+class Fleet(pulumi.ComponentResource):
+    """A fleet.
+
+    Attributes:
+        placements: the placements by key: name, or ``namespace/name``.
+        inventory: the members as they were scheduled on.
+
+    Raises:
+        FleetError: the input cannot be worked with; every problem is named.
+    """
+
+    placements: Mapping[str, Placement]
+    inventory: Inventory
+
+    def __init__(self, name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("fleet:index:Fleet", name, {}, opts)
+        members = _members(args)
+        self.inventory = Inventory((m.cluster for m in members.values() if not m.lost), args.as_of)
+        workloads, done = args.source.workloads(), read_bindings(name)
+        _enroll(name, members, args, self)
+        providers = MemberProviders(name, members, args.render_to, self)
+        for cluster in sorted({cluster for clusters in done.values() for cluster in clusters} & set(members)):
+            providers.of(cluster)  # what leaves a cluster in this update needs the kubeconfig of today
+        delivery = DeliveryArgs(
+            fleet=name,
+            stack=stack_name(),
+            inventory=feed_inventory(self.inventory),
+            provider_of=providers.of,
+            limit=args.limit,
+            confirm=tuple(args.confirm),
+            keep_cluster_resources=args.keep_cluster_resources,
+            # Rendered files may be read by others.
+            transform=redacted if args.render_to else dict,
+        )
+        self.placements = {}
+        for workload in workloads:
+            here = _marked(done.get(workload.name, {}), members)
+            request = _request(workload, args, self.inventory, here)
+            placement = PlacementArgs(request, workload.placement.kind, delivery)
+            self.placements[workload.name] = Placement(workload.name, placement, pulumi.ResourceOptions(parent=self))
+        self.register_outputs({key: placement.decisions for key, placement in self.placements.items()})
+
+    @classmethod
+    def from_config(cls, name: str, opts: pulumi.ResourceOptions | None = None) -> Fleet:
+        """A fleet described by the ``fleet:`` keys of the stack's configuration alone; see ``config.KEYS``.
+
+        Raises:
+            FleetError: the configuration or what it names cannot be worked with.
+        """
+        return cls(name, read_config(), opts)
+
+
+def stack_name() -> str:
+    """The stack that is running, as ``organization/project/stack``."""
+    return f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
+
+
+def _members(args: FleetArgs) -> dict[str, Member]:
+    declared = [Member(cluster, args.kubeconfigs.get(cluster.name)) for cluster in args.source.clusters]
+    everyone = [*declared, *args.members]
+    members = {member.name: member for member in everyone}
+    problems = [
+        Problem(f'there is no member "{name}"', (field,), f"the members are: {', '.join(sorted(members)) or 'none'}")
+        for field, names in (("kubeconfigs", args.kubeconfigs), ("lost", args.lost))
+        for name in sorted(set(names) - set(members))
+    ]
+    twice = sorted({member.name for member in everyone if everyone.count(member) > 1})
+    problems += [Problem(f'the member "{name}" is declared twice', hint="declare it once") for name in twice]
+    if problems:
+        raise FleetError(problems)
+    return {name: attrs.evolve(member, lost=member.lost or name in args.lost) for name, member in members.items()}
+
+
+def _enroll(name: str, members: Mapping[str, Member], args: FleetArgs, parent: pulumi.Resource) -> None:
+    roster = {member: "lost" if members[member].lost else "member" for member in sorted(members)}
+    feed = write_feed({"members": roster, "limit": args.limit, "confirm": list(args.confirm)})
+    props = {"key": name, "members": None, dynamic.FEED: feed}
+    dynamic.Roster(name, props, pulumi.ResourceOptions(parent=parent))
+
+
+def _marked(done: Mapping[str, Done], members: Mapping[str, Member]) -> dict[str, Done]:
+    lost = {name for name, member in members.items() if member.lost}
+    return {cluster: attrs.evolve(here, lost=cluster in lost) for cluster, here in done.items()}
+
+
+def _request(workload: Workload, args: FleetArgs, inventory: Inventory, done: Mapping[str, Done]) -> Request:
+    placement = workload.placement
+    return Request(
+        key=placement.key,
+        policy=placement.spec.policy,
+        strategy=workload.strategy,
+        inventory=inventory,
+        objects=workload.objects,
+        namespace=placement.namespace,
+        done=done,
+        gates=Gates(frozenset(args.approvals), args.as_of, timedelta(seconds=args.max_wait)),
+        untrackable=workload.untrackable,
+    )

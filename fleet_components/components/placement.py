@@ -1,0 +1,153 @@
+"""One placement of a fleet: decided, then delivered to its clusters wave by wave."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import attrs
+import pulumi
+
+from fleet_components import dynamic
+from fleet_components.components.target import Target, TargetArgs
+from fleet_components.delivery.barrier import between
+from fleet_components.delivery.objects import stamped
+from fleet_components.model.codec import encode
+from fleet_components.plan.feed import Feed, feed_request
+from fleet_components.plan.place import Outcome, Request, place
+from fleet_components.plan.record import Record
+from fleet_components.rollout.describe import describe
+from fleet_components.rollout.plan import Change, Placed
+
+
+@attrs.frozen
+class DeliveryArgs:
+    """What all placements of a fleet have in common.
+
+    Attributes:
+        fleet: the fleet's name.
+        stack: the stack, as ``organization/project/stack``.
+        inventory: the members, as they are handed to the providers.
+        provider_of: gives the Kubernetes provider of a member.
+        limit: the share of its clusters that a placement may lose at once.
+        confirm: tokens of refused losses that are meant.
+        keep_cluster_resources: whether cluster-scoped objects outlive their placement.
+        transform: last change to an object before it is emitted.
+    """
+
+    fleet: str
+    stack: str
+    inventory: Feed
+    provider_of: Callable[[str], pulumi.ProviderResource]
+    limit: float = 0.5
+    confirm: tuple[str, ...] = ()
+    keep_cluster_resources: bool = True
+    transform: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
+
+
+@attrs.frozen
+class PlacementArgs:
+    """What a placement is made of.
+
+    Attributes:
+        request: all that its decision depends on.
+        kind: ClusterResourcePlacement or ResourcePlacement.
+        delivery: what it has in common with the others.
+    """
+
+    request: Request
+    kind: str
+    delivery: DeliveryArgs
+
+
+class Placement(pulumi.ComponentResource):
+    """A placement.
+
+    Attributes:
+        decisions: by cluster name: rank, wave and revision.
+        outcome: the whole outcome, for programs that want to know why.
+    """
+
+    decisions: pulumi.Output[Mapping[str, Mapping[str, int]]]
+    outcome: pulumi.Output[Outcome]
+
+    def __init__(self, name: str, args: PlacementArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("fleet:index:Placement", name, {}, opts)
+        request, delivery = args.request, args.delivery
+        feed = feed_request(request, delivery.inventory, limit=delivery.limit, confirm=delivery.confirm)
+        decided = dynamic.Placement(
+            name,
+            {
+                "key": f"{args.kind}/{request.key}",
+                "policy": encode(request.policy) if request.policy else {},
+                "strategy": encode(request.strategy),
+                dynamic.FEED: feed,
+            },
+            pulumi.ResourceOptions(parent=self),
+        )
+        self.decisions = decided.decisions
+        self.outcome = decided.record().apply(_Delivery(name, args, self).deliver)
+        self.register_outputs({"decisions": self.decisions})
+
+
+@attrs.frozen
+class _Delivery:
+    """The second half of a placement: what is registered once it is decided."""
+
+    name: str
+    args: PlacementArgs
+    parent: Placement
+
+    def deliver(self, record: Record) -> Outcome:
+        """Register the targets, wave by wave."""
+        # What was decided is a fixpoint: deciding it again gives the texts, the waits and the reasons.
+        outcome = place(self.args.request, record)
+        self._report(outcome)
+        waits = {wave.number: wave.wait_seconds for wave in outcome.rollout.waves}
+        before: list[pulumi.Resource] = []
+        seconds = 0
+        for number, clusters in _waves(record.decisions):
+            if before:
+                size = sum(len(record.contents[placed.revision]) for _, placed in clusters)
+                before = between(f"{self.name}/wave-{number}", before, size, self.parent, self._waited(before, seconds))
+            before = [self._target(record, cluster, placed, before).binding for cluster, placed in clusters]
+            seconds = waits.get(number, 0)
+        return outcome
+
+    def _target(self, record: Record, cluster: str, placed: Placed, after: Sequence[pulumi.Resource]) -> Target:
+        args, request = self.args.delivery, self.args.request
+        stamp = {"stack": args.stack, "placement": f"{self.args.kind}/{request.key}"}
+        as_of = request.gates.as_of
+        target = TargetArgs(
+            fleet=args.fleet,
+            placement=request.key,
+            cluster=cluster,
+            revision=placed.revision,
+            objects=[args.transform(stamped(data, **stamp)) for data in record.contents[placed.revision]],
+            provider=args.provider_of(cluster),
+            keep_cluster_resources=args.keep_cluster_resources,
+            since=as_of.isoformat() if as_of else None,
+        )
+        return Target(f"{self.name}@{cluster}", target, after, pulumi.ResourceOptions(parent=self.parent))
+
+    def _waited(self, before: Sequence[pulumi.Resource], seconds: int) -> pulumi.Output[bool] | None:
+        if not seconds or pulumi.runtime.is_dry_run():
+            return None
+
+        async def wait(_: Any) -> bool:
+            pulumi.log.info(f"waiting {seconds} s before the next wave", self.parent)
+            await asyncio.sleep(seconds)
+            return True
+
+        return pulumi.Output.all(*(resource.urn for resource in before)).apply(wait)
+
+    def _report(self, outcome: Outcome) -> None:
+        if any(entry.change is not Change.KEEP for entry in outcome.rollout.entries.values()):
+            pulumi.log.info("\n".join(describe(outcome.rollout)), self.parent)
+
+
+def _waves(decisions: Mapping[str, Placed]) -> list[tuple[int, list[tuple[str, Placed]]]]:
+    ordered = sorted(decisions.items(), key=lambda item: (item[1].wave, item[0]))
+    return [(number, list(group)) for number, group in groupby(ordered, key=lambda item: item[1].wave)]

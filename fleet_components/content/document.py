@@ -1,0 +1,191 @@
+"""YAML and JSON text to plain data, as kubectl reads it, with the line of every field.
+
+Anchors, aliases and merge keys work as in kubectl, which lets a merge key that stands after a field win over it.
+Stricter than kubectl, which silently keeps the last one: a field given twice is refused with both lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+import yaml
+from yaml.events import (
+    AliasEvent,
+    CollectionEndEvent,
+    DocumentStartEvent,
+    MappingStartEvent,
+    ScalarEvent,
+)
+
+from fleet_components.content.place import Event, Place, parse
+from fleet_components.content.scalar import Scalar, as_key, is_merge, scalar
+from fleet_components.content.syntax import HELM_HINT, syntax_problem
+from fleet_components.model.problem import FieldPath, Problem
+
+_MOST_LEVELS = 200
+_MOST_ALIASED = 400_000
+"""Values that aliases may bring into one document; beyond it kubectl finds "excessive aliasing" too."""
+_SURROGATES = re.compile(r"\\\\|\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+
+
+@attrs.frozen
+class Document:
+    """One document of a text.
+
+    Attributes:
+        data: its value in plain data.
+        file: what the text is called.
+        places: where the document stands, under the empty path, and each object of a list in it.
+    """
+
+    data: Any
+    file: str
+    places: dict[FieldPath, Place] = attrs.field(repr=False)
+
+    def place(self, path: FieldPath) -> Place:
+        """Where the object at this path stands."""
+        return self.places.get(path) or attrs.evolve(self.places[()], start=path)
+
+
+def documents(text: str, file: str, problems: list[Problem]) -> Iterator[Document]:
+    """The documents of a text, empty ones left out. What is wrong is added to the problems."""
+    text = _join_surrogates(text) if text.lstrip()[:1] in ("{", "[") else text
+    events = parse(text)
+    try:
+        for event in events:
+            if not isinstance(event, DocumentStartEvent):
+                continue
+            builder = _Builder(events, text, file, problems)
+            data = builder.document()
+            if data is not None:
+                yield Document(data, file, builder.places)
+    except yaml.YAMLError as error:
+        problems.append(syntax_problem(error, text, file))
+
+
+def _join_surrogates(json: str) -> str:
+    """JSON writes characters beyond 16 bits as two escapes, which YAML does not know."""
+
+    def join(match: re.Match[str]) -> str:
+        if not match[1]:
+            return match[0]
+        return f"\\U{0x10000 + ((int(match[1], 16) & 0x3FF) << 10) + (int(match[2], 16) & 0x3FF):08x}"
+
+    return _SURROGATES.sub(join, json)
+
+
+class _Builder:
+    """Makes the data of one document from its events. What aliases stand for is built once and shared."""
+
+    def __init__(self, events: Iterator[Event], text: str, file: str, problems: list[Problem]) -> None:
+        self.events, self.text, self.file, self.problems = events, text, file, problems
+        self.places: dict[FieldPath, Place] = {}
+        self.path: list[str | int] = []
+        self.level = self.count = self.aliased = 0
+        self.anchors: dict[str, tuple[Any, int] | None] = {}
+
+    def document(self) -> Any:
+        event = next(self.events)
+        data = self.value(event)
+        self.places.setdefault((), Place.between(self.text, event, event))
+        if self.aliased > _MOST_ALIASED:
+            self.refuse(event, "document contains excessive aliasing", "write out what the aliases stand for")
+        return data
+
+    def refuse(self, event: Event, what: str, hint: str = "") -> None:
+        line = event.start_mark.line + 1
+        self.problems.append(Problem(what, tuple(self.path), hint, file=self.file, line=line))
+
+    def value(self, event: Event) -> Any:
+        self.count += 1
+        if isinstance(event, ScalarEvent):
+            data = self.scalar(event)
+        elif isinstance(event, AliasEvent):
+            return self.alias(event)
+        else:
+            return self.collection(event)
+        if event.anchor:
+            self.anchors[event.anchor] = data, 1
+        return data
+
+    def scalar(self, event: ScalarEvent) -> Scalar:
+        try:
+            return scalar(event)
+        except ValueError as error:
+            self.refuse(event, str(error), f'write "{event.value}" in quotes, without a tag')
+            return None
+
+    def alias(self, event: Event) -> Any:
+        done = self.anchors.get(event.anchor)
+        if done is None:
+            is_open = event.anchor in self.anchors
+            self.refuse(event, f"anchor {event.anchor} {'contains itself' if is_open else 'is not defined'}")
+            return None
+        data, size = done
+        self.count += size
+        self.aliased += size + 1
+        return data
+
+    def collection(self, start: Event) -> Any:
+        before, anchor = self.count, start.anchor
+        if anchor:
+            self.anchors[anchor] = None
+        self.enter(start)
+        data, end = self.mapping() if isinstance(start, MappingStartEvent) else self.sequence()
+        self.level -= 1
+        if not self.path or (len(self.path) == 2 and self.path[0] == "items"):
+            self.places[tuple(self.path)] = Place.between(self.text, start, end)
+        if anchor:
+            self.anchors[anchor] = data, self.count - before
+        return data
+
+    def enter(self, start: Event) -> None:
+        self.level += 1
+        if self.level > _MOST_LEVELS:
+            what = f"nested more than {_MOST_LEVELS} levels deep"
+            raise yaml.MarkedYAMLError(problem=what, problem_mark=start.start_mark)
+
+    def sequence(self) -> tuple[list[Any], Event]:
+        items: list[Any] = []
+        while not isinstance(event := next(self.events), CollectionEndEvent):
+            self.path.append(len(items))
+            items.append(self.value(event))
+            self.path.pop()
+        return items, event
+
+    def mapping(self) -> tuple[dict[str, Any], Event]:
+        fields: dict[str, Any] = {}
+        firsts: dict[str, Event] = {}
+        while not isinstance(event := next(self.events), CollectionEndEvent):
+            if is_merge(event):
+                self.merge(event, fields)
+                continue
+            key = self.key(event)
+            first = firsts.setdefault(key, event)
+            self.path.append(key)
+            value = self.value(next(self.events))
+            if first is event:
+                fields[key] = value
+            else:
+                self.refuse(event, f"given twice, first on line {first.start_mark.line + 1}", "keep one of the two")
+            self.path.pop()
+        return fields, event
+
+    def key(self, event: Event) -> str:
+        value = self.value(event)
+        key = as_key(value)
+        if key is None:
+            hint = HELM_HINT if isinstance(value, dict) else "write the key in quotes"
+            self.refuse(event, "a key must be text", hint)
+        return key or ""
+
+    def merge(self, event: Event, fields: dict[str, Any]) -> None:
+        value = self.value(next(self.events))
+        for source in reversed(value) if isinstance(value, list) else [value]:
+            if isinstance(source, dict):
+                fields.update(source)
+            else:
+                self.refuse(event, "map merge requires map or sequence of maps as the value")

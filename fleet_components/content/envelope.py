@@ -1,0 +1,85 @@
+"""Envelopes: objects that carry manifests which must not take effect on the hub itself.
+
+Source: KubeFleet 0.3.1, work generator. An envelope is never created on members; its contents are applied as
+they are, in a work of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fleet_components.content.header import check_header
+from fleet_components.content.revision import canonical
+from fleet_components.model.manifest import Manifest, Origin
+from fleet_components.model.problem import FieldPath, FleetError, Problem
+
+_GROUP = "placement.kubernetes-fleet.io"
+_CLUSTER, _NAMESPACED = "ClusterResourceEnvelope", "ResourceEnvelope"
+_MOST = 50
+
+
+def is_envelope(manifest: Manifest) -> bool:
+    """Whether it is a ``ResourceEnvelope`` or ``ClusterResourceEnvelope``."""
+    return manifest.group == _GROUP and manifest.kind in (_CLUSTER, _NAMESPACED)
+
+
+def unwrap(envelope: Manifest) -> tuple[Manifest, ...]:
+    """The manifests in an envelope, in the order of its work: by their JSON, descending.
+
+    Raises:
+        FleetError: a manifest is none, or is in the wrong envelope; with the text that KubeFleet shows in
+            ``WorkSynchronized``.
+    """
+    data = envelope.data.get("data")
+    if not isinstance(data, Mapping) or not 0 < len(data) <= _MOST:
+        raise FleetError([envelope.problem(f"an envelope holds 1 to {_MOST} manifests", ("data",))])
+    if problems := [problem for key in sorted(data) for problem in _check(envelope, key, data[key])]:
+        raise FleetError(problems)
+    wrapped = [_wrapped(envelope, key, data[key]) for key in data]
+    return tuple(sorted(wrapped, key=lambda manifest: canonical(manifest.data), reverse=True))
+
+
+def _wrapped(envelope: Manifest, key: str, data: Mapping[str, Any]) -> Manifest:
+    if not envelope.origin:
+        return Manifest(data)
+    outer = envelope.origin
+
+    def locate(path: FieldPath) -> int:
+        return outer.locate(("data", key, *path))
+
+    return Manifest(data, Origin(outer.file, locate(()), locate))
+
+
+def _check(envelope: Manifest, key: str, data: Any) -> Iterator[Problem]:
+    path = ("data", key)
+    if not isinstance(data, Mapping):
+        hint = "write the manifest itself, not as text"
+        yield envelope.problem(f"must be an object, not {type(data).__name__}", path, hint)
+    elif not data.get("kind"):
+        error = f"Object 'Kind' is missing in '{canonical(data)}'"
+        what = "failed to parse the wrapped manifest data to a Kubernetes runtime object"
+        yield envelope.problem(f"{what} (manifestKey={key},envelopeObjRef={_ref(envelope)}): {error}", path)
+    else:
+        manifest = _wrapped(envelope, key, data)
+        yield from check_header(manifest) or _check_scope(envelope, key, manifest)
+
+
+def _check_scope(envelope: Manifest, key: str, manifest: Manifest) -> Iterator[Problem]:
+    what, hint = f"{key} ({_ref(manifest)})", f"write namespace: {envelope.namespace}"
+    if envelope.kind == _CLUSTER and manifest.namespace:
+        what = f"a namespaced object {what} has been wrapped in a cluster resource envelope {_ref(envelope)}"
+        hint = "put it into a ResourceEnvelope of its namespace"
+    elif envelope.kind == _NAMESPACED and not manifest.namespace:
+        what = f"a cluster scope object {what} has been wrapped in a resource envelope {_ref(envelope)}"
+        hint += ", or put a cluster-scoped object into a ClusterResourceEnvelope"
+    elif envelope.kind == _NAMESPACED and manifest.namespace != envelope.namespace:
+        place = f"a resource envelope from another namespace ({_ref(envelope)})"
+        what = f"a namespaced object {what} in has been wrapped in {place}"
+    else:
+        return
+    yield envelope.problem(what, ("data", key, "metadata", "namespace"), hint)
+
+
+def _ref(manifest: Manifest) -> str:
+    return f"{manifest.namespace}/{manifest.name}" if manifest.namespace else manifest.name

@@ -1,0 +1,81 @@
+"""What every Kubernetes object must have: apiVersion, kind, a name, and text for labels and annotations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import FieldPath, Problem
+
+_EXAMPLES = {"apiVersion": "apps/v1", "kind": "Deployment"}
+
+
+def check_header(manifest: Manifest) -> list[Problem]:
+    """The problems of the fields that every object has; an API server refuses the object for each of them."""
+    metadata = manifest.data.get("metadata")
+    if isinstance(metadata, Mapping):
+        return [*_check_type(manifest), *_check_name(manifest), *_check_texts(manifest)]
+    # Without metadata the object cannot even say its name in a problem.
+    nameless = attrs.evolve(manifest, data={**manifest.data, "metadata": {}})
+    what = "metadata is missing" if metadata is None else "metadata must be a map"
+    return [*_check_type(nameless), nameless.problem(what, ("metadata",), "add metadata with a name")]
+
+
+def fill_nulls(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Labels and annotations without a value are empty text to the API server."""
+    metadata = data.get("metadata")
+    if not isinstance(metadata, Mapping):
+        return data
+    filled = {
+        field: {key: "" if value is None else value for key, value in metadata[field].items()}
+        for field in ("labels", "annotations")
+        if isinstance(metadata.get(field), Mapping) and None in metadata[field].values()
+    }
+    return {**data, "metadata": {**metadata, **filled}} if filled else data
+
+
+def _check_type(manifest: Manifest) -> Iterator[Problem]:
+    for field, example in _EXAMPLES.items():
+        yield from _check_text(manifest, (field,), manifest.data.get(field), f"for example {field}: {example}")
+    group, _, version = manifest.api_version.rpartition("/")
+    if isinstance(manifest.data.get("apiVersion"), str) and ("/" in group or not version):
+        yield manifest.problem(
+            f'"{manifest.api_version}" is not group/version', ("apiVersion",), "for example apps/v1, or v1"
+        )
+
+
+def _check_name(manifest: Manifest) -> Iterator[Problem]:
+    metadata, hint = manifest.metadata, "every object needs a name of its own"
+    if metadata.get("generateName"):
+        hint = "objects with only generateName are not supported: give metadata.name"
+    yield from _check_text(manifest, ("metadata", "name"), metadata.get("name"), hint)
+    if metadata.get("namespace"):
+        yield from _check_text(manifest, ("metadata", "namespace"), metadata["namespace"], "")
+
+
+def _check_texts(manifest: Manifest) -> Iterator[Problem]:
+    for field in ("labels", "annotations"):
+        values = manifest.metadata.get(field)
+        if values is not None and not isinstance(values, Mapping):
+            yield manifest.problem(f"{field} must be a map", ("metadata", field), f"for example {field}: {{app: web}}")
+            continue
+        for key, value in (values or {}).items():
+            if not isinstance(value, str):
+                path: FieldPath = ("metadata", field, key)
+                yield manifest.problem(f"must be text, not {json.dumps(value)}", path, _quoted(value))
+
+
+def _check_text(manifest: Manifest, path: FieldPath, value: Any, hint: str) -> Iterator[Problem]:
+    if value is None or value == "":
+        yield manifest.problem(f"{path[-1]} is missing", path, hint)
+    elif not isinstance(value, str):
+        yield manifest.problem(f"{path[-1]} must be text, not {json.dumps(value)}", path, _quoted(value))
+
+
+def _quoted(value: Any) -> str:
+    is_scalar = isinstance(value, bool | int | float)
+    return f'write it in quotes: "{json.dumps(value)}"' if is_scalar else "write text"

@@ -1,0 +1,182 @@
+"""Patches the JSON or YAML document that a string field holds, and writes it as Karmada does.
+
+Source: Karmada facts. JSON keeps its order and its numbers as they were written; YAML is read by the YAML 1.1 rules
+of Go's yaml package and written with sorted keys.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+import yaml
+
+from fleet_components.content.patch import Operation, apply_patch
+from fleet_components.content.scalar import plain
+
+_TIME = re.compile(
+    r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
+    r"([Tt][0-9:]+(\.[0-9]+)?(Z|[-+][0-9]{2}:[0-9]{2})| [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(\.[0-9]+)?)?"
+)
+_BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
+_Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+_STRING = "tag:yaml.org,2002:str"
+_HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+
+
+class _Number(str):
+    """A JSON number as it was written."""
+
+    __slots__ = ()
+
+
+def patch_json(text: str, operations: Iterable[Operation]) -> str:
+    """The JSON document in the text after the operations.
+
+    Raises:
+        ValueError: the text is no JSON object or list.
+        PatchError: an operation does not apply.
+    """
+    if not text:
+        return text
+    try:
+        document = json.loads(text, parse_int=_Number, parse_float=_Number)
+    except ValueError:
+        raise ValueError("invalid state detected") from None
+    return _write_json(_patched(document, operations))
+
+
+def patch_yaml(text: str, operations: Iterable[Operation]) -> str:
+    """The YAML document in the text after the operations.
+
+    Raises:
+        ValueError: the text is no YAML mapping or sequence.
+        PatchError: an operation does not apply.
+    """
+    try:
+        document = _construct(yaml.compose(text, Loader=_Loader))
+    except yaml.MarkedYAMLError as error:
+        raise ValueError(f"yaml: {_where(error)}{error.problem}") from None
+    patched = _patched(document, operations)
+    text = yaml.dump(patched, Dumper=_Dumper, allow_unicode=True, default_flow_style=False, sort_keys=False)
+    return str(text)
+
+
+def _where(error: yaml.MarkedYAMLError) -> str:
+    """The line as Go's yaml package counts it."""
+    mark = error.problem_mark
+    line = mark.line + isinstance(error, yaml.scanner.ScannerError) if mark and mark.line else 0
+    return f"line {line}: " if line else ""
+
+
+def _patched(document: Any, operations: Iterable[Operation]) -> Any:
+    if document is None or isinstance(document, Mapping | list):
+        return apply_patch(document, operations)
+    kind = "string" if type(document) is str else "bool" if isinstance(document, bool) else "number"
+    raise ValueError(f"json: cannot unmarshal {kind} into Go value of type map[string]*jsonpatch.lazyNode")
+
+
+def _write_json(value: Any) -> str:
+    if isinstance(value, _Number):
+        return str(value)
+    if isinstance(value, Mapping):
+        return "{" + ",".join(f"{_write_json(key)}:{_write_json(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(_write_json, value)) + "]"
+    return json.dumps(value, ensure_ascii=False).translate(_HTML)
+
+
+def _construct(node: yaml.Node | None) -> Any:
+    """The value of a node; dates stay texts, keys become texts."""
+    if isinstance(node, yaml.SequenceNode):
+        return [_construct(item) for item in node.value]
+    if isinstance(node, yaml.MappingNode):
+        return _construct_mapping(node)
+    if not isinstance(node, yaml.ScalarNode):
+        return None
+    return node.value if node.style or node.tag != _STRING else plain(node.value)
+
+
+def _construct_mapping(node: yaml.MappingNode) -> dict[str, Any]:
+    mapping: dict[str, Any] = {}
+    for key, value in node.value:
+        if isinstance(key, yaml.ScalarNode) and key.value == "<<" and not key.style:
+            merged = _construct(value)
+            for part in reversed(merged) if isinstance(merged, list) else [merged]:
+                mapping.update(part)
+        else:
+            mapping[_key(_construct(key))] = _construct(value)
+    return mapping
+
+
+def _key(value: Any) -> str:
+    if value is None or isinstance(value, dict | list):
+        raise ValueError("yaml: unsupported map key")
+    return value if isinstance(value, str) else _write_scalar(value)
+
+
+def _write_scalar(value: bool | float | None) -> str:
+    return _shortest(value) if isinstance(value, float) else json.dumps(value)
+
+
+def _shortest(number: float) -> str:
+    """A float as Go's %g writes it: with an exponent below 1e-4 and from 1e21 on."""
+    sign, digits, exponent = Decimal(repr(number)).normalize().as_tuple()
+    point = len(digits) + int(exponent)
+    if -4 < point <= 21:
+        return f"{Decimal(repr(number)):f}"
+    mantissa = "".join(map(str, digits))
+    fraction = f".{mantissa[1:]}" if mantissa[1:] else ""
+    return f"{'-' if sign else ''}{mantissa[0]}{fraction}e{point - 1:+03d}"
+
+
+def _needs_quotes(text: str) -> bool:
+    """Whether the text would not be read back as a text, here or by other readers of YAML 1.1."""
+    try:
+        return not isinstance(plain(text), str) or bool(_TIME.fullmatch(text) or _BASE_60.fullmatch(text))
+    except ValueError:
+        return True
+
+
+def _natural(key: str) -> list[tuple[int, int, int, str]]:
+    """Sorts keys as Go's yaml package does: letters last, runs of digits by their number."""
+    parts: list[tuple[int, int, int, str]] = []
+    for run in re.findall(r"[0-9]+|.", key, re.DOTALL):
+        if run.isdecimal():
+            parts.append((0, int(run), len(run), run))
+        else:
+            parts.append((1 if run.isalpha() else 0, 0, 0, run))
+    return parts
+
+
+class _Dumper(yaml.BaseDumper):
+    """Writes plain data; every scalar is a text here, so that nothing but our rules asks for quotes."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def represent_text(self, text: str) -> yaml.Node:
+        beyond_16_bits = any(ord(sign) > 0xFFFF for sign in text)  # Go's emitter escapes those
+        style = '"' if beyond_16_bits else "|" if "\n" in text else '"' if _needs_quotes(text) else None
+        return self.represent_scalar(_STRING, text, style)
+
+    def represent_other(self, value: bool | float | None) -> yaml.Node:
+        return self.represent_scalar(_STRING, _write_scalar(value))
+
+    def represent_map(self, value: Mapping[str, Any]) -> yaml.Node:
+        return self.represent_mapping(
+            "tag:yaml.org,2002:map", sorted(value.items(), key=lambda item: _natural(item[0]))
+        )
+
+    def represent_list(self, value: list[Any]) -> yaml.Node:
+        return self.represent_sequence("tag:yaml.org,2002:seq", value)
+
+
+_Dumper.add_representer(str, _Dumper.represent_text)
+_Dumper.add_representer(dict, _Dumper.represent_map)
+_Dumper.add_representer(list, _Dumper.represent_list)
+for _kind in (bool, int, float, type(None)):
+    _Dumper.add_representer(_kind, _Dumper.represent_other)

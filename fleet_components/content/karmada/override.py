@@ -1,0 +1,102 @@
+"""Karmada override policies: which apply to an object on a member, in which order, and what comes out.
+
+Source: Karmada facts. ClusterOverridePolicies come first, then the OverridePolicies of the object's namespace; within
+each kind the less precise selector first, then by name, so that the last and most precise one wins. Overrides are
+applied after replicas are set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from fleet_components.content.karmada.overriders import OverrideError, apply_overriders
+from fleet_components.model.cluster import Cluster
+from fleet_components.model.event import Event
+from fleet_components.model.karmada import CLUSTER_OVERRIDE, OVERRIDE, PolicyKey, Rank
+from fleet_components.model.karmada_override import OverridePolicy
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import Problem
+
+
+@attrs.frozen
+class Overridden:
+    """What the override policies make of an object on one member.
+
+    Attributes:
+        data: the object; None when a policy failed, which keeps the object from this member only.
+        applied: the policies applied, in order, once for each of their rules; empty when one failed.
+        events: the events that Karmada records on the object.
+        problem: why it failed.
+    """
+
+    data: Mapping[str, Any] | None
+    applied: tuple[PolicyKey, ...] = ()
+    events: tuple[Event, ...] = ()
+    problem: Problem | None = None
+
+    def applied_of(self, kind: str) -> tuple[str, ...]:
+        """The names of the applied policies of a kind, in order."""
+        return tuple(key.name for key in self.applied if key.kind == kind)
+
+
+def override(manifest: Manifest, cluster: Cluster, policies: Iterable[OverridePolicy]) -> Overridden:
+    """Apply all override policies to an object on its way to a member.
+
+    Args:
+        manifest: the object, with the member's replicas set.
+        cluster: the member.
+        policies: override policies of both kinds, in any order.
+    """
+    known = tuple(policies)
+    state = Overridden(manifest.data)
+    for kind in (CLUSTER_OVERRIDE, OVERRIDE):
+        # The second kind is chosen for the object as the first one left it.
+        for policy in applicable(Manifest(state.data or {}), known, kind):
+            state = _apply(state, cluster, policy)
+            if state.problem:
+                return state
+    return state
+
+
+def applicable(manifest: Manifest, policies: Iterable[OverridePolicy], kind: str) -> list[OverridePolicy]:
+    """The policies of one kind that select the object, in the order in which they are applied."""
+    namespace = "" if kind == CLUSTER_OVERRIDE else manifest.namespace
+    ranked = [
+        (policy.spec.rank(manifest), policy)
+        for policy in policies
+        if (policy.key.kind, policy.key.namespace) == (kind, namespace)
+    ]
+    chosen = [(rank, policy.key.name, policy) for rank, policy in ranked if rank is not Rank.NO_MATCH]
+    return [policy for _, _, policy in sorted(chosen, key=lambda entry: entry[:2])]
+
+
+def _apply(state: Overridden, cluster: Cluster, policy: OverridePolicy) -> Overridden:
+    for index, rule in enumerate(policy.spec.rules):
+        if not rule.applies_to(cluster):
+            continue
+        try:
+            data = apply_overriders(state.data or {}, rule.overriders)
+        except OverrideError as error:
+            events = (*state.events, _event("Warning", policy, cluster))
+            return Overridden(None, (), events, _problem(policy, index, cluster, str(error)))
+        events = (*state.events, _event("Normal", policy, cluster))
+        state = Overridden(data, (*state.applied, policy.key), events)
+    return state
+
+
+def _event(type_: str, policy: OverridePolicy, cluster: Cluster) -> Event:
+    failed = type_ == "Warning"
+    scope = "cluster override policy" if policy.key.kind == CLUSTER_OVERRIDE else "override policy"
+    text = f"Apply {scope}({policy.key}) for cluster({cluster.name}) {'failed' if failed else 'succeed'}."
+    return Event(type_, f"ApplyOverridePolicy{'Failed' if failed else 'Succeed'}", text)
+
+
+def _problem(policy: OverridePolicy, index: int, cluster: Cluster, error: str) -> Problem:
+    path = ("spec", "overrideRules", index, "overriders") if policy.spec.override_rules else ("spec", "overriders")
+    file = policy.origin.file if policy.origin else ""
+    line = policy.origin.locate(path) if policy.origin else None
+    hint = f"change the rule, or exclude {cluster.name} from it with targetCluster"
+    return Problem(error, path, hint, f"{policy.key.kind} {policy.key}", file, line)

@@ -1,0 +1,221 @@
+"""Applies the overriders of one rule of an override policy to an object.
+
+Source: Karmada facts. Overriders run in a fixed order, each on what the one before it made: image, command, args,
+labels, annotations, field, plaintext. The first error ends it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from fleet_components.content.karmada.embedded import patch_json, patch_yaml
+from fleet_components.content.karmada.image import Image
+from fleet_components.content.patch import Operation, PatchError, apply_patch, pointer_steps
+from fleet_components.model.karmada_override import (
+    CommandArgsOverrider,
+    FieldOverrider,
+    ImageOverrider,
+    LabelAnnotationOverrider,
+    Overriders,
+    PatchOperation,
+)
+
+Object = Mapping[str, Any]
+
+_POD_PATH = ("spec",)
+_TEMPLATE_PATH = ("spec", "template", "spec")
+_POD_SPEC_PATHS = {
+    "Pod": _POD_PATH,
+    **dict.fromkeys(("ReplicaSet", "Deployment", "DaemonSet", "StatefulSet", "Job"), _TEMPLATE_PATH),
+}
+
+
+class OverrideError(Exception):
+    """An overrider cannot be applied; the text is the one that Karmada logs."""
+
+
+def apply_overriders(data: Object, overriders: Overriders) -> Object:
+    """The object with all overriders applied; the one that is given stays as it is.
+
+    Raises:
+        OverrideError: an overrider cannot be applied.
+    """
+    try:
+        for image in overriders.image_overrider:
+            data = _override_images(data, image)
+        for target, words in (("command", overriders.command_overrider), ("args", overriders.args_overrider)):
+            for overrider in words:
+                data = _override_words(data, target, overrider)
+        for part, texts in (("labels", overriders.labels_overrider), ("annotations", overriders.annotations_overrider)):
+            for change in texts:
+                data = _override_texts(data, part, change)
+        for field in overriders.field_overrider:
+            data = _override_field(data, field)
+        patched: Object = apply_patch(data, (Operation(p.operator, p.path, p.value) for p in overriders.plaintext))
+    except (PatchError, ValueError) as error:
+        raise OverrideError(str(error)) from None
+    if not patched.get("kind"):
+        raise OverrideError(f"Object 'Kind' is missing in '{json.dumps(patched, separators=(',', ':'))}'")
+    return patched
+
+
+def _override_images(data: Object, overrider: ImageOverrider) -> Object:
+    if overrider.predicate:
+        path = overrider.predicate.path
+        try:
+            image = _image_at(data, path)
+        except ValueError as error:
+            raise OverrideError(f"failed to obtain imageValue with predicate path({path}), error: {error}") from None
+        if not path.startswith("/"):
+            raise OverrideError("imagePath should be start with / character")
+        return _replaced(data, path, _overridden_image(image, overrider))
+    for index, container in enumerate(_containers(data)):
+        image = _overridden_image(container.get("image") or "", overrider)
+        data = _replaced(data, f"{_containers_path(data)}/{index}/image", image)
+    return data
+
+
+def _image_at(data: Object, path: str) -> str:
+    """The image at a predicate's path, whose steps are not unescaped."""
+    value: Any = data
+    *way, last = path.strip("/").split("/")
+    for step in way:
+        if isinstance(value, list):
+            value = _item(value, step)
+        else:
+            value = value.get(step)
+            if not isinstance(value, Mapping | list):
+                raise ValueError(f"path({step}) of rawObj's type is not map[string]interface{{}} and []interface{{}}")
+    image = value.get(last) if isinstance(value, Mapping) else None
+    if not isinstance(image, str):
+        raise ValueError(f"failed to convert path({last}) to string")
+    return image
+
+
+def _item(items: list[Any], step: str) -> Any:
+    if not step.isdecimal():
+        raise ValueError(f"path({step}) of rawObj's is not number")
+    if int(step) >= len(items):
+        raise ValueError(f"index out of range [{step}] with length {len(items)}")
+    return items[int(step)]
+
+
+def _overridden_image(text: str, overrider: ImageOverrider) -> str:
+    try:
+        image = Image.parse(text)
+    except ValueError as error:
+        raise OverrideError(f"failed to parse image value({text}), error: {error}") from None
+    return str(_changed(image, overrider))
+
+
+def _changed(image: Image, overrider: ImageOverrider) -> Image:
+    match overrider.component:
+        case "Registry":
+            return attrs.evolve(image, registry=_edited(image.registry, overrider))
+        case "Repository":
+            return attrs.evolve(image, repository=_edited(image.repository, overrider))
+    if overrider.operator == "remove":
+        return attrs.evolve(image, tag="", digest="")
+    return image.with_tag_or_digest(_edited(image.tag_or_digest, overrider))
+
+
+def _edited(part: str, overrider: ImageOverrider) -> str:
+    match overrider.operator:
+        case "add":
+            return part + overrider.value
+        case "replace":
+            return overrider.value
+    return ""
+
+
+def _override_words(data: Object, target: str, overrider: CommandArgsOverrider) -> Object:
+    for index, container in enumerate(_containers(data)):
+        if container.get("name") == overrider.container_name:
+            words = _overridden_words([str(word) for word in container.get(target) or ()], overrider)
+            data = apply_patch(data, [Operation("add", f"{_containers_path(data)}/{index}/{target}", words)])
+    return data
+
+
+def _overridden_words(words: list[str], overrider: CommandArgsOverrider) -> list[str]:
+    if overrider.operator == "add":
+        return [*words, *overrider.value]
+    return [word for word in words if word not in overrider.value]
+
+
+def _override_texts(data: Object, part: str, overrider: LabelAnnotationOverrider) -> Object:
+    """Replacing and removing what is not there does nothing."""
+    metadata = data.get("metadata") or {}
+    texts = dict(metadata.get(part) or {})
+    for key, value in overrider.value.items():
+        if overrider.operator == "add" or key in texts:
+            texts[key] = value
+        if overrider.operator == "remove":
+            texts.pop(key, None)
+    if texts == (metadata.get(part) or {}):
+        return data
+    return {**data, "metadata": {**metadata, part: texts}}
+
+
+def _override_field(data: Object, overrider: FieldOverrider) -> Object:
+    text = _lookup(data, overrider.field_path)
+    if not isinstance(text, str):
+        raise OverrideError(f"Get object's value by overrider's path({overrider.field_path}) is not string")
+    patch, operations = (patch_yaml, overrider.yaml) if overrider.yaml else (patch_json, overrider.json)
+    return _replaced(data, overrider.field_path, patch(text, map(_operation, operations)))
+
+
+def _operation(operation: PatchOperation) -> Operation:
+    return Operation(operation.operator, operation.sub_path, operation.value)
+
+
+def _lookup(value: Any, path: str) -> Any:
+    if path and not path.startswith("/"):
+        raise OverrideError('JSON pointer must be empty or start with a "/"\nJSON pointer error')
+    for step in pointer_steps(path):
+        value = _child(value, step)
+    return value
+
+
+def _child(value: Any, step: str) -> Any:
+    quoted = json.dumps(step, ensure_ascii=False)
+    if value is None:
+        raise OverrideError(f"nil value has no field {quoted}: JSON pointer error")
+    if isinstance(value, Mapping):
+        if step not in value:
+            raise OverrideError(f"object has no key {quoted}: JSON pointer error")
+        return value[step]
+    if not isinstance(value, list):
+        raise OverrideError(f"invalid token reference {quoted}: JSON pointer error")
+    if not step.isdecimal():
+        raise OverrideError(f"strconv.Atoi: parsing {quoted}: invalid syntax\nJSON pointer error")
+    if int(step) >= len(value):
+        raise OverrideError(f"index out of bounds array[0,{len(value) - 1}] index '{int(step)}': JSON pointer error")
+    return value[int(step)]
+
+
+def _replaced(data: Object, path: str, text: str) -> Object:
+    patched: Object = apply_patch(data, [Operation("replace", path, text)])
+    return patched
+
+
+def _containers(data: Object) -> list[Mapping[str, Any]]:
+    """The containers of a pod or of a workload with a pod template; none for other kinds."""
+    kind = data.get("kind", "")
+    value: Any = data
+    for step in (*_POD_SPEC_PATHS[kind], "containers") if kind in _POD_SPEC_PATHS else ():
+        if not isinstance(value, Mapping):
+            raise OverrideError(f"failed to convert {kind} from unstructured object: {step} stands in no object")
+        value = value.get(step) or {}
+    if not isinstance(value, list):
+        return []
+    if not all(isinstance(container, Mapping) for container in value):
+        raise OverrideError(f"failed to convert {kind} from unstructured object: a container is no object")
+    return value
+
+
+def _containers_path(data: Object) -> str:
+    return "/" + "/".join((*_POD_SPEC_PATHS[data["kind"]], "containers"))

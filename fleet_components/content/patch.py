@@ -1,0 +1,178 @@
+"""A JSON patch engine (RFC 6902: add, remove, replace) whose errors are those of the real control planes.
+
+Source: KubeFleet and Karmada patch with the same Go library, ``evanphx/json-patch`` v5. As there, negative indices
+count from the end of a list, and what stands before the first slash of a path is ignored. Documents are never
+changed in place; a result shares with the document that was given what did not change.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_MAX_INT64 = 2**63 - 1
+_MISSING = "missing value"
+
+
+@attrs.frozen
+class Operation:
+    """One step of a patch.
+
+    Attributes:
+        op: ``add``, ``remove`` or ``replace``.
+        path: a JSON pointer (RFC 6901), such as ``/metadata/labels/app.io~1name``; ``-`` appends to a list.
+        value: the new value; not looked at by ``remove``.
+    """
+
+    op: str
+    path: str
+    value: Any = None
+
+
+class PatchError(Exception):
+    """An operation does not apply; the text is the one that users of the real systems see.
+
+    Attributes:
+        operation: the operation.
+        index: its place in the patch, from 0.
+    """
+
+    def __init__(self, text: str, operation: Operation, index: int) -> None:
+        super().__init__(text)
+        self.operation = operation
+        self.index = index
+
+
+def apply_patch(document: Any, operations: Iterable[Operation]) -> Any:
+    """The document after all operations, in order.
+
+    Raises:
+        PatchError: an operation does not apply.
+    """
+    for index, operation in enumerate(operations):
+        try:
+            document = _apply(document, operation)
+        except _RefusedError as error:
+            raise PatchError(str(error), operation, index) from None
+    return document
+
+
+def pointer_steps(pointer: str) -> list[str]:
+    """The unescaped steps of a JSON pointer."""
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+
+
+class _RefusedError(Exception):
+    """Why an operation does not apply."""
+
+
+def _apply(document: Any, operation: Operation) -> Any:
+    op, path = operation.op, operation.path
+    if path == "" and op != "remove":
+        return _document(operation)
+    *way, key = pointer_steps(path) or [path]
+    containers = _walk(document, way)
+    if containers is None or (path and "/" not in path):
+        quoted = path if op == "replace" else f'"{path}"'
+        raise _RefusedError(f"{op} operation does not apply: doc is missing path: {quoted}: {_MISSING}")
+    if op == "replace" and key and not _has(containers[-1], key):
+        raise _RefusedError(f"replace operation does not apply: doc is missing key: {path}: {_MISSING}")
+    try:
+        if containers[-1] is None:
+            raise _RefusedError("invalid value, expected object")
+        changed = _CHANGES[op](containers[-1], key, operation.value)
+    except _RefusedError as error:
+        verb = "add" if op == "add" else "remove"  # the library says "remove" for "replace" too
+        raise _RefusedError(f"error in {verb} for path: '{path}': {error}") from None
+    for container, step in zip(reversed(containers[:-1]), reversed(way), strict=True):
+        changed = _put(container, step, changed)
+    return changed
+
+
+def _document(operation: Operation) -> Any:
+    if not isinstance(operation.value, Mapping | list):
+        raise _RefusedError(f"{operation.op} operation value must be object or array: %!w(<nil>)")
+    return operation.value
+
+
+def _walk(document: Any, way: Iterable[str]) -> list[Any] | None:
+    """The containers on the way, the document first; None when there is no such way. Empty steps lead nowhere."""
+    containers = [document]
+    for step in way:
+        child = _get(containers[-1], step) if step and _has(containers[-1], step) else None
+        if not isinstance(child, Mapping | list):
+            return None
+        containers.append(child)
+    return containers
+
+
+def _has(container: Any, key: str) -> bool:
+    if not isinstance(container, list):
+        return container is not None and key in container
+    try:
+        _index(container, key)
+    except _RefusedError:
+        return False
+    return True
+
+
+def _get(container: Any, key: str) -> Any:
+    return container[key if isinstance(container, Mapping) else _index(container, key)]
+
+
+def _put(container: Any, key: str, value: Any) -> Any:
+    if isinstance(container, Mapping):
+        return {**container, key: value}
+    index = _index(container, key)
+    return [*container[:index], value, *container[index + 1 :]]
+
+
+def _add(container: Any, key: str, value: Any) -> Any:
+    if isinstance(container, Mapping):
+        return {**container, key: value}
+    if key == "-":
+        return [*container, value]
+    try:
+        number = _integer(key)
+    except _RefusedError as error:
+        raise _RefusedError(f"value was not a proper array index: '{key}': {error}") from None
+    index = _bounded(number, len(container) + 1)
+    return [*container[:index], value, *container[index:]]
+
+
+def _remove(container: Any, key: str, _: Any) -> Any:
+    if isinstance(container, Mapping):
+        if key not in container:
+            raise _RefusedError(f"unable to remove nonexistent key: {key}: {_MISSING}")
+        return {kept: value for kept, value in container.items() if kept != key}
+    index = _index(container, key)
+    return [*container[:index], *container[index + 1 :]]
+
+
+_CHANGES = {"add": _add, "remove": _remove, "replace": _put}
+
+
+def _index(container: list[Any], key: str) -> int:
+    return _bounded(_integer(key), len(container))
+
+
+def _integer(text: str) -> int:
+    wrong = ""
+    if not _INTEGER.fullmatch(text):
+        wrong = "invalid syntax"
+    elif abs(int(text)) > _MAX_INT64:
+        wrong = "value out of range"
+    if wrong:
+        raise _RefusedError(f"strconv.Atoi: parsing {json.dumps(text, ensure_ascii=False)}: {wrong}")
+    return int(text)
+
+
+def _bounded(number: int, size: int) -> int:
+    if not -size <= number < size:
+        raise _RefusedError(f"Unable to access invalid index: {number}: invalid index referenced")
+    return number % size

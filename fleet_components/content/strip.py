@@ -1,0 +1,93 @@
+"""What KubeFleet takes out of an object before it goes into a resource snapshot.
+
+Source: KubeFleet 0.3.1, resource selection. Finalizers, labels and all other annotations stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from fleet_components.model.manifest import Manifest
+
+Path = tuple[str, ...]
+
+_OBJECT: tuple[Path, ...] = (
+    ("status",),
+    *(
+        ("metadata", field)
+        for field in (
+            "creationTimestamp",
+            "deletionTimestamp",
+            "generation",
+            "managedFields",
+            "ownerReferences",
+            "resourceVersion",
+            "selfLink",
+            "uid",
+        )
+    ),
+)
+_ANNOTATIONS: tuple[Path, ...] = (
+    ("metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"),
+    ("metadata", "annotations", "deployment.kubernetes.io/revision"),
+)
+_JOB_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid")
+_JOB: tuple[Path, ...] = (
+    *(("spec", "selector", "matchLabels", label) for label in _JOB_LABELS),
+    *(("spec", "template", "metadata", "labels", label) for label in _JOB_LABELS),
+    ("spec", "template", "metadata", "creationTimestamp"),
+)
+
+
+def strip(manifest: Manifest) -> Manifest:
+    """The object as a resource snapshot holds it."""
+    data = _strip_annotations(_without(manifest.data, *_OBJECT))
+    match manifest.api_version, manifest.kind:
+        case "v1", "Service":
+            data = _strip_service(data)
+        case "batch/v1", "Job" if not _at(data, "spec", "manualSelector"):
+            data = _without(data, *_JOB)
+    return attrs.evolve(manifest, data=data)
+
+
+def _strip_annotations(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    data = _without(data, *_ANNOTATIONS)
+    return data if _at(data, "metadata", "annotations") else _without(data, ("metadata", "annotations"))
+
+
+def _strip_service(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Addresses and node ports are given by each cluster; only a headless service stays headless."""
+    if _at(data, "spec", "clusterIP") not in (None, "None"):
+        data = _without(data, ("spec", "clusterIP"), ("spec", "clusterIPs"))
+    data = _without(data, ("spec", "healthCheckNodePort"))
+    ports = _at(data, "spec", "ports")
+    if not isinstance(ports, list):
+        return data
+    stripped = [_without(port, ("nodePort",)) if isinstance(port, Mapping) else port for port in ports]
+    return {**data, "spec": {**data["spec"], "ports": stripped}}
+
+
+def _at(data: Any, *path: str) -> Any:
+    for step in path:
+        data = data.get(step) if isinstance(data, Mapping) else None
+    return data
+
+
+def _without(data: Mapping[str, Any], *paths: Path) -> Mapping[str, Any]:
+    """The data without these fields; what is left is shared with the original."""
+    for path in paths:
+        data = _drop(data, path)
+    return data
+
+
+def _drop(data: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
+    step, *rest = path
+    if step not in data:
+        return data
+    if not rest:
+        return {key: value for key, value in data.items() if key != step}
+    inner = data[step]
+    return {**data, step: _drop(inner, tuple(rest))} if isinstance(inner, Mapping) else data

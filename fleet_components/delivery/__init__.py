@@ -1,0 +1,1 @@
+"""How decided objects reach their clusters."""

@@ -1,0 +1,71 @@
+"""One Pulumi resource per Kubernetes object, for objects of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+
+from fleet_components.content.availability import trackable
+from fleet_components.content.secret import SECRET_FIELDS, is_secret
+from fleet_components.model.manifest import Manifest
+
+STACK_ANNOTATION = "fleet-components/stack"
+PLACEMENT_ANNOTATION = "fleet-components/placement"
+
+
+class KubernetesObject(pulumi.CustomResource):
+    """An object of any kind, as the Kubernetes provider knows it; custom resources need no schema.
+
+    Args:
+        name: the resource's logical name.
+        data: the object, in wire form.
+        opts: options; an explicit provider is expected.
+    """
+
+    def __init__(self, name: str, data: Mapping[str, Any], opts: pulumi.ResourceOptions) -> None:
+        plugin = pulumi.ResourceOptions(version=provider_version())
+        super().__init__(type_token(data), name, dict(data), pulumi.ResourceOptions.merge(plugin, opts))
+
+
+def type_token(data: Mapping[str, Any]) -> str:
+    """The Pulumi type of an object: ``kubernetes:apps/v1:Deployment``, ``kubernetes:core/v1:Secret``."""
+    version = str(data["apiVersion"])
+    return f"kubernetes:{version if '/' in version else 'core/' + version}:{data['kind']}"
+
+
+def provider_version() -> str:
+    """The version of the Kubernetes provider plugin that belongs to the installed package."""
+    from pulumi_kubernetes import _utilities
+
+    return str(_utilities.get_version())
+
+
+def stamped(data: Mapping[str, Any], *, stack: str, placement: str) -> dict[str, Any]:
+    """The object with the stack and the placement that brought it, not waited for where KubeFleet would not either.
+
+    Args:
+        data: the object.
+        stack: the stack, as ``organization/project/stack``.
+        placement: the placement, as ``Kind/namespace/name``. Server-side apply by another stack or placement
+            conflicts on these two annotations, so nobody takes an object over unseen.
+    """
+    metadata = dict(data.get("metadata") or {})
+    annotations = {**(metadata.get("annotations") or {}), STACK_ANNOTATION: stack, PLACEMENT_ANNOTATION: placement}
+    if trackable(Manifest(data)) == "untrackable":
+        annotations["pulumi.com/skipAwait"] = "true"
+    return {**data, "metadata": {**metadata, "annotations": annotations}}
+
+
+def sealed(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The object with the data of a ``Secret`` marked as secret, and nothing else."""
+    if not is_secret(data):
+        return dict(data)
+    return {k: pulumi.Output.secret(v) if k in SECRET_FIELDS else v for k, v in data.items()}
+
+
+def object_name(data: Mapping[str, Any]) -> str:
+    """``namespace/name``, or the name alone: what tells it from others of its kind in a preview."""
+    key = Manifest(data).key
+    return f"{key.namespace}/{key.name}" if key.namespace else key.name

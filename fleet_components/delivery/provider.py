@@ -1,0 +1,88 @@
+"""The Kubernetes provider of one member."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import yaml
+
+from fleet_components.model.problem import FleetError, Problem
+
+_HINT = "give the text or the path of a kubeconfig with clusters, contexts and users"
+
+
+def member_provider(
+    name: str,
+    *,
+    cluster: str,
+    kubeconfig: pulumi.Input[str] | None,
+    identifier: str,
+    render_to: str,
+    lost: bool,
+    parent: pulumi.Resource,
+) -> pulumi.ProviderResource:
+    """Declare the provider of a member.
+
+    Args:
+        name: the resource's name.
+        cluster: the member's name, for messages.
+        kubeconfig: text or path.
+        identifier: stays while the cluster is the same, so that a rotated kubeconfig replaces nothing.
+        render_to: a directory to render to instead of reaching the cluster; empty for none.
+        lost: the cluster is gone: what it held is dropped from the state without being deleted there.
+        parent: the provider's parent.
+
+    Raises:
+        FleetError: there is neither a kubeconfig nor a directory, or the kubeconfig cannot be read.
+    """
+    from pulumi_kubernetes import Provider
+
+    settings: dict[str, Any] = {
+        "cluster_identifier": identifier,
+        # Else the provider deletes and recreates a live ConfigMap or Secret whose data change.
+        "enable_config_map_mutable": True,
+        "enable_secret_mutable": True,
+    }
+    if render_to:
+        settings = {"render_yaml_to_directory": render_to}
+    elif kubeconfig is not None:
+        checked = pulumi.Output.from_input(kubeconfig).apply(lambda text: read_kubeconfig(text, cluster))
+        settings["kubeconfig"] = pulumi.Output.secret(checked)
+    else:
+        raise FleetError([Problem("has no kubeconfig", subject=f"member {cluster}", hint=_HINT)])
+    if lost:
+        settings["delete_unreachable"] = True
+    return Provider(name, opts=pulumi.ResourceOptions(parent=parent), **settings)
+
+
+def read_kubeconfig(text_or_path: str, cluster: str) -> str:
+    """The text of a kubeconfig that is given as text or as a path.
+
+    Raises:
+        FleetError: the file cannot be read, or the text is no kubeconfig. The text is never shown.
+    """
+    text, file = text_or_path, ""
+    if "\n" not in text_or_path and not text_or_path.lstrip().startswith("{"):
+        file = str(Path(text_or_path).expanduser())
+        try:
+            text = Path(file).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            what = f"the kubeconfig cannot be read: {getattr(error, 'strerror', None) or 'it is no UTF-8 text'}"
+            raise FleetError([Problem(what, subject=f"member {cluster}", file=file, hint=_HINT)]) from None
+    if missing := _missing_parts(text):
+        what = f"is no kubeconfig: {missing}"
+        raise FleetError([Problem(what, subject=f"member {cluster}", file=file, hint=_HINT)])
+    return text
+
+
+def _missing_parts(text: str) -> str:
+    try:
+        parsed = yaml.load(text, yaml.CSafeLoader)
+    except yaml.YAMLError:
+        return "it is no YAML"
+    if not isinstance(parsed, dict):
+        return "it is no YAML mapping"
+    missing = [part for part in ("clusters", "contexts") if not parsed.get(part)]
+    return f"it has no {' and no '.join(missing)}" if missing else ""

@@ -1,0 +1,182 @@
+"""An AKS cluster that the fleet creates as a member, declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from fleet_components.model.azure import checks, names
+from fleet_components.model.azure.arm_id import AKS, ClusterId
+from fleet_components.model.azure.maintenance import MaintenanceWindow
+from fleet_components.model.azure.member import Member
+from fleet_components.model.azure.network import ApiServer, Network
+from fleet_components.model.azure.node_pool import SYSTEM, NodePool
+from fleet_components.model.azure.vm_size import SizeTable
+from fleet_components.model.cluster import NO_LABELS
+from fleet_components.model.problem import FieldPath, Problem
+
+BY_PULUMI, BY_FLEET = "pulumi", "fleet"
+_MOST_POOLS = 100
+_TIERS = ("Free", "Standard", "Premium")
+_NODE_OS_CHANNELS = ("None", "Unmanaged", "SecurityPatch", "NodeImage")
+
+
+@attrs.frozen(kw_only=True)
+class Entra:
+    """Sign-in with Entra ID.
+
+    Attributes:
+        admin_groups: object IDs of the groups whose people administer the cluster.
+        azure_rbac: Azure role assignments say what people may do in Kubernetes.
+        tenant: the tenant's ID; None for the subscription's.
+    """
+
+    admin_groups: tuple[str, ...] = ()
+    azure_rbac: bool = True
+    tenant: str | None = None
+
+    def problems(self, path: FieldPath) -> Iterator[Problem]:
+        """What Azure would refuse of it."""
+        for position, group in enumerate(self.admin_groups):
+            yield from names.OBJECT_ID.problems(group, (*path, "adminGroups", position))
+        if self.tenant is not None:
+            yield from names.OBJECT_ID.problems(self.tenant, (*path, "tenant"))
+
+
+@attrs.frozen(kw_only=True)
+class AksMember(Member):
+    """An AKS cluster to be created and joined.
+
+    What only a new cluster can change: name, region, resource group, DNS prefix, node resource group, network, whether
+    the API server is private, and of the first system pool what only a new pool can change.
+
+    Attributes:
+        resource_group: the resource group that holds it; it must be there.
+        system_pool: the first pool. Azure makes it together with the cluster, so it stays as long as the cluster.
+        pools: all other pools, of either mode; they come and go on their own.
+        subscription: the subscription's ID, for the automatic label; empty when not known to the program.
+        cluster_name: the name of the AKS cluster; empty for the member's name.
+        kubernetes_version: a minor version such as ``1.33`` or a patch of one; None for Azure's default.
+        upgrades: ``pulumi`` (the versions declared here are kept) or ``fleet`` (update runs and auto-upgrade profiles
+            change them, and Pulumi looks away).
+        tier: ``Standard`` (the default), ``Free`` (no service level) or ``Premium`` (long-term support).
+        long_term_support: needs tier Premium.
+        network: how it is connected.
+        subnet: the ID of the nodes' subnet; None lets Azure make one. A Pulumi output will do.
+        api_server: who reaches its API.
+        entra: sign-in with Entra ID; None leaves certificates only and needs ``local_accounts``.
+        local_accounts: certificates that bypass Entra ID; off.
+        oidc_issuer: workloads get tokens that Entra ID can trust; on.
+        workload_identity: workloads sign in to Azure as themselves; on.
+        identity: the ID of a user-assigned identity; None for a system-assigned one. A Pulumi output will do.
+        node_os_channel: how node images are kept up to date between upgrades; None for ``NodeImage``, or for ``None``
+            when the fleet upgrades.
+        maintenance: when Azure may upgrade.
+        dns_prefix: of the API server's address; empty for the cluster's name.
+        node_resource_group: where Azure puts the machines; None for its default.
+        tags: Azure tags of the cluster.
+    """
+
+    resource_group: str
+    system_pool: NodePool
+    pools: tuple[NodePool, ...] = ()
+    subscription: str = ""
+    cluster_name: str = ""
+    kubernetes_version: str | None = None
+    upgrades: str = BY_PULUMI
+    tier: str = "Standard"
+    long_term_support: bool = False
+    network: Network = attrs.field(factory=Network)
+    subnet: Any = None
+    api_server: ApiServer = attrs.field(factory=ApiServer)
+    entra: Entra | None = attrs.field(factory=Entra)
+    local_accounts: bool = False
+    oidc_issuer: bool = True
+    workload_identity: bool = True
+    identity: Any = None
+    node_os_channel: str | None = None
+    maintenance: tuple[MaintenanceWindow, ...] = ()
+    dns_prefix: str = ""
+    node_resource_group: str | None = None
+    tags: Mapping[str, str] = NO_LABELS
+
+    @property
+    def aks_name(self) -> str:
+        """The name of the AKS cluster."""
+        return self.cluster_name or self.name
+
+    @property
+    def cluster(self) -> ClusterId:
+        """The parts of its resource ID, as far as they are declared."""
+        return ClusterId(self.subscription, self.resource_group, AKS, self.aks_name)
+
+    @property
+    def node_pools(self) -> tuple[NodePool, ...]:
+        """The first system pool and the others."""
+        return (attrs.evolve(self.system_pool, mode=SYSTEM), *self.pools)
+
+    @property
+    def default_max_pods(self) -> int:
+        """Pods per node where a pool does not say."""
+        return self.network.max_pods
+
+    def problems(self, table: SizeTable, path: FieldPath = ()) -> Iterator[Problem]:
+        """What Azure would refuse of it, and what nobody knows of it."""
+        yield from super().problems(table, path)
+        yield from self._name_problems(path)
+        yield from self._pool_problems(table, path)
+        yield from self.network.problems(self.subnet is not None, (*path, "network"))
+        yield from self.api_server.problems((*path, "apiServer"))
+        yield from self._sign_in_problems(path)
+        yield from self._upgrade_problems(path)
+
+    def _name_problems(self, path: FieldPath) -> Iterator[Problem]:
+        yield from names.RESOURCE_GROUP.problems(self.resource_group, (*path, "resourceGroup"))
+        yield from names.CLUSTER.problems(self.aks_name, (*path, "clusterName"))
+        yield from names.DNS_PREFIX.problems(self.dns_prefix or self.aks_name, (*path, "dnsPrefix"))
+        if self.subscription:
+            yield from names.SUBSCRIPTION.problems(self.subscription, (*path, "subscription"))
+        if self.node_resource_group is not None:
+            yield from names.RESOURCE_GROUP.problems(self.node_resource_group, (*path, "nodeResourceGroup"))
+
+    def _pool_problems(self, table: SizeTable, path: FieldPath) -> Iterator[Problem]:
+        yield from self.node_pools[0].problems(table, (*path, "systemPool"))
+        for position, pool in enumerate(self.pools):
+            yield from pool.problems(table, (*path, "pools", position))
+        own = [pool.name for pool in self.pools]
+        yield from checks.unique(own, "node pool", (*path, "pools"))
+        if self.system_pool.name in own:
+            position = own.index(self.system_pool.name)
+            hint = "give each its own name"
+            yield Problem(
+                f'"{self.system_pool.name}" is the first system pool', (*path, "pools", position, "name"), hint
+            )
+        if len(own) >= _MOST_POOLS:
+            yield Problem(f"{len(own) + 1} node pools", (*path, "pools"), f"{_MOST_POOLS} at most")
+
+    def _sign_in_problems(self, path: FieldPath) -> Iterator[Problem]:
+        if self.entra:
+            yield from self.entra.problems((*path, "entra"))
+        elif not self.local_accounts:
+            yield Problem("nobody could sign in", (*path, "entra"), "entra: {}, or localAccounts: true")
+        if self.workload_identity and not self.oidc_issuer:
+            yield Problem("workload identity needs the OIDC issuer", (*path, "workloadIdentity"), "oidcIssuer: true")
+        if self.api_server.private_dns_zone not in (None, "system", "none") and self.identity is None:
+            at = (*path, "apiServer", "privateDnsZone")
+            yield Problem("a DNS zone of one's own needs a user-assigned identity", at, "set identity")
+
+    def _upgrade_problems(self, path: FieldPath) -> Iterator[Problem]:
+        if self.kubernetes_version is not None:
+            yield from names.KUBERNETES_VERSION.problems(self.kubernetes_version, (*path, "kubernetesVersion"))
+        yield from checks.one_of(self.upgrades, (BY_PULUMI, BY_FLEET), (*path, "upgrades"))
+        yield from checks.one_of(self.tier, _TIERS, (*path, "tier"))
+        if self.long_term_support and self.tier != "Premium":
+            yield Problem("long-term support needs tier Premium", (*path, "longTermSupport"), "tier: Premium")
+        if self.node_os_channel is not None:
+            yield from checks.one_of(self.node_os_channel, _NODE_OS_CHANNELS, (*path, "nodeOsChannel"))
+        for position, window in enumerate(self.maintenance):
+            yield from window.problems((*path, "maintenance", position))
+        kinds = [window.upgrades for window in self.maintenance]
+        yield from checks.unique(kinds, "maintenance window for", (*path, "maintenance"), "upgrades")

@@ -1,0 +1,71 @@
+"""What declared members cost, roughly: nodes at the prices of the table, and the fee of the control plane."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import attrs
+
+from fleet_components.model.azure.aks_member import AksMember
+from fleet_components.model.azure.node_pool import NodePool
+from fleet_components.model.azure.vm_size import SizeTable
+
+HOURS_A_MONTH = 730
+CONTROL_PLANE = {"Free": 0.0, "Standard": 0.10, "Premium": 0.60}
+"""USD an hour for a cluster by tier (Azure's price list of AKS, read 2026-11)."""
+
+HUB_SIZE = "Standard_D4s_v4"
+"""The size that Azure tries first for the one node of a hub (Fleet Manager quickstart, 2026-06)."""
+
+
+@attrs.frozen
+class Estimate:
+    """USD an hour.
+
+    Attributes:
+        low: with the fewest nodes.
+        high: with the most nodes that the autoscalers may add.
+        unpriced: what has no price in the table, as ``size in region``.
+    """
+
+    low: float = 0.0
+    high: float = 0.0
+    unpriced: tuple[str, ...] = ()
+
+    def __add__(self, other: Estimate) -> Estimate:
+        unpriced = dict.fromkeys((*self.unpriced, *other.unpriced))
+        return Estimate(self.low + other.low, self.high + other.high, tuple(unpriced))
+
+    def text(self, table: SizeTable) -> str:
+        """A sentence for people: USD a month, what is in it, and what is not."""
+        low, high = (f"{hourly * HOURS_A_MONTH:,.0f}" for hourly in (self.low, self.high))
+        amount = low if low == high else f"{low} to {high}"
+        dated = f"list prices of {table.prices_as_of}" if table.prices_as_of else "the given prices"
+        missing = f"; without {', '.join(self.unpriced)}, of which no price is known" if self.unpriced else ""
+        return (
+            f"about {amount} USD a month for nodes and control planes, at {dated}{missing}; disks and traffic are extra"
+        )
+
+
+def member_cost(member: AksMember, table: SizeTable) -> Estimate:
+    """The cost of one member. Spot nodes count at the price on demand, which is the most that they cost."""
+    fee = CONTROL_PLANE[member.tier]
+    return sum_of((_pool_cost(pool, member.region, table) for pool in member.node_pools), Estimate(fee, fee))
+
+
+def hub_cost(region: str, vm_size: str | None, table: SizeTable) -> Estimate:
+    """The cost of a fleet's hub cluster: one node and a control plane of tier Standard."""
+    node = NodePool("hub", vm_size or HUB_SIZE, count=1)
+    return _pool_cost(node, region, table) + Estimate(CONTROL_PLANE["Standard"], CONTROL_PLANE["Standard"])
+
+
+def sum_of(estimates: Iterable[Estimate], start: Estimate | None = None) -> Estimate:
+    """All of them together."""
+    return sum(estimates, start or Estimate())
+
+
+def _pool_cost(pool: NodePool, region: str, table: SizeTable) -> Estimate:
+    price = pool.price(region, table)
+    if price is None:
+        return Estimate(unpriced=(f"{pool.vm_size} in {region}",))
+    return Estimate(price * pool.nodes, price * pool.most_nodes)

@@ -1,0 +1,48 @@
+"""When AKS may upgrade a cluster by itself, and when update runs may."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import attrs
+
+from fleet_components.model.azure import checks
+from fleet_components.model.problem import FieldPath, Problem
+
+CONFIGURATIONS = {"cluster": "aksManagedAutoUpgradeSchedule", "nodeImages": "aksManagedNodeOSUpgradeSchedule"}
+"""The names that AKS reserves for the schedules of Kubernetes upgrades and of node image upgrades."""
+
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+@attrs.frozen
+class MaintenanceWindow:
+    """A weekly window.
+
+    Attributes:
+        upgrades: what it is for: ``cluster`` (Kubernetes versions) or ``nodeImages``.
+        day: the day of the week.
+        start: the time at which it opens, as HH:MM.
+        hours: how long it stays open, 4 to 24.
+        every_weeks: 1 to 4.
+        utc_offset: of ``start``, as +HH:MM or -HH:MM.
+    """
+
+    upgrades: str
+    day: str
+    start: str = "01:00"
+    hours: int = 4
+    every_weeks: int = 1
+    utc_offset: str = "+00:00"
+
+    def problems(self, path: FieldPath) -> Iterator[Problem]:
+        """What Azure would refuse of it."""
+        yield from checks.one_of(self.upgrades, CONFIGURATIONS, (*path, "upgrades"))
+        yield from checks.one_of(self.day, _DAYS, (*path, "day"))
+        if not re.fullmatch("([01][0-9]|2[0-3]):[0-5][0-9]", self.start):
+            yield Problem(f'"{self.start}" is no time of day', (*path, "start"), "HH:MM, for example 01:00")
+        yield from checks.in_range(self.hours, 4, 24, (*path, "hours"))
+        yield from checks.in_range(self.every_weeks, 1, 4, (*path, "everyWeeks"))
+        if not re.fullmatch("[+-](0[0-9]|1[0-4]):[0-5][0-9]", self.utc_offset):
+            yield Problem(f'"{self.utc_offset}" is no offset', (*path, "utcOffset"), "for example +01:00")

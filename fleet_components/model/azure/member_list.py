@@ -1,0 +1,148 @@
+"""Reads many members from one YAML object, with defaults for all and for each region.
+
+::
+
+    apiVersion: fleet-components/v1
+    kind: Members
+    metadata: {name: production}
+    spec:
+      defaults:
+        resourceGroup: rg-fleet
+        systemPool: {name: system, vmSize: Standard_D4s_v5, minCount: 3, maxCount: 6}
+      regions:
+        westeurope:
+          labels: {geo: eu}
+      members:
+      - {name: weu-1, region: westeurope, group: canary}
+      - {name: edge, region: westeurope, clusterId: /subscriptions/...}
+
+A member's own fields win over those of its region, which win over the defaults; labels and tags are merged key by key.
+A member with ``clusterId`` or ``kubeconfigFile`` is a cluster that is there already; any other one is an AKS cluster to
+be created. Fields are those of :class:`AksMember` and :class:`JoinedMember`, in camelCase.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from fleet_components.model.azure.aks_member import AksMember
+from fleet_components.model.azure.member import JoinedMember, Member
+from fleet_components.model.azure.reader import MisfitError, fields_of, read, unknown_field
+from fleet_components.model.azure.vm_size import SizeTable
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import FieldPath, FleetError, Problem
+
+KIND = "Members"
+API_VERSION = "fleet-components/v1"
+_SPEC = ("defaults", "regions", "members")
+_MERGED = ("labels", "tags")
+_JOINED_BY = ("clusterId", "kubeconfigFile")
+_DEFAULTABLE = {**fields_of(AksMember), **fields_of(JoinedMember)}
+
+
+@attrs.frozen
+class _Layer:
+    """Fields from one place of the file, and the path of that place."""
+
+    data: Mapping[str, Any]
+    path: FieldPath
+
+
+def read_member_list(manifest: Manifest, table: SizeTable) -> tuple[Member, ...]:
+    """The members of an object of kind ``Members``, in its order.
+
+    Raises:
+        FleetError: something in it is wrong; carries all problems, with file and line.
+    """
+    problems = list(_shape_problems(manifest.data))
+    members = [] if problems else list(_members(manifest.data["spec"], table, problems))
+    if problems:
+        distinct = dict.fromkeys(problems)
+        raise FleetError(manifest.problem(problem.what, ("spec", *problem.path), problem.hint) for problem in distinct)
+    return tuple(members)
+
+
+def _members(spec: Mapping[str, Any], table: SizeTable, problems: list[Problem]) -> Iterator[Member]:
+    names: list[str] = []
+    for position in range(len(spec["members"])):
+        layers = _layers(spec, position)
+        try:
+            member = _member(layers)
+        except MisfitError as misfit:
+            problems += (_placed(problem, layers) for problem in misfit.problems)
+            continue
+        problems += (_placed(problem, layers) for problem in member.problems(table))
+        if member.name in names:
+            hint = "give each its own name"
+            problems.append(Problem(f'the member "{member.name}" is declared twice', (*layers[0].path, "name"), hint))
+        names.append(member.name)
+        yield member
+
+
+def _shape_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
+    spec = data.get("spec")
+    if not isinstance(spec, Mapping) or not isinstance(spec.get("members"), list) or not spec["members"]:
+        yield Problem("there are no members", ("members",), "a list with at least one")
+        return
+    yield from (unknown_field(name, _SPEC, ()) for name in spec if name not in _SPEC)
+    for path, fields, is_shared in _field_maps(spec):
+        if not isinstance(fields, Mapping):
+            yield Problem("is not a map of fields", path, "write field: value")
+        elif is_shared:
+            yield from (unknown_field(name, _DEFAULTABLE, path) for name in fields if name not in _DEFAULTABLE)
+
+
+def _field_maps(spec: Mapping[str, Any]) -> Iterator[tuple[FieldPath, Any, bool]]:
+    """Everything in it that must be a map: where it stands, what it is, and whether it holds shared fields."""
+    regions = spec.get("regions") or {}
+    yield ("defaults",), spec.get("defaults") or {}, True
+    yield ("regions",), regions, False
+    if isinstance(regions, Mapping):
+        yield from ((("regions", region), fields, True) for region, fields in regions.items())
+    yield from ((("members", position), fields, False) for position, fields in enumerate(spec["members"]))
+
+
+def _layers(spec: Mapping[str, Any], position: int) -> tuple[_Layer, ...]:
+    member, defaults = spec["members"][position], spec.get("defaults") or {}
+    region = str(member.get("region") or defaults.get("region"))
+    return (
+        _Layer(member, ("members", position)),
+        _Layer((spec.get("regions") or {}).get(region) or {}, ("regions", region)),
+        _Layer(defaults, ("defaults",)),
+    )
+
+
+def _member(layers: tuple[_Layer, ...]) -> Member:
+    own, *shared = layers
+    kind = JoinedMember if any(field in own.data for field in _JOINED_BY) else AksMember
+    known = fields_of(kind)
+    usable = [{name: value for name, value in layer.data.items() if name in known} for layer in shared]
+    member: Member = read(kind, _merged([own.data, *usable]))
+    return member
+
+
+def _merged(layers: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    for layer in reversed(tuple(layers)):
+        for name, value in layer.items():
+            both = name in _MERGED and isinstance(value, Mapping) and isinstance(merged.get(name), Mapping)
+            merged[name] = {**merged[name], **value} if both else value
+    return merged
+
+
+def _placed(problem: Problem, layers: tuple[_Layer, ...]) -> Problem:
+    """The same problem, at the place of the file that the value came from."""
+    depth = 2 if problem.path[0] in _MERGED else 1
+    layer = next((layer for layer in layers if _has(layer.data, problem.path[:depth])), layers[0])
+    return attrs.evolve(problem, path=(*layer.path, *problem.path))
+
+
+def _has(data: Any, path: FieldPath) -> bool:
+    for step in path:
+        if not isinstance(data, Mapping) or step not in data:
+            return False
+        data = data[step]
+    return True

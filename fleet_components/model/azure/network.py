@@ -1,0 +1,133 @@
+"""How an AKS cluster is connected, as declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import AddressValueError, IPv4Address
+
+import attrs
+
+from fleet_components.model.azure import checks
+from fleet_components.model.problem import FieldPath, Problem
+
+_PLUGINS = ("azure", "kubenet", "none")
+_POLICIES = ("cilium", "azure", "calico", "none")
+_OUTBOUND = ("loadBalancer", "userDefinedRouting", "managedNATGateway", "userAssignedNATGateway", "none")
+_OUTBOUND_WITH_SUBNET = ("userDefinedRouting", "userAssignedNATGateway")
+_DEFAULT_MAX_PODS = {"overlay": 250, "azure": 30, "kubenet": 110, "none": 250}
+_MOST_AUTHORIZED = 200
+_DEFAULT_SERVICES = "10.0.0.0/16"
+_DEFAULT_PODS = "10.244.0.0/16"
+
+
+@attrs.frozen
+class Network:
+    """The network of a cluster. Only a new cluster can change it.
+
+    Attributes:
+        plugin: ``azure`` (the default), ``kubenet`` or ``none``.
+        overlay: pods have addresses of their own range instead of the subnet's; for ``azure`` only.
+        dataplane: ``cilium`` (the default) or ``azure``.
+        policy: ``cilium`` (the default), ``azure``, ``calico`` or ``none``.
+        pods: the range of the pods under overlay and kubenet; None for Azure's 10.244.0.0/16.
+        services: the range of the services; None for Azure's 10.0.0.0/16.
+        dns: the address of the DNS service, within ``services``; None for the tenth.
+        outbound: how nodes reach the internet.
+    """
+
+    plugin: str = "azure"
+    overlay: bool = True
+    dataplane: str = "cilium"
+    policy: str = "cilium"
+    pods: str | None = None
+    services: str | None = None
+    dns: str | None = None
+    outbound: str = "loadBalancer"
+
+    @property
+    def max_pods(self) -> int:
+        """Pods per node where a pool does not say (AKS documentation of 2026-08)."""
+        return _DEFAULT_MAX_PODS["overlay" if self.overlay and self.plugin == "azure" else self.plugin]
+
+    def problems(self, has_subnet: bool, path: FieldPath) -> Iterator[Problem]:
+        """What Azure would refuse of it."""
+        yield from checks.one_of(self.plugin, _PLUGINS, (*path, "plugin"))
+        yield from checks.one_of(self.dataplane, ("cilium", "azure"), (*path, "dataplane"))
+        yield from checks.one_of(self.policy, _POLICIES, (*path, "policy"))
+        yield from checks.one_of(self.outbound, _OUTBOUND, (*path, "outbound"))
+        yield from self._combination_problems(path)
+        if self.outbound in _OUTBOUND_WITH_SUBNET and not has_subnet:
+            yield Problem(f"outbound {self.outbound} needs a subnet", (*path, "outbound"), "give the cluster a subnet")
+        yield from self._range_problems(path)
+
+    def _combination_problems(self, path: FieldPath) -> Iterator[Problem]:
+        if self.overlay and self.plugin != "azure":
+            yield Problem("overlay is a mode of plugin azure", (*path, "overlay"), "write overlay: false")
+        if self.dataplane == "cilium" and self.plugin != "azure":
+            yield Problem("dataplane cilium needs plugin azure", (*path, "dataplane"), "write dataplane: azure")
+        if (self.policy == "cilium") != (self.dataplane == "cilium"):
+            yield Problem(
+                f"policy {self.policy} does not go with dataplane {self.dataplane}",
+                (*path, "policy"),
+                "policy cilium and dataplane cilium go together",
+            )
+        if self.policy == "azure" and self.plugin != "azure":
+            yield Problem("policy azure needs plugin azure", (*path, "policy"), "write policy: calico")
+        if self.pods and not self.overlay and self.plugin != "kubenet":
+            yield Problem(
+                "pods have a range of their own under overlay and kubenet only", (*path, "pods"), "leave it out"
+            )
+
+    def _range_problems(self, path: FieldPath) -> Iterator[Problem]:
+        ranges = {"services": self.services or _DEFAULT_SERVICES}
+        if self.overlay or self.plugin == "kubenet":
+            ranges["pods"] = self.pods or _DEFAULT_PODS
+        yield from checks.networks_apart(ranges, path)
+        found = checks.network(ranges["services"])
+        if self.dns is None or found is None:
+            return
+        address = _address(self.dns)
+        if address is None or address not in found or address == found[1]:
+            hint = f"for example {found[10]}" if found.num_addresses > 10 else "a larger range of services"
+            yield Problem(f'"{self.dns}" is no usable address of the services in {found}', (*path, "dns"), hint)
+
+
+@attrs.frozen
+class ApiServer:
+    """Who reaches the cluster's API server.
+
+    Attributes:
+        private: it has an address in the virtual network only. Only a new cluster can change it.
+        authorized: the ranges of addresses that may reach a public one; empty for all.
+        private_dns_zone: ``system`` (Azure's default), ``none`` or the ID of a zone.
+        run_command: ``az aks command invoke`` is allowed.
+    """
+
+    private: bool = False
+    authorized: tuple[str, ...] = ()
+    private_dns_zone: str | None = None
+    run_command: bool = True
+
+    def problems(self, path: FieldPath) -> Iterator[Problem]:
+        """What Azure would refuse of it."""
+        if self.private and self.authorized:
+            yield Problem(
+                "a private API server takes no authorized ranges", (*path, "authorized"), "leave out one of the two"
+            )
+        if self.private_dns_zone and not self.private:
+            yield Problem("only a private API server has a private DNS zone", (*path, "privateDnsZone"), "leave it out")
+        if len(self.authorized) > _MOST_AUTHORIZED:
+            yield Problem(
+                f"{len(self.authorized)} authorized ranges", (*path, "authorized"), f"{_MOST_AUTHORIZED} at most"
+            )
+        for position, text in enumerate(self.authorized):
+            if checks.network(text) is None:
+                hint = "for example 203.0.113.0/24"
+                yield Problem(f'"{text}" is no IPv4 range', (*path, "authorized", position), hint)
+
+
+def _address(text: str) -> IPv4Address | None:
+    try:
+        return IPv4Address(text)
+    except AddressValueError:
+        return None

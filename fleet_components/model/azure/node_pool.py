@@ -1,0 +1,160 @@
+"""A node pool of an AKS cluster, as declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from fleet_components.model.azure import checks, names
+from fleet_components.model.azure.vm_size import SizeTable, VmSize
+from fleet_components.model.cluster import NO_LABELS, Taint
+from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.model.quantity import is_quantity, parse_quantity
+
+SYSTEM, USER = "System", "User"
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_OS_DISKS = ("Ephemeral", "Managed")
+_OS_SKUS = ("Ubuntu", "Ubuntu2204", "AzureLinux", "AzureLinux3")
+_ZONES = ("1", "2", "3")
+_MOST_NODES = 1000
+_ONE_OF = {"cpu": parse_quantity("1"), "memory": parse_quantity("1Mi")}
+_RESERVED_LABELS = ("kubernetes.azure.com/",)
+
+
+@attrs.frozen
+class NodePool:
+    """A node pool: so many nodes of one size.
+
+    What only a new pool can change: name, VM size, zones, spot, OS disk, pods per node, subnet.
+
+    Attributes:
+        name: 1 to 12 lower-case letters and digits.
+        vm_size: the size of its machines, as in ``Standard_D4s_v5``.
+        count: a fixed number of nodes; instead of it, ``min_count`` and ``max_count`` let the autoscaler choose.
+        min_count: the fewest nodes; a new pool starts with them.
+        max_count: the most nodes.
+        mode: ``System`` (runs what the cluster itself needs) or ``User``, the default.
+        zones: availability zones of the region; empty for none.
+        labels: of every node.
+        taints: of every node.
+        spot: machines that Azure may take back at any time, at a lower price; not for system pools.
+        os_disk: ``Ephemeral`` or ``Managed``; None lets Azure choose.
+        os_disk_gib: its size; None for Azure's default.
+        os_sku: ``Ubuntu`` (Azure's default), ``AzureLinux``, ...
+        max_pods: pods per node, 10 to 250; None for the default of the network plugin.
+        subnet: the subnet's ID; None for the cluster's. A Pulumi output will do.
+        tags: Azure tags.
+        cpu: CPU of a size that the table does not have, as a quantity.
+        memory: its memory, as a quantity.
+        hourly_price: USD an hour for a node; None for the list price.
+    """
+
+    name: str
+    vm_size: str
+    count: int | None = None
+    min_count: int | None = None
+    max_count: int | None = None
+    mode: str = USER
+    zones: tuple[str, ...] = ()
+    labels: Mapping[str, str] = NO_LABELS
+    taints: tuple[Taint, ...] = ()
+    spot: bool = False
+    os_disk: str | None = None
+    os_disk_gib: int | None = None
+    os_sku: str | None = None
+    max_pods: int | None = None
+    subnet: Any = None
+    tags: Mapping[str, str] = NO_LABELS
+    cpu: str | None = None
+    memory: str | None = None
+    hourly_price: float | None = None
+
+    @property
+    def autoscaled(self) -> bool:
+        """Whether the autoscaler chooses the number of nodes."""
+        return self.min_count is not None
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes a new pool has."""
+        return (self.min_count if self.autoscaled else self.count) or 0
+
+    @property
+    def most_nodes(self) -> int:
+        """How many nodes it can have."""
+        return (self.max_count if self.autoscaled else self.count) or 0
+
+    def size(self, table: SizeTable) -> VmSize | None:
+        """Its size: as declared where CPU and memory are, else as the table has it; None when neither knows."""
+        known = table.find(self.vm_size)
+        if self.cpu is None or self.memory is None:
+            return known
+        vcpus, mebibytes = parse_quantity(self.cpu).nano // 10**9, parse_quantity(self.memory).nano // (2**20 * 10**9)
+        return VmSize(known.name if known else self.vm_size, vcpus, mebibytes, prices=known.prices if known else {})
+
+    def price(self, region: str, table: SizeTable) -> float | None:
+        """USD an hour for one of its nodes: as declared, else the list price on demand; None when nobody knows."""
+        if self.hourly_price is not None:
+            return self.hourly_price
+        size = self.size(table)
+        return size.prices.get(region) if size else None
+
+    def problems(self, table: SizeTable, path: FieldPath) -> Iterator[Problem]:
+        """What Azure would refuse of it, and what the table does not know."""
+        yield from names.NODE_POOL.problems(self.name, (*path, "name"))
+        yield from self._size_problems(table, path)
+        yield from checks.one_of(self.mode, (SYSTEM, USER), (*path, "mode"))
+        yield from self._count_problems(path)
+        yield from self._zone_problems((*path, "zones"))
+        yield from checks.labels(self.labels, _RESERVED_LABELS, (*path, "labels"))
+        yield from checks.taints(self.taints, _EFFECTS, (*path, "taints"))
+        if self.spot and self.mode == SYSTEM:
+            yield Problem("a system pool cannot be spot", (*path, "spot"), "leave it out, or use a user pool")
+        yield from self._node_problems(path)
+
+    def _size_problems(self, table: SizeTable, path: FieldPath) -> Iterator[Problem]:
+        wrong_name = list(names.VM_SIZE.problems(self.vm_size, (*path, "vmSize")))
+        wrong_amounts = [
+            Problem(f'"{text}" is no amount of {field}', (*path, field), f"a quantity, for example {example}")
+            for field, text, example in (("cpu", self.cpu, "4"), ("memory", self.memory, "16Gi"))
+            if text is not None and not (is_quantity(text) and parse_quantity(text) >= _ONE_OF[field])
+        ]
+        yield from wrong_name + wrong_amounts
+        if not wrong_name and not wrong_amounts and self.size(table) is None:
+            near = ", ".join(table.similar(self.vm_size))
+            hint = "write its cpu: and memory:, as in cpu: 4 and memory: 16Gi" + (
+                f"; or did you mean {near}" if near else ""
+            )
+            yield Problem(f'the VM size "{self.vm_size}" is not in the table of sizes', (*path, "vmSize"), hint)
+        if self.hourly_price is not None and self.hourly_price < 0:
+            yield Problem(f"{self.hourly_price} is no price", (*path, "hourlyPrice"), "USD an hour, as in 0.192")
+
+    def _count_problems(self, path: FieldPath) -> Iterator[Problem]:
+        given = (self.count is not None, self.min_count is not None, self.max_count is not None)
+        if given not in ((True, False, False), (False, True, True)):
+            yield Problem(
+                "the number of nodes is not clear", (*path, "count"), "either count: 3, or minCount: 3 and maxCount: 9"
+            )
+        fewest = 1 if self.mode == SYSTEM else 0
+        for field, number in (("count", self.count), ("minCount", self.min_count), ("maxCount", self.max_count)):
+            yield from checks.in_range(number, max(fewest, field == "maxCount"), _MOST_NODES, (*path, field))
+        if self.min_count is not None and self.max_count is not None and self.min_count > self.max_count:
+            yield Problem(
+                f"minCount {self.min_count} is above maxCount {self.max_count}", (*path, "minCount"), "swap the two"
+            )
+
+    def _zone_problems(self, path: FieldPath) -> Iterator[Problem]:
+        for position, zone in enumerate(self.zones):
+            yield from checks.one_of(zone, _ZONES, (*path, position))
+        if len(set(self.zones)) != len(self.zones):
+            yield Problem("a zone is named twice", path, "name each once")
+
+    def _node_problems(self, path: FieldPath) -> Iterator[Problem]:
+        if self.os_disk is not None:
+            yield from checks.one_of(self.os_disk, _OS_DISKS, (*path, "osDisk"))
+        if self.os_sku is not None:
+            yield from checks.one_of(self.os_sku, _OS_SKUS, (*path, "osSku"))
+        yield from checks.in_range(self.os_disk_gib, 30, 2048, (*path, "osDiskGib"))
+        yield from checks.in_range(self.max_pods, 10, 250, (*path, "maxPods"))

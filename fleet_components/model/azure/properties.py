@@ -1,0 +1,114 @@
+"""What KubeFleet's Azure property provider would report of a cluster that has the declared pools and nothing else.
+
+Source: the Azure property provider of KubeFleet v0.3.1. Where it reads nodes, this reads declarations, so amounts are
+nominal: a real node reports a few percent less memory than its size has. Its prices are list prices of the day; these
+are those of the table. Both take spot nodes at the price on demand.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+import attrs
+
+from fleet_components.model.azure.amount import cpu_quantity, memory_quantity
+from fleet_components.model.azure.node_pool import NodePool
+from fleet_components.model.azure.reservation import allocatable_cpu, allocatable_memory
+from fleet_components.model.azure.vm_size import SizeTable, VmSize
+from fleet_components.model.cluster import NO_LABELS, Usage
+
+NODE_COUNT = "kubernetes-fleet.io/node-count"
+CPU_COST = "kubernetes.azure.com/per-cpu-core-cost"
+MEMORY_COST = "kubernetes.azure.com/per-gb-memory-cost"
+_SIZE_COUNT = "kubernetes.azure.com/vm-sizes/{}/count"
+_SIZE_CAPACITY = "kubernetes.azure.com/vm-sizes/{}/capacity"
+
+
+@attrs.frozen
+class Observation:
+    """What no declaration tells, as recorded from a cluster or promised by its owner.
+
+    Attributes:
+        available: free ``cpu`` and ``memory``, as quantities.
+        capacity: by VM size, how many more nodes of it could be had.
+    """
+
+    available: Mapping[str, str] = NO_LABELS
+    capacity: Mapping[str, int] = attrs.field(factory=dict)
+
+
+@attrs.frozen
+class Nodes:
+    """Nodes alike.
+
+    Attributes:
+        size: their size.
+        count: how many.
+        max_pods: pods per node.
+        price: USD an hour for one; None when nobody knows.
+    """
+
+    size: VmSize
+    count: int
+    max_pods: int
+    price: float | None
+
+
+def nodes_of(pools: Iterable[NodePool], region: str, table: SizeTable, max_pods: int) -> tuple[Nodes, ...]:
+    """The nodes that new pools start with; pools must be free of problems."""
+    return tuple(_nodes(pool, region, table, max_pods) for pool in pools)
+
+
+def usage_of(nodes: Iterable[Nodes], observed: Observation) -> Usage:
+    """Total and allocatable CPU and memory, and the available ones as observed."""
+    nodes = tuple(nodes)
+    return Usage(
+        capacity={
+            "cpu": cpu_quantity(sum(n.count * n.size.vcpus * 1000 for n in nodes)),
+            "memory": memory_quantity(sum(n.count * n.size.memory_mib for n in nodes)),
+        },
+        allocatable={
+            "cpu": cpu_quantity(sum(n.count * allocatable_cpu(n.size.vcpus) for n in nodes)),
+            "memory": memory_quantity(sum(n.count * allocatable_memory(n.size.memory_mib, n.max_pods) for n in nodes)),
+        },
+        available=observed.available,
+    )
+
+
+def properties_of(nodes: Iterable[Nodes], observed: Observation) -> dict[str, str]:
+    """The properties by name: node counts, costs where every size has a price, and capacities as observed."""
+    nodes = tuple(nodes)
+    counts: Counter[str] = Counter()
+    for group in nodes:
+        counts[group.size.name] += group.count
+    return {
+        NODE_COUNT: str(counts.total()),
+        **{_SIZE_COUNT.format(size): str(count) for size, count in counts.items() if count},
+        **_costs(nodes),
+        **capacities_of(observed),
+    }
+
+
+def capacities_of(observed: Observation) -> dict[str, str]:
+    """How many more nodes of each size could be had, as observed."""
+    return {_SIZE_CAPACITY.format(size): str(count) for size, count in observed.capacity.items()}
+
+
+def _nodes(pool: NodePool, region: str, table: SizeTable, max_pods: int) -> Nodes:
+    size = pool.size(table)
+    assert size, "declarations are checked before they are used"
+    return Nodes(size, pool.nodes, pool.max_pods or max_pods, pool.price(region, table))
+
+
+def _costs(nodes: tuple[Nodes, ...]) -> dict[str, str]:
+    running = [group for group in nodes if group.count]
+    if not running:
+        return {CPU_COST: "0.000", MEMORY_COST: "0.000"}
+    prices = [group.price for group in running]
+    if None in prices or not any(prices):
+        return {}
+    total = sum(group.count * (group.price or 0) for group in running)
+    cores = sum(group.count * group.size.vcpus for group in running)
+    gibibytes = sum(group.count * group.size.memory_mib for group in running) / 1024
+    return {CPU_COST: f"{total / cores:.3f}", MEMORY_COST: f"{total / gibibytes:.3f}"}

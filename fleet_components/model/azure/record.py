@@ -1,0 +1,43 @@
+"""The scheduler's record of a declared member: what is known of it before it exists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fleet_components.model.azure.member import Member
+from fleet_components.model.azure.properties import capacities_of, nodes_of, properties_of, usage_of
+from fleet_components.model.azure.vm_size import SizeTable
+from fleet_components.model.cluster import Cluster, Usage
+
+
+def cluster_record(member: Member, table: SizeTable) -> Cluster:
+    """The member as the scheduler sees it. It must be free of problems."""
+    pools = member.node_pools
+    nodes = nodes_of(pools, member.region, table, member.default_max_pods)
+    return Cluster(
+        name=member.name,
+        labels={**member.labels, **automatic_labels(member)},
+        taints=member.taints,
+        properties=properties_of(nodes, member.observed) if pools else capacities_of(member.observed),
+        usage=usage_of(nodes, member.observed) if pools else Usage(available=member.observed.available),
+        provider="azure",
+        region=member.region,
+        zones=tuple(sorted({f"{member.region}-{zone}" for pool in pools for zone in pool.zones})),
+    )
+
+
+def automatic_labels(member: Member) -> Mapping[str, str]:
+    """The labels that Azure adds to a member (Microsoft, "member cluster labels", 2026-10-06).
+
+    A cluster that Azure does not know gets none, and the subscription is left out where it is not declared.
+    """
+    if member.cluster is None:
+        return {}
+    labels = {
+        "fleet.azure.com/location": member.region,
+        "fleet.azure.com/resource-group": member.cluster.resource_group,
+        "fleet.azure.com/subscription-id": member.cluster.subscription,
+        "fleet.azure.com/cluster-name": member.cluster.name,
+        "fleet.azure.com/member-name": member.name,
+    }
+    return {key: value for key, value in labels.items() if value}

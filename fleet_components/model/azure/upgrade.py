@@ -1,0 +1,111 @@
+"""Upgrades of a fleet, declared: update runs and auto-upgrade profiles.
+
+Source: ``fleets/updateRuns`` and ``fleets/autoUpgradeProfiles`` at API version 2026-06-01.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import attrs
+
+from fleet_components.model.azure import checks, names
+from fleet_components.model.problem import FieldPath, Problem
+
+_NODE_IMAGES = ("Latest", "Consistent")
+_TARGET = "TargetKubernetesVersion"
+_CHANNELS = ("Rapid", "Stable", "NodeImage", _TARGET)
+_RUN_KINDS = ("Full", "ControlPlaneOnly", "NodeImageOnly")
+
+
+@attrs.frozen
+class Run:
+    """One upgrade of the fleet. It is made, not started: starting it is an act, not a state.
+
+    Attributes:
+        name: its name.
+        kind: ``Full``, ``ControlPlaneOnly`` or ``NodeImageOnly``.
+        kubernetes_version: the version to go to; not for ``NodeImageOnly``.
+        node_images: ``Latest`` of each region, or ``Consistent`` over all of them.
+        strategy: the name of a strategy; empty to upgrade one member after the other.
+    """
+
+    name: str
+    kind: str = "Full"
+    kubernetes_version: str | None = None
+    node_images: str = "Latest"
+    strategy: str = ""
+
+    def problems(self, strategies: Iterable[str], path: FieldPath = ()) -> Iterator[Problem]:
+        """What Azure would refuse of it."""
+        yield from names.RUN.problems(self.name, (*path, "name"))
+        yield from checks.one_of(self.kind, _RUN_KINDS, (*path, "kind"))
+        yield from checks.one_of(self.node_images, _NODE_IMAGES, (*path, "nodeImages"))
+        at = (*path, "kubernetesVersion")
+        if (self.kubernetes_version is None) != (self.kind == "NodeImageOnly"):
+            yield Problem(
+                f"kind {self.kind} and version {self.kubernetes_version}", at, "all but NodeImageOnly need one"
+            )
+        elif self.kubernetes_version is not None:
+            yield from names.KUBERNETES_VERSION.problems(self.kubernetes_version, at)
+        if self.strategy:
+            yield from checks.one_of(self.strategy, strategies, (*path, "strategy"))
+
+    def body(self) -> dict[str, Any]:
+        """The ``properties`` of the request, but for the strategy's ID."""
+        upgrade = {"type": self.kind, "kubernetesVersion": self.kubernetes_version}
+        return {
+            "managedClusterUpdate": {
+                "upgrade": {field: value for field, value in upgrade.items() if value},
+                "nodeImageSelection": {"type": self.node_images},
+            }
+        }
+
+
+@attrs.frozen
+class AutoUpgrade:
+    """An auto-upgrade profile: Azure makes and starts runs by itself when versions come out.
+
+    Attributes:
+        name: its name.
+        channel: ``Stable``, ``Rapid``, ``NodeImage`` or ``TargetKubernetesVersion``.
+        target_version: the minor version to stay on, for that last channel and for no other.
+        long_term_support: goes on with patches of minor versions in long-term support; for that channel only.
+        node_images: ``Latest`` or ``Consistent``.
+        strategy: the name of a strategy; empty for all members one by one. Only a new profile can change it.
+        disabled: makes no runs.
+    """
+
+    name: str
+    channel: str = "Stable"
+    target_version: str | None = None
+    long_term_support: bool = False
+    node_images: str = "Latest"
+    strategy: str = ""
+    disabled: bool = False
+
+    def problems(self, strategies: Iterable[str], path: FieldPath = ()) -> Iterator[Problem]:
+        """What Azure would refuse of it."""
+        yield from names.PROFILE.problems(self.name, (*path, "name"))
+        yield from checks.one_of(self.channel, _CHANNELS, (*path, "channel"))
+        yield from checks.one_of(self.node_images, _NODE_IMAGES, (*path, "nodeImages"))
+        if (self.target_version is None) == (self.channel == _TARGET):
+            hint = f"channel {_TARGET} needs one, the others take none"
+            yield Problem(f"channel {self.channel} and version {self.target_version}", (*path, "targetVersion"), hint)
+        elif self.target_version is not None:
+            yield from names.KUBERNETES_MINOR.problems(self.target_version, (*path, "targetVersion"))
+        if self.long_term_support and self.channel != _TARGET:
+            yield Problem(f"long-term support needs channel {_TARGET}", (*path, "longTermSupport"), "leave it out")
+        if self.strategy:
+            yield from checks.one_of(self.strategy, strategies, (*path, "strategy"))
+
+    def body(self) -> dict[str, Any]:
+        """The ``properties`` of the request, but for the strategy's ID."""
+        target = {"targetKubernetesVersion": self.target_version, "longTermSupport": self.long_term_support}
+        return {
+            "channel": self.channel,
+            "disabled": self.disabled,
+            "nodeImageSelection": {"type": self.node_images},
+            **(target if self.channel == _TARGET else {}),
+        }

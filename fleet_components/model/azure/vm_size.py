@@ -1,0 +1,130 @@
+"""The sizes of virtual machines and their list prices: a dated table in the package, or one of the user's own."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+
+import attrs
+
+from fleet_components.model.problem import FleetError, Problem
+
+_COLUMNS = ("size", "vcpus", "memoryMiB", "gpus", "arch")
+_NOTE = re.compile(r"# ([a-z-]+): (.*)")
+_HEADER_HINT = f"begin the header with {','.join(_COLUMNS)} and go on with one column a region"
+
+
+@attrs.frozen
+class VmSize:
+    """A size of virtual machine.
+
+    Attributes:
+        name: as Azure writes it, and as nodes carry it in ``beta.kubernetes.io/instance-type``.
+        vcpus: usable virtual CPUs.
+        memory_mib: nominal memory in MiB; a node reports a few percent less.
+        gpus: GPUs.
+        arch: ``amd64`` or ``arm64``.
+        prices: USD an hour by region, on demand, Linux; a region without a price is missing.
+    """
+
+    name: str
+    vcpus: int
+    memory_mib: int
+    gpus: int = 0
+    arch: str = "amd64"
+    prices: Mapping[str, float] = attrs.field(factory=dict, repr=False)
+
+
+class SizeTable:
+    """Sizes by name, whatever the case in which the name is written.
+
+    Attributes:
+        notes: what the file says of itself: ``sizes-as-of``, ``prices-as-of`` and the sources.
+    """
+
+    def __init__(self, rows: Mapping[str, list[str]], regions: tuple[str, ...], notes: Mapping[str, str]) -> None:
+        self._rows = rows
+        self._regions = regions
+        self.notes = notes
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def find(self, name: str) -> VmSize | None:
+        """The size of that name; None when the table has none."""
+        row = self._rows.get(name.lower())
+        return _size(row, self._regions) if row else None
+
+    def similar(self, name: str) -> list[str]:
+        """Up to three names of the table that look like it."""
+        return [self._rows[key][0] for key in get_close_matches(name.lower(), self._rows, n=3)]
+
+    @property
+    def prices_as_of(self) -> str:
+        """The date of the prices, as written in the file; empty when it does not say."""
+        return self.notes.get("prices-as-of", "")
+
+
+@lru_cache(maxsize=1)
+def built_in_sizes() -> SizeTable:
+    """The table of the package: some 1,400 sizes in 57 regions; its header names sources and dates."""
+    data = files("fleet_components") / "data" / "azure_vm_sizes.csv"
+    return parse_sizes(data.read_text(encoding="utf-8"), "azure_vm_sizes.csv")
+
+
+def read_sizes(path: str | Path) -> SizeTable:
+    """Read a table of one's own, which takes the place of the built-in one. It has the same form.
+
+    Raises:
+        FleetError: it cannot be read, has no header, or a row has no usable number; with file and line.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FleetError([Problem(f"cannot read the table of VM sizes: {error}", file=str(path))]) from None
+    return parse_sizes(text, str(path))
+
+
+def parse_sizes(text: str, file: str) -> SizeTable:
+    """Read a table from its text; ``file`` is its name in errors.
+
+    Raises:
+        FleetError: as :func:`read_sizes`.
+    """
+    lines = list(enumerate(text.splitlines(), 1))
+    notes = {note[1]: note[2] for _, line in lines if (note := _NOTE.match(line))}
+    table = [(number, line) for number, line in lines if line.strip() and not line.startswith("#")]
+    header = table[0][1].split(",") if table else []
+    if tuple(header[: len(_COLUMNS)]) != _COLUMNS:
+        raise FleetError([Problem("the table of VM sizes has no header", hint=_HEADER_HINT, file=file, line=1)])
+    rows = list(zip((number for number, _ in table[1:]), csv.reader(line for _, line in table[1:]), strict=True))
+    problems = [problem for number, row in rows for problem in _row_problems(row, len(header), file, number)]
+    if problems:
+        raise FleetError(problems)
+    return SizeTable({row[0].lower(): row for _, row in rows}, tuple(header[len(_COLUMNS) :]), notes)
+
+
+def _row_problems(row: list[str], width: int, file: str, line: int) -> Iterable[Problem]:
+    if len(row) != width:
+        yield Problem(f"the row has {len(row)} columns, the header {width}", file=file, line=line)
+        return
+    for column, text in zip(_COLUMNS[1:4], row[1:4], strict=True):
+        if not text.isdigit() or (int(text) == 0 and column != "gpus"):
+            yield Problem(f'"{text}" is no {column}', (row[0], column), "a whole number", file=file, line=line)
+    for price in filter(None, row[len(_COLUMNS) :]):
+        if not _is_price(price):
+            yield Problem(f'"{price}" is no price', (row[0],), "USD an hour, as in 0.192", file=file, line=line)
+
+
+def _is_price(text: str) -> bool:
+    return text.replace(".", "", 1).isdigit()
+
+
+def _size(row: list[str], regions: tuple[str, ...]) -> VmSize:
+    prices = {region: float(price) for region, price in zip(regions, row[len(_COLUMNS) :], strict=True) if price}
+    return VmSize(row[0], int(row[1]), int(row[2]), int(row[3]), row[4], prices)

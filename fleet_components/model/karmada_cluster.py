@@ -1,0 +1,64 @@
+"""Reads a Karmada ``Cluster`` object, written by hand or exported from a control plane."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fleet_components.model.cluster import Cluster, ResourceModel, ResourceSummary, Taint
+from fleet_components.model.member_cluster import read_time
+
+
+def read_karmada_cluster(data: Mapping[str, Any]) -> Cluster:
+    """The member that a ``Cluster`` describes; with a ``status`` it counts as observed.
+
+    Raises:
+        ValueError: a taint's ``timeAdded`` is no RFC 3339 time.
+    """
+    metadata, spec, status = data["metadata"], data.get("spec") or {}, data.get("status")
+    models = spec.get("resourceModels")
+    return Cluster(
+        name=metadata["name"],
+        labels=metadata.get("labels") or {},
+        taints=tuple(_taint(taint) for taint in spec.get("taints") or ()),
+        observed=status is not None,
+        leaving=metadata.get("deletionTimestamp") is not None,
+        provider=spec.get("provider") or "",
+        region=spec.get("region") or "",
+        zones=tuple(spec.get("zones") or filter(None, [spec.get("zone")])),
+        api_enablements=None if status is None else _enablements(status),
+        resource_models=None if models is None else tuple(map(_model, models)),
+        resource_summary=_summary((status or {}).get("resourceSummary")),
+    )
+
+
+def _taint(taint: Mapping[str, Any]) -> Taint:
+    return Taint(taint["key"], taint.get("value") or "", taint["effect"], read_time(taint.get("timeAdded")))
+
+
+def _enablements(status: Mapping[str, Any]) -> frozenset[tuple[str, str]]:
+    return frozenset(
+        (group["groupVersion"], resource["kind"])
+        for group in status.get("apiEnablements") or ()
+        for resource in group.get("resources") or ()
+    )
+
+
+def _model(model: Mapping[str, Any]) -> ResourceModel:
+    return ResourceModel(model["grade"], {part["name"]: str(part["min"]) for part in model["ranges"]})
+
+
+def _summary(summary: Mapping[str, Any] | None) -> ResourceSummary | None:
+    if summary is None:
+        return None
+    grades = summary.get("allocatableModelings")
+    return ResourceSummary(
+        allocatable=_texts(summary.get("allocatable")),
+        allocated=_texts(summary.get("allocated")),
+        allocating=_texts(summary.get("allocating")),
+        nodes_by_grade=None if grades is None else {part["grade"]: part["count"] for part in grades},
+    )
+
+
+def _texts(amounts: Mapping[str, Any] | None) -> Mapping[str, str]:
+    return {resource: str(amount) for resource, amount in (amounts or {}).items()}

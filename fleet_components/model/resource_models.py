@@ -1,0 +1,63 @@
+"""Karmada's resource models: grades of nodes, and the summary of a member by its nodes.
+
+Source: Karmada's cluster defaults and its modeling package. A grade is known by the lower bounds of its ranges.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+
+from fleet_components.model.cluster import ResourceModel, ResourceSummary
+from fleet_components.model.quantity import parse_quantity
+
+_BOUNDS = ((0, 0), (1, 4), (2, 16), (4, 32), (8, 64), (16, 128), (32, 256), (64, 512), (128, 1024))
+DEFAULT_MODELS = tuple(
+    ResourceModel(grade, {"cpu": str(cores), "memory": f"{gib}Gi"}) for grade, (cores, gib) in enumerate(_BOUNDS)
+)
+"""The nine models that every joined member gets: cores and GiB."""
+
+
+def grade_of(free: Mapping[str, str], models: Sequence[ResourceModel] = DEFAULT_MODELS) -> int | None:
+    """The grade of a node with these free amounts: the highest whose lower bounds it reaches; None for none."""
+    places = [_last_reached(free.get(name, "0"), [m.minimum.get(name, "0") for m in models]) for name in _names(models)]
+    place = min(places, default=-1)
+    return models[place].grade if place >= 0 else None
+
+
+def summarize(
+    nodes: Iterable[tuple[int, Mapping[str, str]]], models: Sequence[ResourceModel] = DEFAULT_MODELS
+) -> ResourceSummary:
+    """The resource summary of a member whose nodes are all free.
+
+    Args:
+        nodes: how many nodes, and what each has to give (``cpu``, ``memory``, ``pods``, ...).
+        models: the member's resource models.
+
+    Raises:
+        ValueError: an amount is no quantity.
+    """
+    total: Counter[str] = Counter()
+    grades = Counter({model.grade: 0 for model in models})
+    for count, allocatable in nodes:
+        for name, amount in allocatable.items():
+            total[name] += count * parse_quantity(amount).nano
+        grade = grade_of(allocatable, models)
+        if grade is not None:
+            grades[grade] += count
+    return ResourceSummary({name: _text(nano) for name, nano in total.items()}, nodes_by_grade=dict(grades))
+
+
+def _names(models: Sequence[ResourceModel]) -> Iterable[str]:
+    return models[0].minimum if models else ()
+
+
+def _last_reached(amount: str, bounds: Sequence[str]) -> int:
+    free = parse_quantity(amount)
+    return max((place for place, bound in enumerate(bounds) if parse_quantity(bound) <= free), default=-1)
+
+
+def _text(nano: int) -> str:
+    whole = Fraction(nano, 10**9)
+    return str(whole) if whole.denominator == 1 else f"{nano}n"

@@ -1,0 +1,73 @@
+"""Divides a whole number by weights with the Webster (Sainte-Laguë) method, as Karmada does.
+
+Source: Karmada facts: seats are handed out one by one to the highest ``weight / (2 * seats + 1)``, in 64-bit
+floating point; ties go to fewer seats, then by name in a direction that depends on the template's uid.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping
+
+_FNV_OFFSET, _FNV_PRIME, _32_BITS = 0x811C9DC5, 0x01000193, 0xFFFFFFFF
+
+
+def divide(total: int, weights: Mapping[str, int], uid: str = "") -> dict[str, int]:
+    """Divide ``total`` by the weights.
+
+    Args:
+        total: how many to hand out, at least 0.
+        weights: a weight of at least 0 for each name.
+        uid: the uid of the object template; decides the direction of ties between names.
+
+    Returns:
+        The number for each name, in the order of names, zeros included; empty when all weights are 0.
+    """
+    if not any(weights.values()):
+        return {}
+    names = sorted(weights, reverse=larger_names_first(uid))
+    votes = [float(weights[name]) for name in names]
+    seats = _certain_seats(total, votes)
+    queue = [(-_priority(vote, seats[place]), seats[place], place) for place, vote in enumerate(votes)]
+    heapq.heapify(queue)
+    for _ in range(total - sum(seats)):
+        place = queue[0][2]
+        seats[place] += 1
+        heapq.heapreplace(queue, (-_priority(votes[place], seats[place]), seats[place], place))
+    return dict(sorted(zip(names, seats, strict=True)))
+
+
+def larger_names_first(uid: str) -> bool:
+    """Whether ties go to the larger name: the uid's 32-bit FNV-1a hash is odd. Never without a uid."""
+    if not uid:
+        return False
+    value = _FNV_OFFSET
+    for byte in uid.encode():
+        value = (value ^ byte) * _FNV_PRIME & _32_BITS
+    return value % 2 == 1
+
+
+def _certain_seats(total: int, votes: list[float]) -> list[int]:
+    """Seats that are handed out whatever the rounding: those above a priority with at most ``total`` before it.
+
+    At priority p a vote v has fewer than v / 2p + 1/2 seats before it, so that all have fewer than ``total``
+    where p = sum of votes / (2 * total - number of votes).
+    """
+    spare = 2 * total - len(votes)
+    if spare <= 0:
+        return [0] * len(votes)
+    threshold = sum(votes) / spare
+    return [_seats_above(threshold, vote) for vote in votes]
+
+
+def _seats_above(threshold: float, vote: float) -> int:
+    seats = round(vote / (2 * threshold))
+    while _priority(vote, seats) > threshold:
+        seats += 1
+    while seats and _priority(vote, seats - 1) <= threshold:
+        seats -= 1
+    return seats
+
+
+def _priority(vote: float, seats: int) -> float:
+    return vote / (2 * seats + 1)

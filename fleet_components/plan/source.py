@@ -1,0 +1,177 @@
+"""A fleet read from genuine YAML: members, placements, and the objects that they select."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import attrs
+
+from fleet_components.admission import admit
+from fleet_components.content.availability import trackable
+from fleet_components.content.catalogue import Catalogue
+from fleet_components.content.envelope import is_envelope, unwrap
+from fleet_components.content.load import load
+from fleet_components.content.select import Selection, select
+from fleet_components.model.cluster import Cluster
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.member_cluster import read_member_cluster
+from fleet_components.model.placement import Placement
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan.record import Objects
+from fleet_components.rollout.read import read_update_run
+from fleet_components.rollout.strategy import External, RollingUpdate, UpdateRun
+
+A = TypeVar("A")
+T = TypeVar("T")
+_PLACEMENTS = ("ClusterResourcePlacement", "ResourcePlacement")
+_RUNS = {"ClusterStagedUpdateRun": "ClusterStagedUpdateStrategy", "StagedUpdateRun": "StagedUpdateStrategy"}
+_CARRIED_OUT = {*_PLACEMENTS, *_RUNS, *_RUNS.values(), "MemberCluster"}
+_MADE_BY_A_HUB = ("Snapshot", "Binding", "Work", "AppliedWork", "InternalMemberCluster", "Status", "ApprovalRequest")
+
+
+@attrs.frozen
+class Workload:
+    """A placement with what it selects.
+
+    Attributes:
+        placement: the placement.
+        strategy: how it rolls out.
+        selection: what its selectors bring, for explanations.
+        objects: the objects, as they go to the members.
+        untrackable: some of them are of kinds whose readiness cannot be told.
+    """
+
+    placement: Placement
+    strategy: RollingUpdate | External
+    selection: Selection
+    objects: Objects
+    untrackable: bool
+
+    @property
+    def name(self) -> str:
+        """Its name in a stack."""
+        return self.placement.key
+
+
+@attrs.frozen
+class Source:
+    """What was read.
+
+    Attributes:
+        clusters: the members.
+        placements: the placements, by key.
+        catalogue: the objects that can be placed.
+        policies: every object that steers a hub, defaulted.
+    """
+
+    clusters: tuple[Cluster, ...]
+    placements: tuple[Placement, ...]
+    catalogue: Catalogue
+    policies: tuple[Manifest, ...]
+
+    def workloads(self) -> tuple[Workload, ...]:
+        """Every placement with what it selects.
+
+        Raises:
+            FleetError: a selection is refused, two placements bring one object to one place, or a strategy that
+                an update run names is missing.
+        """
+        problems: list[Problem] = []
+        found = [_collected(problems, self._workload, placement) for placement in self.placements]
+        if problems:
+            raise FleetError(problems)
+        return tuple(workload for workload in found if workload)
+
+    def _workload(self, placement: Placement) -> Workload:
+        selection = select(self.catalogue, placement)
+        manifests = [m for s in selection.manifests for m in (unwrap(s) if is_envelope(s) else (s,))]
+        untrackable = any(trackable(manifest) == "untrackable" for manifest in manifests)
+        objects = tuple(manifest.data for manifest in manifests)
+        return Workload(placement, self._strategy(placement), selection, objects, untrackable)
+
+    def _strategy(self, placement: Placement) -> RollingUpdate | External:
+        rolling = placement.spec.strategy.rolling_update
+        if placement.spec.strategy.type == "External":
+            return External(self._run(placement))
+        return RollingUpdate(rolling.max_unavailable, rolling.max_surge, rolling.unavailable_period_seconds)
+
+    def _run(self, placement: Placement) -> UpdateRun | None:
+        runs = [
+            m
+            for m in self.policies
+            if m.kind in _RUNS
+            and m.namespace == placement.namespace
+            and m.data["spec"].get("placementName") == placement.name
+        ]
+        if not runs:
+            return None
+        run = runs[-1]
+        wanted = run.data["spec"].get("stagedRolloutStrategyName", "")
+        strategies = [m for m in self.policies if m.kind == _RUNS[run.kind] and m.namespace == run.namespace]
+        strategy = next((m for m in strategies if m.name == wanted), None)
+        if strategy is None:
+            known = ", ".join(m.name for m in strategies) or "none"
+            path = ("spec", "stagedRolloutStrategyName")
+            raise FleetError([run.problem(f'there is no {_RUNS[run.kind]} "{wanted}"', path, f"there is: {known}")])
+        return read_update_run(run, strategy)
+
+
+def read_source(*paths: str | Path) -> Source:
+    """Read a fleet from files and directories of YAML.
+
+    Raises:
+        FleetError: anything that cannot be read, or that the real API servers would refuse; all problems at once.
+    """
+    return source_of(load(*paths))
+
+
+def source_of(manifests: Iterable[Manifest]) -> Source:
+    """A fleet of objects that were read or made before.
+
+    Raises:
+        FleetError: as for :func:`read_source`.
+    """
+    parts = Catalogue.of(manifests).split()
+    problems: list[Problem] = []
+    context = (*parts.members, *parts.policies, *parts.objects.manifests)
+    members = _admitted(parts.members, context, problems)
+    policies = _admitted([p for p in parts.policies if not _made_by_a_hub(p)], context, problems)
+    problems += [_not_carried_out(policy) for policy in policies if policy.kind not in _CARRIED_OUT]
+    clusters = [_collected(problems, _cluster, member) for member in members]
+    if problems:
+        raise FleetError(problems)
+    placements = tuple(Placement.from_manifest(policy) for policy in policies if policy.kind in _PLACEMENTS)
+    return Source(tuple(cluster for cluster in clusters if cluster), placements, parts.objects, tuple(policies))
+
+
+def _admitted(manifests: Iterable[Manifest], context: Sequence[Manifest], problems: list[Problem]) -> list[Manifest]:
+    """The objects as the API servers would keep them; what they refuse is added to the problems."""
+    admitted = [admit(m, context=[other for other in context if other is not m]) for m in manifests]
+    problems += [problem for admission in admitted for problem in admission.problems]
+    return [admission.defaulted for admission in admitted if not admission.problems]
+
+
+def _cluster(member: Manifest) -> Cluster:
+    try:
+        return read_member_cluster(member.data)
+    except ValueError as error:
+        raise FleetError([member.problem(str(error), ("status",))]) from error
+
+
+def _collected(problems: list[Problem], read: Callable[[A], T], value: A) -> T | None:
+    try:
+        return read(value)
+    except FleetError as error:
+        problems += error.problems
+        return None
+
+
+def _made_by_a_hub(policy: Manifest) -> bool:
+    return policy.kind.endswith(_MADE_BY_A_HUB)
+
+
+def _not_carried_out(policy: Manifest) -> Problem:
+    hint = "take it out, if members should run without it"
+    return policy.problem(f"{policy.kind} is not carried out by this version", ("kind",), hint)

@@ -1,0 +1,95 @@
+"""The rollout of a whole update, laid out before it begins.
+
+One ``pulumi up`` has no controller loop: who moves in which wave, who is held and who is left has to be known
+beforehand, and a second plan after a successful update must have nothing to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fleet_components.rollout.layout import Layout
+from fleet_components.rollout.plan import Change, Done, Entry, Gates, Placed, Plan, Wanted, Wave
+from fleet_components.rollout.rolling import roll
+from fleet_components.rollout.situation import Situation, assess
+from fleet_components.rollout.staged import roll_staged
+from fleet_components.rollout.strategy import External, RollingUpdate
+
+_LOST = "the member is marked lost, nothing is sent to it"
+
+
+def plan(
+    done: Mapping[str, Done],
+    wanted: Wanted,
+    strategy: RollingUpdate | External,
+    previous: Mapping[str, Placed] | None = None,
+    *,
+    gates: Gates | None = None,
+    untrackable: bool = False,
+) -> Plan:
+    """Lay out an update.
+
+    Args:
+        done: what really stands, by cluster, as the bindings say.
+        wanted: what should stand.
+        strategy: how to come to it.
+        previous: ``placed`` of the last plan, whether its update went through or not.
+        gates: approvals and time, for staged updates.
+        untrackable: the content has objects whose readiness cannot be told; a rolling update then waits
+            ``unavailablePeriodSeconds`` after each wave.
+    """
+    situation = assess(done, wanted, previous or {})
+    if isinstance(strategy, External):
+        layout = roll_staged(situation, strategy, gates or Gates())
+    else:
+        layout = roll(situation, strategy, untrackable=untrackable)
+    removals = (*situation.gone, *layout.removals)
+    return Plan(
+        _entries(situation, layout, removals),
+        _waves(layout),
+        tuple(sorted(removals)),
+        tuple(c for c in situation.leaving if c in layout.held),
+        layout.failure,
+    )
+
+
+def _entries(situation: Situation, layout: Layout, removals: tuple[str, ...]) -> dict[str, Entry]:
+    entries = {c: Entry(Change.KEEP, _stays(situation, c)) for c in situation.keeps}
+    for change, clusters in ((Change.ADD, situation.adds), (Change.UPDATE, situation.updates)):
+        entries |= {c: Entry(change, _moves(situation, layout, c)) for c in clusters if c in layout.waves}
+    held = {**layout.held, **dict.fromkeys(situation.lost, _LOST)}
+    entries |= {c: Entry(Change.HELD, _stays(situation, c), why) for c, why in held.items()}
+    entries |= dict.fromkeys(removals, Entry(Change.REMOVE, None))
+    return dict(sorted(entries.items()))
+
+
+def _rank(situation: Situation, cluster: str) -> int:
+    """A cluster that is no longer picked keeps its rank, or comes after all others."""
+    ranks, before = situation.wanted.ranks, situation.previous.get(cluster)
+    return ranks.get(cluster, before.rank if before else len(ranks))
+
+
+def _moves(situation: Situation, layout: Layout, cluster: str) -> Placed:
+    return Placed(_rank(situation, cluster), layout.waves[cluster], situation.wanted.revision)
+
+
+def _stays(situation: Situation, cluster: str) -> Placed | None:
+    """What runs there already; its wave stays too, so that nothing shows a change."""
+    revision = situation.revision(cluster)
+    if revision is None:
+        return None
+    before = situation.previous.get(cluster)
+    return Placed(_rank(situation, cluster), before.wave if before else 1, revision)
+
+
+def _waves(layout: Layout) -> tuple[Wave, ...]:
+    """The waves with something in them, and the waits that something follows."""
+    clusters: dict[int, list[str]] = {}
+    for cluster, number in sorted(layout.waves.items()):
+        clusters.setdefault(number, []).append(cluster)
+    last = max(clusters, default=0)
+    waits = {n: seconds for n, seconds in layout.waits.items() if seconds and (n < last or layout.removals)}
+    return tuple(
+        Wave(number, tuple(clusters.get(number, ())), waits.get(number, 0))
+        for number in sorted(clusters.keys() | waits.keys())
+    )

@@ -1,0 +1,164 @@
+"""Rolling updates laid out beforehand: the passes of the real controller, one wave each.
+
+Each wave is what the controller would do in one pass if all that it did before had become ready. Two things
+differ, because clusters are left at the end of an update and not in between: a cluster that will be left
+serves until then, and a cluster that broke holds its place, so that the surge is kept strictly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from itertools import groupby, islice
+
+import attrs
+
+from fleet_components.rollout.layout import Layout
+from fleet_components.rollout.situation import Clusters, Situation
+from fleet_components.rollout.strategy import Budget, RollingUpdate
+
+
+@attrs.define
+class _Progress:
+    """The counts that the budget is held against, while waves become ready one after the other."""
+
+    budget: Budget
+    ready: int
+    holding: int
+    broken: int
+
+    def updatable(self) -> int:
+        """How many serving clusters may be updated in the next wave, next to the broken ones."""
+        return max(0, min(self.budget.unavailable - self.broken, self.budget.disruptable(self.ready)))
+
+    def addable(self) -> int:
+        return self.budget.addable(self.holding)
+
+    def advance(self, repaired: int, added: int) -> None:
+        """The wave has become ready."""
+        self.ready += repaired + added
+        self.holding += added
+        self.broken -= repaired
+
+
+def roll(situation: Situation, strategy: RollingUpdate, *, untrackable: bool) -> Layout:
+    """Lay out a rolling update.
+
+    Args:
+        situation: where the rollout stands.
+        strategy: its budgets.
+        untrackable: the content has objects whose readiness cannot be told, so that each wave is followed by
+            ``unavailablePeriodSeconds``.
+    """
+    target = situation.wanted.target
+    budget = strategy.budget(len(situation.wanted.ranks) if target is None else target)
+    progress = _start(situation, budget)
+    waves = _waves(situation, progress)
+    fresh = {cluster: number for number, wave in enumerate(waves, start=1) for cluster in wave}
+    numbers = _as_before(situation, budget, fresh) or fresh
+    held_adds = [c for c in situation.adds if c not in numbers]
+    removals = _removals(situation, progress, len(held_adds))
+    wait = strategy.unavailable_period_seconds if untrackable else 0
+    return Layout(
+        numbers,
+        _held(situation, progress, numbers, removals),
+        removals,
+        dict.fromkeys(numbers.values(), wait),
+    )
+
+
+def _start(situation: Situation, budget: Budget) -> _Progress:
+    broken = len(situation.broken.intersection(situation.updates))
+    return _Progress(budget, situation.ready, situation.holding, broken)
+
+
+def _waves(situation: Situation, progress: _Progress) -> list[Clusters]:
+    """Wave by wave: broken clusters at once, then updates and additions within the budget, by name."""
+    broken = situation.broken
+    repairs = [c for c in situation.updates if c in broken]
+    updates = iter([c for c in situation.updates if c not in broken])
+    adds = iter(sorted(situation.adds, key=lambda c: (c not in broken, c)))
+    waves: list[Clusters] = []
+    while True:
+        updated = list(islice(updates, progress.updatable()))
+        added = list(islice(adds, progress.addable()))
+        if not (repairs or updated or added):
+            return waves
+        waves.append((*repairs, *updated, *added))
+        progress.advance(len(repairs), len(added))
+        repairs = []
+
+
+def _as_before(situation: Situation, budget: Budget, moving: Collection[str]) -> Mapping[str, int] | None:
+    """The waves of the last update, when it was on its way to the same and they still fit the budget."""
+    previous, wanted = situation.previous, situation.wanted.revision
+    if any(c not in previous or previous[c].revision != wanted for c in moving):
+        return None
+    progress = _start(situation, budget)
+    ordered = sorted(moving, key=lambda c: previous[c].wave)
+    for _, wave in groupby(ordered, key=lambda c: previous[c].wave):
+        if not _fits(situation, progress, set(wave)):
+            return None
+    return {c: previous[c].wave for c in ordered}
+
+
+def _fits(situation: Situation, progress: _Progress, wave: set[str]) -> bool:
+    """Whether its updates are within the budget and nothing broken stays behind. Steps on to the next.
+
+    There is room for its additions, since there is room for all.
+    """
+    added = len(wave.intersection(situation.adds))
+    repaired = len(wave.intersection(situation.broken, situation.updates))
+    fits = len(wave) - added - repaired <= progress.updatable()
+    progress.advance(repaired, added)
+    return fits and not progress.broken
+
+
+def _removals(situation: Situation, progress: _Progress, held_adds: int) -> Clusters:
+    """The clusters to leave: broken ones freely, others within the budget.
+
+    A cluster stays as long as its replacement is held for want of room; without any surge the old one has to
+    go first.
+    """
+    broken = tuple(c for c in situation.leaving if c in situation.broken)
+    serving = [c for c in situation.leaving if c not in situation.broken]
+    kept_back = held_adds if progress.budget.surge else 0
+    allowed = min(progress.budget.disruptable(progress.ready), max(0, len(serving) - kept_back))
+    return (*broken, *serving[:allowed])
+
+
+def _held(situation: Situation, progress: _Progress, moving: Collection[str], removals: Clusters) -> dict[str, str]:
+    """The clusters that should change and do not, each with the reason."""
+    available = progress.ready - len(set(removals) - situation.broken)
+    reasons = (
+        (situation.updates, moving, _why_not_updated(progress)),
+        (situation.adds, moving, _why_not_added(progress, goes_on=bool(removals))),
+        (situation.leaving, removals, _why_not_left(progress.budget, available)),
+    )
+    return {c: why for clusters, change, why in reasons for c in clusters if c not in change}
+
+
+def _why_not_updated(progress: _Progress) -> str:
+    if not progress.budget.unavailable:
+        return "maxUnavailable is 0, so that no running cluster is ever updated; 1 or more lets it go on"
+    return _too_few(progress.budget, progress.ready)
+
+
+def _why_not_added(progress: _Progress, *, goes_on: bool) -> str:
+    budget = progress.budget
+    most = budget.target + budget.surge
+    room = f"maxSurge allows {most} clusters at a time, and {progress.holding} have it"
+    if goes_on:
+        return f"{room}; the next update goes on"
+    if not (budget.surge or budget.unavailable):
+        return f"{room}; with maxUnavailable 0 as well, nothing can ever move"
+    return room
+
+
+def _why_not_left(budget: Budget, available: int) -> str:
+    if budget.disruptable(available):
+        return "it stays until there is room for its replacement"
+    return _too_few(budget, available)
+
+
+def _too_few(budget: Budget, available: int) -> str:
+    return f"{budget.needed} of {budget.target} clusters must stay available, and {available} are"

@@ -1,0 +1,141 @@
+"""How a placement wants to be rolled out: all at once within budgets, or by an update run in stages."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Literal
+
+import attrs
+
+from fleet_components.model.selector import LabelSelector
+
+IntOrPercent = int | str
+RunState = Literal["Initialize", "Run", "Stop"]
+
+
+def scaled(value: IntOrPercent, total: int, *, round_up: bool) -> int:
+    """A number of clusters from a number or a percentage of ``total``.
+
+    Text that is no percentage counts as 0, as in the real controllers: the API takes ``"1"``, and they do not.
+    """
+    if isinstance(value, int):
+        return value
+    percent = value.removesuffix("%")
+    if percent == value or not percent.isdecimal():
+        return 0
+    share = int(percent) * total
+    return -(-share // 100) if round_up else share // 100
+
+
+@attrs.frozen
+class Budget:
+    """How many clusters may be missing, and how many may be there too many, during a rolling update.
+
+    Attributes:
+        target: how many clusters the placement is meant to have.
+        unavailable: how many of them may be unavailable.
+        surge: how many more than ``target`` may hold the placement.
+    """
+
+    target: int
+    unavailable: int
+    surge: int
+
+    @property
+    def needed(self) -> int:
+        """How many clusters must stay available; negative when all may go."""
+        return self.target - self.unavailable
+
+    def disruptable(self, ready: int) -> int:
+        """How many of the ``ready`` clusters may be updated or removed now."""
+        return max(0, ready - self.needed)
+
+    def addable(self, holding: int) -> int:
+        """How many clusters may be added to the ``holding`` ones that have the placement."""
+        return max(0, self.target + self.surge - holding)
+
+
+@attrs.frozen
+class RollingUpdate:
+    """``spec.strategy.rollingUpdate`` of a KubeFleet placement.
+
+    Attributes:
+        max_unavailable: number or percentage of the target number, rounded up; default 25 %.
+        max_surge: the same; default 25 %.
+        unavailable_period_seconds: how long content that cannot be tracked counts as unavailable; default 60.
+    """
+
+    max_unavailable: IntOrPercent = "25%"
+    max_surge: IntOrPercent = "25%"
+    unavailable_period_seconds: int = 60
+
+    def budget(self, target: int) -> Budget:
+        """The budget of a placement that is meant to have ``target`` clusters."""
+        return Budget(
+            target,
+            scaled(self.max_unavailable, target, round_up=True),
+            scaled(self.max_surge, target, round_up=True),
+        )
+
+
+@attrs.frozen
+class Task:
+    """A task before or after a stage.
+
+    Attributes:
+        type: ``Approval`` or ``TimedWait``.
+        wait: how long a ``TimedWait`` lasts, from the moment that all clusters of the stage are done.
+    """
+
+    type: str
+    wait: timedelta | None = None
+
+
+@attrs.frozen
+class Stage:
+    """A stage of a staged update.
+
+    Attributes:
+        name: its name, part of the names of approvals.
+        selector: the clusters in it, out of those that the placement picked; None selects none.
+        sorting_label_key: label whose value, as an integer, orders the clusters; None orders by name.
+        max_concurrency: how many clusters go together: a number, or a percentage of the stage's clusters
+            rounded down; 1 at least, and by default.
+        before: tasks to be done before it begins.
+        after: tasks to be done before the next one begins.
+    """
+
+    name: str
+    selector: LabelSelector | None = None
+    sorting_label_key: str | None = None
+    max_concurrency: IntOrPercent = 1
+    before: tuple[Task, ...] = ()
+    after: tuple[Task, ...] = ()
+
+
+@attrs.frozen
+class UpdateRun:
+    """A ``ClusterStagedUpdateRun`` or ``StagedUpdateRun`` with the strategy that it follows.
+
+    Attributes:
+        name: its name, part of the names of approvals.
+        strategy: name of the strategy, as ``namespace/name``; the namespace is empty for cluster-scoped ones.
+        stages: the strategy's stages, in order.
+        state: ``Initialize``, ``Run`` or ``Stop``.
+    """
+
+    name: str
+    strategy: str
+    stages: tuple[Stage, ...]
+    state: RunState = "Initialize"
+
+
+@attrs.frozen
+class External:
+    """Strategy type ``External``: nothing is rolled out but by an update run.
+
+    Attributes:
+        run: the update run in force; None when there is none.
+    """
+
+    run: UpdateRun | None = None
