@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from fleet_components.admission.decode import rewritten, undecodable
 from fleet_components.admission.finding import Finding, Stage
-from fleet_components.admission.kinds import KINDS, unknown_kind
+from fleet_components.admission.kinds import KINDS, unknown_kind, versions_of
 from fleet_components.admission.metadata import check_metadata
 from fleet_components.admission.registry import Kind, Request
 from fleet_components.admission.structure import check, filled, unknown_fields
@@ -65,20 +65,22 @@ def admit(manifest: Manifest, *, old: Manifest | None = None, context: Sequence[
     kind = KINDS.get((manifest.api_version, manifest.kind))
     if not kind:
         return Admission(manifest)
-    refusals = _refusals(manifest, unknown_fields(kind.schema, manifest.data))
-    data, findings = _prepared(kind, manifest.data)
+    strict = _refusals(manifest, _unknown_fields(kind, manifest.data))
+    data, undecoded = _prepared(kind, manifest.data)
     before = _prepared(kind, old.data)[0] if old else None
-    if not findings:
-        findings = check(kind.schema, data, before)
-    if not any(finding.blocks for finding in findings):
-        findings += check_metadata(data.get("metadata", {}))
-    if not findings and kind.validate:
-        findings = undecodable(kind.schema, data)
-    if findings:
-        refusals += _refusals(manifest, findings)
-    elif kind.validate and (denial := kind.validate(Request(data, before, context))):
-        refusals += _refusals(manifest, denial.findings, denial.text)
-    return Admission(attrs.evolve(manifest, data=data), refusals)
+    refusals = _refusals(manifest, undecoded or _checked(kind, data, before))
+    if not refusals and kind.validate and (denial := kind.validate(Request(data, before, context))):
+        refusals = _refusals(manifest, denial.findings, denial.text)
+    return Admission(attrs.evolve(manifest, data=data), strict + refusals)
+
+
+def _unknown_fields(kind: Kind, data: Mapping[str, Any]) -> Iterator[Finding]:
+    """The fields that this version does not have, pointing to another version that has them."""
+    for finding in unknown_fields(kind.schema, data):
+        for other in versions_of(kind):
+            if finding.path not in [it.path for it in unknown_fields(other.schema, data)]:
+                finding = attrs.evolve(finding, hint=f"write apiVersion: {other.api_version}, which has it")
+        yield finding
 
 
 def _prepared(kind: Kind, raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[Finding]]:
@@ -91,6 +93,14 @@ def _prepared(kind: Kind, raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[
     data = rewritten(kind.schema, data)
     kind.mutate(data)
     return filled(kind.schema, data), []
+
+
+def _checked(kind: Kind, data: dict[str, Any], before: Mapping[str, Any] | None) -> list[Finding]:
+    """What the API server has against a prepared object, or what the validating webhook cannot decode of it."""
+    findings = check(kind.schema, data, before)
+    if all(finding.path[:1] != ("metadata",) for finding in findings):
+        findings += check_metadata(data.get("metadata", {}))
+    return findings or (undecodable(kind.schema, data) if kind.validate else [])
 
 
 def _refusals(manifest: Manifest, findings: Iterable[Finding], text: str = "") -> tuple[Refusal, ...]:

@@ -116,8 +116,11 @@ def _zero(schema: Schema) -> Any:
 
 def _is_dropped(schema: Schema, value: Any) -> bool:
     """Whether an optional field with that value is left out when written."""
-    is_mapping = schema.type == "object" and schema.items is not None
-    return not value and (schema.type in _DROPPED_ZERO or is_mapping)
+    if value:
+        return False
+    if schema.pointer is not None:
+        return not schema.pointer
+    return schema.type in _DROPPED_ZERO or (schema.type == "object" and schema.items is not None)
 
 
 def _go_type(schema: Schema) -> str:

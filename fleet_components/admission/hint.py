@@ -11,6 +11,17 @@ import yaml
 from fleet_components.admission.schema import Schema
 from fleet_components.model.problem import FieldPath, show_path
 
+_PLAIN = {
+    "array": "a list",
+    "object": "an object",
+    "string": "a string",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "int-or-string": "a whole number or a string",
+    "null": "nothing",
+}
+
 
 def snippet(key: str | int, value: Any) -> str:
     """``key: value`` in one line of YAML; the value alone where the key is an index."""
@@ -73,21 +84,30 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return by_folded[matches[0]] if matches else ""
 
 
-def for_unknown_field(root: Schema, holder: Schema, path: FieldPath) -> str:
+def for_unknown_field(root: Schema, holder: Schema, path: FieldPath, value: Any) -> str:
     """What to write instead of a field that the object does not have."""
     name = str(path[-1])
     if meant := nearest(name, holder.fields):
         return f'write "{meant}"'
-    if homes := tuple(_homes(root, name, ())):
+    homes = tuple(_homes(holder, name, path[:-1])) or tuple(_homes(root, name, ()))
+    if homes:
         return f"it belongs at {' or '.join(homes[:2])}"
-    return f"known here: {', '.join(holder.fields)}" if holder.fields else "remove it"
+    for key, field in holder.fields.items():
+        if field.type == "object" and field.items and not isinstance(value, Mapping | list):
+            return f"write {snippet(key, mended(field, {name: value}))}"
+    return f"known here: {', '.join(holder.fields)}"
+
+
+def for_mismatch(key: str | int, schema: Schema, value: Any, found: str) -> str:
+    """What to write instead of a value of a wrong type, named ``found``."""
+    expected = _PLAIN.get(schema.type, schema.type)
+    return f"expected {expected}, found {_PLAIN.get(found, found)}: write {snippet(key, mended(schema, value))}"
 
 
 def for_enum(key: str | int, schema: Schema, value: Any) -> str:
     """Which of the allowed values to write."""
-    if meant := nearest(str(value), schema.enum):
-        return f"write {snippet(key, meant)}"
-    return f"one of {', '.join(schema.enum)}"
+    meant = schema.enum[0] if len(schema.enum) == 1 else nearest(str(value), schema.enum)
+    return f"write {snippet(key, meant)}" if meant else f"write one of {', '.join(schema.enum)}"
 
 
 def _item(schema: Schema) -> Schema:

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
-from fleet_components.admission import kubefleet
+from fleet_components.admission import karmada, kubefleet
 from fleet_components.admission.finding import Finding
 from fleet_components.admission.hint import nearest
 from fleet_components.admission.registry import Kind
 from fleet_components.model.manifest import Manifest
 
-_ALL: tuple[Kind, ...] = (*kubefleet.KINDS,)
+_ALL: tuple[Kind, ...] = (*kubefleet.KINDS, *karmada.KINDS)
 
 KINDS: Mapping[tuple[str, str], Kind] = {(kind.api_version, kind.name): kind for kind in _ALL}
 """The kinds that are checked, by ``apiVersion`` and ``kind``."""
 
-_MADE_BY_SYSTEM: Mapping[str, tuple[str, ...]] = {**kubefleet.MADE_BY_SYSTEM}
+_MADE_BY_SYSTEM: Mapping[str, tuple[str, ...]] = {
+    **kubefleet.MADE_BY_SYSTEM,
+    **karmada.MADE_BY_SYSTEM,
+}
 _GROUPS = tuple(dict.fromkeys(kind.group for kind in _ALL))
+
+
+def versions_of(kind: Kind) -> tuple[Kind, ...]:
+    """The same kind in all its versions; the last is the one that is stored."""
+    return tuple(other for other in _ALL if (other.group, other.name) == (kind.group, kind.name))
 
 
 def unknown_kind(manifest: Manifest) -> Finding | None:
@@ -27,19 +35,20 @@ def unknown_kind(manifest: Manifest) -> Finding | None:
         return None
     if group in _GROUPS:
         names = [known.name for known in _ALL if known.group == group]
-    elif not group or get_close_matches(group, _GROUPS, n=1, cutoff=0.75):
+    elif not group or get_close_matches(group, _GROUPS, n=1, cutoff=0.85):
         names = [known.name for known in _ALL if known.name == kind]
     else:
         names = []
-    return _no_match(manifest, nearest(kind, names)) if names or group in _GROUPS else None
+    return _no_match(manifest, names) if names or group in _GROUPS else None
 
 
-def _no_match(manifest: Manifest, meant: str) -> Finding:
+def _no_match(manifest: Manifest, names: Iterable[str]) -> Finding:
     what = f'no matches for kind "{manifest.kind}" in version "{manifest.api_version}"'
+    meant = nearest(manifest.kind, names)
+    if not meant:
+        return Finding(what, ("kind",), f"write one of {', '.join(dict.fromkeys(names))}", "kind")
     # Of several versions the last is the one that is stored, which has all fields.
     versions = [kind.api_version for kind in _ALL if kind.name == meant]
-    if not meant:
-        return Finding(what, ("kind",), "", "kind")
     if manifest.api_version in versions:
         return Finding(what, ("kind",), f"write kind: {meant}", "kind")
     do = f"write apiVersion: {versions[-1]}" + (f" and kind: {meant}" if meant != manifest.kind else "")

@@ -112,7 +112,7 @@ def _requirement_errors(key: str, operator: str, values: Sequence[str]) -> Itera
 
 
 def _length_errors(text: str, limit: int = _MAX_PART) -> list[str]:
-    return [f"must be no more than {limit} bytes"] if len(text.encode()) > limit else []
+    return [f"must be no more than {limit} characters"] if len(text.encode()) > limit else []
 
 
 def _unlike(rule: str, pattern: str, *examples: str) -> str:

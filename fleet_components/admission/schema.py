@@ -21,7 +21,7 @@ A kind is a tree of schemas, made with these words::
             transition("placement type is immutable", lambda it, old: it["placementType"] == old["placementType"]),
         ),
     )
-    KIND = kind("v1", "ResourcePlacement", {"spec": POLICY.but(required=True)}, namespaced=True)
+    KIND = Kind("example.com", "v1", "Placement", whole({"spec": POLICY.but(required=True)}), namespaced=True)
 
 ``required=True`` belongs to the field, not to the object that holds it; ``schema.but(...)`` is the same schema
 with some of it changed. A schema says only what the API server itself checks (OpenAPI and CEL of the
@@ -82,6 +82,8 @@ class Schema:
         rules: further rules, checked in this order.
         example: a value that would do, for hints.
         go: the Go type, for texts of webhooks that decode.
+        pointer: the Go field is a pointer, so that an optional zero value stays when a webhook writes the object
+            back; by default only numbers are.
     """
 
     type: Type
@@ -101,6 +103,7 @@ class Schema:
     rules: tuple[Rule, ...] = ()
     example: Any = None
     go: str = ""
+    pointer: bool | None = None
 
     def but(self, **changes: Any) -> Schema:
         """The same schema with these attributes changed."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from copy import deepcopy
 from functools import lru_cache
 from typing import Any
 
@@ -28,7 +27,7 @@ def unknown_fields(schema: Schema, value: Any) -> list[Finding]:
 
 
 def filled(schema: Schema, value: Any) -> Any:
-    """A copy as the API server stores it: without unknown fields and nulls, with defaults, whole floats as integers."""
+    """The value as the API server stores it: without unknown fields and nulls, with defaults, ``3.0`` as ``3``."""
     match schema.type, value:
         case "object", Mapping() if schema.items:
             keeps_nulls = schema.items.type == "any"
@@ -39,7 +38,7 @@ def filled(schema: Schema, value: Any) -> Any:
             return [filled(schema.items, item) for item in value]
         case "integer" | "int-or-string", float() if value.is_integer():
             return int(value)
-    return deepcopy(value)
+    return value
 
 
 def check(schema: Schema, value: Any, old: Any = None) -> list[Finding]:
@@ -70,7 +69,9 @@ def json_type(value: Any) -> str:
             return "string"
         case Mapping():
             return "object"
-    return "array"
+        case list():
+            return "array"
+    return type(value).__name__
 
 
 def _unknown(root: Schema, schema: Schema, value: Any, path: FieldPath) -> Iterator[Finding]:
@@ -83,7 +84,7 @@ def _unknown(root: Schema, schema: Schema, value: Any, path: FieldPath) -> Itera
                     yield from _unknown(root, field, item, at)
                 else:
                     what = f'unknown field "{dotted(at)}"'
-                    yield Finding(what, at, hint.for_unknown_field(root, schema, at), "strict")
+                    yield Finding(what, at, hint.for_unknown_field(root, schema, at, item), "strict")
         case "array", list() if schema.items:
             for index, item in enumerate(value):
                 yield from _unknown(root, schema.items, item, (*path, index))
@@ -136,7 +137,7 @@ def _mismatch(schema: Schema, value: Any, path: FieldPath) -> Finding:
     expected = "integer,string" if schema.type == "int-or-string" else schema.type
     found = json_type(value)
     what = f'Invalid value: "{found}": {dotted(path)} in body must be of type {expected}: "{found}"'
-    do = f"write {hint.snippet(path[-1], hint.mended(schema, value))}" if path else ""
+    do = hint.for_mismatch(path[-1], schema, value, found) if path else ""
     return Finding(what, path, do, blocks=True, mismatch=True)
 
 
@@ -153,7 +154,8 @@ def _text(schema: Schema, value: str, path: FieldPath) -> Iterator[Finding]:
         what = f"Unsupported value: {_quoted(value)}: supported values: {supported}"
         yield Finding(what, path, hint.for_enum(path[-1], schema, value), blocks=True)
     if schema.max_length is not None and len(value) > schema.max_length:
-        yield Finding(f"Too long: may not be more than {schema.max_length} bytes", path, blocks=True)
+        what = f"Too long: may not be more than {schema.max_length} bytes"
+        yield Finding(what, path, f"write at most {schema.max_length} characters", blocks=True)
     if schema.min_length is not None and len(value) < schema.min_length:
         yield _out(value, f"should be at least {schema.min_length} chars long", path, schema)
     if schema.pattern and not _compiled(schema.pattern).search(value):

@@ -12,8 +12,8 @@ import pulumi
 
 from fleet_components import dynamic
 from fleet_components.components.target import Target, TargetArgs
+from fleet_components.content.stamp import stamped
 from fleet_components.delivery.barrier import between
-from fleet_components.delivery.objects import stamped
 from fleet_components.model.codec import encode
 from fleet_components.plan.feed import Feed, feed_request
 from fleet_components.plan.place import Outcome, Request, place

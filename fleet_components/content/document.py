@@ -93,6 +93,7 @@ class _Builder:
         self.places.setdefault((), Place.between(self.text, event, event))
         if self.aliased > _MOST_ALIASED:
             self.refuse(event, "document contains excessive aliasing", "write out what the aliases stand for")
+            return None  # Nothing may walk through it.
         return data
 
     def refuse(self, event: Event, what: str, hint: str = "") -> None:

@@ -16,13 +16,21 @@ _EXAMPLES = {"apiVersion": "apps/v1", "kind": "Deployment"}
 
 def check_header(manifest: Manifest) -> list[Problem]:
     """The problems of the fields that every object has; an API server refuses the object for each of them."""
+    # An object without kind and name has no subject to show.
+    return [attrs.evolve(problem, subject=problem.subject.strip()) for problem in _check(manifest)]
+
+
+def _check(manifest: Manifest) -> Iterator[Problem]:
     metadata = manifest.data.get("metadata")
-    if isinstance(metadata, Mapping):
-        return [*_check_type(manifest), *_check_name(manifest), *_check_texts(manifest)]
-    # Without metadata the object cannot even say its name in a problem.
-    nameless = attrs.evolve(manifest, data={**manifest.data, "metadata": {}})
-    what = "metadata is missing" if metadata is None else "metadata must be a map"
-    return [*_check_type(nameless), nameless.problem(what, ("metadata",), "add metadata with a name")]
+    if not isinstance(metadata, Mapping):
+        manifest = attrs.evolve(manifest, data={**manifest.data, "metadata": {}})
+        what = "metadata is missing" if metadata is None else "metadata must be a map"
+        yield from _check_type(manifest)
+        yield manifest.problem(what, ("metadata",), "add metadata with a name")
+        return
+    yield from _check_type(manifest)
+    yield from _check_name(manifest)
+    yield from _check_texts(manifest)
 
 
 def fill_nulls(data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -43,9 +51,8 @@ def _check_type(manifest: Manifest) -> Iterator[Problem]:
         yield from _check_text(manifest, (field,), manifest.data.get(field), f"for example {field}: {example}")
     group, _, version = manifest.api_version.rpartition("/")
     if isinstance(manifest.data.get("apiVersion"), str) and ("/" in group or not version):
-        yield manifest.problem(
-            f'"{manifest.api_version}" is not group/version', ("apiVersion",), "for example apps/v1, or v1"
-        )
+        what = f'"{manifest.api_version}" is not group/version'
+        yield manifest.problem(what, ("apiVersion",), "for example apps/v1, or v1")
 
 
 def _check_name(manifest: Manifest) -> Iterator[Problem]:
@@ -66,16 +73,21 @@ def _check_texts(manifest: Manifest) -> Iterator[Problem]:
         for key, value in (values or {}).items():
             if not isinstance(value, str):
                 path: FieldPath = ("metadata", field, key)
-                yield manifest.problem(f"must be text, not {json.dumps(value)}", path, _quoted(value))
+                yield manifest.problem(f"must be text, not {_shown(value)}", path, _quoted(value))
 
 
 def _check_text(manifest: Manifest, path: FieldPath, value: Any, hint: str) -> Iterator[Problem]:
     if value is None or value == "":
         yield manifest.problem(f"{path[-1]} is missing", path, hint)
     elif not isinstance(value, str):
-        yield manifest.problem(f"{path[-1]} must be text, not {json.dumps(value)}", path, _quoted(value))
+        yield manifest.problem(f"{path[-1]} must be text, not {_shown(value)}", path, _quoted(value))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping | list):
+        return "a map" if isinstance(value, Mapping) else "a list"
+    return json.dumps(value)
 
 
 def _quoted(value: Any) -> str:
-    is_scalar = isinstance(value, bool | int | float)
-    return f'write it in quotes: "{json.dumps(value)}"' if is_scalar else "write text"
+    return "write text" if isinstance(value, Mapping | list) else f'write it in quotes: "{json.dumps(value)}"'

@@ -48,9 +48,11 @@ def _checked(manifests: list[Manifest], problems: list[Problem], where: str) -> 
 
 
 def _manifests(text: str, file: str, problems: list[Problem]) -> Iterator[Manifest]:
-    for document in documents(text, file, problems):
+    found: list[Problem] = []
+    for document in documents(text, file, found):
         for path, data in _objects(document.data):
-            yield from _manifest(document, data, path, problems)
+            yield from _manifest(document, data, path, found)
+    problems += sorted(found, key=lambda problem: problem.line or 0)
 
 
 def _objects(data: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:

@@ -7,12 +7,8 @@ from typing import Any
 
 import pulumi
 
-from fleet_components.content.availability import trackable
 from fleet_components.content.secret import SECRET_FIELDS, is_secret
 from fleet_components.model.manifest import Manifest
-
-STACK_ANNOTATION = "fleet-components/stack"
-PLACEMENT_ANNOTATION = "fleet-components/placement"
 
 
 class KubernetesObject(pulumi.CustomResource):
@@ -40,22 +36,6 @@ def provider_version() -> str:
     from pulumi_kubernetes import _utilities
 
     return str(_utilities.get_version())
-
-
-def stamped(data: Mapping[str, Any], *, stack: str, placement: str) -> dict[str, Any]:
-    """The object with the stack and the placement that brought it, not waited for where KubeFleet would not either.
-
-    Args:
-        data: the object.
-        stack: the stack, as ``organization/project/stack``.
-        placement: the placement, as ``Kind/namespace/name``. Server-side apply by another stack or placement
-            conflicts on these two annotations, so nobody takes an object over unseen.
-    """
-    metadata = dict(data.get("metadata") or {})
-    annotations = {**(metadata.get("annotations") or {}), STACK_ANNOTATION: stack, PLACEMENT_ANNOTATION: placement}
-    if trackable(Manifest(data)) == "untrackable":
-        annotations["pulumi.com/skipAwait"] = "true"
-    return {**data, "metadata": {**metadata, "annotations": annotations}}
 
 
 def sealed(data: Mapping[str, Any]) -> dict[str, Any]:

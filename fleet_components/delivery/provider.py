@@ -8,6 +8,7 @@ from typing import Any
 import pulumi
 import yaml
 
+from fleet_components.content.secret import REDACTED
 from fleet_components.model.problem import FleetError, Problem
 
 _HINT = "give the text or the path of a kubeconfig with clusters, contexts and users"
@@ -63,6 +64,8 @@ def read_kubeconfig(text_or_path: str, cluster: str) -> str:
     Raises:
         FleetError: the file cannot be read, or the text is no kubeconfig. The text is never shown.
     """
+    if text_or_path == REDACTED:
+        return text_or_path  # a plan without the passphrase: what is encrypted stays unseen
     text, file = text_or_path, ""
     if "\n" not in text_or_path and not text_or_path.lstrip().startswith("{"):
         file = str(Path(text_or_path).expanduser())

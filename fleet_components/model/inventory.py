@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import attrs
@@ -14,7 +15,7 @@ from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.model.mask import Mask
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.quantity import Quantity, parse_quantity
-from fleet_components.model.selector import LabelSelector, Requirement
+from fleet_components.model.selector import Labels, LabelSelector, Requirement
 
 RESOURCE_PREFIX = "resources.kubernetes-fleet.io/"
 _USAGE_FIELDS = {"total": "capacity", "allocatable": "allocatable", "available": "available"}
@@ -27,11 +28,13 @@ class PropertyColumn:
     """One property over all members.
 
     Attributes:
-        values: the quantity of each member by position, None where it has none.
-        present: the members that have it.
+        texts: what each member says, by position; None where it says nothing.
+        values: the same as quantities; None where there is none.
+        present: the members that have a quantity.
         errors: why a member's value is no quantity, by position.
     """
 
+    texts: tuple[str | None, ...]
     values: tuple[Quantity | None, ...]
     present: Mask
     errors: Mapping[int, str]
@@ -56,7 +59,6 @@ class Inventory:
         self._positions = {name: position for position, name in enumerate(self.names)}
         self._columns: dict[Hashable, Any] = {}
         self._refuse_duplicates()
-        self._labels = self._compile_labels()
         self.taints = self._compile_taints()
         self.leaving = self.mask_of(lambda cluster: cluster.leaving)
 
@@ -85,7 +87,7 @@ class Inventory:
 
     def domains(self, label: str) -> Mapping[str, Mask]:
         """The members by their value of a label; those without it are in none."""
-        return self._labels.get(label, {})
+        return self.grouped(("label", label), lambda cluster: _value(cluster.labels, label))
 
     def matching(self, selector: LabelSelector | None) -> Mask:
         """The members that a label selector matches; None matches all."""
@@ -121,7 +123,7 @@ class Inventory:
 
     def _refuse_duplicates(self) -> None:
         if len(self._positions) != len(self.names):
-            twice = sorted({name for name in self.names if self.names.count(name) > 1})
+            twice = sorted(name for name, count in Counter(self.names).items() if count > 1)
             hint = "give each member a name of its own"
             raise FleetError(
                 Problem(f'there are several members named "{name}"', ("metadata", "name"), hint) for name in twice
@@ -134,16 +136,6 @@ class Inventory:
                 found[value].append(position)
         return {value: masks.from_positions(found[value], len(self)) for value in sorted(found)}
 
-    def _compile_labels(self) -> dict[str, dict[str, Mask]]:
-        found: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-        for position, cluster in enumerate(self.clusters):
-            for key, value in cluster.labels.items():
-                found[key][value].append(position)
-        size = len(self)
-        return {
-            key: {value: masks.from_positions(found[key][value], size) for value in sorted(found[key])} for key in found
-        }
-
     def _compile_taints(self) -> dict[Taint, Mask]:
         found: dict[Taint, list[int]] = defaultdict(list)
         for position, cluster in enumerate(self.clusters):
@@ -152,39 +144,42 @@ class Inventory:
         return {taint: masks.from_positions(where, len(self)) for taint, where in found.items()}
 
     def _compile_property(self, name: str) -> PropertyColumn:
-        read = _reader(name)
-        values: list[Quantity | None] = []
-        errors: dict[int, str] = {}
-        for position, cluster in enumerate(self.clusters):
-            value = None
+        if wrong := _name_error(name):
+            absent = (None,) * len(self)
+            return PropertyColumn(absent, absent, 0, self._explained(name, dict.fromkeys(range(len(self)), wrong)))
+        texts = self._property_texts(name)
+        parsed: dict[str | None, Quantity | None] = {None: None}
+        unparsed: dict[str | None, str] = {}
+        for text in {text for text in texts if text is not None}:
             try:
-                text = read(cluster)
-                value = parse_quantity(text) if text is not None else None
+                parsed[text] = parse_quantity(text)
             except ValueError as error:
-                errors[position] = _explain(name, cluster, str(error))
-            values.append(value)
-        present = masks.from_flags(bytes(value is not None for value in values))
-        return PropertyColumn(tuple(values), present, errors)
+                parsed[text], unparsed[text] = None, str(error)
+        values = tuple([parsed[text] for text in texts])
+        present = masks.from_flags(bytes([value is not None for value in values]))
+        errors = {position: unparsed[text] for position, text in enumerate(texts) if text in unparsed}
+        return PropertyColumn(texts, values, present, self._explained(name, errors))
+
+    def _property_texts(self, name: str) -> tuple[str | None, ...]:
+        if not name.startswith(RESOURCE_PREFIX):
+            return tuple([cluster.properties.get(name) for cluster in self.clusters])
+        kind, resource = name.removeprefix(RESOURCE_PREFIX).split("-")
+        amounts = attrgetter(f"usage.{_USAGE_FIELDS[kind]}")
+        return tuple([amounts(cluster).get(resource) for cluster in self.clusters])
+
+    def _explained(self, name: str, errors: Mapping[int, str]) -> Mapping[int, str]:
+        return {position: _explain(name, self.clusters[position], error) for position, error in errors.items()}
 
 
-def _reader(name: str) -> Callable[[Cluster], str | None]:
-    if not name.startswith(RESOURCE_PREFIX):
-        return lambda cluster: cluster.properties.get(name)
+def _name_error(name: str) -> str:
+    """Why the real scheduler cannot read such a resource property; empty when it can."""
     suffix = name.removeprefix(RESOURCE_PREFIX)
     parts = suffix.split("-")
-    wrong = ""
+    if suffix == name:
+        return ""
     if len(parts) != 2 or not all(parts):
-        wrong = f"invalid resource property name: {suffix}"
-    elif parts[0] not in _USAGE_FIELDS:
-        wrong = f"invalid capacity type {parts[0]} in resource property name {suffix}"
-    if wrong:
-        return lambda cluster: _fail(wrong)
-    field, resource = _USAGE_FIELDS[parts[0]], parts[1]
-    return lambda cluster: getattr(cluster.usage, field).get(resource)
-
-
-def _fail(message: str) -> None:
-    raise ValueError(message)
+        return f"invalid resource property name: {suffix}"
+    return "" if parts[0] in _USAGE_FIELDS else f"invalid capacity type {parts[0]} in resource property name {suffix}"
 
 
 def _explain(name: str, cluster: Cluster, error: str) -> str:
@@ -193,6 +188,10 @@ def _explain(name: str, cluster: Cluster, error: str) -> str:
         return f"failed to retrieve resource property value for {suffix} from cluster {cluster.name}: {error}"
     value = cluster.properties[name]
     return f"value {value} of property {name} from cluster {cluster.name} is not a valid quantity: {error}"
+
+
+def _value(labels: Labels, label: str) -> Iterable[str]:
+    return (labels[label],) if label in labels else ()
 
 
 def _union(parts: Iterable[Mask]) -> Mask:

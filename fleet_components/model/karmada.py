@@ -13,7 +13,7 @@ import attrs
 
 from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.model.codec import decode
-from fleet_components.model.manifest import Manifest, Origin
+from fleet_components.model.manifest import Manifest
 from fleet_components.model.selector import Labels, LabelSelector, Requirement
 
 PROPAGATION, CLUSTER_PROPAGATION = "PropagationPolicy", "ClusterPropagationPolicy"
@@ -272,20 +272,23 @@ class PropagationPolicy:
     Attributes:
         key: its kind, namespace and name.
         spec: what it says.
-        data: the spec in its API form.
-        origin: where it was read.
+        manifest: the whole object.
     """
 
     key: PolicyKey
     spec: PropagationSpec
-    data: Mapping[str, Any] = attrs.field(factory=dict, repr=False)
-    origin: Origin | None = attrs.field(default=None, eq=False)
+    manifest: Manifest = attrs.field(repr=False)
 
     @classmethod
     def from_manifest(cls, manifest: Manifest) -> PropagationPolicy:
         """Read a policy that admission has passed."""
-        data = manifest.data["spec"]
-        return cls(policy_key(manifest), decode(PropagationSpec, data), data, manifest.origin)
+        return cls(policy_key(manifest), decode(PropagationSpec, manifest.data["spec"]), manifest)
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """The spec in its API form."""
+        spec: Mapping[str, Any] = self.manifest.data["spec"]
+        return spec
 
     @property
     def lazy(self) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fleet_components.model.cluster import Cluster, ResourceModel, ResourceSummary, Taint
 from fleet_components.model.member_cluster import read_time
+from fleet_components.model.resource_models import DEFAULT_MODELS
 
 
 def read_karmada_cluster(data: Mapping[str, Any]) -> Cluster:
@@ -16,7 +17,6 @@ def read_karmada_cluster(data: Mapping[str, Any]) -> Cluster:
         ValueError: a taint's ``timeAdded`` is no RFC 3339 time.
     """
     metadata, spec, status = data["metadata"], data.get("spec") or {}, data.get("status")
-    models = spec.get("resourceModels")
     return Cluster(
         name=metadata["name"],
         labels=metadata.get("labels") or {},
@@ -27,7 +27,7 @@ def read_karmada_cluster(data: Mapping[str, Any]) -> Cluster:
         region=spec.get("region") or "",
         zones=tuple(spec.get("zones") or filter(None, [spec.get("zone")])),
         api_enablements=None if status is None else _enablements(status),
-        resource_models=None if models is None else tuple(map(_model, models)),
+        resource_models=_models(spec.get("resourceModels")),
         resource_summary=_summary((status or {}).get("resourceSummary")),
     )
 
@@ -42,6 +42,12 @@ def _enablements(status: Mapping[str, Any]) -> frozenset[tuple[str, str]]:
         for group in status.get("apiEnablements") or ()
         for resource in group.get("resources") or ()
     )
+
+
+def _models(models: Sequence[Mapping[str, Any]] | None) -> tuple[ResourceModel, ...] | None:
+    """The resource models; None for the default ones, which members then share."""
+    read = None if models is None else tuple(map(_model, models))
+    return None if read == DEFAULT_MODELS else read
 
 
 def _model(model: Mapping[str, Any]) -> ResourceModel:

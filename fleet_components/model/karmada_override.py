@@ -20,7 +20,7 @@ from fleet_components.model.karmada import (
     best_rank,
     policy_key,
 )
-from fleet_components.model.manifest import Manifest, Origin
+from fleet_components.model.manifest import Manifest
 
 
 @attrs.frozen
@@ -130,13 +130,19 @@ class OverrideSpec:
 
 @attrs.frozen
 class OverridePolicy:
-    """An OverridePolicy or a ClusterOverridePolicy."""
+    """An OverridePolicy or a ClusterOverridePolicy.
+
+    Attributes:
+        key: its kind, namespace and name.
+        spec: what it says.
+        manifest: the whole object.
+    """
 
     key: PolicyKey
     spec: OverrideSpec
-    origin: Origin | None = attrs.field(default=None, eq=False)
+    manifest: Manifest = attrs.field(repr=False)
 
     @classmethod
     def from_manifest(cls, manifest: Manifest) -> OverridePolicy:
         """Read a policy that admission has passed."""
-        return cls(policy_key(manifest), decode(OverrideSpec, manifest.data["spec"]), manifest.origin)
+        return cls(policy_key(manifest), decode(OverrideSpec, manifest.data["spec"]), manifest)

@@ -6,7 +6,7 @@ Set operations on 10,000 members then cost a microsecond, whatever the selector.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import compress
+from itertools import compress, count
 
 Mask = int
 """A set of members. ``a & b``, ``a | b`` and ``a & ~b`` are intersection, union and difference."""
@@ -33,12 +33,17 @@ def from_flags(flags: bytes | bytearray) -> Mask:
     return int(flags[::-1].translate(_TO_DIGITS), 2) if flags else 0
 
 
+def to_flags(mask: Mask, size: int = 0) -> bytes:
+    """A byte per member, 1 for those in the set: ``size`` bytes, or more where the set reaches further."""
+    return f"{mask:0{size}b}".encode()[::-1].translate(_TO_FLAGS)
+
+
 def positions(mask: Mask) -> list[int]:
     """The positions in a set, ascending."""
     if not mask:
         return []
-    flags = f"{mask:b}".encode()[::-1].translate(_TO_FLAGS)
-    return list(compress(range(len(flags)), flags))
+    first = (mask & -mask).bit_length() - 1
+    return list(compress(count(first), to_flags(mask >> first)))
 
 
 def has(mask: Mask, position: int) -> bool:

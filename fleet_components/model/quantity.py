@@ -1,17 +1,19 @@
 """Exact Kubernetes quantities: ``1500m``, ``16Gi``, ``0.038``, ``1e-1``.
 
 Source of the rules: the ``Quantity`` type of the Kubernetes API machinery. Values are exact to 1e-9 and
-rounded up (away from zero) beyond it; binary quantities are capped at 2**63-1.
+rounded up (away from zero) beyond it; binary quantities are capped at 2**63-1. Unlike there, exponents beyond
+400 are refused.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from functools import lru_cache, total_ordering
+from functools import cache, lru_cache, total_ordering
 
 import attrs
 
-_FORM = re.compile(r"([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)")
+_FORM = re.compile(r"([+-]?)(0*)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)")
 _DECIMAL = {"": 0, "n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)")
@@ -21,6 +23,7 @@ _MAX_FAST_DIGITS = 18
 _MAX_EXPONENT = 400
 _WRONG_FORM = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _WRONG_SUFFIX = "unable to parse quantity's suffix"
+_WRONG_NUMBER = "unable to parse numeric part of quantity"
 
 
 @total_ordering
@@ -31,7 +34,7 @@ class Quantity:
     Attributes:
         nano: the amount in units of 1e-9.
         approximate: the amount as the float that the real schedulers interpolate with
-            (``AsApproximateFloat64``: unscaled value times a power of ten).
+            (``AsApproximateFloat64``: unscaled value times a power of ten); infinite when it is too large for one.
     """
 
     nano: int
@@ -57,11 +60,13 @@ def parse_quantity(text: str) -> Quantity:
     match = _FORM.fullmatch(text)
     if not match or not text:
         raise ValueError(_WRONG_FORM)
-    sign = -1 if match[1] == "-" else 1
-    whole, fraction, suffix = match[2] or "0", match[3] or "", match[4]
-    if suffix in _BINARY:
-        return _binary(sign, whole, fraction, _BINARY[suffix])
-    return _decimal(sign, whole, fraction, _decimal_exponent(suffix))
+    sign, zeros, whole, fraction, suffix = match.groups(default="")
+    exponent = _BINARY[suffix] if suffix in _BINARY else _decimal_exponent(suffix)
+    # No digits at all mean 0, except with the suffixes for which the real parser reads the number in another way.
+    if not (zeros or whole or fraction) and (suffix in ("Pi", "Ei") or exponent < -_NANO):
+        raise ValueError(_WRONG_NUMBER)
+    read = _binary if suffix in _BINARY else _decimal
+    return read(-1 if sign == "-" else 1, whole or "0", fraction, exponent)
 
 
 def is_quantity(text: str) -> bool:
@@ -100,13 +105,25 @@ def _binary(sign: int, whole: str, fraction: str, exponent: int) -> Quantity:
 
 def _to_nano(unscaled: int, scale: int) -> int:
     shift = scale + _NANO
-    return unscaled * int(10**shift) if shift >= 0 else -(-unscaled // int(10**-shift))
+    return unscaled * _ten_to(shift) if shift >= 0 else -(-unscaled // _ten_to(-shift))
 
 
 def _of(unscaled: int, scale: int) -> Quantity:
-    nano = unscaled * 10 ** (scale + _NANO)
+    nano = unscaled * _ten_to(scale + _NANO)
     try:
-        approximate = float(unscaled) * float(f"1e{scale}") if scale else float(unscaled)
+        return Quantity(nano, float(unscaled) * _power_of_ten(scale))
     except OverflowError:
-        approximate = float("inf") if unscaled > 0 else float("-inf")
-    return Quantity(nano, approximate)
+        return Quantity(nano, math.inf if unscaled > 0 else -math.inf if unscaled else 0.0)
+
+
+@cache
+def _ten_to(exponent: int) -> int:
+    return int(10**exponent)
+
+
+@cache
+def _power_of_ten(exponent: int) -> float:
+    """The float that Go's ``math.Pow10`` gives, which multiplies two exact ones."""
+    if exponent < 0:
+        return 1 / _ten_to(-exponent)
+    return float(_ten_to(exponent - exponent % 32)) * float(_ten_to(exponent % 32))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
 
 from fleet_components.model.cluster import ResourceModel, ResourceSummary
 from fleet_components.model.quantity import parse_quantity
@@ -59,5 +58,7 @@ def _last_reached(amount: str, bounds: Sequence[str]) -> int:
 
 
 def _text(nano: int) -> str:
-    whole = Fraction(nano, 10**9)
-    return str(whole) if whole.denominator == 1 else f"{nano}n"
+    for unit, suffix in ((10**9, ""), (10**6, "m")):
+        if nano % unit == 0:
+            return f"{nano // unit}{suffix}"
+    return f"{nano}n"

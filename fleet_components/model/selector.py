@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 
 import attrs
 
@@ -26,13 +27,29 @@ class Requirement:
     values: tuple[str, ...] = ()
 
     @property
+    def error(self) -> str:
+        """Why the API machinery refuses it, in its words; empty when it takes it."""
+        if self.operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
+            return f'"{self.operator}" is not a valid label selector operator'
+        errors = list(self._errors())
+        return errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]" if errors else ""
+
+    def _errors(self) -> Iterator[str]:
+        if wrong := key_errors(self.key):
+            yield f"key: Invalid value: {json.dumps(self.key)}: {'; '.join(wrong)}"
+        if self.operator in ("In", "NotIn") and not self.values:
+            yield "values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty"
+        if self.operator in ("Exists", "DoesNotExist") and self.values:
+            shown = json.dumps(self.values, separators=(",", ":"))
+            yield f"values: Invalid value: {shown}: values set must be empty for exists and does not exist"
+        for index, value in enumerate(self.values):
+            if wrong := value_errors(value):
+                yield f"values[{index}][{self.key}]: Invalid value: {json.dumps(value)}: {'; '.join(wrong)}"
+
+    @property
     def valid(self) -> bool:
         """Whether the API machinery takes it: an operator with what it needs, a label key and label values."""
-        if key_errors(self.key) or any(map(value_errors, self.values)):
-            return False
-        if self.operator in ("In", "NotIn"):
-            return bool(self.values)
-        return self.operator in ("Exists", "DoesNotExist") and not self.values
+        return not self.error
 
     def matches(self, labels: Labels) -> bool:
         """Whether the labels satisfy it. ``NotIn`` holds for an absent label.
@@ -64,6 +81,11 @@ class LabelSelector:
         """All that is asked for, in one form."""
         equal = (Requirement(key, "In", (value,)) for key, value in self.match_labels.items())
         return (*equal, *self.match_expressions)
+
+    @property
+    def error(self) -> str:
+        """Why the API machinery refuses it: the first error; empty when it takes it."""
+        return next((requirement.error for requirement in self.requirements() if requirement.error), "")
 
     def matches(self, labels: Labels) -> bool:
         """Whether the labels satisfy every requirement."""

@@ -70,6 +70,11 @@ def feed_request(request: Request, inventory: Feed, *, limit: float, confirm: tu
     )
 
 
+def read_request(feed: Feed) -> Request:
+    """The placement that was handed over."""
+    return _request(_read(feed["path"], feed["digest"]))
+
+
 def decide(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
     """What the placement's provider adds to its inputs.
 

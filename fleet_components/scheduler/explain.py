@@ -7,7 +7,8 @@ from typing import TypeVar
 
 import attrs
 
-from fleet_components.scheduler.framework import Filter, Score, Verdict
+from fleet_components.model.selector import Labels, Requirement
+from fleet_components.scheduler.framework import Filter, SchedulingError, Score, Verdict
 
 S = TypeVar("S")
 
@@ -32,7 +33,12 @@ class MemberExplanation:
 def filter_verdicts(filters: Iterable[Filter[S]], state: S, position: int) -> Iterator[Verdict]:
     """Ask every filter about one member, also those that the scheduler would not have reached."""
     for plugin in filters:
-        if plugin.mask(state, 1 << position):
+        try:
+            passes = bool(plugin.mask(state, 1 << position))
+        except SchedulingError as failure:
+            yield Verdict(plugin.name, False, str(failure))
+            continue
+        if passes:
             yield Verdict(plugin.name, True, "passes")
         else:
             words, remedy = plugin.reason(state, position), plugin.remedy(state, position)
@@ -42,5 +48,40 @@ def filter_verdicts(filters: Iterable[Filter[S]], state: S, position: int) -> It
 def score_verdicts(scores: Iterable[Score[S]], state: S, position: int) -> Iterator[Verdict]:
     """Ask every score about one member."""
     for plugin in scores:
-        score = plugin.scores(state, 1 << position).get(position, 0)
-        yield Verdict(plugin.name, None, plugin.words(state, position), score)
+        try:
+            score = plugin.scores(state, 1 << position).get(position, 0)
+            yield Verdict(plugin.name, None, plugin.words(state, position), score)
+        except SchedulingError as failure:
+            yield Verdict(plugin.name, None, str(failure))
+
+
+def missed(requirements: Iterable[Requirement], labels: Labels) -> list[str]:
+    """The requirements that the labels do not meet, each with what it is instead."""
+    return [
+        show_miss(requirement, labels.get(requirement.key))
+        for requirement in requirements
+        if not (requirement.valid and requirement.matches(labels))
+    ]
+
+
+def show_miss(requirement: Requirement, value: str | None) -> str:
+    """A requirement and the value that does not meet it: ``env=prod (is "test")``."""
+    shown = "absent" if value is None else f'"{value}"'
+    return f"{show_requirement(requirement)} (is {shown})"
+
+
+def show_requirement(requirement: Requirement) -> str:
+    """A requirement in words: ``env=prod``, ``region not in (a, b)``."""
+    key, values = requirement.key, requirement.values
+    match requirement.operator:
+        case "In" if len(values) == 1:
+            return f"{key}={values[0]}"
+        case "In":
+            return f"{key} in ({', '.join(values)})"
+        case "NotIn":
+            return f"{key} not in ({', '.join(values)})"
+        case "Exists":
+            return f"label {key}"
+        case "DoesNotExist":
+            return f"no label {key}"
+    return f"{key} {requirement.operator}"

@@ -60,7 +60,7 @@ class Verdict:
         plugin: the plug-in's name.
         passed: whether a filter lets the member pass; None for a score.
         words: the reason, or how the score comes about.
-        score: the score; None for a filter.
+        score: the score; None for a filter, or when it cannot be told.
         remedy: what would make a filter pass; empty when it passes.
     """
 

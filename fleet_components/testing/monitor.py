@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import attrs
 from google.protobuf.json_format import MessageToDict
+from pulumi import get_project, get_stack
 from pulumi.runtime.mocks import MockMonitor
 
 from fleet_components.testing.mocks import PROVIDERS, FleetMocks
@@ -59,6 +61,18 @@ class RecordingMonitor(MockMonitor):
         self.outputs: dict[str, Mapping[str, Any]] = {}
         self._fails = fails
         self._lock = threading.Lock()
+        self._loops: set[asyncio.AbstractEventLoop] = set()
+
+    def make_urn(self, parent: str, type_: str, name: str) -> str:
+        """The URN as the engine makes it: with the types of all parents but the stack."""
+        above = parent.split("::")[2] if parent else "pulumi:pulumi:Stack"
+        types = type_ if above == "pulumi:pulumi:Stack" else f"{above}${type_}"
+        return f"urn:pulumi:{get_stack()}::{get_project()}::{types}::{name}"
+
+    def close(self) -> None:
+        """Close the event loops that the SDK opened in the threads of its calls."""
+        for loop in self._loops:
+            loop.close()
 
     def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
         """Record the resource, then answer as the mocks do."""
@@ -67,6 +81,7 @@ class RecordingMonitor(MockMonitor):
             raise Refused(f"{registration.type} {registration.name} was made to fail")
         answer = super().RegisterResource(request)  # type: ignore[no-untyped-call]
         if request.type != "pulumi:pulumi:Stack":
+            self._note_loop()
             self._record(registration, _wire(answer.object))
         return answer
 
@@ -74,6 +89,16 @@ class RecordingMonitor(MockMonitor):
         """Keep the outputs of components and of the stack."""
         self.outputs[request.urn] = reveal(_wire(request.outputs))
         return super().RegisterResourceOutputs(request)  # type: ignore[no-untyped-call]
+
+    def Invoke(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
+        """Answer as the mocks do."""
+        answer = super().Invoke(request)  # type: ignore[no-untyped-call]
+        self._note_loop()
+        return answer
+
+    def _note_loop(self) -> None:
+        with self._lock:
+            self._loops.add(asyncio.get_event_loop())
 
     def _record(self, registration: Registration, outputs: Mapping[str, Any]) -> None:
         if registration.type in PROVIDERS:

@@ -72,6 +72,7 @@ def run_program(
     secret_keys: Iterable[str] = (),
     preview: bool = True,
     fails: Callable[[Registration], bool] = lambda _: False,
+    mocks: Callable[[StackState], FleetMocks] = FleetMocks,
 ) -> ProgramRun:
     """Run a program against :class:`FleetMocks`.
 
@@ -85,9 +86,10 @@ def run_program(
         secret_keys: the configuration keys that are secret.
         preview: whether the program is told that this is a preview.
         fails: says which registrations fail; what depends on them is then not registered.
+        mocks: makes the mocks, given the state before the run.
     """
     before = state or StackState()
-    monitor, logger, messages = RecordingMonitor(FleetMocks(before), fails), *_recording_logger()
+    monitor, logger, messages = RecordingMonitor(mocks(before), fails), *_recording_logger()
     _reset()
     set_all_config({key: _text(value) for key, value in (config or {}).items()}, list(secret_keys))
     loop = asyncio.new_event_loop()
@@ -102,6 +104,7 @@ def run_program(
         error = failure
     finally:
         _end(loop)
+        monitor.close()
     outputs = next((v for urn, v in monitor.outputs.items() if "::pulumi:pulumi:Stack::" in urn), {})
     return ProgramRun(tuple(monitor.registrations), before, outputs, tuple(messages), error)
 

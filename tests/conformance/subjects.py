@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from tests.conformance import kubefleet_scheduling
+from tests.conformance import karmada_scheduling, kubefleet_scheduling
+from tests.karmada import cases as karmada
 
 SUBJECTS = {
+    **karmada.SUBJECTS,
+    "karmada/scheduling": karmada_scheduling.run,
     "kubefleet/scheduling": kubefleet_scheduling.run,
 }

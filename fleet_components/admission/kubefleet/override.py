@@ -49,6 +49,8 @@ _IMMUTABLE_PLACEMENT = transition(
     "delete the override and create it anew",
 )
 
+_RULES = {"v1": (_IMMUTABLE_PLACEMENT,), "v1alpha1": (), "v1beta1": (_IMMUTABLE_PLACEMENT,)}
+
 _CLUSTER_SCOPE = rule(
     "clusterResourceOverride placement reference cannot be Namespaced scope",
     lambda it: it["spec"].get("placement", {}).get("scope") != "Namespaced",
@@ -70,25 +72,14 @@ KINDS = (
         "ClusterResourceOverride",
         {
             version: whole({"spec": _CLUSTER_SPEC.but(rules=rules)}, rules=(_CLUSTER_SCOPE,))
-            for version, rules in (
-                ("v1", (_IMMUTABLE_PLACEMENT,)),
-                ("v1alpha1", ()),
-                ("v1beta1", (_IMMUTABLE_PLACEMENT,)),
-            )
+            for version, rules in _RULES.items()
         },
         validate=validate_cluster_override,
     ),
     *versions(
         _GROUP,
         "ResourceOverride",
-        {
-            version: whole({"spec": _SPEC.but(rules=rules)})
-            for version, rules in (
-                ("v1", (_IMMUTABLE_PLACEMENT,)),
-                ("v1alpha1", ()),
-                ("v1beta1", (_IMMUTABLE_PLACEMENT,)),
-            )
-        },
+        {version: whole({"spec": _SPEC.but(rules=rules)}) for version, rules in _RULES.items()},
         namespaced=True,
         validate=validate_override,
     ),

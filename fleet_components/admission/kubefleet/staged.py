@@ -157,10 +157,9 @@ _APPROVAL_NOW = whole({"spec": _APPROVAL, "status": anything()})
 
 def _kinds(name: str, now: Schema, first: Schema) -> tuple[Kind, ...]:
     """The cluster-scoped kind, which also has the first version, and its namespaced twin."""
-    current = dict.fromkeys(("v1", "v1beta1"), now)
     return (
-        *versions(_GROUP, f"Cluster{name}", {**current, "v1alpha1": first}),
-        *versions(_GROUP, name, current, namespaced=True),
+        *versions(_GROUP, f"Cluster{name}", {"v1": now, "v1alpha1": first, "v1beta1": now}),
+        *versions(_GROUP, name, {"v1": now, "v1beta1": now}, namespaced=True),
     )
 
 

@@ -40,7 +40,7 @@ _REPORT_BACK = struct(
         "type": text(
             required=True, enum=("Disabled", "Mirror"), default="Disabled", go="v1beta1.ReportBackStrategyType"
         ),
-        "destination": text(enum=("OriginalResource", "WorkAPI"), go="v1beta1.ReportBackDestination"),
+        "destination": text(enum=("OriginalResource", "WorkAPI"), go="v1beta1.ReportBackDestination", pointer=True),
     },
     go="v1beta1.ReportBackStrategy",
     rules=(

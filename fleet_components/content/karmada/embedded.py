@@ -123,10 +123,10 @@ def _write_scalar(value: bool | float | None) -> str:
 
 
 def _shortest(number: float) -> str:
-    """A float as Go's %g writes it: with an exponent below 1e-4 and from 1e21 on."""
+    """A float as Go's %g writes it: with an exponent below 1e-4 and from 1e6 on."""
     sign, digits, exponent = Decimal(repr(number)).normalize().as_tuple()
     point = len(digits) + int(exponent)
-    if -4 < point <= 21:
+    if -4 < point <= 6:
         return f"{Decimal(repr(number)):f}"
     mantissa = "".join(map(str, digits))
     fraction = f".{mantissa[1:]}" if mantissa[1:] else ""

@@ -96,7 +96,5 @@ def _event(type_: str, policy: OverridePolicy, cluster: Cluster) -> Event:
 
 def _problem(policy: OverridePolicy, index: int, cluster: Cluster, error: str) -> Problem:
     path = ("spec", "overrideRules", index, "overriders") if policy.spec.override_rules else ("spec", "overriders")
-    file = policy.origin.file if policy.origin else ""
-    line = policy.origin.locate(path) if policy.origin else None
     hint = f"change the rule, or exclude {cluster.name} from it with targetCluster"
-    return Problem(error, path, hint, f"{policy.key.kind} {policy.key}", file, line)
+    return policy.manifest.problem(error, path, hint)

@@ -10,7 +10,7 @@ import attrs
 from fleet_components.model.azure import checks, names
 from fleet_components.model.azure.arm_id import AKS, ClusterId
 from fleet_components.model.azure.maintenance import MaintenanceWindow
-from fleet_components.model.azure.member import Member
+from fleet_components.model.azure.member import FleetMember
 from fleet_components.model.azure.network import ApiServer, Network
 from fleet_components.model.azure.node_pool import SYSTEM, NodePool
 from fleet_components.model.azure.vm_size import SizeTable
@@ -46,7 +46,7 @@ class Entra:
 
 
 @attrs.frozen(kw_only=True)
-class AksMember(Member):
+class AksMember(FleetMember):
     """An AKS cluster to be created and joined.
 
     What only a new cluster can change: name, region, resource group, DNS prefix, node resource group, network, whether

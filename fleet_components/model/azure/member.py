@@ -22,7 +22,7 @@ _MOST_TAINTS = 100
 
 
 @attrs.frozen(kw_only=True)
-class Member:
+class FleetMember:
     """What every member has.
 
     Attributes:
@@ -74,7 +74,7 @@ class Member:
 
 
 @attrs.frozen(kw_only=True)
-class JoinedMember(Member):
+class JoinedMember(FleetMember):
     """A cluster that is there already: an AKS or Arc cluster by its ID, or any other by its kubeconfig.
 
     Attributes:

@@ -29,7 +29,7 @@ from typing import Any
 import attrs
 
 from fleet_components.model.azure.aks_member import AksMember
-from fleet_components.model.azure.member import JoinedMember, Member
+from fleet_components.model.azure.member import FleetMember, JoinedMember
 from fleet_components.model.azure.reader import MisfitError, fields_of, read, unknown_field
 from fleet_components.model.azure.vm_size import SizeTable
 from fleet_components.model.manifest import Manifest
@@ -51,7 +51,7 @@ class _Layer:
     path: FieldPath
 
 
-def read_member_list(manifest: Manifest, table: SizeTable) -> tuple[Member, ...]:
+def read_member_list(manifest: Manifest, table: SizeTable) -> tuple[FleetMember, ...]:
     """The members of an object of kind ``Members``, in its order.
 
     Raises:
@@ -65,7 +65,7 @@ def read_member_list(manifest: Manifest, table: SizeTable) -> tuple[Member, ...]
     return tuple(members)
 
 
-def _members(spec: Mapping[str, Any], table: SizeTable, problems: list[Problem]) -> Iterator[Member]:
+def _members(spec: Mapping[str, Any], table: SizeTable, problems: list[Problem]) -> Iterator[FleetMember]:
     names: list[str] = []
     for position in range(len(spec["members"])):
         layers = _layers(spec, position)
@@ -115,12 +115,12 @@ def _layers(spec: Mapping[str, Any], position: int) -> tuple[_Layer, ...]:
     )
 
 
-def _member(layers: tuple[_Layer, ...]) -> Member:
+def _member(layers: tuple[_Layer, ...]) -> FleetMember:
     own, *shared = layers
     kind = JoinedMember if any(field in own.data for field in _JOINED_BY) else AksMember
     known = fields_of(kind)
     usable = [{name: value for name, value in layer.data.items() if name in known} for layer in shared]
-    member: Member = read(kind, _merged([own.data, *usable]))
+    member: FleetMember = read(kind, _merged([own.data, *usable]))
     return member
 
 

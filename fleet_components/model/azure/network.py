@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ipaddress import AddressValueError, IPv4Address
+from ipaddress import AddressValueError, IPv4Address, IPv4Network
 
 import attrs
 
@@ -16,6 +16,7 @@ _OUTBOUND = ("loadBalancer", "userDefinedRouting", "managedNATGateway", "userAss
 _OUTBOUND_WITH_SUBNET = ("userDefinedRouting", "userAssignedNATGateway")
 _DEFAULT_MAX_PODS = {"overlay": 250, "azure": 30, "kubenet": 110, "none": 250}
 _MOST_AUTHORIZED = 200
+_SMALLEST_SERVICES = 28
 _DEFAULT_SERVICES = "10.0.0.0/16"
 _DEFAULT_PODS = "10.244.0.0/16"
 
@@ -48,6 +49,12 @@ class Network:
     def max_pods(self) -> int:
         """Pods per node where a pool does not say (AKS documentation of 2026-08)."""
         return _DEFAULT_MAX_PODS["overlay" if self.overlay and self.plugin == "azure" else self.plugin]
+
+    @property
+    def dns_address(self) -> str | None:
+        """The address of the DNS service; None leaves it to Azure, as for services without a range of their own."""
+        found = checks.network(self.services) if self.services else None
+        return self.dns or (str(found[10]) if found else None)
 
     def problems(self, has_subnet: bool, path: FieldPath) -> Iterator[Problem]:
         """What Azure would refuse of it."""
@@ -84,11 +91,12 @@ class Network:
             ranges["pods"] = self.pods or _DEFAULT_PODS
         yield from checks.networks_apart(ranges, path)
         found = checks.network(ranges["services"])
-        if self.dns is None or found is None:
+        if found is None:
             return
-        address = _address(self.dns)
-        if address is None or address not in found or address == found[1]:
-            hint = f"for example {found[10]}" if found.num_addresses > 10 else "a larger range of services"
+        if found.prefixlen > _SMALLEST_SERVICES:
+            yield Problem(f"{found} is too small", (*path, "services"), f"/{_SMALLEST_SERVICES} or larger")
+        elif self.dns is not None and not _is_usable(self.dns, found):
+            hint = f"for example {found[10]}"
             yield Problem(f'"{self.dns}" is no usable address of the services in {found}', (*path, "dns"), hint)
 
 
@@ -126,8 +134,10 @@ class ApiServer:
                 yield Problem(f'"{text}" is no IPv4 range', (*path, "authorized", position), hint)
 
 
-def _address(text: str) -> IPv4Address | None:
+def _is_usable(text: str, services: IPv4Network) -> bool:
+    """Whether it is an address of the range, and not the first, which the API server takes."""
     try:
-        return IPv4Address(text)
+        address = IPv4Address(text)
     except AddressValueError:
-        return None
+        return False
+    return address in services and address not in (services[0], services[1])

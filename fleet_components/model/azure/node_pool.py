@@ -139,7 +139,7 @@ class NodePool:
             )
         fewest = 1 if self.mode == SYSTEM else 0
         for field, number in (("count", self.count), ("minCount", self.min_count), ("maxCount", self.max_count)):
-            yield from checks.in_range(number, max(fewest, field == "maxCount"), _MOST_NODES, (*path, field))
+            yield from checks.in_range(number, max(fewest, int(field == "maxCount")), _MOST_NODES, (*path, field))
         if self.min_count is not None and self.max_count is not None and self.min_count > self.max_count:
             yield Problem(
                 f"minCount {self.min_count} is above maxCount {self.max_count}", (*path, "minCount"), "swap the two"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fleet_components.model.azure.member import Member
+from fleet_components.model.azure.member import FleetMember
 from fleet_components.model.azure.properties import capacities_of, nodes_of, properties_of, usage_of
 from fleet_components.model.azure.vm_size import SizeTable
 from fleet_components.model.cluster import Cluster, Usage
 
 
-def cluster_record(member: Member, table: SizeTable) -> Cluster:
+def cluster_record(member: FleetMember, table: SizeTable) -> Cluster:
     """The member as the scheduler sees it. It must be free of problems."""
     pools = member.node_pools
     nodes = nodes_of(pools, member.region, table, member.default_max_pods)
@@ -26,7 +26,7 @@ def cluster_record(member: Member, table: SizeTable) -> Cluster:
     )
 
 
-def automatic_labels(member: Member) -> Mapping[str, str]:
+def automatic_labels(member: FleetMember) -> Mapping[str, str]:
     """The labels that Azure adds to a member (Microsoft, "member cluster labels", 2026-10-06).
 
     A cluster that Azure does not know gets none, and the subscription is left out where it is not declared.

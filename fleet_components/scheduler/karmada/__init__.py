@@ -1,1 +1,5 @@
-"""Karmada: PropagationPolicy and ClusterPropagationPolicy."""
+"""Karmada (about 1.19): PropagationPolicy and ClusterPropagationPolicy."""
+
+from fleet_components.scheduler.karmada.schedule import schedule
+
+__all__ = ["schedule"]

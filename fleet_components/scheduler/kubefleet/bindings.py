@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import count
+from typing import NamedTuple
 
 import attrs
 
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.mask import has
-from fleet_components.model.memory import BOUND, SCHEDULED, UNSCHEDULED, Binding
+from fleet_components.model.memory import SCHEDULED, UNSCHEDULED, Binding
 
 
 @attrs.frozen
@@ -29,31 +29,44 @@ class Taken:
     patched: tuple[str, ...]
 
 
+class Held(NamedTuple):
+    """Names of members, each list in order.
+
+    Attributes:
+        scheduled: picked under the current policy, not yet rolled out.
+        bound: picked under the current policy and rolled out.
+        obsolete: picked under an older policy.
+    """
+
+    scheduled: list[str]
+    bound: list[str]
+    obsolete: list[str]
+
+    @property
+    def present(self) -> list[str]:
+        """What is picked under the current policy."""
+        return self.scheduled + self.bound
+
+
 class Bindings:
     """Bindings by member name. Every listing is by name, as the real scheduler sorts them by binding name."""
 
     def __init__(self, bindings: Mapping[str, Binding], snapshot: int, inventory: Inventory) -> None:
         self.by_name = dict(sorted(bindings.items()))
         self.snapshot = snapshot
-        for name in self._live():
-            position = inventory.position(name)
-            if position is None or has(inventory.leaving, position):
-                self.unschedule([name])  # dangling: its member is gone or leaving
+        self.unschedule([name for held in self.held() for name in held if _dangles(name, inventory)])
 
-    @property
-    def scheduled(self) -> list[str]:
-        """Picked under the current policy, not yet rolled out."""
-        return [n for n in self._live() if self._current(n) and self.by_name[n].state == SCHEDULED]
-
-    @property
-    def bound(self) -> list[str]:
-        """Picked under the current policy and rolled out."""
-        return [n for n in self._live() if self._current(n) and self.by_name[n].state == BOUND]
-
-    @property
-    def obsolete(self) -> list[str]:
-        """Picked under an older policy."""
-        return [n for n in self._live() if not self._current(n)]
+    def held(self) -> Held:
+        """The bindings that are not unscheduled, as they stand now."""
+        held = Held([], [], [])
+        for name, binding in sorted(self.by_name.items()):
+            if binding.state == UNSCHEDULED:
+                continue
+            if binding.snapshot != self.snapshot:
+                held.obsolete.append(name)
+            else:
+                (held.scheduled if binding.state == SCHEDULED else held.bound).append(name)
+        return held
 
     def take(self, picks: Iterable[Pick]) -> Taken:
         """Bind the picks: reuse obsolete and unscheduled bindings with their state, create the rest."""
@@ -97,8 +110,8 @@ class Bindings:
             former_state="",
         )
 
-    def _live(self) -> list[str]:
-        return sorted(name for name, binding in self.by_name.items() if binding.state != UNSCHEDULED)
 
-    def _current(self, name: str) -> bool:
-        return self.by_name[name].snapshot == self.snapshot
+def _dangles(name: str, inventory: Inventory) -> bool:
+    """Its member is gone or leaving."""
+    position = inventory.position(name)
+    return position is None or inventory.clusters[position].leaving

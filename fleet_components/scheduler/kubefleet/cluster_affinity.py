@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from operator import eq, ge, gt, le, lt, ne
+from collections.abc import Callable, Iterable, Mapping
+from math import isfinite
+from operator import attrgetter, eq, ge, gt, le, lt, ne
 
 import attrs
 
@@ -17,12 +18,14 @@ from fleet_components.model.placement import (
     PropertySorter,
 )
 from fleet_components.model.quantity import Quantity, parse_quantity
+from fleet_components.scheduler.explain import missed, show_requirement
 from fleet_components.scheduler.framework import SchedulingError
 from fleet_components.scheduler.kubefleet.state import CycleState
 
-Compare = Callable[[Quantity, Quantity], bool]
-_OPERATORS: dict[str, Compare] = {"Gt": gt, "Ge": ge, "Lt": lt, "Le": le, "Eq": eq, "Ne": ne}
+_OPERATORS: dict[str, Callable[[int, int], bool]] = {"Gt": gt, "Ge": ge, "Lt": lt, "Le": le, "Eq": eq, "Ne": ne}
 _NO_MATCH = "cluster does not match with any of the required cluster affinity terms"
+_FILTERING = "failed to match the cluster against a required affinity term"
+_PREPARING = "failed to prepare plugin state"
 
 
 class ClusterAffinity:
@@ -34,7 +37,12 @@ class ClusterAffinity:
         """Members that match a required term; all of them when there are no terms."""
         if not state.policy.required_terms:
             return candidates
-        return state.once((self.name, candidates), lambda: self._matching(state, candidates))
+        matched, open_ = 0, candidates
+        for term in state.policy.required_terms:
+            # What is wrong with a term or a property fails the cycle only if a member reaches it.
+            matched |= _matching_term(state.inventory, term, open_)
+            open_ &= ~matched
+        return matched
 
     def reason(self, state: CycleState, position: int) -> str:
         """The one text that there is."""
@@ -47,36 +55,30 @@ class ClusterAffinity:
 
     def scores(self, state: CycleState, candidates: Mask) -> Mapping[int, int]:
         """The sum of the preferred terms' weights; sorters interpolate between least and most."""
-        return state.once((self.name, "scores", candidates), lambda: self._scores(state, candidates))
-
-    def words(self, state: CycleState, position: int) -> str:
-        """The contribution of every preferred term."""
-        terms = [t for t in state.policy.preferred_terms if t.weight]
-        parts = [f"{_term_score(state, t, position)} of {t.weight} for {show_preference(t)}" for t in terms]
-        return "; ".join(parts) or "no preferred terms"
-
-    def _matching(self, state: CycleState, candidates: Mask) -> Mask:
-        matched, open_ = 0, candidates
-        for term in state.policy.required_terms:
-            # A property that is no quantity fails the cycle only on members that reach it.
-            matched |= _matching_term(state.inventory, term, open_)
-            open_ &= ~matched
-        return matched
-
-    def _scores(self, state: CycleState, candidates: Mask) -> Mapping[int, int]:
-        total: dict[int, int] = {}
         for term in state.policy.preferred_terms:
             if sorter := term.preference.property_sorter:
                 _sorted_column(state.inventory, sorter)
-        for term in state.policy.preferred_terms:
-            if term.weight:
-                for position, score in _term_scores(state, term, candidates).items():
-                    total[position] = total.get(position, 0) + score
+        total: dict[int, int] = {}
+        for term in _weighted(state):
+            for position, score in _term_scores(state.inventory, term, candidates).items():
+                total[position] = total.get(position, 0) + score
         return total
+
+    def words(self, state: CycleState, position: int) -> str:
+        """The contribution of every preferred term."""
+        parts = [f"{_term_score(state, t, position)} of {t.weight} for {show_preference(t)}" for t in _weighted(state)]
+        return "; ".join(parts) or "no preferred terms"
+
+
+def _weighted(state: CycleState) -> list[PreferredClusterSelector]:
+    return [term for term in state.policy.preferred_terms if term.weight]
 
 
 def _matching_term(inventory: Inventory, term: ClusterSelectorTerm, candidates: Mask) -> Mask:
-    matched = candidates & inventory.matching(term.label_selector)
+    selector = term.label_selector
+    if candidates and selector and selector.error:
+        raise _failure(f"failed to parse label selector: {selector.error}", _FILTERING)
+    matched = candidates & inventory.matching(selector)
     for requirement in term.property_selector.match_expressions if term.property_selector else ():
         matched = _meeting(inventory, requirement, matched)
     return matched
@@ -86,14 +88,28 @@ def _meeting(inventory: Inventory, requirement: PropertyRequirement, candidates:
     column = inventory.property(requirement.name)
     for position, error in column.errors.items():
         if masks.has(candidates, position):
-            raise SchedulingError(_failed(error, "failed to match the cluster against a required affinity term"))
-    compare, wanted = _OPERATORS[requirement.operator], parse_quantity(requirement.values[0])
+            raise _failure(error, _FILTERING)
+    if not candidates & column.present:
+        return 0
+    wanted = _wanted(requirement)
     key = ("property", requirement.name, requirement.operator, wanted)
-    return candidates & inventory.column(key, lambda: _comparing(column, compare, wanted))
+    return candidates & inventory.column(key, lambda: _comparing(column, _OPERATORS[requirement.operator], wanted))
 
 
-def _comparing(column: PropertyColumn, compare: Compare, wanted: Quantity) -> Mask:
-    return masks.from_flags(bytes(v is not None and compare(v, wanted) for v in column.values))
+def _wanted(requirement: PropertyRequirement) -> int:
+    # Nothing checks this in a ResourcePlacement before it is scheduled.
+    if len(requirement.values) != 1:
+        raise _failure("more than one value in the property selector expression", _FILTERING)
+    text = requirement.values[0]
+    try:
+        return parse_quantity(text).nano
+    except ValueError as error:
+        wrong = f"value specified in property selector {text} is not a valid resource quantity: {error}"
+        raise _failure(wrong, _FILTERING) from error
+
+
+def _comparing(column: PropertyColumn, compare: Callable[[int, int], bool], wanted: int) -> Mask:
+    return masks.from_flags(bytes([value is not None and compare(value.nano, wanted) for value in column.values]))
 
 
 @attrs.frozen
@@ -107,97 +123,86 @@ def _sorted_column(inventory: Inventory, sorter: PropertySorter) -> _Sorted:
     # The extremes are those of the whole fleet, members that cannot be picked included.
     column = inventory.property(sorter.name)
     for error in column.errors.values():
-        raise SchedulingError(_failed(error, "failed to prepare plugin state"))
+        raise _failure(error, _PREPARING)
 
     def build() -> _Sorted:
         known = [value for value in column.values if value is not None]
-        least = min(known).approximate if known else 0.0
-        return _Sorted(column.values, least, max(known).approximate if known else 0.0)
+        if not known:
+            return _Sorted(column.values, 0.0, 0.0)
+        nano = attrgetter("nano")
+        return _Sorted(column.values, min(known, key=nano).approximate, max(known, key=nano).approximate)
 
     return inventory.column(("sorted", sorter.name), build)
 
 
-def _term_scores(state: CycleState, term: PreferredClusterSelector, candidates: Mask) -> Mapping[int, int]:
-    inventory, sorter = state.inventory, term.preference.property_sorter
-    matched = masks.positions(candidates & inventory.matching(term.preference.label_selector))
-    if sorter is None:
-        return dict.fromkeys(matched, term.weight)
-    column = _sorted_column(inventory, sorter)
-    if column.least == column.most:
-        return {}
-    interpolate = _interpolation(column, sorter.sort_order == "Descending", term.weight)
-    values = column.values
-    return {p: interpolate(value.approximate) for p in matched if (value := values[p]) is not None}
+def _term_scores(inventory: Inventory, term: PreferredClusterSelector, candidates: Mask) -> Mapping[int, int]:
+    selector, sorter = term.preference.label_selector, term.preference.property_sorter
+    if candidates and selector and selector.error:
+        cluster = inventory.names[masks.positions(candidates)[0]]
+        raise _failure(
+            f"failed to calculate score for cluster {cluster}: failed to parse label selector: {selector.error}"
+        )
+    matched = masks.positions(candidates & inventory.matching(selector))
+    return _interpolated(inventory, sorter, term.weight, matched) if sorter else dict.fromkeys(matched, term.weight)
 
 
 def _term_score(state: CycleState, term: PreferredClusterSelector, position: int) -> int:
-    return _term_scores(state, term, 1 << position).get(position, 0)
+    return _term_scores(state.inventory, term, 1 << position).get(position, 0)
 
 
-def _interpolation(column: _Sorted, descending: bool, weight: int) -> Callable[[float], int]:
-    least, span = column.least, column.most - column.least
+def _interpolated(
+    inventory: Inventory, sorter: PropertySorter, weight: int, matched: Iterable[int]
+) -> Mapping[int, int]:
+    column = _sorted_column(inventory, sorter)
+    least, most, values = column.least, column.most, column.values
+    known = [(position, value.approximate) for position in matched if (value := values[position]) is not None]
+    if least == most or not known:
+        return {}
+    if not isfinite(most - least):
+        raise _failure(f"cannot interpolate weight of {sorter.name}, its values are too far apart")
+    span = most - least
+    if sorter.sort_order == "Descending":
+        return {position: _rounded((value - least) / span * weight) for position, value in known}
+    return {position: _rounded((1 - (value - least) / span) * weight) for position, value in known}
 
-    def interpolate(value: float) -> int:
-        share = (value - least) / span
-        exact = (share if descending else 1 - share) * weight
-        whole = int(exact)
-        if exact - whole >= 0.5:  # half away from zero
-            return whole + 1
-        return whole - 1 if whole - exact >= 0.5 else whole
 
-    return interpolate
+def _rounded(value: float) -> int:
+    """Half away from zero, as Go's ``math.Round``."""
+    whole = int(value)
+    if value - whole >= 0.5:
+        return whole + 1
+    return whole - 1 if whole - value >= 0.5 else whole
 
 
-def _failed(error: str, while_: str) -> str:
-    return (
+def _failure(*reasons: str) -> SchedulingError:
+    return SchedulingError(
         "unexpected behavior which cannot be handled by the controller: "
-        f"plugin ClusterAffinity returned an error InternalError, {error}, {while_}"
+        f"plugin ClusterAffinity returned an error InternalError, {', '.join(reasons)}"
     )
 
 
 def show_preference(term: PreferredClusterSelector) -> str:
     """A preferred term in words."""
     selector, sorter = term.preference.label_selector, term.preference.property_sorter
-    parts = [show_requirement(r.key, r.operator, r.values) for r in selector.requirements()] if selector else []
+    parts = [show_requirement(r) for r in selector.requirements()] if selector else []
     if sorter:
         parts.append(f"{'more' if sorter.sort_order == 'Descending' else 'less'} {sorter.name}")
     return " and ".join(parts) or "any member"
 
 
-def show_requirement(key: str, operator: str, values: tuple[str, ...]) -> str:
-    """A label requirement in words: ``env=prod``, ``region not in (a, b)``."""
-    match operator:
-        case "In" if len(values) == 1:
-            return f"{key}={values[0]}"
-        case "In":
-            return f"{key} in ({', '.join(values)})"
-        case "NotIn":
-            return f"{key} not in ({', '.join(values)})"
-        case "Exists":
-            return f"label {key}"
-    return f"no label {key}"
-
-
 def _miss(inventory: Inventory, term: ClusterSelectorTerm, position: int) -> str:
-    cluster = inventory.clusters[position]
     selector, properties = term.label_selector, term.property_selector
-    misses = []
-    for label in selector.requirements() if selector else ():
-        if not label.matches(cluster.labels):
-            has = cluster.labels.get(label.key)
-            shown = "absent" if has is None else f'"{has}"'
-            misses.append(f"{show_requirement(label.key, label.operator, label.values)} (is {shown})")
+    misses = missed(selector.requirements() if selector else (), inventory.clusters[position].labels)
     for wanted in properties.match_expressions if properties else ():
-        if not masks.has(_meeting(inventory, wanted, 1 << position), position):
-            found = _shown_property(cluster.name, inventory, wanted.name)
-            misses.append(f"{wanted.name} {wanted.operator} {wanted.values[0]} (is {found})")
+        column = inventory.property(wanted.name)
+        if not _meets(column.values[position], wanted):
+            found = column.texts[position] or "absent"
+            misses.append(f"{wanted.name} {wanted.operator} {', '.join(wanted.values)} (is {found})")
     return " and ".join(misses)
 
 
-def _shown_property(name: str, inventory: Inventory, property_: str) -> str:
-    cluster = inventory.clusters[inventory.names.index(name)]
-    if property_ in cluster.properties:
-        return cluster.properties[property_]
-    position = inventory.position(name) or 0
-    value = inventory.property(property_).values[position]
-    return "absent" if value is None else f"{value.approximate:g}"
+def _meets(value: Quantity | None, requirement: PropertyRequirement) -> bool:
+    try:
+        return value is not None and _OPERATORS[requirement.operator](value.nano, _wanted(requirement))
+    except SchedulingError:
+        return False

@@ -10,7 +10,9 @@ from fleet_components.model.inventory import Inventory
 from fleet_components.model.mask import Mask
 from fleet_components.scheduler.kubefleet.state import CycleState
 
-_PATIENCE = timedelta(minutes=5)
+_PATIENCE = 5
+_NEVER = (2**63 - 1) / 6e10
+"""The longest time in minutes that Go can tell, which is what has passed since a time that is missing."""
 _UNCONNECTED = "cluster is not connected to the fleet: "
 
 
@@ -50,14 +52,16 @@ def ineligibility(cluster: Cluster, as_of: datetime | None) -> str:
     agent = cluster.agent
     if agent is None:
         return _UNCONNECTED + "member agent not online yet"
-    if as_of and cluster.observed and agent.heartbeat and as_of - agent.heartbeat > _PATIENCE:
-        ago = (as_of - agent.heartbeat) / timedelta(minutes=1)
+    if as_of and cluster.observed and (ago := _minutes(agent.heartbeat, as_of)) > _PATIENCE:
         return _UNCONNECTED + f"no recent heartbeat signals (last received {ago:.2f} minutes ago)"
     if not agent.joined:
         return _UNCONNECTED + "member agent not joined yet"
     if agent.healthy is None:
         return _UNCONNECTED + "health condition from member agent is not available"
-    if not agent.healthy and as_of and agent.health_since and as_of - agent.health_since > _PATIENCE:
-        ago = (as_of - agent.health_since) / timedelta(minutes=1)
+    if as_of and not agent.healthy and (ago := _minutes(agent.health_since, as_of)) > _PATIENCE:
         return _UNCONNECTED + f"unhealthy for a prolonged period of time (last transitioned {ago:.2f} minutes ago)"
     return ""
+
+
+def _minutes(since: datetime | None, as_of: datetime) -> float:
+    return _NEVER if since is None else min((as_of - since) / timedelta(minutes=1), _NEVER)

@@ -35,7 +35,7 @@ def selected_status(
     """
     names = list(order)
     shown = [_selected(name, bindings.by_name[name]) for name in names[:MAX_DECISIONS]]
-    shown += _not_selected(not_selected, set(names[:MAX_DECISIONS]), MAX_DECISIONS - len(names))
+    shown += _not_selected(not_selected, set(names), max(0, MAX_DECISIONS - len(names)))
     return Status(tuple(shown), scheduled_condition(len(names) >= wanted, len(names)), pending=False)
 
 
@@ -87,19 +87,15 @@ def _selected(name: str, binding: Binding) -> ClusterDecision:
     return ClusterDecision(name, True, reason, ClusterScore(affinity, spread))
 
 
-def _not_selected(others: NotSelected, seen: set[str], slots: int) -> list[ClusterDecision]:
-    decisions: list[ClusterDecision] = []
-    left = MAX_NOT_SELECTED
-    for pick in others.outscored:
-        if slots == 0 or left == 0:
-            break
-        if pick.cluster not in seen:
-            decisions.append(_outscored(pick))
-            slots, left = slots - 1, left - 1
+def _not_selected(others: NotSelected, selected: set[str], slots: int) -> list[ClusterDecision]:
+    slots = min(slots, MAX_NOT_SELECTED)
+    decisions = [_outscored(pick) for pick in others.outscored[:slots]]
     # Members that are selected already use up a slot here although they are not shown.
-    for name, reason in others.filtered[: max(0, min(left, slots))]:
-        if name not in seen:
-            decisions.append(ClusterDecision(name, False, f"ClusterUnschedulable, {reason}"))
+    decisions += [
+        ClusterDecision(name, False, f"ClusterUnschedulable, {reason}")
+        for name, reason in others.filtered[: slots - len(decisions)]
+        if name not in selected
+    ]
     return decisions
 
 

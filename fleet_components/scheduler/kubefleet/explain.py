@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from fleet_components.model.decision import Decision
 from fleet_components.model.inventory import Inventory
@@ -24,6 +24,7 @@ def explain(
     decision: Decision[PlacementMemory],
     *,
     namespace: str = "",
+    members: Collection[str] | None = None,
 ) -> tuple[MemberExplanation, ...]:
     """Explain a decision for every member of the fleet, by name; members that are gone come last.
 
@@ -32,6 +33,7 @@ def explain(
         policy: the policy that was scheduled.
         decision: its outcome.
         namespace: the namespace of a ResourcePlacement.
+        members: explain only these; all by default.
     """
     policy, bindings = policy or _UNLIMITED, decision.memory.bindings
     selected = inventory.mask_of_names(n for n, b in bindings.items() if b.state != UNSCHEDULED)
@@ -40,11 +42,12 @@ def explain(
     known = [
         _explain(state, position, bindings.get(name), ask, decision.error)
         for position, name in enumerate(inventory.names)
+        if members is None or name in members
     ]
     gone = [
         MemberExplanation(name, False, "gone from the fleet; what it ran is left or replaced")
         for name in sorted(bindings)
-        if inventory.position(name) is None
+        if inventory.position(name) is None and (members is None or name in members)
     ]
     return (*known, *gone)
 
@@ -72,12 +75,11 @@ def _fixed(state: CycleState, position: int) -> tuple[Verdict, ...]:
 
 
 def _picked(state: CycleState, position: int) -> tuple[Verdict, ...]:
-    verdicts = list(filter_verdicts(STEADY, state, position))
+    # One more pick on a member that is picked already would tell nothing about spread.
+    spread = not has(state.present, position) and bool(state.policy.topology_spread_constraints)
+    verdicts = list(filter_verdicts((*STEADY, SPREAD) if spread else STEADY, state, position))
     if state.policy.placement_type == PICK_N:
-        # One more pick on a member that is picked already would tell nothing about spread.
-        free = not has(state.present, position) and bool(state.policy.topology_spread_constraints)
-        verdicts += filter_verdicts([SPREAD] if free else [], state, position)
-        verdicts += score_verdicts([AFFINITY, SPREAD] if free else [AFFINITY], state, position)
+        verdicts += score_verdicts((AFFINITY, SPREAD) if spread else (AFFINITY,), state, position)
     return tuple(verdicts)
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from fleet_components.model import mask as masks
 from fleet_components.model.decision import Status
 from fleet_components.model.mask import Mask
 from fleet_components.model.placement import PICK_FIXED, PICK_N
 from fleet_components.scheduler.cycle import Filtered
-from fleet_components.scheduler.kubefleet.bindings import Bindings, Pick
+from fleet_components.scheduler.kubefleet.bindings import Bindings, Held, Pick
 from fleet_components.scheduler.kubefleet.cluster_eligibility import ineligibility
 from fleet_components.scheduler.kubefleet.decisions import (
     MAX_NOT_SELECTED,
@@ -47,19 +48,18 @@ def pick(state: CycleState, bindings: Bindings) -> Status | None:
     return _pick_all(state, bindings)
 
 
-def observed(state: CycleState, bindings: Bindings) -> CycleState:
-    """The state of the next cycle, with the bindings as they stand now."""
-    present = state.inventory.mask_of_names(bindings.scheduled + bindings.bound)
-    return state.next(present, state.inventory.mask_of_names(bindings.obsolete))
+def observed(state: CycleState, held: Held) -> CycleState:
+    """The state of the next cycle, with the bindings that are held now."""
+    return state.next(state.inventory.mask_of_names(held.present), state.inventory.mask_of_names(held.obsolete))
 
 
 def _pick_all(state: CycleState, bindings: Bindings) -> Status:
-    state = observed(state, bindings)
+    held = bindings.held()
+    state = observed(state, held)
     filtered = filter_members(state)
-    scheduled, bound, obsolete = bindings.scheduled, bindings.bound, bindings.obsolete
     taken = bindings.take(Pick(state.inventory.names[p], 0, 0) for p in masks.positions(filtered.passed))
-    bindings.unschedule(set(obsolete) - set(taken.patched))
-    order = [*taken.created, *taken.patched, *scheduled, *bound]
+    bindings.unschedule(set(held.obsolete) - set(taken.patched))
+    order = [*taken.created, *taken.patched, *held.present]
     return selected_status(bindings, order, len(order), NotSelected((), _reasons(state, filtered)))
 
 
@@ -67,43 +67,42 @@ def _pick_fixed(state: CycleState, bindings: Bindings) -> Status | None:
     names = state.policy.cluster_names
     if not names:
         return None  # the real scheduler skips the cycle and leaves everything as it is
-    inventory = state.inventory
-    found = [name for name in names if inventory.position(name) is not None]
-    why = {n: ineligibility(inventory.clusters[inventory.position(n) or 0], inventory.as_of) for n in found}
-    valid = [name for name in found if not why[name]]
-    present, obsolete = set(bindings.scheduled + bindings.bound), bindings.obsolete
+    inventory, held = state.inventory, bindings.held()
+    positions = {name: position for name in names if (position := inventory.position(name)) is not None}
+    why = {name: ineligibility(inventory.clusters[p], inventory.as_of) for name, p in positions.items()}
+    valid = [name for name in names if why.get(name) == ""]
+    present = set(held.present)
     bindings.take(Pick(name) for name in valid if name not in present)
-    bindings.unschedule(name for name in obsolete if name not in valid)
-    invalid = [(name, why[name]) for name in found if why[name]]
-    return fixed_status(valid, invalid, [name for name in names if name not in found])
+    bindings.unschedule(set(held.obsolete) - set(valid))
+    invalid = [(name, reason) for name in names if (reason := why.get(name))]
+    return fixed_status(valid, invalid, [name for name in names if name not in why])
 
 
 def _pick_n(state: CycleState, bindings: Bindings) -> Status:
     wanted = state.policy.number_of_clusters or 0
     while True:
-        scheduled, bound = bindings.scheduled, bindings.bound
-        missing = wanted - len(scheduled) - len(bound)
+        held = bindings.held()
+        missing = wanted - len(held.present)
         if missing <= 0:
             return _trim(bindings, wanted)
         # A spread constraint looks at the counts of one cycle, so each cycle may add one member only.
         batch = min(missing, 1) if state.policy.topology_spread_constraints else missing
-        state = observed(state, bindings)
+        state = observed(state, held)
         filtered = filter_members(state)
         ranking = _ranking(state, filtered.passed)
-        picks = [next_ for _, next_ in zip(range(batch), ranking, strict=False)]
-        obsolete = bindings.obsolete
+        picks = list(islice(ranking, batch))
         taken = bindings.take(picks)
-        bindings.unschedule(set(obsolete) - set(taken.patched))
+        bindings.unschedule(set(held.obsolete) - set(taken.patched))
         if batch < missing and len(picks) == batch:
             continue
-        outscored = [next_ for _, next_ in zip(range(MAX_NOT_SELECTED), ranking, strict=False)]
-        order = [*taken.created, *taken.patched, *scheduled, *bound]
+        outscored = list(islice(ranking, MAX_NOT_SELECTED))
+        order = [*taken.created, *taken.patched, *held.present]
         return selected_status(bindings, order, wanted, NotSelected(outscored, _reasons(state, filtered)))
 
 
 def _trim(bindings: Bindings, wanted: int) -> Status:
     """Give up what is too much: scheduled before bound, the lowest stored score first."""
-    scheduled, bound, obsolete = bindings.scheduled, bindings.bound, bindings.obsolete
+    scheduled, bound, obsolete = bindings.held()
     surplus = len(scheduled) + len(bound) - wanted
     if not surplus and not obsolete:
         return selected_status(bindings, [*bound, *scheduled], wanted)
@@ -123,25 +122,24 @@ def _ranking(state: CycleState, candidates: Mask) -> Iterator[Pick]:
     order = _by_affinity(state)
     groups = SPREAD.groups(state, candidates)
     for spread in sorted(groups, reverse=True):
-        members = groups[spread]
+        members = masks.to_flags(groups[spread], len(names))
         for position in order:
-            if members >> position & 1:
+            if members[position]:
                 yield Pick(names[position], affinity.get(position, 0), spread)
 
 
-def _affinity(state: CycleState) -> dict[int, int]:
-    passed = steady_filters(state).passed
-    return dict(AFFINITY.scores(state, passed))
+def _affinity(state: CycleState) -> Mapping[int, int]:
+    return state.once("affinity", lambda: AFFINITY.scores(state, steady_filters(state).passed))
 
 
 def _by_affinity(state: CycleState) -> list[int]:
     def build() -> list[int]:
-        affinity, obsolete = _affinity(state), state.obsolete
-
-        def key(position: int) -> tuple[int, int, int]:
-            return (affinity.get(position, 0), obsolete >> position & 1, position)
-
-        return sorted(masks.positions(steady_filters(state).passed), key=key, reverse=True)
+        affinity, obsolete = _affinity(state), masks.to_flags(state.obsolete, len(state.inventory))
+        order = masks.positions(steady_filters(state).passed)
+        order.reverse()
+        order.sort(key=obsolete.__getitem__, reverse=True)
+        order.sort(key=lambda position: affinity.get(position, 0), reverse=True)
+        return order
 
     return state.once(("order", state.obsolete), build)
 

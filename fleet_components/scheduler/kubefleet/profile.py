@@ -17,7 +17,7 @@ SPREAD = TopologySpread()
 STEADY = (AFFINITY, ClusterEligibility(), NamespaceAffinity(), TaintToleration())
 """Filters whose answer no binding changes."""
 BINDING_AWARE = (SamePlacementAffinity(), SPREAD)
-"""Filters that look at the bindings of this cycle. Spread is ignored under PickAll."""
+"""Filters that look at the bindings of this cycle."""
 SILENT = SamePlacementAffinity.name
 """Members that this filter stops are neither scored nor explained by the real scheduler."""
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import attrs
 
+from fleet_components.model import mask as masks
 from fleet_components.model.mask import Mask
 from fleet_components.model.placement import TopologySpreadConstraint
 from fleet_components.scheduler.kubefleet.state import CycleState
@@ -64,9 +65,9 @@ class TopologySpread:
         return groups
 
     def scores(self, state: CycleState, candidates: Mask) -> Mapping[int, int]:
-        """The score of one or a few candidates, for explanations."""
+        """The score of each candidate."""
         groups = self.groups(state, candidates)
-        return {mask.bit_length() - 1: score for score, mask in groups.items() if mask.bit_count() == 1}
+        return {position: score for score, mask in groups.items() for position in masks.positions(mask)}
 
     def words(self, state: CycleState, position: int) -> str:
         """What one more pick on this member would do to each constraint."""

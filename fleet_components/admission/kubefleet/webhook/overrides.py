@@ -22,7 +22,7 @@ _ANNOTATION = "write, for example, path: /metadata/annotations/owner"
 def validate_cluster_override(request: Request) -> Denial | None:
     """The verdict on a ClusterResourceOverride."""
     others = list(request.existing("ClusterResourceOverride"))
-    if request.old is None and len(others) >= _MAX_OVERRIDES:
+    if _is_full(request, others):
         return _limit("clusterResourceOverride limit has been reached: at most 100 cluster resources can be created.")
     return _verdict(request, others, "clusterResourceSelectors", show_resource_term)
 
@@ -31,9 +31,13 @@ def validate_override(request: Request) -> Denial | None:
     """The verdict on a ResourceOverride."""
     namespace = request.metadata.get("namespace", "")
     others = [it for it in request.existing("ResourceOverride") if it.namespace == namespace]
-    if request.old is None and len(others) >= _MAX_OVERRIDES:
+    if _is_full(request, others):
         return _limit("resourceOverride limit has been reached: at most 100 resources can be created.")
     return _verdict(request, others, "resourceSelectors", lambda term: gotext.fields(term, _NAMED))
+
+
+def _is_full(request: Request, others: Sequence[Manifest]) -> bool:
+    return request.old is None and sum(it.name != request.name for it in others) >= _MAX_OVERRIDES
 
 
 def _limit(what: str) -> Denial | None:

@@ -1,0 +1,86 @@
+"""Errors of fields as Karmada's validating webhooks word them.
+
+Source: the field errors of the Kubernetes API machinery 0.36. Values are shown as JSON, structs in the order of
+their Go fields.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from fleet_components.admission.decode import rewritten
+from fleet_components.admission.finding import Denial, Finding, dotted
+from fleet_components.admission.gotext import raw_json
+from fleet_components.admission.schema import Schema
+from fleet_components.model.problem import FieldPath
+
+_MISNAMED: Mapping[FieldPath, FieldPath] = {
+    ("spec", "spec"): ("spec",),
+    ("spec", "Zones"): ("spec", "zones"),
+    ("spec", "suspension", "suspension"): ("spec", "suspension"),
+}
+"""Paths that Karmada's texts get wrong, and the fields that are meant."""
+
+
+def invalid(path: FieldPath, shown: str, detail: str, hint: str) -> Finding:
+    """``Invalid value``; ``shown`` is the value as text."""
+    return Finding(f"Invalid value: {shown}: {detail}", path, hint)
+
+
+def required(path: FieldPath, detail: str, hint: str) -> Finding:
+    """``Required value``."""
+    return Finding(f"Required value: {detail}" if detail else "Required value", path, hint)
+
+
+def unsupported(path: FieldPath, value: str, supported: Iterable[str], hint: str) -> Finding:
+    """``Unsupported value``."""
+    listed = ", ".join(map(quoted, supported))
+    return Finding(f"Unsupported value: {quoted(value)}: supported values: {listed}", path, hint)
+
+
+def duplicate(path: FieldPath, shown: str, hint: str) -> Finding:
+    """``Duplicate value``."""
+    return Finding(f"Duplicate value: {shown}", path, hint)
+
+
+def forbidden(path: FieldPath, detail: str, hint: str) -> Finding:
+    """``Forbidden``."""
+    return Finding(f"Forbidden: {detail}", path, hint)
+
+
+def deny_fields(findings: Iterable[Finding]) -> Denial | None:
+    """The refusal that a webhook makes of field errors: each text once; None when there are none."""
+    listed = tuple(findings)
+    texts = list(dict.fromkeys(f"{dotted(finding.path)}: {finding.what}" for finding in listed))
+    placed = tuple(attrs.evolve(it, path=_MISNAMED.get(it.path, it.path), stage="webhook") for it in listed)
+    return Denial(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]", placed) if placed else None
+
+
+def quoted(text: str) -> str:
+    """A text in quotes, as Go prints it."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def shown(schema: Schema, value: Any) -> str:
+    """A value as Go encodes the struct that it was decoded into."""
+    return _shown(schema, rewritten(schema, value))
+
+
+def _shown(schema: Schema, value: Any) -> str:
+    match schema, value:
+        case Schema(type="array", items=Schema() as items), list():
+            return "[" + ",".join(_shown(items, item) for item in value) + "]"
+        case Schema(type="object", items=None), Mapping():
+            return "{" + ",".join(_entries(schema, value)) + "}"
+    return raw_json(value)
+
+
+def _entries(schema: Schema, value: Mapping[str, Any]) -> Iterable[str]:
+    for key, field in schema.fields.items():
+        # Raw JSON has no zero value that could be left out.
+        if key in value or field.type == "any":
+            yield f'"{key}":{_shown(field, value.get(key))}'

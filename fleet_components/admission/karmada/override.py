@@ -1,0 +1,56 @@
+"""OverridePolicy and ClusterOverridePolicy: structure, and the defaults of the mutating webhook."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fleet_components.admission.karmada.overriders import OVERRIDERS
+from fleet_components.admission.karmada.propagation import GROUP, set_selectors_namespace
+from fleet_components.admission.karmada.selection import CLUSTER_AFFINITY, RESOURCE_SELECTORS
+from fleet_components.admission.karmada.webhook.override import validate_override
+from fleet_components.admission.registry import Kind, whole
+from fleet_components.admission.schema import listing, struct
+
+_RULES = listing(
+    struct(
+        {"targetCluster": CLUSTER_AFFINITY, "overriders": OVERRIDERS.but(required=True)},
+        go="v1alpha1.RuleWithCluster",
+    ),
+    example=[{"overriders": {"plaintext": [{"path": "/spec/replicas", "operator": "replace", "value": 1}]}}],
+)
+_SPEC = struct(
+    {
+        "resourceSelectors": RESOURCE_SELECTORS,
+        "overrideRules": _RULES,
+        "targetCluster": CLUSTER_AFFINITY,
+        "overriders": OVERRIDERS,
+    },
+    required=True,
+    go="v1alpha1.OverrideSpec",
+)
+
+
+def _set_defaults(policy: dict[str, Any]) -> None:
+    """What the mutating webhook of OverridePolicies sets; ClusterOverridePolicies have none."""
+    set_selectors_namespace(policy)
+    policy["spec"].setdefault("overriders", {})
+
+
+KINDS = (
+    Kind(
+        GROUP,
+        "v1alpha1",
+        "OverridePolicy",
+        whole({"spec": _SPEC}, go="v1alpha1.OverridePolicy"),
+        namespaced=True,
+        mutate=_set_defaults,
+        validate=validate_override,
+    ),
+    Kind(
+        GROUP,
+        "v1alpha1",
+        "ClusterOverridePolicy",
+        whole({"spec": _SPEC}, go="v1alpha1.ClusterOverridePolicy"),
+        validate=validate_override,
+    ),
+)

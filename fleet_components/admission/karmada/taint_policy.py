@@ -1,0 +1,77 @@
+"""ClusterTaintPolicy: its structure, and what the webhook checks in its taints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet_components.admission.finding import Denial, Finding
+from fleet_components.admission.karmada.field_error import deny_fields, duplicate, forbidden, quoted
+from fleet_components.admission.karmada.propagation import GROUP
+from fleet_components.admission.karmada.selection import CLUSTER_AFFINITY
+from fleet_components.admission.registry import Kind, Object, Request, whole
+from fleet_components.admission.schema import listing, struct, text
+
+_NO_EXECUTE = (
+    "Configuring taint with NoExecute effect is not allowed, "
+    "this capability must be explicitly enabled by administrators through command-line flags"
+)
+_CONDITIONS = listing(
+    struct(
+        {
+            "conditionType": text(required=True, example="Ready"),
+            "operator": text(required=True, example="NotIn"),
+            "statusValues": listing(text(), required=True, example=["True"]),
+        },
+        go="v1alpha1.MatchCondition",
+    )
+)
+_TAINTS = listing(
+    struct(
+        {
+            "key": text(required=True, example="not-ready"),
+            "effect": text(required=True, example="NoSchedule", go="v1.TaintEffect"),
+            "value": text(),
+        },
+        go="v1alpha1.Taint",
+    ),
+    required=True,
+    min_items=1,
+    example=[{"key": "not-ready", "effect": "NoSchedule"}],
+)
+_SPEC = struct(
+    {
+        "targetClusters": CLUSTER_AFFINITY,
+        "addOnConditions": _CONDITIONS,
+        "removeOnConditions": _CONDITIONS,
+        "taints": _TAINTS,
+    },
+    required=True,
+    go="v1alpha1.ClusterTaintPolicySpec",
+)
+
+
+def validate_taint_policy(request: Request) -> Denial | None:
+    """The verdict on a ClusterTaintPolicy, with the flag ``--allow-no-execute-taint-policy`` off as by default."""
+    return deny_fields(_check(request.object["spec"]["taints"]))
+
+
+def _check(taints: list[Object]) -> Iterator[Finding]:
+    pairs = [(taint["key"], taint["effect"]) for taint in taints]
+    for index, (key, effect) in enumerate(pairs):
+        path = ("spec", "taints", index)
+        if effect == "NoExecute":
+            yield forbidden(path, _NO_EXECUTE, "write effect: NoSchedule")
+        if (key, effect) in pairs[index + 1 :]:
+            what = f"Duplicate taint with the same key({key}) and effect({effect}) is not allowed"
+            yield duplicate(path, quoted(what), "remove it")
+
+
+KINDS = (
+    Kind(
+        GROUP,
+        "v1alpha1",
+        "ClusterTaintPolicy",
+        whole({"spec": _SPEC}, go="v1alpha1.ClusterTaintPolicy"),
+        validate=validate_taint_policy,
+    ),
+)

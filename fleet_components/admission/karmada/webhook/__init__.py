@@ -1,0 +1,1 @@
+"""What Karmada's validating webhooks check, beyond the structure."""

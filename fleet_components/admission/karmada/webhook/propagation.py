@@ -1,0 +1,89 @@
+"""The webhook of PropagationPolicies and ClusterPropagationPolicies.
+
+Source: Karmada's ``ValidatePropagationSpec`` and the two webhooks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet_components.admission.finding import Denial, Finding, deny
+from fleet_components.admission.karmada.field_error import deny_fields, invalid, quoted, shown
+from fleet_components.admission.karmada.suspension import SUSPENSION
+from fleet_components.admission.karmada.webhook.failover import check_failover
+from fleet_components.admission.karmada.webhook.placement import check_placement
+from fleet_components.admission.registry import Object, Request
+
+PERMANENT_ID = {
+    "PropagationPolicy": "propagationpolicy.karmada.io/permanent-id",
+    "ClusterPropagationPolicy": "clusterpropagationpolicy.karmada.io/permanent-id",
+}
+"""The label that Karmada gives to a new policy; users do not write it."""
+
+
+def validate_propagation(request: Request) -> Denial | None:
+    """The verdict on a propagation policy."""
+    return deny(_check_change(request)) or deny_fields(_check_spec(request))
+
+
+def check_selectors_namespace(selectors: list[Object], namespace: str) -> Iterator[Finding]:
+    """The selectors of a namespaced policy, which have to stay in its namespace; empty for a cluster-wide one."""
+    for index, selector in enumerate(selectors if namespace else ()):
+        if selector.get("namespace", "") != namespace:
+            path = ("spec", "resourceSelectors", index, "namespace")
+            detail = "namespace of resource selector must be the same as the namespace of the policy"
+            hint = f"remove it, or create the policy in the namespace {selector['namespace']}"
+            yield invalid(path, quoted(selector["namespace"]), detail, hint)
+
+
+def namespace_of(request: Request) -> str:
+    """The namespace of a namespaced policy; empty for a cluster-wide one."""
+    cluster_wide = str(request.object["kind"]).startswith("Cluster")
+    return "" if cluster_wide else str(request.metadata.get("namespace") or "default")
+
+
+def _check_change(request: Request) -> list[Finding]:
+    """What must not change; the first thing that did is all that the webhook reports."""
+    if request.old is None:
+        return []
+    spec, before = request.object["spec"], request.old["spec"]
+    if spec.get("schedulerName") != before.get("schedulerName"):
+        hint = f"keep schedulerName: {before.get('schedulerName')}, or create a policy of another name"
+        return [Finding("the schedulerName should not be updated", ("spec", "schedulerName"), hint)]
+    label = PERMANENT_ID[request.object["kind"]]
+    labels, labels_before = (it.get("metadata", {}).get("labels", {}) for it in (request.object, request.old))
+    if labels.get(label) != labels_before.get(label):
+        what = f"label {label} is immutable, it can only be set by the system during creation"
+        return [Finding(what, ("metadata", "labels", label), "leave the label as it is")]
+    return []
+
+
+def _check_spec(request: Request) -> Iterator[Finding]:
+    spec = request.object["spec"]
+    failover = spec.get("failover", {})
+    yield from check_placement(spec.get("placement", {}))
+    if "application" in failover and not spec.get("propagateDeps"):
+        detail = "application failover is set, propagateDeps must be true"
+        yield invalid(("spec", "propagateDeps"), "false", detail, "write propagateDeps: true")
+    yield from check_failover(failover)
+    yield from check_selectors_namespace(spec["resourceSelectors"], namespace_of(request))
+    if spec.get("preemption") == "Always":
+        yield from _check_names(spec["resourceSelectors"])
+    yield from _check_suspension(spec.get("suspension", {}))
+
+
+def _check_names(selectors: list[Object]) -> Iterator[Finding]:
+    for index, selector in enumerate(selectors):
+        if not selector.get("name"):
+            path = ("spec", "resourceSelectors", index, "name")
+            detail = (
+                "name cannot be empty if preemption is Always, the empty name may cause unexpected resources preemption"
+            )
+            yield invalid(path, '""', detail, "add the name, or write preemption: Never")
+
+
+def _check_suspension(suspension: Object) -> Iterator[Finding]:
+    if suspension.get("dispatching") and suspension.get("dispatchingOnClusters", {}).get("clusterNames"):
+        path = ("spec", "suspension", "suspension")
+        detail = "suspension dispatching cannot co-exist with dispatchingOnClusters.clusterNames"
+        yield invalid(path, shown(SUSPENSION, suspension), detail, "remove dispatching to suspend these members only")

@@ -1,0 +1,5 @@
+"""``python -m fleet_components.cli``."""
+
+from fleet_components.cli import main
+
+main()

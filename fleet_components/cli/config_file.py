@@ -1,0 +1,53 @@
+"""A YAML file of a Pulumi project, with the line of every field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from fleet_components.content.document import Document, documents
+from fleet_components.model.problem import FieldPath, FleetError, Problem
+
+
+@attrs.frozen
+class ConfigFile:
+    """A file that holds one map.
+
+    Attributes:
+        path: the file.
+        data: the map; empty when the file is, or is not there.
+    """
+
+    path: Path
+    data: Mapping[str, Any] = attrs.field(factory=dict)
+    _document: Document | None = None
+
+    @classmethod
+    def read(cls, path: Path) -> ConfigFile:
+        """Read a file.
+
+        Raises:
+            FleetError: it cannot be read, or is no map.
+        """
+        problems: list[Problem] = []
+        try:
+            found = list(documents(path.read_text(encoding="utf-8-sig"), str(path), problems))
+        except OSError as error:
+            raise FleetError([Problem(f"cannot be read: {error.strerror}", file=str(path))]) from error
+        except UnicodeDecodeError as error:
+            raise FleetError([Problem("not UTF-8", file=str(path), hint="save the file as UTF-8")]) from error
+        if problems:
+            raise FleetError(problems)
+        if not found:
+            return cls(path)
+        if not isinstance(found[0].data, Mapping):
+            raise FleetError([Problem("is no map", file=str(path), line=1, hint="write fields, as name: value")])
+        return cls(path, found[0].data, found[0])
+
+    def problem(self, what: str, field: FieldPath = (), hint: str = "") -> Problem:
+        """A problem of this file, with the line of the field."""
+        line = self._document.place(()).line(field) if self._document else None
+        return Problem(what, field, hint, file=str(self.path), line=line)

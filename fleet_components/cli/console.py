@@ -1,0 +1,34 @@
+"""Text for people: as wide as the terminal, in its colours; plain and never folded where there is none."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+from rich.console import Console
+
+UNFOLDED = 100_000
+STYLES = {"joins": "green", "updated": "yellow", "leaves": "red", "held": "magenta", "stays": "dim"}
+
+
+def shown(draw: Callable[[Console], None]) -> str:
+    """What is drawn, as text for standard output."""
+    console = make_console()
+    with console.capture() as capture:
+        draw(console)
+    return "".join(f"{line.rstrip()}\n" for line in capture.get().removesuffix("\n").split("\n"))
+
+
+def make_console() -> Console:
+    """A console for standard output. Without a terminal lines stay whole, unless COLUMNS says otherwise."""
+    plain = bool(os.environ.get("NO_COLOR"))
+    piped = not sys.stdout.isatty()
+    return Console(
+        width=UNFOLDED if piped and not os.environ.get("COLUMNS") else None,
+        color_system=None if plain else "auto",
+        highlight=False,
+        markup=False,
+        emoji=False,
+        soft_wrap=False,
+    )

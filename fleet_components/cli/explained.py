@@ -1,0 +1,62 @@
+"""Explanations for people: a tree of members and verdicts, or a line a member."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+from rich.tree import Tree
+
+from fleet_components.cli.document import Document
+from fleet_components.cli.rows import Row, print_indented, print_rows
+from fleet_components.cli.words import one_line
+
+_HEADER = Row(("member", "picked"), "why", "bold")
+
+
+def print_explanation(console: Console, document: Document, *, short: bool) -> None:
+    """Print an explanation; ``short`` leaves out the verdicts."""
+    for number, placement in enumerate(document["placements"]):
+        if number:
+            console.print()
+        title = Text(f"{placement['kind']} ") + Text(placement["key"], "bold cyan")
+        if short:
+            print_indented(console, title, 0)
+            _condition(console, placement)
+            print_rows(console, _HEADER, [_row(member) for member in placement["members"]])
+        else:
+            _tree(console, placement, title)
+
+
+def _condition(console: Console, placement: Document) -> None:
+    condition = placement["condition"]
+    style = "dim" if condition["status"] == "True" else "red"
+    print_indented(console, Text(f"{condition['reason']}: {condition['message']}", style))
+
+
+def _row(member: Document) -> Row:
+    picked = member["selected"]
+    return Row((member["name"], "yes" if picked else "no"), one_line(member["summary"]), "green" if picked else "")
+
+
+def _tree(console: Console, placement: Document, title: Text) -> None:
+    condition = placement["condition"]
+    tree = Tree(title + Text(f"\n{condition['message']}", "dim"), guide_style="dim")
+    for member in placement["members"]:
+        label = Text(member["name"], "bold green" if member["selected"] else "bold")
+        branch = tree.add(label + Text(f"  {one_line(member['summary'])}", "default"))
+        for verdict in member["verdicts"]:
+            leaf = branch.add(_verdict(verdict))
+            if verdict["remedy"]:
+                leaf.add(Text(f"remedy: {one_line(verdict['remedy'])}", "yellow"))
+    console.print(tree)
+
+
+def _verdict(verdict: Mapping[str, Any]) -> Text:
+    """``ClusterAffinity 14: 12 of 60 for ...``; ``TaintToleration: taint ... cannot be tolerated``."""
+    words = one_line(verdict["words"])
+    if verdict["score"] is not None:
+        return Text(f"{verdict['plugin']} scores {verdict['score']}: {words}")
+    return Text(f"{verdict['plugin']}: {words}", "" if verdict["passed"] else "red")

@@ -1,0 +1,131 @@
+"""Mocks that remember what every placement was decided from, and answer for what exists as its state does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+from pulumi.runtime import MockResourceArgs
+
+from fleet_components import dynamic
+from fleet_components.cli.past import Past
+from fleet_components.cli.planned import Decided
+from fleet_components.content.secret import is_secret as is_secret_object
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan.feed import Feed, decide, enroll, read_request
+from fleet_components.plan.place import place
+from fleet_components.plan.record import Record
+from fleet_components.testing.mocks import PROVIDERS, CheckFailed, FleetMocks
+from fleet_components.testing.state import StackState, StoredResource, is_secret, reveal
+
+_PLACEMENT, _BINDING = "pulumi-python:dynamic/fleet:Placement", "pulumi-python:dynamic/fleet:Binding"
+_LACKS = "revision {} stays on some members, and the state does not show its content"
+_LACKS_HINT = "give a state that does: pulumi stack export --show-secrets --file FILE"
+
+
+class PlanMocks(FleetMocks):
+    """Decides as its base does, and collects every refusal instead of stopping at the first.
+
+    Args:
+        state: the state before.
+        stored: the outputs of the same resources by URN, with secrets marked.
+    """
+
+    def __init__(self, state: StackState, stored: Mapping[str, Mapping[str, Any]]) -> None:
+        super().__init__(state)
+        self.problems: list[Problem] = []
+        self._stored = {(r.type, r.name): (r.id, stored.get(r.urn, {})) for r in state.resources.values()}
+        self._feeds: dict[str, tuple[Feed, Record]] = {}
+
+    def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
+        """A new resource has no id before it is made; an old one keeps its own, and its outputs."""
+        identity, outputs = super().new_resource(args)
+        if args.typ in PROVIDERS or not args.custom:
+            return identity, outputs
+        identity, stored = self._stored.get((args.typ, args.name), (args.resource_id or "", {}))
+        known = {k: pulumi.Output.secret(reveal(v)) if is_secret(v) else reveal(v) for k, v in stored.items()}
+        return identity, {**known, **outputs}
+
+    def check(self, provider: dynamic.RecordProvider, typ: str, name: str, news: dict[str, Any]) -> dict[str, Any]:
+        """Decide; what is refused is kept for the end, and the old decision goes on in its place."""
+        olds = dict(self._olds.get((typ, name), {}))
+        try:
+            checked = super().check(provider, typ, name, news)
+        except CheckFailed as failed:
+            self.problems += _problems(provider, news, olds) or [Problem(str(failed))]
+            return {**news, **olds}
+        if isinstance(provider, dynamic.PlacementProvider):
+            self._feeds[news["key"]] = (news[dynamic.FEED], Record.from_wire(olds))
+            self.problems += missing_content(news["key"], Record.from_wire(checked))
+        return checked
+
+    def decided(self) -> tuple[Decided, ...]:
+        """Every placement, by kind and key."""
+        return tuple(_decided(name, feed, before) for name, (feed, before) in sorted(self._feeds.items()))
+
+
+def missing_content(name: str, record: Record) -> list[Problem]:
+    """The problem of a placement that has to leave an old revision where it is without knowing what is in it."""
+    missing = {placed.revision for placed in record.decisions.values()} - record.contents.keys()
+    return [Problem(_LACKS.format(min(missing)), subject=name, hint=_LACKS_HINT)] if missing else []
+
+
+def state_of(project: str, stack: str, past: Past) -> StackState:
+    """The state before a run, as far as decisions need it.
+
+    Raises:
+        FleetError: it is the state of another stack, so that everything in it would be deleted.
+    """
+    if past.export is None:
+        return StackState.of([*_placements(past), *_bindings(past)])
+    state = StackState.from_export(past.export)
+    urn = next(iter(state.resources), "")
+    its_stack, its_project = (*urn.removeprefix("urn:pulumi:").split("::"), "")[:2]
+    if urn and (its_stack, its_project) != (stack, project):
+        what = f"is the state of stack {its_stack} of project {its_project}, not of {stack} of {project}"
+        raise FleetError([Problem(what, file=past.file, hint=f"pulumi stack export --stack {stack} --file FILE")])
+    return state
+
+
+def _placements(past: Past) -> list[StoredResource]:
+    """What a render decided. Contents without the data of Secrets are none: digests tell what changed."""
+    wires = {name: record.to_wire() for name, record in past.records.items()}
+    for name, record in past.records.items():
+        if past.redacted and any(map(is_secret_object, sum(record.contents.values(), ()))):
+            wires[name]["contents"] = {}
+    return [_stored(_PLACEMENT, name.partition("/")[2], inputs=wire) for name, wire in wires.items()]
+
+
+def _bindings(past: Past) -> list[StoredResource]:
+    """What a render has done."""
+    return [
+        _stored(
+            _BINDING,
+            f"{key}@{cluster}",
+            outputs={"placement": key, "cluster": cluster, "revision": here.revision},
+        )
+        for key, clusters in past.done.items()
+        for cluster, here in clusters.items()
+    ]
+
+
+def _stored(
+    kind: str, name: str, inputs: Mapping[str, Any] | None = None, outputs: Mapping[str, Any] | None = None
+) -> StoredResource:
+    return StoredResource(f"urn:pulumi:stack::project::{kind}::{name}", kind, inputs or {}, outputs or {})
+
+
+def _problems(provider: dynamic.RecordProvider, news: Mapping[str, Any], olds: Mapping[str, Any]) -> list[Problem]:
+    """Why a check was refused, in full."""
+    again = decide if isinstance(provider, dynamic.PlacementProvider) else enroll
+    try:
+        again(news[dynamic.FEED], olds)
+    except FleetError as error:
+        return list(error.problems)
+    return []
+
+
+def _decided(name: str, feed: Feed, before: Record) -> Decided:
+    request = read_request(feed)
+    return Decided(name.partition("/")[0], request, before, place(request, before))

@@ -1,0 +1,115 @@
+"""What was decided and done before: from ``pulumi stack export``, or from the last ``fleet render``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from fleet_components.content.secret import redacted
+from fleet_components.model.member_cluster import read_time
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan.record import Record
+from fleet_components.rollout.plan import Done
+
+FORMAT = "fleet-components/render"
+VERSION = 1
+_HINT = "give the output of: pulumi stack export --file FILE, or the state.json of a fleet render"
+_DECIDED = "pulumi-python:dynamic/fleet:Placement"
+_DONE = "pulumi-python:dynamic/fleet:Binding"
+
+
+@attrs.frozen
+class Past:
+    """What a plan starts from.
+
+    Attributes:
+        file: where it was read; empty for a new fleet.
+        records: what was decided, by ``Kind/namespace/name`` of the placement.
+        done: what really runs, by placement key and cluster.
+        redacted: the contents are without the data of Secrets, so these cannot be compared.
+        export: the whole export, where it was one.
+    """
+
+    file: str = ""
+    records: Mapping[str, Record] = attrs.field(factory=dict)
+    done: Mapping[str, Mapping[str, Done]] = attrs.field(factory=dict)
+    redacted: bool = False
+    export: Mapping[str, Any] | None = None
+
+    def record(self, name: str) -> Record:
+        """What was decided for a placement; the default record for a new one."""
+        return self.records.get(name, Record())
+
+    def without_secrets(self) -> Past:
+        """The same, without the data of Secrets."""
+        records = {
+            name: attrs.evolve(record, contents={r: tuple(map(redacted, c)) for r, c in record.contents.items()})
+            for name, record in self.records.items()
+        }
+        return attrs.evolve(self, records=records, redacted=True)
+
+
+def read_past(file: Path) -> Past:
+    """Read either kind of file.
+
+    Raises:
+        FleetError: it cannot be read, or is neither.
+    """
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise _refused(file, f"cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise _refused(file, f"is no JSON: {error}", getattr(error, "lineno", None)) from error
+    if not isinstance(data, dict):
+        raise _refused(file, "is no state of a fleet")
+    try:
+        if data.get("format") == FORMAT:
+            return _from_render(file, data)
+        if isinstance(data.get("deployment"), dict):
+            return _from_export(file, data)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise _refused(file, f"is damaged: {type(error).__name__} {error}") from error
+    raise _refused(file, 'has neither a "deployment" nor the format of a render')
+
+
+def to_render(stack: str, records: Mapping[str, Record], *, redacted: bool) -> dict[str, Any]:
+    """The state file of a render. What was decided counts as done, because a render always succeeds."""
+    placements = {name: record.to_wire() for name, record in sorted(records.items())}
+    return {"format": FORMAT, "version": VERSION, "stack": stack, "redacted": redacted, "placements": placements}
+
+
+def _from_render(file: Path, data: Mapping[str, Any]) -> Past:
+    if data.get("version") != VERSION:
+        what = f"is of version {data.get('version')}, this is fleet render of version {VERSION}"
+        raise FleetError([Problem(what, ("version",), "render anew with --fresh", file=str(file))])
+    records = {name: Record.from_wire(wire) for name, wire in data["placements"].items()}
+    done = {
+        name.partition("/")[2]: {cluster: Done(placed.revision) for cluster, placed in record.decisions.items()}
+        for name, record in records.items()
+    }
+    return Past(str(file), records, done, redacted=bool(data["redacted"]))
+
+
+def _from_export(file: Path, data: Mapping[str, Any]) -> Past:
+    from fleet_components.testing.state import StackState
+
+    stored = StackState.from_export(data).resources.values()
+    records = {r.inputs["key"]: Record.from_wire(r.inputs) for r in stored if r.type == _DECIDED}
+    done: dict[str, dict[str, Done]] = {}
+    for outputs in (r.outputs for r in stored if r.type == _DONE):
+        done.setdefault(outputs["placement"], {})[outputs["cluster"]] = _done(outputs)
+    encrypted = any(record.digests and not record.contents for record in records.values())
+    return Past(str(file), records, done, redacted=encrypted, export=data)
+
+
+def _done(outputs: Mapping[str, Any]) -> Done:
+    return Done(int(outputs["revision"]), since=read_time(outputs.get("since")))
+
+
+def _refused(file: Path, what: str, line: int | None = None) -> FleetError:
+    return FleetError([Problem(what, hint=_HINT, file=str(file), line=line)])

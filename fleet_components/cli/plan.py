@@ -1,0 +1,43 @@
+"""``fleet plan``: what would happen, and why."""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from fleet_components.cli import options
+from fleet_components.cli.console import shown
+from fleet_components.cli.markdown import to_markdown
+from fleet_components.cli.survey import survey
+from fleet_components.cli.table import plan_table
+from fleet_components.cli.wire import to_json, to_yaml
+
+
+@click.command
+@options.PATHS
+@options.where
+@options.output("table", "json", "yaml", "markdown")
+@click.option("--diff", is_flag=True, help="Show the old and the new value of every field that changes.")
+def plan(
+    paths: tuple[Path, ...], state: Path | None, stack: str | None, as_of: datetime | None, output: str, diff: bool
+) -> None:
+    """Show what would happen to each cluster, and why.
+
+    DIR holds members, policies and manifests as YAML; several files and directories make one fleet. A directory
+    with a Pulumi.yaml is a Pulumi project: its program is run here, without the Pulumi CLI and without touching a
+    cluster, and what `pulumi preview` would do is shown too.
+    """
+    document = survey(paths, stack, options.past_of(state), as_of).document()
+    match output:
+        case "json":
+            text = to_json(document)
+        case "yaml":
+            text = to_yaml(document)
+        case "markdown":
+            text = to_markdown(document, diff=diff)
+        case _:
+            text = shown(lambda console: plan_table(console, document, diff=diff))
+    sys.stdout.write(text)

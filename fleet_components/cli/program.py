@@ -1,0 +1,69 @@
+"""A program that runs in process: its surroundings, and what it means when it ends early."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
+
+import attrs
+import pulumi
+
+from fleet_components.cli.project import Project
+from fleet_components.cli.settings import Settings
+from fleet_components.model.problem import FleetError, Problem
+
+
+@contextmanager
+def inside(project: Project) -> Iterator[None]:
+    """The surroundings that Pulumi gives a program: its folder, its modules. What it prints goes to stderr."""
+    before, arguments, folder = Path.cwd(), sys.argv, str(project.folder.resolve())
+    os.chdir(folder)
+    sys.path.insert(0, folder)
+    sys.argv = [project.program]
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        sys.argv = arguments
+        sys.path.remove(folder)
+        os.chdir(before)
+
+
+def run_main(project: Project) -> None:
+    """Run the program.
+
+    Raises:
+        RunError: it ended itself with an exit status.
+    """
+    try:
+        runpy.run_path(project.program, run_name="__main__")
+    except SystemExit as ended:
+        if ended.code:
+            raise pulumi.RunError(f"the program ended itself with exit status {ended.code}") from ended
+
+
+def refusals(error: BaseException | None) -> list[Problem]:
+    """The problems of the input that ended a program; none where it ended well, or by a fault of its own."""
+    while error is not None:
+        if isinstance(error, FleetError):
+            return list(error.problems)
+        if isinstance(error, pulumi.RunError):
+            return [Problem(str(error))]
+        error = error.__cause__ or error.__context__
+    return []
+
+
+def located(problem: Problem, project: Project, settings: Settings) -> Problem:
+    """The problem with its file as seen from here, and with the line where the configuration causes it."""
+    if Path(problem.file).name == settings.file.path.name:
+        return settings.file.problem(problem.what, problem.path, problem.hint)
+    if not problem.file and problem.path and f"fleet:{problem.path[0]}" in settings.values:
+        field = ("config", f"fleet:{problem.path[0]}", *problem.path[1:])
+        return settings.file.problem(problem.what, field, problem.hint)
+    if problem.file and not Path(problem.file).is_absolute():
+        return attrs.evolve(problem, file=os.path.relpath(project.folder / problem.file))
+    return problem

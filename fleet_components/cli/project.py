@@ -1,0 +1,111 @@
+"""A Pulumi project on disk: its program and its stacks, as the Pulumi CLI would find them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from fleet_components.cli.config_file import ConfigFile
+from fleet_components.model.problem import FleetError, Problem
+
+_NAMES = ("Pulumi.yaml", "Pulumi.yml")
+_EXTENSIONS = (".yaml", ".yml")
+
+
+@attrs.frozen
+class Project:
+    """A project.
+
+    Attributes:
+        file: its ``Pulumi.yaml``.
+        name: its name.
+        folder: the working directory of the program.
+        program: what is run there: a file, or ``.`` for ``__main__.py``.
+        stack_folder: where the files of the stacks are.
+    """
+
+    file: ConfigFile
+    name: str
+    folder: Path
+    program: str
+    stack_folder: Path
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """What ``Pulumi.yaml`` says of the configuration: defaults, types, what is required."""
+        config = self.file.data.get("config")
+        return config if isinstance(config, Mapping) else {}
+
+    def stacks(self) -> tuple[str, ...]:
+        """The stacks that have a file."""
+        files = (path for ext in _EXTENSIONS for path in self.stack_folder.glob(f"Pulumi.*{ext}"))
+        return tuple(sorted(path.name.removesuffix(path.suffix).removeprefix("Pulumi.") for path in files))
+
+    def stack_file(self, stack: str) -> Path:
+        """The file of a stack, whether it is there or not."""
+        files = [self.stack_folder / f"Pulumi.{stack}{ext}" for ext in _EXTENSIONS]
+        return next((file for file in files if file.is_file()), files[0])
+
+
+def is_project(folder: Path) -> bool:
+    """Whether a directory is a Pulumi project."""
+    return any((folder / name).is_file() for name in _NAMES)
+
+
+def read_project(folder: Path) -> Project:
+    """Read a project.
+
+    Raises:
+        FleetError: ``Pulumi.yaml`` cannot be read, or the program is not there, or is not in Python.
+    """
+    file = ConfigFile.read(next(folder / name for name in _NAMES if (folder / name).is_file()))
+    name, main = file.data.get("name"), file.data.get("main") or "."
+    problems = [] if isinstance(name, str) and name else [file.problem("name is missing", ("name",), "name: my-fleet")]
+    problems += _check_runtime(file)
+    place = folder / str(main)
+    if place.is_dir():
+        path, program = place, "."
+    else:
+        path, program = place.parent, place.name
+    if not (place / "__main__.py" if place.is_dir() else place).is_file():
+        missing = f'there is no program at "{main}"'
+        problems.append(file.problem(missing, ("main",), "main names a Python file, or a directory with __main__.py"))
+    if problems:
+        raise FleetError(problems)
+    return Project(file, str(name), path, program, folder / _stack_folder(file))
+
+
+def choose_stack(project: Project, wanted: str | None) -> str:
+    """The name of the stack to plan.
+
+    Raises:
+        FleetError: none is named and there are several, or the one that is named is not there.
+    """
+    known = project.stacks()
+    if wanted is None and len(known) == 1:
+        return known[0]
+    names = f"the stacks are: {', '.join(known)}" if known else ""
+    if wanted is None:
+        what = "has several stacks: say which one" if known else "has no stack file: say what the stack is called"
+        raise FleetError([Problem(what, file=str(project.file.path), hint=f"--stack NAME; {names}".rstrip("; "))])
+    if known and wanted not in known:
+        file = str(project.stack_file(wanted))
+        raise FleetError([Problem(f'there is no stack "{wanted}"', file=file, hint=names)])
+    return wanted
+
+
+def _check_runtime(file: ConfigFile) -> list[Problem]:
+    runtime = file.data.get("runtime")
+    name = runtime.get("name") if isinstance(runtime, Mapping) else runtime
+    if name == "python":
+        return []
+    return [file.problem(f"the runtime is {name or 'missing'}", ("runtime",), "only runtime: python can be planned")]
+
+
+def _stack_folder(file: ConfigFile) -> str:
+    """``stackConfigDir``, which was called ``config`` once."""
+    config = file.data.get("config")
+    return str(file.data.get("stackConfigDir") or (config if isinstance(config, str) else "."))

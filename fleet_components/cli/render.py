@@ -1,0 +1,76 @@
+"""``fleet render``: the manifests of each member, with the decisions beside them."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from fleet_components.cli import options, words
+from fleet_components.cli.document import Document
+from fleet_components.cli.folder import recover, replace
+from fleet_components.cli.manifests import DECISIONS, STATE, rendered
+from fleet_components.cli.past import Past
+from fleet_components.cli.project import choose_stack, is_project, read_project
+from fleet_components.cli.survey import DEFAULT_STACK, survey
+from fleet_components.model.problem import FleetError, Problem
+
+
+@click.command
+@options.PATHS
+@options.where
+@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Where to write.")
+@click.option("--fresh", is_flag=True, help="Forget what the last render decided.")
+@click.option("--show-secrets", is_flag=True, help="Write the data of Secrets, in files for their owner only.")
+def render(
+    paths: tuple[Path, ...],
+    state: Path | None,
+    stack: str | None,
+    as_of: datetime | None,
+    out: Path,
+    fresh: bool,
+    show_secrets: bool,
+) -> None:
+    """Write the manifests of each member to OUT/STACK/CLUSTER, and the decisions to OUT/STACK.
+
+    What the last render decided is the starting point of the next one. The folder of the stack is replaced as a
+    whole; nothing is left half-written.
+    """
+    name = _stack_name(paths, stack)
+    folder = out / name
+    past = Past() if fresh else options.past_of(state or _last(folder))
+    surveyed = survey(paths, stack, past, as_of)
+    files = rendered(surveyed.planned, stack=surveyed.stack, show_secrets=show_secrets)
+    replace(folder, files, marker=STATE, private=show_secrets)
+    _report(surveyed.document(), folder, past, files)
+
+
+def _stack_name(paths: tuple[Path, ...], stack: str | None) -> str:
+    """The name of the folder: that of the stack, without its organization."""
+    name = (stack or "").rpartition("/")[2]
+    if is_project(paths[0]):
+        name = choose_stack(read_project(paths[0]), name or None)
+    name = name or DEFAULT_STACK
+    if name.startswith(".") or os.sep in name:
+        raise FleetError([Problem(f'"{name}" cannot be the name of a folder', hint="--stack NAME")])
+    return name
+
+
+def _last(folder: Path) -> Path | None:
+    recover(folder)
+    state = folder / STATE
+    return state if state.is_file() else None
+
+
+def _report(document: Document, folder: Path, past: Past, files: dict[str, str]) -> None:
+    for placement in document["placements"]:
+        for text in (*words.unfulfilled(placement), *placement["warnings"]):
+            click.echo(f"warning: {placement['kind']} {placement['key']}: {words.one_line(text)}", err=True)
+    manifests = [path for path in files if path not in (DECISIONS, STATE) and not path.endswith("/")]
+    wrote = words.count(len(manifests), "manifest")
+    members = words.count(len({path.partition("/")[0] for path in manifests}), "member")
+    start = f"from {past.file}" if past.file else "as a new fleet"
+    click.echo(words.summary(document))
+    click.echo(f"planned {start}; wrote {wrote} of {members} to {folder}")

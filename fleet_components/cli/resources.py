@@ -1,0 +1,191 @@
+"""What would happen to each resource of a stack: the registrations of a run against the state before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from fleet_components.cli.difference import HIDDEN, Difference, differences
+from fleet_components.model.problem import show_path
+from fleet_components.testing.monitor import Registration
+from fleet_components.testing.state import is_secret, redact, reveal
+
+CREATE, UPDATE, DELETE, SAME = "create", "update", "delete", "same"
+CHANGES = (CREATE, UPDATE, DELETE, SAME)
+STACK = "pulumi:pulumi:Stack"
+_PROVIDER = "pulumi:providers:"
+_UNKNOWN, _SHOWN_UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9", "[unknown]"
+_ENGINES_OWN = ("version", "pluginDownloadURL", "pluginChecksums", "__internal")
+"""What the engine adds to the inputs of a provider."""
+
+
+@attrs.frozen
+class Resource:
+    """A resource, and what would happen to it.
+
+    Attributes:
+        urn: its URN.
+        type: its type token.
+        name: its logical name.
+        inputs: its inputs in wire form; secrets read ``[secret]``, what is not known yet ``[unknown]``.
+        parent: the URN of its parent.
+        provider: the URN of its explicit provider.
+        dependencies: the URNs that it depends on.
+        options: protect, retainOnDelete and hideDiffs, where set.
+        change: create, update, delete or same; empty when there is nothing to compare with.
+        differences: the inputs that differ.
+        uncompared: inputs that are encrypted in the state, so that nobody can tell whether they differ.
+    """
+
+    urn: str
+    type: str
+    name: str
+    inputs: Mapping[str, Any]
+    parent: str = ""
+    provider: str = ""
+    dependencies: tuple[str, ...] = ()
+    options: Mapping[str, Any] = attrs.field(factory=dict)
+    change: str = CREATE
+    differences: tuple[Difference, ...] = ()
+    uncompared: tuple[str, ...] = ()
+
+    def to_wire(self) -> dict[str, Any]:
+        """Its form in documents."""
+        return {
+            "urn": self.urn,
+            "type": self.type,
+            "name": self.name,
+            "change": self.change or None,
+            "differences": [difference.to_wire() for difference in self.differences],
+            "uncompared": list(self.uncompared),
+            "parent": self.parent or None,
+            "provider": self.provider or None,
+            "dependencies": list(self.dependencies),
+            "options": dict(self.options),
+            "inputs": dict(self.inputs),
+        }
+
+
+def compare(
+    registrations: Iterable[Registration], root: str, export: Mapping[str, Any] | None, *, known: bool = True
+) -> tuple[Resource, ...]:
+    """The resources of a run and those that it would delete; parents first, then by what depends on what.
+
+    Args:
+        registrations: what the program registered.
+        root: the URN of the stack, which the program does not register itself.
+        export: the state before, as ``pulumi stack export`` prints it; None for a new stack.
+        known: whether there is a state to compare with; without it the changes stay empty.
+    """
+    stored = {r["urn"]: r for r in _stored(export)}
+    found = [_stack(root), *registrations]
+    resources = [_resource(r, stored.get(r.urn), known=known) for r in found]
+    registered = {r.urn for r in found}
+    gone = [_deleted(r) for urn, r in stored.items() if urn not in registered]
+    return tuple(_ordered([*resources, *gone]))
+
+
+def _stack(root: str) -> Registration:
+    return Registration(root, STACK, root.rpartition("::")[2], custom=False, inputs={})
+
+
+def _stored(export: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:
+    """The resources that a program registers: without what waits to be deleted, and the default providers."""
+    for resource in (export or {}).get("deployment", {}).get("resources") or ():
+        default = resource["type"].startswith(_PROVIDER) and resource["urn"].rpartition("::")[2].startswith("default")
+        if not resource.get("delete") and not default:
+            yield resource
+
+
+def _resource(registration: Registration, stored: Mapping[str, Any] | None, *, known: bool) -> Resource:
+    resource = Resource(
+        registration.urn,
+        registration.type,
+        registration.name,
+        _shown(registration.inputs),
+        registration.parent,
+        _without_id(registration.provider),
+        registration.dependencies,
+        registration.options,
+        CREATE if known else "",
+    )
+    if stored is None:
+        return resource
+    uncompared: list[str] = []
+    old = _inputs(stored)
+    new = {key: value for key, value in registration.inputs.items() if key not in _ENGINES_OWN}
+    found = tuple(_compare(old, new, (), uncompared))
+    change = UPDATE if found else SAME
+    return attrs.evolve(resource, change=change, differences=found, uncompared=tuple(uncompared))
+
+
+def _inputs(stored: Mapping[str, Any]) -> dict[str, Any]:
+    inputs = stored.get("inputs") or {}
+    added = _ENGINES_OWN if stored["type"].startswith(_PROVIDER) else ()
+    return {key: value for key, value in inputs.items() if key not in added}
+
+
+def _compare(old: Any, new: Any, path: tuple[str | int, ...], uncompared: list[str]) -> Iterator[Difference]:
+    """As :func:`differences`, with secrets compared but never shown."""
+    if is_secret(old) or is_secret(new):
+        if is_secret(old) and is_secret(new) and "ciphertext" in old:
+            uncompared.append(show_path(path))
+        elif is_secret(old) != is_secret(new) or reveal(old) != reveal(new):
+            yield Difference(path, None if old is None else HIDDEN, None if new is None else HIDDEN)
+    elif isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in sorted(old.keys() | new.keys()):
+            yield from _compare(old.get(key), new.get(key), (*path, key), uncompared)
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for index, (before, after) in enumerate(zip(old, new, strict=True)):
+            yield from _compare(before, after, (*path, index), uncompared)
+    else:
+        yield from differences(_shown(old), _shown(new), path)
+
+
+def _deleted(stored: Mapping[str, Any]) -> Resource:
+    options = {key: True for key in ("protect", "retainOnDelete") if stored.get(key)}
+    return Resource(
+        stored["urn"],
+        stored["type"],
+        stored["urn"].rpartition("::")[2],
+        _shown(stored.get("inputs") or {}),
+        stored.get("parent", ""),
+        _without_id(stored.get("provider", "")),
+        tuple(stored.get("dependencies") or ()),
+        options,
+        DELETE,
+    )
+
+
+def _shown(value: Any) -> Any:
+    """A value that anybody may read, with whole numbers as such."""
+    value = redact(value)
+    if isinstance(value, Mapping):
+        return {key: _shown(item) for key, item in sorted(value.items())}
+    if isinstance(value, list):
+        return [_shown(item) for item in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return _SHOWN_UNKNOWN if value == _UNKNOWN else value
+
+
+def _without_id(reference: str) -> str:
+    """``urn::id`` to the URN, which has four parts itself."""
+    return "::".join(reference.split("::")[:4])
+
+
+def _ordered(resources: list[Resource]) -> list[Resource]:
+    """In an order that does not depend on the run: what others wait for comes first."""
+    by_urn = {resource.urn: resource for resource in resources}
+    depths: dict[str, int] = {}
+
+    def depth(urn: str) -> int:
+        if urn not in depths and urn in by_urn:
+            depths[urn] = 0
+            resource = by_urn[urn]
+            depths[urn] = 1 + max((depth(other) for other in (resource.parent, *resource.dependencies)), default=0)
+        return depths.get(urn, 0)
+
+    return sorted(resources, key=lambda resource: (depth(resource.urn), resource.urn))

@@ -1,0 +1,120 @@
+"""The configuration of a stack, as a program gets it.
+
+Source: the Pulumi CLI. Keys without a namespace are the project's; text stays as it is, all else becomes JSON.
+What is encrypted cannot be read here: ``[secret]`` stands for it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from fleet_components.cli.config_file import ConfigFile
+from fleet_components.cli.project import Project
+from fleet_components.content.secret import REDACTED
+from fleet_components.model.problem import FieldPath, FleetError, Problem
+
+_SPEC = {"type", "default", "value", "secret", "description", "items"}
+_TYPES: Mapping[str, tuple[type, ...]] = {"integer": (int,), "boolean": (bool,), "array": (list,)}
+
+
+@attrs.frozen
+class Settings:
+    """The configuration.
+
+    Attributes:
+        file: the stack's file.
+        values: by full key.
+        secrets: the keys that hold something encrypted.
+    """
+
+    file: ConfigFile
+    values: Mapping[str, str]
+    secrets: frozenset[str]
+
+
+def read_settings(project: Project, stack: str) -> Settings:
+    """Read the configuration of a stack and the defaults of its project.
+
+    Raises:
+        FleetError: the file is broken, or the configuration is not what the project declares.
+    """
+    path = project.stack_file(stack)
+    file = ConfigFile.read(path) if path.is_file() else ConfigFile(path)
+    given = file.data.get("config") or {}
+    if not isinstance(given, Mapping):
+        raise FleetError([file.problem("config is no map", ("config",), "write key: value")])
+    values = {_full(project, key): value for key, value in given.items()}
+    problems = []
+    for key, spec in project.config.items():
+        full = _full(project, key)
+        if full in values:
+            problems += _check(file, ("config", full if full in given else key), spec, values[full])
+        elif (default := _default(spec)) is not None:
+            values[full] = default
+        elif full.startswith(f"{project.name}:"):
+            hint = f"pulumi config set {key} VALUE --stack {stack}"
+            problems.append(file.problem(f"the project requires {key}", ("config", full), hint))
+    if problems:
+        raise FleetError(problems)
+    secrets = frozenset(key for key, value in values.items() if _has_secret(value))
+    return Settings(file, {key: _text(value) for key, value in values.items()}, secrets)
+
+
+def _full(project: Project, key: str) -> str:
+    return key if ":" in key else f"{project.name}:{key}"
+
+
+def _is_spec(spec: Any) -> bool:
+    return isinstance(spec, Mapping) and bool(spec) and spec.keys() <= _SPEC
+
+
+def _default(spec: Any) -> Any:
+    if not _is_spec(spec):
+        return spec  # shorthand: the value itself
+    return spec.get("default", spec.get("value"))
+
+
+def _check(file: ConfigFile, field: FieldPath, spec: Any, value: Any) -> list[Problem]:
+    if not _is_spec(spec):
+        return []
+    if spec.get("secret") and not _has_secret(value):
+        return [file.problem("must be encrypted", field, f"pulumi config set --secret {field[-1]}")]
+    wanted = _TYPES.get(str(spec.get("type")))
+    if wanted and not _has_secret(value) and type(_parsed(value)) not in wanted:
+        return [file.problem(f"must be of type {spec['type']}", field, "the project declares it so")]
+    return []
+
+
+def _parsed(value: Any) -> Any:
+    """Text may say a number or a boolean too: the command line sets nothing else."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+def _is_secure(value: Any) -> bool:
+    return isinstance(value, Mapping) and value.keys() == {"secure"} and isinstance(value["secure"], str)
+
+
+def _has_secret(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return _is_secure(value) or any(map(_has_secret, value.values()))
+    return isinstance(value, list) and any(map(_has_secret, value))
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return REDACTED if _is_secure(value) else {key: _shown(item) for key, item in value.items()}
+    return [_shown(item) for item in value] if isinstance(value, list) else value
+
+
+def _text(value: Any) -> str:
+    shown = _shown(value)
+    if shown is None:
+        return ""
+    return shown if isinstance(shown, str) else json.dumps(shown)

@@ -1,0 +1,110 @@
+"""A decision in the API's own status form.
+
+Source: ``PlacementStatus`` and ``SchedulingPolicySnapshotStatus`` of ``placement.kubernetes-fleet.io/v1``, and the
+controller that fills the one from the other. Times, generations and what only members could report are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from fleet_components.cli.planned import Decided
+from fleet_components.model.decision import ClusterDecision
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.placement import PICK_FIXED, PICK_N
+from fleet_components.rollout.plan import Placed
+from fleet_components.rollout.strategy import External
+
+API_VERSION = "placement.kubernetes-fleet.io/v1"
+
+
+def placement_status(decided: Decided) -> dict[str, Any]:
+    """``status`` of the placement, as the hub would show it while it rolls out."""
+    status, placed = decided.outcome.decision.status, decided.outcome.record.decisions
+    selected = [_selected(decision, placed) for decision in status.decisions if decision.selected]
+    failed = [_failed(decision) for decision in status.decisions if not decision.selected]
+    return {
+        "conditions": [attrs.asdict(status.placement_condition(decided.kind))],
+        "observedResourceIndex": _observed(decided),
+        "placementStatuses": [*selected, *failed[: _missing(decided, len(selected))]],
+        "selectedResources": [_resource(data) for data in decided.request.objects],
+    }
+
+
+def cluster_decisions(decided: Decided) -> list[dict[str, Any]]:
+    """The decisions of the scheduler, which the API keeps as ``status.targetClusters`` of the policy snapshot."""
+    return [_without_none(decision.to_wire()) for decision in decided.outcome.decision.status.decisions]
+
+
+def api_objects(decided: Decided) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The placement and its policy snapshot, each with its status alone."""
+    namespace, _, name = decided.key.rpartition("/")
+    scope = {"namespace": namespace} if namespace else {}
+    snapshot, condition = decided.outcome.record.memory.snapshot, decided.outcome.decision.status.condition
+    kind = "SchedulingPolicySnapshot" if namespace else "ClusterSchedulingPolicySnapshot"
+    return (
+        _object(decided.kind, {"name": name, **scope}, placement_status(decided)),
+        _object(
+            kind,
+            {"name": f"{name}-{snapshot}", **scope},
+            {
+                "conditions": [attrs.asdict(condition)] if condition else [],
+                "targetClusters": cluster_decisions(decided),
+            },
+        ),
+    )
+
+
+def _object(kind: str, metadata: Mapping[str, str], status: Mapping[str, Any]) -> dict[str, Any]:
+    return {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "status": status}
+
+
+def _observed(decided: Decided) -> str:
+    """With an update run the index is only set when all members have the same one."""
+    record = decided.outcome.record
+    running = {placed.revision for placed in record.decisions.values()}
+    if not isinstance(decided.request.strategy, External):
+        return str(record.revision)
+    return str(running.pop()) if len(running) == 1 else ""
+
+
+def _selected(decision: ClusterDecision, placed: Mapping[str, Placed]) -> dict[str, Any]:
+    name = decision.cluster_name
+    here = placed.get(name)
+    index = {"observedResourceIndex": str(here.revision)} if here else {}
+    return {"clusterName": name, **index, "conditions": [_condition("True", "Scheduled", decision.reason)]}
+
+
+def _failed(decision: ClusterDecision) -> dict[str, Any]:
+    return {"conditions": [_condition("False", "ScheduleFailed", decision.reason)]}
+
+
+def _condition(status: str, reason: str, message: str) -> dict[str, str]:
+    return {"type": "Scheduled", "status": status, "reason": reason, "message": message}
+
+
+def _missing(decided: Decided, selected: int) -> int:
+    """How many members are wanted and were not found."""
+    policy = decided.request.policy
+    if policy and policy.placement_type == PICK_N:
+        return max(0, (policy.number_of_clusters or 0) - selected)
+    return len(policy.cluster_names) - selected if policy and policy.placement_type == PICK_FIXED else 0
+
+
+def _resource(data: Mapping[str, Any]) -> dict[str, str]:
+    manifest = Manifest(data)
+    fields = {
+        "group": manifest.group,
+        "version": manifest.version,
+        "kind": manifest.kind,
+        "namespace": manifest.namespace,
+        "name": manifest.name,
+    }
+    return {field: value for field, value in fields.items() if value}
+
+
+def _without_none(wire: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in wire.items() if value is not None}

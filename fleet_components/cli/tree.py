@@ -1,0 +1,92 @@
+"""The tree of resources, as ``pulumi preview`` shows it: what changes, and what that is part of."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.text import Text
+from rich.tree import Tree
+
+from fleet_components.cli.document import Document
+from fleet_components.cli.words import show_field
+
+_SIGNS = {"create": ("+", "green"), "update": ("~", "yellow"), "delete": ("-", "red"), "same": (" ", "dim")}
+_FIELDS_SHOWN = 3
+
+
+def print_resources(console: Console, resources: Sequence[Document], *, diff: bool) -> None:
+    """Print the resources that change, under those that they belong to."""
+    if any(resource["change"] is None for resource in resources):
+        note = "what changes among the resources is known with the output of pulumi stack export as --state"
+        console.print(Text(note, "dim"))
+        return
+    if all(resource["change"] == "same" for resource in resources):
+        return
+    console.print(Text("Resources", "bold"))
+    urns = {resource["urn"] for resource in resources}
+    children: dict[str, list[Document]] = defaultdict(list)
+    for resource in resources:
+        children[resource["parent"] if resource["parent"] in urns else ""].append(resource)
+    moving = _moving(resources)
+    for root in children[""]:
+        if root["urn"] in moving:
+            tree = Tree(_label(root, "", diff), guide_style="dim")
+            _grow(tree, root, children, moving, diff)
+            console.print(tree)
+    console.print()
+
+
+def _moving(resources: Sequence[Document]) -> set[str]:
+    """What changes, and all that it is part of."""
+    parents = {resource["urn"]: resource["parent"] for resource in resources}
+    found: set[str] = set()
+    for resource in resources:
+        urn = resource["urn"] if resource["change"] != "same" else ""
+        while urn and urn not in found:
+            found.add(urn)
+            urn = parents.get(urn) or ""
+    return found
+
+
+def _grow(
+    tree: Tree, parent: Document, children: Mapping[str, Sequence[Document]], moving: set[str], diff: bool
+) -> None:
+    for child in children.get(parent["urn"], ()):
+        if child["urn"] in moving:
+            _grow(tree.add(_label(child, parent["name"], diff)), child, children, moving, diff)
+
+
+def _label(resource: Document, above: str, diff: bool) -> Text:
+    """``~ Deployment shop/storefront  spec.replicas``; a name that begins with its parent's is shortened."""
+    sign, style = _SIGNS[resource["change"]]
+    name = resource["name"].removeprefix(f"{above}/")
+    label = Text(f"{sign} {_kind(resource['type'])} {name}", style)
+    if resource["change"] == "delete" and resource["options"].get("retainOnDelete"):
+        label.append("  forgotten, not deleted", "dim")
+    hidden = resource["options"].get("hideDiffs", ())
+    fields = [field for field in resource["differences"] if field["field"].split(".")[0] not in hidden]
+    if diff:
+        for field in fields:
+            label.append(f"\n  {show_field(field)}", "default")
+    elif fields:
+        label.append(f"  {_some(fields)}", "dim")
+    return label
+
+
+def _some(fields: Sequence[Document]) -> str:
+    names = [field["field"] for field in fields[:_FIELDS_SHOWN]]
+    more = len(fields) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more else "")
+
+
+def _kind(token: str) -> str:
+    """``Deployment``, ``kubernetes provider``, ``fleet:Binding``, or the whole token for what is none of ours."""
+    package, _, kind = token.rpartition(":")
+    if package == "pulumi:providers":
+        return f"{kind} provider"
+    if package == "pulumi-python:dynamic/fleet":
+        return f"fleet:{kind}"
+    ours = package in ("pulumi:pulumi", "fleet:index") or package.startswith("kubernetes:")
+    return kind if ours else token

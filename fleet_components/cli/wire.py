@@ -1,0 +1,60 @@
+"""Documents as text: JSON, and YAML that kubectl reads back as it was meant."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import yaml
+
+from fleet_components.content.scalar import plain
+
+_Base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_WIDE = 2**30
+
+
+def to_json(document: Any) -> str:
+    """Indented JSON with a line end."""
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def to_yaml(*documents: Any, sort: bool = False) -> str:
+    """YAML documents in block style; lines are never folded, nothing is shared by anchors."""
+    text: str = yaml.dump_all(
+        documents,
+        Dumper=_Dumper,
+        sort_keys=sort,
+        default_flow_style=False,
+        allow_unicode=True,
+        width=_WIDE,
+        explicit_start=len(documents) > 1,
+    )
+    return text
+
+
+class _Dumper(_Base):  # type: ignore[misc]
+    """Quotes what kubectl, unlike PyYAML, would not read as text."""
+
+    def ignore_aliases(self, _data: Any) -> bool:
+        return True
+
+
+def _text(dumper: Any, text: str) -> Any:
+    style = "|" if "\n" in text else '"' if _is_ambiguous(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+def _is_ambiguous(text: str) -> bool:
+    try:
+        return plain(text) is not text
+    except ValueError:
+        return True
+
+
+_Dumper.add_representer(str, _text)
+
+
+def lines(texts: Iterable[str]) -> str:
+    """The texts, a line each."""
+    return "".join(f"{text}\n" for text in texts)

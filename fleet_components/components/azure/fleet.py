@@ -1,0 +1,166 @@
+"""A whole fleet on Azure: resource groups, hub, members, upgrades."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pulumi
+from pulumi_azure_native import resources
+
+from fleet_components.components.azure.hub import AzureHub, AzureHubArgs, OwnHub
+from fleet_components.components.azure.kubeconfig import Login
+from fleet_components.components.azure.member import AzureMember, AzureMemberArgs
+from fleet_components.components.azure.members_file import read_members
+from fleet_components.components.azure.refusal import RefusedError, refuse
+from fleet_components.components.azure.upgrades import AzureUpgrades, AzureUpgradesArgs
+from fleet_components.components.stack_members import member_exports
+from fleet_components.model.azure import checks
+from fleet_components.model.azure.aks_member import AksMember
+from fleet_components.model.azure.cost import member_cost, sum_of
+from fleet_components.model.azure.member import FleetMember
+from fleet_components.model.azure.strategy import Strategy
+from fleet_components.model.azure.upgrade import AutoUpgrade, Run
+from fleet_components.model.azure.vm_size import SizeTable, built_in_sizes
+from fleet_components.model.cluster import Cluster
+from fleet_components.model.problem import FleetError, Problem
+
+_MOST_MEMBERS = 1000
+
+
+@attrs.frozen(kw_only=True)
+class AzureFleetArgs:
+    """A fleet.
+
+    Attributes:
+        members: its members; at most 1,000.
+        hub: the fleet manager to make, or one that is there; None for clusters without a fleet.
+        existing_resource_groups: those not to make. All others that hub and members name are made here, and deleted
+            with the last member in them.
+        strategies: update strategies.
+        runs: update runs.
+        profiles: auto-upgrade profiles.
+        login: how kubeconfigs sign in.
+        sizes: the table of VM sizes and prices; None for the built-in one.
+    """
+
+    members: tuple[FleetMember, ...] = ()
+    hub: AzureHubArgs | AzureHub | OwnHub | None = None
+    existing_resource_groups: frozenset[str] = frozenset()
+    strategies: tuple[Strategy, ...] = ()
+    runs: tuple[Run, ...] = ()
+    profiles: tuple[AutoUpgrade, ...] = ()
+    login: Login = attrs.field(factory=Login)
+    sizes: SizeTable | None = None
+
+    def problems(self, table: SizeTable) -> Iterator[Problem]:
+        """What Azure would refuse of it."""
+        yield from checks.unique((member.name for member in self.members), "member", ("members",))
+        if len(self.members) > _MOST_MEMBERS:
+            yield Problem(f"{len(self.members)} members", ("members",), f"{_MOST_MEMBERS} at most in one fleet")
+        for member in self.members:
+            yield from member.problems(table, ("members", member.name))
+        if (self.strategies or self.runs or self.profiles) and not isinstance(self.hub, AzureHub | AzureHubArgs):
+            yield Problem("upgrades are made by an Azure fleet", ("strategies",), "give it a hub, hubless or not")
+
+
+class AzureFleet(pulumi.ComponentResource):
+    """A fleet with all its members.
+
+    Attributes:
+        hub: the fleet manager.
+        members: by name.
+        records: what the scheduler knows of each member; plain.
+        kubeconfigs: by member name, secrets.
+    """
+
+    hub: AzureHub | OwnHub | None
+    members: Mapping[str, AzureMember]
+    records: tuple[Cluster, ...]
+    kubeconfigs: Mapping[str, pulumi.Output[str]]
+
+    def __init__(self, name: str, args: AzureFleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        table = args.sizes or built_in_sizes()
+        refuse(args.problems(table), f"AzureFleet {name}")
+        super().__init__("fleet:index:AzureFleet", name, None, opts)
+        self._mine = pulumi.ResourceOptions(parent=self)
+        groups = self._resource_groups(args)
+        self.hub = self._make_hub(name, args.hub, groups) if isinstance(args.hub, AzureHubArgs) else args.hub
+        self.members = {member.name: self._member(member, args, groups) for member in args.members}
+        self.records = tuple(member.record for member in self.members.values())
+        self.kubeconfigs = {member: made.kubeconfig for member, made in self.members.items()}
+        self._upgrades(name, args)
+        self._tell_cost(name, args, table)
+        self.register_outputs(self.exports)
+
+    @classmethod
+    def from_file(
+        cls, name: str, path: str | Path, args: AzureFleetArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> AzureFleet:
+        """The same with the members of a YAML file after those of ``args``.
+
+        Raises:
+            RefusedError: the file cannot be read, or something in it is wrong; with file and line.
+        """
+        try:
+            listed = read_members(path, args.sizes or built_in_sizes())
+        except FleetError as error:
+            raise RefusedError(error.problems) from None
+        return cls(name, attrs.evolve(args, members=(*args.members, *listed)), opts)
+
+    @property
+    def exports(self) -> dict[str, Any]:
+        """What a stack of workloads needs of this one: plain records and secret kubeconfigs."""
+        return member_exports(member.member for member in self.members.values())
+
+    def _resource_groups(self, args: AzureFleetArgs) -> dict[str, resources.ResourceGroup]:
+        regions: dict[str, str] = {}
+        if isinstance(args.hub, AzureHubArgs):
+            regions[args.hub.resource_group] = args.hub.region
+        for member in args.members:
+            if isinstance(member, AksMember):
+                regions.setdefault(member.resource_group, member.region)
+        # The region of a group is where its list is kept; who is first in the list must not move it.
+        stay = pulumi.ResourceOptions.merge(self._mine, pulumi.ResourceOptions(ignore_changes=["location"]))
+        return {
+            group: resources.ResourceGroup(group, resource_group_name=group, location=region, opts=stay)
+            for group, region in regions.items()
+            if group not in args.existing_resource_groups
+        }
+
+    def _make_hub(self, name: str, hub: AzureHubArgs, groups: Mapping[str, pulumi.Resource]) -> AzureHub:
+        return AzureHub(name, hub, self._in_group(hub.resource_group, groups))
+
+    def _member(self, member: FleetMember, args: AzureFleetArgs, groups: Mapping[str, pulumi.Resource]) -> AzureMember:
+        group = member.resource_group if isinstance(member, AksMember) else ""
+        member_args = AzureMemberArgs(member=member, hub=self.hub, login=args.login, sizes=args.sizes, tell_cost=False)
+        return AzureMember(member.name, member_args, self._in_group(group, groups))
+
+    def _in_group(self, group: str, groups: Mapping[str, pulumi.Resource]) -> pulumi.ResourceOptions:
+        after = pulumi.ResourceOptions(depends_on=[groups[group]] if group in groups else [])
+        return pulumi.ResourceOptions.merge(self._mine, after)
+
+    def _upgrades(self, name: str, args: AzureFleetArgs) -> None:
+        if not isinstance(self.hub, AzureHub) or not (args.strategies or args.runs or args.profiles):
+            return
+        AzureUpgrades(
+            name,
+            AzureUpgradesArgs(
+                hub=self.hub,
+                strategies=args.strategies,
+                runs=args.runs,
+                profiles=args.profiles,
+                groups=frozenset(member.group for member in args.members if member.group),
+            ),
+            pulumi.ResourceOptions.merge(self._mine, pulumi.ResourceOptions(depends_on=[*self.members.values()])),
+        )
+
+    def _tell_cost(self, name: str, args: AzureFleetArgs, table: SizeTable) -> None:
+        made = [member for member in args.members if isinstance(member, AksMember)]
+        if made:
+            cost = sum_of(member_cost(member, table) for member in made)
+            nodes = sum(pool.nodes for member in made for pool in member.node_pools)
+            text = f"fleet {name}: {len(made)} clusters with {nodes} nodes: {cost.text(table)}"
+            pulumi.log.info(text, resource=self)

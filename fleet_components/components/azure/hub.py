@@ -1,0 +1,203 @@
+"""The fleet manager, with or without a hub cluster, or an AKS cluster of one's own as hub."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import attrs
+import pulumi
+import pulumi_kubernetes as kubernetes
+from pulumi_azure_native import containerservice
+
+from fleet_components.components.azure.arm import children_of
+from fleet_components.components.azure.create_only import HUB, CreateOnly
+from fleet_components.components.azure.hub_network import HubNetwork, hub_network
+from fleet_components.components.azure.kubeconfig import Login, decoded, with_login
+from fleet_components.components.azure.refusal import refuse
+from fleet_components.model.azure import checks, names
+from fleet_components.model.azure.cost import hub_cost
+from fleet_components.model.azure.vm_size import SizeTable, built_in_sizes
+from fleet_components.model.cluster import NO_LABELS
+from fleet_components.model.problem import Problem
+
+PUBLIC, PRIVATE, HUBLESS = "public", "private", "hubless"
+
+
+@attrs.frozen(kw_only=True)
+class AzureHubArgs:
+    """A fleet manager.
+
+    A hubless fleet can get a hub later. Everything else is fixed at creation: name, region, resource group, and of a
+    hub whether it is private, its VM size, DNS prefix and subnets. Changing one is refused in the preview.
+
+    Attributes:
+        resource_group: the resource group that holds it; it must be there.
+        region: the short name of its region. Members may be anywhere.
+        fleet_name: its name in Azure; empty for the component's name.
+        kind: ``public`` (a hub cluster that is reached over the internet), ``private`` (in a virtual network only) or
+            ``hubless`` (update runs only, free of charge).
+        network: where a private hub lives; needed for ``private``, not taken otherwise.
+        vm_size: the size of the hub's one node; None lets Azure choose.
+        dns_prefix: of a public hub's address; empty for the fleet's name.
+        login: how the kubeconfig signs in.
+        tags: Azure tags.
+        sizes: the table for the cost estimate; None for the built-in one.
+    """
+
+    resource_group: str
+    region: str
+    fleet_name: str = ""
+    kind: str = PUBLIC
+    network: HubNetwork | None = None
+    vm_size: str | None = None
+    dns_prefix: str = ""
+    login: Login = attrs.field(factory=Login)
+    tags: Mapping[str, str] = NO_LABELS
+    sizes: SizeTable | None = None
+
+    def problems(self) -> Iterator[Problem]:
+        """What Azure would refuse of it."""
+        yield from names.FLEET.problems(self.fleet_name, ("fleetName",))
+        yield from names.RESOURCE_GROUP.problems(self.resource_group, ("resourceGroup",))
+        yield from names.REGION.problems(self.region, ("region",))
+        yield from checks.one_of(self.kind, (PUBLIC, PRIVATE, HUBLESS), ("kind",))
+        yield from self.login.problems(("login",))
+        if self.vm_size is not None:
+            yield from names.VM_SIZE.problems(self.vm_size, ("vmSize",))
+        if self.kind == PUBLIC:
+            yield from names.DNS_PREFIX.problems(self.dns_prefix or self.fleet_name, ("dnsPrefix",))
+        elif self.dns_prefix:
+            yield Problem(f"a {self.kind} fleet has no DNS prefix", ("dnsPrefix",), "leave it out")
+        if self.kind == HUBLESS and self.vm_size is not None:
+            yield Problem("a hubless fleet has no node", ("vmSize",), "leave it out")
+        if (self.network is not None) != (self.kind == PRIVATE):
+            yield Problem("a private hub, and no other, needs a network", ("network",), "kind: private with a network")
+        elif self.network is not None:
+            yield from self.network.problems(("network",))
+
+
+class AzureHub(pulumi.ComponentResource):
+    """An Azure Kubernetes Fleet Manager.
+
+    Attributes:
+        fleet_id: the fleet's resource ID.
+        fleet_name: its name.
+        kubeconfig: of the hub cluster, a secret; None without one.
+        kind: as declared.
+        identity: the principal ID of the fleet's identity.
+    """
+
+    fleet_id: pulumi.Output[str]
+    fleet_name: pulumi.Output[str]
+    kubeconfig: pulumi.Output[str] | None
+    identity: pulumi.Output[str]
+
+    def __init__(self, name: str, args: AzureHubArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        args = attrs.evolve(args, fleet_name=args.fleet_name or name)
+        refuse(args.problems(), f"AzureHub {name}")
+        super().__init__("fleet:index:AzureHub", name, None, opts)
+        self.kind = args.kind
+        self._name, self._args = name, args
+        self._fleet = self._declare_fleet(children_of(self, opts))
+        self.fleet_id, self.fleet_name = self._fleet.id, self._fleet.name
+        self.identity = self._fleet.identity.apply(lambda identity: identity.principal_id if identity else "")
+        self.kubeconfig = None if args.kind == HUBLESS else self._read_kubeconfig()
+        self._tell_cost()
+        self.register_outputs(
+            {"fleetId": self.fleet_id, "fleetName": self.fleet_name, "kubeconfig": self.kubeconfig, "kind": args.kind}
+        )
+
+    @property
+    def address(self) -> tuple[pulumi.Input[str], pulumi.Input[str]]:
+        """Resource group and name: what its children are declared under."""
+        return self._args.resource_group, self.fleet_name
+
+    @cached_property
+    def provider(self) -> kubernetes.Provider | None:
+        """The hub cluster as a Kubernetes provider, made when first asked for; None for a hubless fleet."""
+        if self.kubeconfig is None:
+            return None
+        return kubernetes.Provider(
+            f"{self._name}-hub",
+            kubeconfig=self.kubeconfig,
+            cluster_identifier=self.fleet_id,
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+
+    def _declare_fleet(self, mine: pulumi.ResourceOptions) -> containerservice.Fleet:
+        args = self._args
+        held = CreateOnly(f"{self._name}-create-only", HUB, self._name, _fixed_at_creation(args), mine)
+        identity = containerservice.ManagedServiceIdentityArgs(type="SystemAssigned")
+        profile = None
+        after: list[pulumi.Resource] = [held]
+        if args.kind == PUBLIC:
+            profile = containerservice.FleetHubProfileArgs(
+                dns_prefix=args.dns_prefix or args.fleet_name, agent_profile=_agent(args)
+            )
+        elif args.network is not None:
+            network = hub_network(self._name, args.network, args.resource_group, args.region, mine)
+            profile, identity = _private_profile(args, network.agents, network.api_server), network.identity
+            after += network.grants
+        return containerservice.Fleet(
+            f"{self._name}-fleet",
+            resource_group_name=args.resource_group,
+            fleet_name=args.fleet_name,
+            location=args.region,
+            hub_profile=profile,
+            identity=identity,
+            tags=dict(args.tags),
+            opts=pulumi.ResourceOptions.merge(mine, pulumi.ResourceOptions(depends_on=after)),
+        )
+
+    def _read_kubeconfig(self) -> pulumi.Output[str]:
+        credentials = containerservice.list_fleet_credentials_output(
+            resource_group_name=self._args.resource_group, fleet_name=self.fleet_name
+        )
+        return pulumi.Output.secret(credentials.apply(lambda found: with_login(decoded(found), self._args.login)))
+
+    def _tell_cost(self) -> None:
+        table = self._args.sizes or built_in_sizes()
+        if self.kind != HUBLESS:
+            cost = hub_cost(self._args.region, self._args.vm_size, table)
+            pulumi.log.info(f"hub {self._name}: {cost.text(table)}", resource=self)
+
+
+@attrs.frozen(eq=False)
+class OwnHub:
+    """A cluster of one's own as hub, with KubeFleet's hub agent installed.
+
+    Its members are not known to Azure: update runs need an :class:`AzureHub`.
+
+    Attributes:
+        provider: the hub cluster as a Kubernetes provider.
+        member_identity: the RBAC subject that a member's agent signs in with, by member name.
+    """
+
+    provider: kubernetes.Provider
+    member_identity: Callable[[str], Mapping[str, Any]]
+
+
+def _fixed_at_creation(args: AzureHubArgs) -> dict[str, Any]:
+    hub = None
+    if args.kind != HUBLESS:
+        hub = {"private": args.kind == PRIVATE, "vmSize": args.vm_size, "dnsPrefix": args.dns_prefix or args.fleet_name}
+    return {"fleetName": args.fleet_name, "resourceGroup": args.resource_group, "region": args.region, "hub": hub}
+
+
+def _agent(args: AzureHubArgs, subnet: pulumi.Input[str] | None = None) -> containerservice.AgentProfileArgs | None:
+    if args.vm_size is None and subnet is None:
+        return None
+    return containerservice.AgentProfileArgs(vm_size=args.vm_size, subnet_id=subnet)
+
+
+def _private_profile(
+    args: AzureHubArgs, agents: pulumi.Input[str], api_server: pulumi.Input[str]
+) -> containerservice.FleetHubProfileArgs:
+    return containerservice.FleetHubProfileArgs(
+        agent_profile=_agent(args, agents),
+        api_server_access_profile=containerservice.APIServerAccessProfileArgs(
+            enable_private_cluster=True, enable_vnet_integration=True, subnet_id=api_server
+        ),
+    )

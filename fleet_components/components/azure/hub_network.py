@@ -1,0 +1,155 @@
+"""Where a private hub lives: two subnets, an identity, and what that identity and Fleet Manager may do with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+
+import attrs
+import pulumi
+from pulumi_azure_native import authorization, containerservice, managedidentity
+
+from fleet_components.components.azure.roles import NETWORK_CONTRIBUTOR, role_definition_id
+from fleet_components.model.azure import checks, names
+from fleet_components.model.problem import FieldPath, Problem
+
+_HUB_RANGE = IPv4Network("10.0.0.0/16")
+_API_SERVER_DELEGATION = "Microsoft.ContainerService/managedClusters"
+_SMALLEST_API_SERVER = 28
+_FIND_FLEET_RP = 'az ad sp list --display-name "Azure Kubernetes Service - Fleet RP" --query "[0].id"'
+
+
+@attrs.frozen(kw_only=True)
+class HubNetwork:
+    """The network of a private hub: ranges for a virtual network of its own, or two subnets that are there.
+
+    Attributes:
+        fleet_rp: the object ID, in this tenant, of the service principal "Azure Kubernetes Service - Fleet RP".
+        address_space: the range of a new virtual network; it must stay clear of 10.0.0.0/16.
+        agents: the range of its subnet for the hub's node.
+        api_server: the range of its subnet for the API server, /28 or larger.
+        agent_subnet: the ID of a subnet that is there, instead of the ranges. A Pulumi output will do.
+        api_server_subnet: the other one, delegated to ``Microsoft.ContainerService/managedClusters``.
+    """
+
+    fleet_rp: str
+    address_space: str = "192.168.0.0/16"
+    agents: str = "192.168.0.0/23"
+    api_server: str = "192.168.2.0/23"
+    agent_subnet: pulumi.Input[str] | None = None
+    api_server_subnet: pulumi.Input[str] | None = None
+
+    def problems(self, path: FieldPath) -> Iterator[Problem]:
+        """What Azure would refuse of it."""
+        for problem in names.OBJECT_ID.problems(self.fleet_rp, (*path, "fleetRp")):
+            yield attrs.evolve(problem, hint=_FIND_FLEET_RP)
+        if (self.agent_subnet is None) != (self.api_server_subnet is None):
+            yield Problem("one of the two subnets is missing", (*path, "agentSubnet"), "give both, or neither")
+        if self.agent_subnet is None:
+            yield from self._range_problems(path)
+
+    def _range_problems(self, path: FieldPath) -> Iterator[Problem]:
+        yield from checks.networks_apart({"agents": self.agents, "apiServer": self.api_server}, path)
+        space = checks.network(self.address_space)
+        if space is None:
+            hint = "for example 192.168.0.0/16"
+            yield Problem(f'"{self.address_space}" is no IPv4 range', (*path, "addressSpace"), hint)
+            return
+        if space.overlaps(_HUB_RANGE):
+            yield Problem(
+                f"{space} overlaps {_HUB_RANGE}, which the hub uses", (*path, "addressSpace"), "another range"
+            )
+        for field, text in (("agents", self.agents), ("apiServer", self.api_server)):
+            found = checks.network(text)
+            if found and not found.subnet_of(space):
+                yield Problem(f"{found} is not part of {space}", (*path, field), "a range within addressSpace")
+            if found and field == "apiServer" and found.prefixlen > _SMALLEST_API_SERVER:
+                yield Problem(f"{found} is too small", (*path, field), f"/{_SMALLEST_API_SERVER} or larger")
+
+
+@attrs.frozen(eq=False)
+class HubPlace:
+    """What a private hub is made in.
+
+    Attributes:
+        agents: the ID of the node's subnet.
+        api_server: the ID of the API server's subnet.
+        identity: the fleet's identity.
+        grants: the role assignments that must stand first.
+    """
+
+    agents: pulumi.Input[str]
+    api_server: pulumi.Input[str]
+    identity: containerservice.ManagedServiceIdentityArgs
+    grants: list[pulumi.Resource]
+
+
+def hub_network(
+    name: str, network: HubNetwork, resource_group: str, region: str, opts: pulumi.ResourceOptions
+) -> HubPlace:
+    """Declare what a private hub needs: subnets unless they are there, identity, role assignments."""
+    agents, api_server = network.agent_subnet, network.api_server_subnet
+    if agents is None or api_server is None:
+        agents, api_server = _subnets(name, network, resource_group, region, opts)
+    own = managedidentity.UserAssignedIdentity(
+        f"{name}-identity", resource_group_name=resource_group, resource_name_=name, location=region, opts=opts
+    )
+    wanted: tuple[tuple[str, pulumi.Input[str], pulumi.Input[str]], ...] = (
+        ("agents", agents, own.principal_id),
+        ("api-server", api_server, own.principal_id),
+        ("fleet-rp", agents, network.fleet_rp),
+    )
+    grants = [_grant(f"{name}-{role}", scope, principal, opts) for role, scope, principal in wanted]
+    identity = containerservice.ManagedServiceIdentityArgs(type="UserAssigned", user_assigned_identities=[own.id])
+    return HubPlace(agents, api_server, identity, grants)
+
+
+def _subnets(
+    name: str, network: HubNetwork, resource_group: str, region: str, opts: pulumi.ResourceOptions
+) -> tuple[pulumi.Output[str], pulumi.Output[str]]:
+    # The network part of the SDK takes half a second to load: only who needs it pays.
+    from pulumi_azure_native import network as azure_network
+
+    vnet = azure_network.VirtualNetwork(
+        f"{name}-vnet",
+        resource_group_name=resource_group,
+        virtual_network_name=name,
+        location=region,
+        address_space=azure_network.AddressSpaceArgs(address_prefixes=[network.address_space]),
+        # Subnets are resources of their own; Azure lists them here as well.
+        opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=["subnets"])),
+    )
+    agents = azure_network.Subnet(
+        f"{name}-agents",
+        resource_group_name=resource_group,
+        virtual_network_name=vnet.name,
+        subnet_name="agents",
+        address_prefix=network.agents,
+        opts=opts,
+    )
+    delegation = azure_network.DelegationArgs(name="aks", service_name=_API_SERVER_DELEGATION)
+    # Azure changes one subnet of a network at a time.
+    after = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=[agents]))
+    api_server = azure_network.Subnet(
+        f"{name}-api-server",
+        resource_group_name=resource_group,
+        virtual_network_name=vnet.name,
+        subnet_name="api-server",
+        address_prefix=network.api_server,
+        delegations=[delegation],
+        opts=after,
+    )
+    return agents.id, api_server.id
+
+
+def _grant(
+    name: str, scope: pulumi.Input[str], principal: pulumi.Input[str], opts: pulumi.ResourceOptions
+) -> authorization.RoleAssignment:
+    return authorization.RoleAssignment(
+        f"{name}-network-contributor",
+        scope=scope,
+        principal_id=principal,
+        principal_type="ServicePrincipal",
+        role_definition_id=role_definition_id(NETWORK_CONTRIBUTOR, scope),
+        opts=opts,
+    )

@@ -1,0 +1,83 @@
+"""Kubeconfigs that need nobody at a keyboard."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import attrs
+import yaml
+
+from fleet_components.model.azure import checks
+from fleet_components.model.codec import camel
+from fleet_components.model.problem import FieldPath, Problem
+
+_NEEDS = {
+    "azurecli": (),
+    "azd": (),
+    "msi": (),
+    "workloadidentity": (),
+    "spn": ("client_id",),
+    "azurepipelines": ("client_id", "service_connection"),
+}
+_FLAGS = {
+    "--client-id": "client_id",
+    "--tenant-id": "tenant",
+    "--azure-pipelines-service-connection-id": "service_connection",
+}
+_KEPT = ("--environment", "--server-id")
+
+
+@attrs.frozen
+class Login:
+    """How ``kubelogin`` gets a token. Secrets come from its environment variables, never from the kubeconfig.
+
+    Attributes:
+        mode: ``azurecli`` (the default), ``azd``, ``msi``, ``workloadidentity``, ``spn`` or ``azurepipelines``.
+        client_id: the identity to sign in with; needed by ``spn`` and ``azurepipelines``.
+        tenant: its tenant; None for the one that Azure writes into the kubeconfig.
+        service_connection: the ID of the service connection, for ``azurepipelines``.
+    """
+
+    mode: str = "azurecli"
+    client_id: str | None = None
+    tenant: str | None = None
+    service_connection: str | None = None
+
+    def problems(self, path: FieldPath = ()) -> Iterator[Problem]:
+        """What ``kubelogin`` would refuse of it, and modes that ask somebody to type."""
+        yield from checks.one_of(self.mode, _NEEDS, (*path, "mode"))
+        for field in _NEEDS.get(self.mode, ()):
+            if getattr(self, field) is None:
+                yield Problem(f"mode {self.mode} needs {camel(field)}", (*path, camel(field)), "write it here")
+
+
+def with_login(kubeconfig: str, login: Login) -> str:
+    """The same kubeconfig, with every ``kubelogin`` user signing in as asked.
+
+    Azure always writes mode ``devicecode``, which waits for somebody to type a code. Users with certificates or tokens
+    stay as they are.
+    """
+    config = yaml.safe_load(kubeconfig)
+    for user in config.get("users") or ():
+        command = (user.get("user") or {}).get("exec")
+        if command and command.get("command") == "kubelogin":
+            command["args"] = _args(command.get("args") or [], login)
+    return yaml.safe_dump(config, sort_keys=False)
+
+
+def decoded(credentials: Any) -> str:
+    """The kubeconfig in the answer of one of Azure's credential functions."""
+    return base64.b64decode(credentials.kubeconfigs[0].value).decode()
+
+
+def _args(args: list[str], login: Login) -> list[str]:
+    given = dict(pairwise(args))
+    flags = {flag: given[flag] for flag in _KEPT if flag in given}
+    flags["--login"] = login.mode
+    flags |= {flag: value for flag, field in _FLAGS.items() if (value := getattr(login, field)) is not None}
+    if login.mode == "spn" and "--tenant-id" in given:
+        flags.setdefault("--tenant-id", given["--tenant-id"])
+    return ["get-token", *(part for flag in flags.items() for part in flag)]

@@ -1,0 +1,139 @@
+"""A member of the fleet: provisioned, registered, and known to the scheduler, from one declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pulumi
+from pulumi_azure_native import containerservice as aks
+
+from fleet_components.components.azure import cluster
+from fleet_components.components.azure.arm import children_of
+from fleet_components.components.azure.create_only import MEMBER, CreateOnly
+from fleet_components.components.azure.hub import AzureHub, OwnHub
+from fleet_components.components.azure.kubeconfig import Login, decoded, with_login
+from fleet_components.components.azure.refusal import refuse
+from fleet_components.components.azure.registration import register
+from fleet_components.components.member import Member
+from fleet_components.model.azure.aks_member import AksMember
+from fleet_components.model.azure.cost import member_cost
+from fleet_components.model.azure.member import FleetMember, JoinedMember
+from fleet_components.model.azure.record import cluster_record
+from fleet_components.model.azure.vm_size import SizeTable, built_in_sizes
+from fleet_components.model.cluster import Cluster
+from fleet_components.model.codec import encode
+from fleet_components.model.problem import Problem
+
+
+@attrs.frozen(kw_only=True)
+class AzureMemberArgs:
+    """A member and where it joins.
+
+    Attributes:
+        member: the declaration: a cluster to create, or one that is there.
+        hub: the fleet that it joins; None for a cluster that stays alone.
+        ready: what must stand, besides its node pools, before work may come to a new member.
+        login: how the kubeconfig signs in.
+        kubeconfig: of a cluster that is there, in place of its file; None to read the file or to ask Azure.
+        sizes: the table of VM sizes and prices; None for the built-in one.
+        tell_cost: prints an estimate of what it costs.
+    """
+
+    member: FleetMember
+    hub: AzureHub | OwnHub | None = None
+    ready: Sequence[pulumi.Resource] = ()
+    login: Login = attrs.field(factory=Login)
+    kubeconfig: pulumi.Input[str] | None = None
+    sizes: SizeTable | None = None
+    tell_cost: bool = True
+
+
+class AzureMember(pulumi.ComponentResource):
+    """A member cluster.
+
+    Attributes:
+        record: what the scheduler knows of it; plain, so that placements can be decided before it exists.
+        cluster_id: the resource ID of its cluster; None for one that Azure does not know.
+        kubeconfig: a secret.
+    """
+
+    record: Cluster
+    cluster_id: pulumi.Output[str] | None
+    kubeconfig: pulumi.Output[str]
+
+    def __init__(self, name: str, args: AzureMemberArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        table = args.sizes or built_in_sizes()
+        refuse((*args.member.problems(table), *args.login.problems(("login",)), *_joining(args)), f"AzureMember {name}")
+        super().__init__("fleet:index:AzureMember", name, None, opts)
+        self._mine = children_of(self, opts)
+        self.record = cluster_record(args.member, table)
+        self._identifier = _identifier(args.member)
+        ready: list[pulumi.Resource] = list(args.ready)
+        if isinstance(args.member, AksMember):
+            ready += self._provision(name, args.member, args.login)
+            if args.tell_cost:
+                pulumi.log.info(f"{name}: {member_cost(args.member, table).text(table)}", resource=self)
+        elif isinstance(args.member, JoinedMember):
+            self._take(name, args.member, args)
+        if args.hub is not None:
+            register(name, args.member, self.cluster_id, args.hub, ready, self._mine)
+        self.register_outputs(
+            {"record": encode(self.record), "clusterId": self.cluster_id, "kubeconfig": self.kubeconfig}
+        )
+
+    @property
+    def member(self) -> Member:
+        """The member as :class:`fleet_components.Fleet` takes it."""
+        return Member(self.record, self.kubeconfig, self._identifier)
+
+    def _provision(self, name: str, member: AksMember, login: Login) -> list[pulumi.Resource]:
+        held = CreateOnly(f"{name}-create-only", MEMBER, name, cluster.fixed_at_creation(member), self._mine)
+        after = pulumi.ResourceOptions.merge(self._mine, pulumi.ResourceOptions(depends_on=[held]))
+        made = cluster.managed_cluster(f"{name}-cluster", member, after)
+        pools = [cluster.agent_pool(f"{name}-{pool.name}", pool, member, made, self._mine) for pool in member.pools]
+        for window in member.maintenance:
+            cluster.maintenance(f"{name}-{window.upgrades}-window", window, member, made, self._mine)
+        self.cluster_id = made.id
+        self.kubeconfig = _ask_azure(member.resource_group, made.name, login)
+        return [made, *pools]
+
+    def _take(self, name: str, member: JoinedMember, args: AzureMemberArgs) -> None:
+        fixed = {"name": member.name, "clusterId": member.cluster_id}
+        CreateOnly(f"{name}-create-only", MEMBER, name, fixed, self._mine)
+        self.cluster_id = pulumi.Output.from_input(member.cluster_id) if member.cluster_id else None
+        if args.kubeconfig is not None:
+            self.kubeconfig = pulumi.Output.secret(args.kubeconfig)
+        elif member.kubeconfig_file:
+            self.kubeconfig = pulumi.Output.secret(Path(member.kubeconfig_file).read_text(encoding="utf-8"))
+        else:
+            found = member.cluster
+            assert found, "declarations are checked before they are used"
+            self.kubeconfig = _ask_azure(found.resource_group, found.name, args.login)
+
+
+def _joining(args: AzureMemberArgs) -> list[Problem]:
+    member = args.member
+    problems = []
+    if isinstance(args.hub, AzureHub) and member.cluster is None:
+        problems.append(Problem("an Azure fleet takes AKS and Arc clusters only", ("clusterId",), "or join no hub"))
+    if isinstance(args.hub, AzureHub) and args.hub.provider is None and member.taints:
+        problems.append(Problem("a hubless fleet has no taints", ("taints",), "leave them out"))
+    if isinstance(member, JoinedMember) and member.kubeconfig_file and not Path(member.kubeconfig_file).is_file():
+        problems.append(Problem(f'there is no file "{member.kubeconfig_file}"', ("kubeconfigFile",), "its path"))
+    return problems
+
+
+def _identifier(member: FleetMember) -> str:
+    """What tells its cluster from any other: without the subscription, which a program may learn later."""
+    found = member.cluster
+    return f"{found.type}/{found.resource_group}/{found.name}" if found else member.name
+
+
+def _ask_azure(resource_group: str, cluster_name: pulumi.Input[str], login: Login) -> pulumi.Output[str]:
+    credentials: pulumi.Output[Any] = aks.list_managed_cluster_user_credentials_output(
+        resource_group_name=resource_group, resource_name=cluster_name, format="exec"
+    )
+    return pulumi.Output.secret(credentials.apply(lambda found: with_login(decoded(found), login)))

@@ -1,0 +1,61 @@
+"""A declared node pool as Azure wants it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fleet_components.model.azure.node_pool import NodePool
+from fleet_components.model.cluster import Taint
+
+_SPOT = {"scale_set_priority": "Spot", "scale_set_eviction_policy": "Delete", "spot_max_price": -1}
+"""Up to the price on demand; Azure deletes what it takes back."""
+
+
+def pool_request(pool: NodePool, version: str | None, subnet: Any) -> dict[str, Any]:
+    """The arguments that ``AgentPool`` and the inline profile of ``ManagedCluster`` share.
+
+    Empty labels and taints are sent as such, so that removed ones go.
+
+    Args:
+        pool: the declared pool.
+        version: its Kubernetes version; None to follow the cluster when it is made.
+        subnet: the cluster's subnet, for a pool that has none of its own.
+    """
+    request = {
+        "mode": pool.mode,
+        "type": "VirtualMachineScaleSets",
+        "os_type": "Linux",
+        "vm_size": pool.vm_size,
+        "count": pool.nodes,
+        "enable_auto_scaling": pool.autoscaled,
+        "min_count": pool.min_count,
+        "max_count": pool.max_count,
+        "availability_zones": list(pool.zones) or None,
+        "node_labels": dict(pool.labels),
+        "node_taints": [_taint(taint) for taint in pool.taints],
+        "os_disk_type": pool.os_disk,
+        "os_disk_size_gb": pool.os_disk_gib,
+        "os_sku": pool.os_sku,
+        "max_pods": pool.max_pods,
+        "orchestrator_version": version,
+        "vnet_subnet_id": pool.subnet if pool.subnet is not None else subnet,
+        "tags": dict(pool.tags),
+        **(_SPOT if pool.spot else {}),
+    }
+    return {field: value for field, value in request.items() if value is not None}
+
+
+def fixed_fields(pool: NodePool) -> dict[str, Any]:
+    """What nothing but a new pool can change, by declared field."""
+    return {
+        "vmSize": pool.vm_size,
+        "zones": list(pool.zones),
+        "spot": pool.spot,
+        "osDisk": pool.os_disk,
+        "osDiskGib": pool.os_disk_gib,
+        "maxPods": pool.max_pods,
+    }
+
+
+def _taint(taint: Taint) -> str:
+    return f"{taint.key}={taint.value}:{taint.effect}" if taint.value else f"{taint.key}:{taint.effect}"

@@ -1,0 +1,24 @@
+"""How a component refuses its arguments: all problems at once, and no traceback under them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pulumi
+
+from fleet_components.model.problem import FleetError, Problem
+
+
+class RefusedError(FleetError, pulumi.RunError):
+    """Arguments that Azure would refuse. Pulumi prints its text alone."""
+
+
+def refuse(problems: Iterable[Problem], subject: str) -> None:
+    """Stop the program if there are problems; ``subject`` names what they are in.
+
+    Raises:
+        RefusedError: there is at least one.
+    """
+    found = [Problem(p.what, p.path, p.hint, subject, p.file, p.line) for p in problems]
+    if found:
+        raise RefusedError(found)

@@ -1,0 +1,79 @@
+"""How a fleet's members are upgraded: strategies, runs, auto-upgrade profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+import pulumi
+
+from fleet_components.components.azure.arm import children_of, fleet_child
+from fleet_components.components.azure.hub import AzureHub
+from fleet_components.components.azure.refusal import refuse
+from fleet_components.model.azure import checks
+from fleet_components.model.azure.strategy import Strategy
+from fleet_components.model.azure.upgrade import AutoUpgrade, Run
+from fleet_components.model.problem import Problem
+
+
+@attrs.frozen(kw_only=True)
+class AzureUpgradesArgs:
+    """The upgrades of a fleet.
+
+    Attributes:
+        hub: the fleet, with or without a hub cluster.
+        strategies: the orders of upgrading that runs and profiles name.
+        runs: upgrades that people start.
+        profiles: upgrades that Azure starts. Members that they touch are declared with ``upgrades: fleet``.
+        groups: the update groups of the members, to find groups that nobody is in; None not to look.
+    """
+
+    hub: AzureHub
+    strategies: tuple[Strategy, ...] = ()
+    runs: tuple[Run, ...] = ()
+    profiles: tuple[AutoUpgrade, ...] = ()
+    groups: frozenset[str] | None = None
+
+    def problems(self) -> Iterator[Problem]:
+        """What Azure would refuse of it."""
+        names = [strategy.name for strategy in self.strategies]
+        yield from checks.unique(names, "strategy", ("strategies",))
+        yield from checks.unique((run.name for run in self.runs), "update run", ("runs",))
+        yield from checks.unique((profile.name for profile in self.profiles), "profile", ("profiles",))
+        for position, strategy in enumerate(self.strategies):
+            yield from strategy.problems(self.groups, ("strategies", position))
+        for position, run in enumerate(self.runs):
+            yield from run.problems(names, ("runs", position))
+        for position, profile in enumerate(self.profiles):
+            yield from profile.problems(names, ("profiles", position))
+
+
+class AzureUpgrades(pulumi.ComponentResource):
+    """Update strategies, update runs and auto-upgrade profiles of a fleet.
+
+    Attributes:
+        strategies: the IDs of the strategies by name.
+    """
+
+    strategies: dict[str, pulumi.Output[str]]
+
+    def __init__(self, name: str, args: AzureUpgradesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        refuse(args.problems(), f"AzureUpgrades {name}")
+        super().__init__("fleet:index:AzureUpgrades", name, None, opts)
+        mine = children_of(self, opts)
+
+        def child(kind: str, word: str, of: Strategy | Run | AutoUpgrade, more: dict[str, Any], *ignored: str) -> Any:
+            properties = {**of.body(), **more}
+            return fleet_child(f"{name}-{word}-{of.name}", kind, of.name, args.hub.address, properties, mine, ignored)
+
+        self.strategies = {each.name: child("updateStrategies", "strategy", each, {}).id for each in args.strategies}
+        for run in args.runs:
+            # A run copies its strategy when it is made, and goes on with the copy.
+            child("updateRuns", "run", run, self._following(run.strategy), "strategy")
+        for profile in args.profiles:
+            child("autoUpgradeProfiles", "profile", profile, self._following(profile.strategy))
+        self.register_outputs({"strategies": self.strategies})
+
+    def _following(self, strategy: str) -> dict[str, Any]:
+        return {"updateStrategyId": self.strategies[strategy]} if strategy else {}

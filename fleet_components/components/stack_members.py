@@ -1,0 +1,47 @@
+"""Members handed from the stack that provisions them to the stacks that place workloads on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pulumi
+
+from fleet_components.components.member import Member
+from fleet_components.model.cluster import Cluster
+from fleet_components.model.codec import decode, encode
+from fleet_components.model.problem import FleetError, Problem
+
+_MEMBERS, _KUBECONFIGS = "members", "kubeconfigs"
+
+
+def member_exports(members: Iterable[Member]) -> dict[str, Any]:
+    """The stack outputs that :func:`members_of_stack` reads: plain records, and kubeconfigs as secrets, by name."""
+    members = tuple(members)
+    return {
+        _MEMBERS: {m.name: {"cluster": encode(m.cluster), "identifier": m.identifier} for m in members},
+        _KUBECONFIGS: {m.name: pulumi.Output.secret(m.kubeconfig) for m in members if m.kubeconfig is not None},
+    }
+
+
+def members_of_stack(stack: str) -> tuple[Member, ...]:
+    """The members that another stack exports, known in a preview; only their kubeconfigs are outputs.
+
+    Args:
+        stack: its full name, as ``organization/project/stack``.
+
+    Raises:
+        FleetError: the stack is not there, or exports no members.
+    """
+    answer = pulumi.runtime.invoke("pulumi:pulumi:readStackOutputs", {"name": stack}).value or {}
+    found = (answer.get("outputs") or {}).get(_MEMBERS)
+    if not isinstance(found, Mapping):
+        hint = f"export member_exports(...) there: outputs {_MEMBERS} and {_KUBECONFIGS}"
+        raise FleetError([Problem(f'the stack "{stack}" exports no members', hint=hint)])
+    kubeconfigs = pulumi.StackReference(stack).get_output(_KUBECONFIGS)
+    return tuple(_member(name, found[name], kubeconfigs) for name in sorted(found))
+
+
+def _member(name: str, exported: Mapping[str, Any], kubeconfigs: pulumi.Output[Any]) -> Member:
+    kubeconfig = kubeconfigs.apply(lambda found: (found or {}).get(name))
+    return Member(decode(Cluster, exported["cluster"]), kubeconfig, exported["identifier"])

@@ -1,0 +1,72 @@
+"""Where the workloads of each kind keep their replicas and their pod template.
+
+Source: Karmada's default resource interpreter, with the third-party kinds whose scripts only name fields. Kinds that
+it does not know are declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from fleet_components.model.manifest import Manifest
+
+_TEMPLATE = ("spec", "template")
+
+
+@attrs.frozen
+class WorkloadShape:
+    """Where the parts of a workload stand.
+
+    Attributes:
+        api_version: ``group/version`` of the kind.
+        kind: the kind.
+        replicas: the path of the number of replicas; None for kinds without (a DaemonSet).
+        template: the path of the pod template; None where there is none. The empty path means the object itself.
+        default: the number of replicas where the field is absent.
+    """
+
+    api_version: str
+    kind: str
+    replicas: tuple[str, ...] | None = ("spec", "replicas")
+    template: tuple[str, ...] | None = _TEMPLATE
+    default: int = 0
+
+
+_KNOWN = (
+    WorkloadShape("apps/v1", "Deployment", default=1),
+    WorkloadShape("apps/v1", "ReplicaSet", default=1),
+    WorkloadShape("apps/v1", "StatefulSet", default=1),
+    WorkloadShape("apps/v1", "DaemonSet", replicas=None),
+    WorkloadShape("batch/v1", "Job", replicas=("spec", "parallelism"), default=1),
+    WorkloadShape("batch/v1", "CronJob", replicas=None, template=("spec", "jobTemplate", "spec", "template")),
+    WorkloadShape("v1", "Pod", replicas=None, template=()),
+    WorkloadShape("apps.kruise.io/v1alpha1", "CloneSet"),
+    WorkloadShape("apps.kruise.io/v1alpha1", "UnitedDeployment"),
+    WorkloadShape("apps.kruise.io/v1alpha1", "BroadcastJob", replicas=("spec", "parallelism"), default=1),
+    WorkloadShape("apps.kruise.io/v1alpha1", "DaemonSet", replicas=None),
+    WorkloadShape("apps.kruise.io/v1beta1", "StatefulSet"),
+)
+_BY_KIND = {(shape.api_version, shape.kind): shape for shape in _KNOWN}
+
+
+def shape_of(manifest: Manifest, declared: Iterable[WorkloadShape] = ()) -> WorkloadShape | None:
+    """The shape of an object; None for what is no workload. A declared shape wins over a known one."""
+    key = (manifest.api_version, manifest.kind)
+    return {**_BY_KIND, **{(shape.api_version, shape.kind): shape for shape in declared}}.get(key)
+
+
+def pod_spec(manifest: Manifest, shape: WorkloadShape | None) -> Mapping[str, Any]:
+    """The pod spec of a workload; empty where there is none."""
+    if shape is None or shape.template is None:
+        return {}
+    return value_at(manifest.data, (*shape.template, "spec")) or {}
+
+
+def value_at(data: Any, path: Iterable[str]) -> Any:
+    """The value at a path; None where it does not lead anywhere."""
+    for step in path:
+        data = data.get(step) if isinstance(data, Mapping) else None
+    return data

@@ -1,0 +1,70 @@
+"""Division by what the members can take: over all of them, or over as few as possible (Aggregated)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from fleet_components.scheduler.karmada.aggregation import shortest_prefix
+from fleet_components.scheduler.karmada.assignment import Assignment, divided, without_zeros
+from fleet_components.scheduler.karmada.candidates import Candidates
+from fleet_components.scheduler.karmada.errors import Unschedulable
+from fleet_components.scheduler.karmada.state import CycleState
+
+
+@attrs.frozen
+class _Step:
+    """What is to be divided by which weights, beside what members keep."""
+
+    doing: str
+    amount: int
+    weights: Mapping[str, int]
+    basis: str
+    kept: Mapping[str, int] = attrs.field(factory=dict)
+
+
+def divide_dynamically(
+    state: CycleState, candidates: Candidates, chosen: list[int], replicas: int, *, aggregated: bool
+) -> Assignment:
+    """Divide with as few changes as possible; from scratch when a rebalance asks for it.
+
+    Raises:
+        Unschedulable: the members cannot take the replicas.
+    """
+    previous = _previous(state, chosen)
+    if not state.fresh and sum(previous.values()) == replicas:
+        return Assignment(without_zeros(previous))
+    step = _step(state, candidates, chosen, replicas, previous)
+    total = _int32(sum(step.weights.values()))
+    if total < step.amount:
+        message = f"Clusters available replicas {total} are not enough to schedule."
+        raise Unschedulable(f"failed to {step.doing}: {message}")
+    weights = step.weights
+    if aggregated:
+        weights = shortest_prefix(weights, {name for name, held in step.kept.items() if held}, step.amount)
+    return divided(step.amount, weights, step.basis, state.memory.uid, step.kept)
+
+
+def _previous(state: CycleState, chosen: list[int]) -> dict[str, int]:
+    """The targets that were selected again; what the others had is placed anew."""
+    selected = {state.inventory.names[position] for position in chosen}
+    return {name: replicas for name, replicas in state.memory.clusters.items() if name in selected}
+
+
+def _step(
+    state: CycleState, candidates: Candidates, chosen: list[int], replicas: int, previous: Mapping[str, int]
+) -> _Step:
+    names, held = state.inventory.names, sum(previous.values())
+    if state.fresh:
+        weights = {names[position]: candidates.available[position] for position in chosen}
+        return _Step("do fresh scale", replicas, weights, "available and own replicas")
+    if held > replicas:
+        return _Step("scale down", replicas, previous, "previous replicas")
+    weights = {names[position]: candidates.allocatable[position] for position in chosen}
+    return _Step("scale up", replicas - held, weights, "available replicas", previous)
+
+
+def _int32(total: int) -> int:
+    """A sum as Karmada has it: it overflows where members without bounds are added up."""
+    return (total + 2**31) % 2**32 - 2**31

@@ -1,0 +1,115 @@
+"""Why each member of the fleet has a template, or has not, and how its replicas were divided."""
+
+from __future__ import annotations
+
+import attrs
+
+from fleet_components.model.inventory import Inventory
+from fleet_components.model.karmada import Placement
+from fleet_components.model.mask import has
+from fleet_components.model.template import Estimates, Template
+from fleet_components.scheduler.explain import MemberExplanation, filter_verdicts, score_verdicts
+from fleet_components.scheduler.framework import Verdict
+from fleet_components.scheduler.karmada.estimator import allocatable
+from fleet_components.scheduler.karmada.profile import FILTERS, LOCALITY
+from fleet_components.scheduler.karmada.state import CycleState
+from fleet_components.scheduler.karmada.status import TemplateDecision
+
+
+@attrs.frozen
+class TemplateExplanation:
+    """A decision explained.
+
+    Attributes:
+        members: every member by name; those that are gone from the fleet come last.
+        division: how the replicas were divided, in words; empty where they are not divided.
+    """
+
+    members: tuple[MemberExplanation, ...]
+    division: tuple[str, ...] = ()
+
+
+def explain(
+    inventory: Inventory,
+    template: Template,
+    placement: Placement,
+    decision: TemplateDecision,
+    *,
+    estimates: Estimates = Estimates(),
+) -> TemplateExplanation:
+    """Explain a decision.
+
+    Args:
+        inventory: the fleet that was scheduled on.
+        template: the object.
+        placement: the placement that was scheduled.
+        decision: its outcome.
+        estimates: how much the members can take.
+    """
+    state = CycleState(inventory, template, placement, decision.memory, estimates)
+    names = {term.affinity_name: term for term in placement.cluster_affinities}
+    state = attrs.evolve(state, group=names.get(decision.memory.observed_group, next(iter(names.values()), None)))
+    members = _Members(state, decision)
+    gone = (name for name in sorted(decision.memory.clusters) if inventory.position(name) is None)
+    known = [members.explain(position) for position in range(len(inventory))]
+    return TemplateExplanation((*known, *map(members.explain_gone, gone)), _division(state, decision))
+
+
+class _Members:
+    """Explains one member after the other."""
+
+    def __init__(self, state: CycleState, decision: TemplateDecision) -> None:
+        self.state = state
+        self.decision = decision
+        self.can_take = allocatable(state)
+        # What the filters would say if the member did not have the object already.
+        self.unplaced = attrs.evolve(state, memory=attrs.evolve(state.memory, clusters={}))
+
+    def explain(self, position: int) -> MemberExplanation:
+        name, selected = self.state.inventory.names[position], has(self.state.targets, position)
+        if has(self.state.inventory.leaving, position):
+            held = "; what it holds cannot be placed elsewhere yet" if selected else ""
+            return MemberExplanation(name, selected, f"is leaving the fleet{held}")
+        verdicts = (
+            *filter_verdicts(FILTERS, self.unplaced, position),
+            *score_verdicts([LOCALITY], self.state, position),
+            *self._capacity(position),
+        )
+        summary = self._why(name, verdicts) if selected else self._why_not(verdicts)
+        return MemberExplanation(name, selected, summary, verdicts)
+
+    def explain_gone(self, name: str) -> MemberExplanation:
+        return MemberExplanation(name, True, "gone from the fleet; what it held cannot be placed elsewhere yet")
+
+    def _capacity(self, position: int) -> tuple[Verdict, ...]:
+        if not self.state.template.replicas:
+            return ()
+        free, held = self.can_take[position], self.state.assigned[position]
+        words = f"can take {free} more replicas" if held else f"can take {free} replicas"
+        return (Verdict("Capacity", None, words, free),)
+
+    def _why(self, name: str, verdicts: tuple[Verdict, ...]) -> str:
+        replicas, wanted = self.decision.memory.clusters[name], self.state.template.replicas
+        share = f"has {replicas} of {wanted} replicas" if self.state.template.workload else "has the object"
+        failing = [verdict.words for verdict in verdicts if verdict.passed is False]
+        return f"{share}; stays although {failing[0]}" if failing else share
+
+    def _why_not(self, verdicts: tuple[Verdict, ...]) -> str:
+        failing = [verdict.words for verdict in verdicts if verdict.passed is False]
+        condition = self.decision.status.condition
+        if failing:
+            return failing[0]
+        if condition and condition.status != "True":
+            return f"could take it, but nothing could be decided: {condition.message}"
+        count = len(self.decision.memory.clusters)
+        return f"could take it, but {count} {'other is' if count == 1 else 'others are'} chosen"
+
+
+def _division(state: CycleState, decision: TemplateDecision) -> tuple[str, ...]:
+    if not (state.template.workload and state.placement.divided):
+        return ()
+    if decision.status.divisions:
+        return tuple(division.words for division in decision.status.divisions)
+    clusters = decision.memory.clusters
+    shares = ", ".join(str(replicas) for replicas in clusters.values())
+    return (f"{sum(clusters.values())} replicas over {', '.join(clusters)} as before: {shares}",) if clusters else ()

@@ -1,0 +1,145 @@
+"""Why an object belongs to the policy that has it, as rows for people to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import attrs
+
+from fleet_components.model.claims import Claims, template_key
+from fleet_components.model.karmada import (
+    CLUSTER_PROPAGATION,
+    PROPAGATION,
+    PolicyKey,
+    PropagationPolicy,
+    Rank,
+    ResourceSelector,
+    best_rank,
+)
+from fleet_components.model.manifest import Manifest
+from fleet_components.scheduler.karmada.matching import best_policy, matches, missing_overrides, preference
+
+_PRECISION = {Rank.NAME: "by name", Rank.LABEL: "by labels", Rank.ALL: "every object of its kind"}
+
+
+@attrs.frozen
+class PolicyVerdict:
+    """One policy's part in who gets an object.
+
+    Attributes:
+        policy: the policy.
+        wins: whether the object is its own.
+        rank: how precisely it matches the object.
+        priority: its explicit priority.
+        words: why it wins, or does not.
+    """
+
+    policy: PolicyKey
+    wins: bool
+    rank: Rank
+    priority: int
+    words: str
+
+
+def explain_match(
+    template: Manifest,
+    policies: Iterable[PropagationPolicy],
+    claims: Claims,
+    overrides: frozenset[PolicyKey] = frozenset(),
+) -> list[PolicyVerdict]:
+    """Say of every policy whether the object is its own, and why. The winner comes first, then the closest.
+
+    Args:
+        template: the object.
+        policies: the propagation policies.
+        claims: the claims after :func:`~fleet_components.scheduler.karmada.matching.match_policies`.
+        overrides: the override policies that are there, for ``dependentOverrides``.
+    """
+    explanation = _Explanation(template, tuple(policies), claims.of(template_key(template)).policy, overrides)
+    return [explanation.verdict(policy) for policy in explanation.ordered()]
+
+
+@attrs.frozen
+class _Explanation:
+    template: Manifest
+    policies: tuple[PropagationPolicy, ...]
+    owner: PolicyKey | None
+    overrides: frozenset[PolicyKey]
+
+    def ordered(self) -> list[PropagationPolicy]:
+        return sorted(
+            self.policies, key=lambda p: (p.key != self.owner, not self.fits(p), preference(p, self.template))
+        )
+
+    def fits(self, policy: PropagationPolicy) -> bool:
+        return matches(policy, self.template)
+
+    def verdict(self, policy: PropagationPolicy) -> PolicyVerdict:
+        rank = best_rank(policy.spec.resource_selectors, self.template) if self.fits(policy) else Rank.NO_MATCH
+        return PolicyVerdict(policy.key, policy.key == self.owner, rank, policy.spec.priority, self.words(policy))
+
+    def words(self, policy: PropagationPolicy) -> str:
+        if policy.key == self.owner:
+            return self.why_it_wins(policy)
+        if not self.fits(policy):
+            return _mismatch(policy, self.template)
+        if missing := missing_overrides(policy, self.overrides):
+            return f"waits for the override policies {', '.join(missing)}"
+        if self.owner is None:
+            return self.why_it_loses(policy, best_policy(self.template, self.policies))
+        return self.why_it_does_not_take_over(policy)
+
+    def why_it_wins(self, policy: PropagationPolicy) -> str:
+        if not self.fits(policy):
+            return "has the claim but no longer matches: changes of the object wait until the policy changes"
+        if best_policy(self.template, self.policies) == policy:
+            return f"{self.strength(policy)}, and no other policy is better"
+        return f"{self.strength(policy)}; it claimed the object first, and a claim stays"
+
+    def why_it_loses(self, policy: PropagationPolicy, best: PropagationPolicy | None) -> str:
+        if best is None or best == policy:
+            return f"{self.strength(policy)}, and is looked at next"
+        return _comparison(policy, best, self.template)
+
+    def why_it_does_not_take_over(self, policy: PropagationPolicy) -> str:
+        owner = next((p for p in self.policies if p.key == self.owner), None)
+        if owner is None:
+            return f"{self.strength(policy)}, but {self.owner} has the claim"
+        if preference(policy, self.template) > preference(owner, self.template):
+            return _comparison(policy, owner, self.template)
+        return f"{self.strength(policy)} and would be better, but the claim of {owner.key.kind} {owner.key} stays"
+
+    def strength(self, policy: PropagationPolicy) -> str:
+        rank = best_rank(policy.spec.resource_selectors, self.template)
+        return f"selects {'' if rank is Rank.ALL else 'it '}{_PRECISION[rank]} with priority {policy.spec.priority}"
+
+
+def _comparison(loser: PropagationPolicy, winner: PropagationPolicy, template: Manifest) -> str:
+    """What makes the one policy better than the other."""
+    name = f"{winner.key.kind} {winner.key}"
+    if (loser.key.kind, winner.key.kind) == (CLUSTER_PROPAGATION, PROPAGATION):
+        return f"{name} of the object's own namespace comes before any ClusterPropagationPolicy"
+    if loser.spec.priority != winner.spec.priority:
+        return f"its priority {loser.spec.priority} is lower than {winner.spec.priority} of {name}"
+    ranks = [best_rank(policy.spec.resource_selectors, template) for policy in (loser, winner)]
+    if ranks[0] != ranks[1]:
+        return f"selects {_PRECISION[ranks[0]]}; {name} has the same priority and selects {_PRECISION[ranks[1]]}"
+    return f"as good as {name}, whose name comes first"
+
+
+def _mismatch(policy: PropagationPolicy, template: Manifest) -> str:
+    if policy.key.kind == PROPAGATION and policy.key.namespace != template.namespace:
+        where = f"in namespace {template.namespace}" if template.namespace else "in no namespace"
+        return f"selects only in its namespace {policy.key.namespace}; the object is {where}"
+    reasons = [_selector_mismatch(selector, template) for selector in policy.spec.resource_selectors]
+    return "; ".join(dict.fromkeys(reasons))
+
+
+def _selector_mismatch(selector: ResourceSelector, template: Manifest) -> str:
+    if (selector.api_version, selector.kind) != (template.api_version, template.kind):
+        return f"selects {selector.api_version} {selector.kind}"
+    if selector.namespace and selector.namespace != template.namespace:
+        return f"selects in namespace {selector.namespace}"
+    if selector.name:
+        return f"selects the name {selector.name}"
+    return "its labelSelector does not match the object's labels"

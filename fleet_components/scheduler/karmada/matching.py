@@ -1,0 +1,304 @@
+"""Which policy claims which object: Karmada's resource detector, at its fixpoint.
+
+Source: Karmada facts. A claim sticks. An object without one goes to the best PropagationPolicy of its namespace, or
+else to the best ClusterPropagationPolicy; one that none matches waits. Policies are looked at when they are new or
+have changed, objects when they have changed, were released or waited; so what comes out depends on what came before.
+All changes of one call are there before the first is looked at.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from fleet_components.model.claims import Bound, Claim, Claims, SeenPolicy
+from fleet_components.model.event import Event
+from fleet_components.model.karmada import (
+    CLUSTER_OVERRIDE,
+    CLUSTER_PROPAGATION,
+    OVERRIDE,
+    PROPAGATION,
+    PolicyKey,
+    PropagationPolicy,
+    Rank,
+    best_rank,
+)
+from fleet_components.model.manifest import Manifest
+
+CLAIMED_BY_LABEL = "resourcetemplate.karmada.io/claimed-by"
+WAITING_FOR_OVERRIDES = "waiting for dependent overrides"
+_RESERVED_NAMESPACES = ("karmada-system", "karmada-cluster", "karmada-es-.*")
+_CARRIED = (
+    "placement",
+    "propagateDeps",
+    "schedulerName",
+    "failover",
+    "conflictResolution",
+    "preserveResourcesOnDeletion",
+    "suspension",
+    "schedulePriority",
+)
+
+
+@attrs.frozen
+class MatchSettings:
+    """How the control plane is set up.
+
+    Attributes:
+        preemption: the feature gate PropagationPolicyPreemption, off by default.
+        skipped_namespaces: namespaces without propagation, as regular expressions (``kube-.*`` by default).
+    """
+
+    preemption: bool = False
+    skipped_namespaces: tuple[str, ...] = ("kube-.*",)
+
+    def propagates(self, manifest: Manifest) -> bool:
+        """Whether the object is looked at at all: not in a reserved or skipped namespace, not taken by others."""
+        skipped = (*_RESERVED_NAMESPACES, *self.skipped_namespaces)
+        if any(re.fullmatch(pattern, manifest.namespace) for pattern in skipped):
+            return False
+        return not manifest.labels.get(CLAIMED_BY_LABEL)
+
+
+@attrs.frozen
+class Hub:
+    """What is there.
+
+    Attributes:
+        templates: the objects by :func:`~fleet_components.model.claims.template_key`; an object without a namespace
+            is cluster-scoped.
+        policies: the propagation policies.
+        overrides: the override policies, for ``dependentOverrides``.
+        revisions: a number for each object that grows with every change of it; 0 where absent.
+    """
+
+    templates: Mapping[str, Manifest]
+    policies: tuple[PropagationPolicy, ...] = ()
+    overrides: frozenset[PolicyKey] = frozenset()
+    revisions: Mapping[str, int] = attrs.field(factory=dict)
+
+
+@attrs.frozen
+class Matched:
+    """What came out.
+
+    Attributes:
+        claims: what to remember.
+        events: the events that Karmada records, each with the key of its object.
+        errors: what Karmada keeps trying, as it logs it.
+    """
+
+    claims: Claims
+    events: tuple[tuple[str, Event], ...] = ()
+    errors: tuple[str, ...] = ()
+
+
+def match_policies(hub: Hub, claims: Claims = Claims(), settings: MatchSettings = MatchSettings()) -> Matched:
+    """Bring the claims up to date with what is there."""
+    detector = _Detector(hub, claims, settings)
+    detector.look_at_policies()
+    detector.look_at_objects()
+    seen = {_path(policy.key): detector.seen(policy) for policy in hub.policies}
+    return Matched(Claims(detector.objects, seen), tuple(detector.events), tuple(detector.errors))
+
+
+def best_policy(manifest: Manifest, policies: Iterable[PropagationPolicy]) -> PropagationPolicy | None:
+    """The policy that an object without a claim goes to; None when none matches."""
+    ranked = [(preference(policy, manifest), policy) for policy in policies if matches(policy, manifest)]
+    return min(ranked, key=lambda entry: entry[0])[1] if ranked else None
+
+
+def matches(policy: PropagationPolicy, manifest: Manifest) -> bool:
+    """Whether the policy can take the object: one of its selectors matches, in its own namespace."""
+    if policy.key.kind == PROPAGATION and policy.key.namespace != manifest.namespace:
+        return False
+    return best_rank(policy.spec.resource_selectors, manifest) is not Rank.NO_MATCH
+
+
+def preference(policy: PropagationPolicy, manifest: Manifest) -> tuple[bool, int, int, str]:
+    """Sorts policies that match an object, the best first: kind, priority, precision, name."""
+    rank = best_rank(policy.spec.resource_selectors, manifest)
+    return (policy.key.kind == CLUSTER_PROPAGATION, -policy.spec.priority, -rank, policy.key.name)
+
+
+def missing_overrides(policy: PropagationPolicy, overrides: frozenset[PolicyKey]) -> list[str]:
+    """The override policies that the policy waits for."""
+    kind = CLUSTER_OVERRIDE if policy.key.kind == CLUSTER_PROPAGATION else OVERRIDE
+    names = policy.spec.dependent_overrides
+    return [name for name in names if PolicyKey(kind, policy.key.namespace, name) not in overrides]
+
+
+class _Detector:
+    """One pass over all that has changed."""
+
+    def __init__(self, hub: Hub, claims: Claims, settings: MatchSettings) -> None:
+        self.hub, self.claims, self.settings = hub, claims, settings
+        self.policies = {policy.key: policy for policy in hub.policies}
+        looked_at = [key for key, manifest in hub.templates.items() if settings.propagates(manifest)]
+        known = {key: claim for key, claim in claims.objects.items() if key in looked_at}
+        self.objects: dict[str, Claim] = {**known, **{key: Claim() for key in looked_at if key not in known}}
+        self.named = {_identity(hub.templates[key]): key for key in self.objects}
+        self.waiting = {key for key, claim in known.items() if claim.policy is None and claim.revision is not None}
+        self.queue: dict[tuple[str, bool], None] = {}
+        self.events: list[tuple[str, Event]] = []
+        self.errors: list[str] = []
+        self.failed: set[PolicyKey] = set()
+
+    def look_at_policies(self) -> None:
+        """Deleted policies first, then the new and the changed ones."""
+        for path in self.claims.policies:
+            if PolicyKey(*path.split("/")) not in self.policies:
+                self._delete(PolicyKey(*path.split("/")))
+        for policy in sorted(self.hub.policies, key=lambda policy: policy.key):
+            before = self.claims.policies.get(_path(policy.key))
+            if before is None or before.digest != _digest(policy.data):
+                self._reconcile(policy)
+            if before is not None and self.settings.preemption:
+                for other in self._between(policy, before.priority):
+                    self._reconcile(other)
+
+    def look_at_objects(self) -> None:
+        """What is queued already, then the new and the changed objects."""
+        for key, claim in self.objects.items():
+            if claim.revision != self._revision(key):
+                self._enqueue(key)
+        while self.queue:
+            key, by_policy = next(iter(self.queue))
+            del self.queue[key, by_policy]
+            self._sync(key, by_policy)
+
+    def seen(self, policy: PropagationPolicy) -> SeenPolicy:
+        """What to remember of a policy."""
+        digest = "" if policy.key in self.failed else _digest(policy.data)
+        return SeenPolicy(digest, policy.spec.priority)
+
+    def _delete(self, key: PolicyKey) -> None:
+        for name, claim in self.objects.items():
+            if claim.policy == key:
+                self._release(name)
+
+    def _between(self, policy: PropagationPolicy, former: int) -> list[PropagationPolicy]:
+        """The policies that can take over now that this one's priority was lowered, the highest first."""
+        others = [
+            other
+            for other in self.hub.policies
+            if (other.key.kind, other.key.namespace) == (policy.key.kind, policy.key.namespace)
+            and other.spec.preemption == "Always"
+            and policy.spec.priority < other.spec.priority < former
+        ]
+        return sorted(others, key=lambda other: (-other.spec.priority, other.key))
+
+    def _reconcile(self, policy: PropagationPolicy) -> None:
+        self._release_unmatched(policy)
+        for key, claim in self.objects.items():
+            if claim.bound and claim.bound.policy == policy.key:
+                self._enqueue(key, policy.lazy)
+        matching = [key for key in self.objects if key in self.waiting and matches(policy, self.hub.templates[key])]
+        if matching and missing_overrides(policy, self.hub.overrides):
+            self.failed.add(policy.key)
+            self.errors.append(WAITING_FOR_OVERRIDES)
+            return
+        for key in matching:
+            self.waiting.discard(key)
+            self._enqueue(key, policy.lazy)
+        if self.settings.preemption and policy.spec.preemption == "Always":
+            self._preempt(policy)
+
+    def _release_unmatched(self, policy: PropagationPolicy) -> None:
+        for key, claim in self.objects.items():
+            bound = claim.bound
+            if bound and bound.policy == policy.key and not matches(policy, self.hub.templates[key]):
+                self._set(key, bound=attrs.evolve(bound, policy=None))
+                if claim.policy and claim.policy.kind == policy.key.kind:
+                    self._release(key)
+
+    def _preempt(self, policy: PropagationPolicy) -> None:
+        for selector in policy.spec.resource_selectors:
+            key = self.named.get((selector.api_version, selector.kind, selector.namespace, selector.name))
+            claimed = self.objects[key].policy if key else None
+            if key and claimed and self._may_preempt(policy, claimed):
+                self._record(key, "PreemptPolicySucceed", _preempted(policy.key, claimed))
+                self._set(key, policy=policy.key)
+                self._enqueue(key, policy.lazy)
+
+    def _may_preempt(self, policy: PropagationPolicy, claimed: PolicyKey) -> bool:
+        if claimed == policy.key or claimed not in self.policies:
+            return False
+        if claimed.kind != policy.key.kind:
+            return claimed.kind == CLUSTER_PROPAGATION
+        return policy.spec.priority > self.policies[claimed].spec.priority
+
+    def _sync(self, key: str, by_policy: bool) -> None:
+        """Look at an object, because of itself or because of a lazy policy."""
+        manifest, claim = self.hub.templates[key], self.objects[key]
+        self._set(key, revision=self._revision(key))
+        if claim.policy is None:
+            policy = best_policy(manifest, self.hub.policies)
+            if policy is None:
+                return
+        elif claim.policy not in self.policies:
+            self._release(key)
+            return
+        else:
+            policy = self.policies[claim.policy]
+            if not matches(policy, manifest):
+                return
+        if missing_overrides(policy, self.hub.overrides):
+            self._set(key, revision=None)
+            self.errors.append(WAITING_FOR_OVERRIDES)
+            return
+        self._apply(key, policy, by_policy)
+
+    def _apply(self, key: str, policy: PropagationPolicy, by_policy: bool) -> None:
+        before = self.objects[key]
+        self._set(key, policy=policy.key)
+        if by_policy and policy.lazy:
+            return
+        carried = {part: policy.data[part] for part in _CARRIED if part in policy.data}
+        bound = Bound(policy.key, carried, self._revision(key))
+        if (before.policy, before.bound) != (policy.key, bound):
+            self._set(key, bound=bound)
+            scope = "cluster policy" if policy.key.kind == CLUSTER_PROPAGATION else "policy"
+            self._record(key, "ApplyPolicySucceed", f"Apply {scope}({policy.key}) succeed")
+
+    def _release(self, key: str) -> None:
+        """Take the claim off an object and its binding, which gives other policies a chance."""
+        claim = self.objects[key]
+        if claim.bound and claim.bound.policy == claim.policy:
+            self._set(key, bound=attrs.evolve(claim.bound, policy=None))
+        self._set(key, policy=None)
+        self._enqueue(key)
+
+    def _enqueue(self, key: str, by_policy: bool = False) -> None:
+        self.queue.setdefault((key, by_policy))
+
+    def _set(self, key: str, **changes: Any) -> None:
+        self.objects[key] = attrs.evolve(self.objects[key], **changes)
+
+    def _revision(self, key: str) -> int:
+        return self.hub.revisions.get(key, 0)
+
+    def _record(self, key: str, reason: str, message: str) -> None:
+        self.events.append((key, Event("Normal", reason, message)))
+
+
+def _preempted(winner: PolicyKey, loser: PolicyKey) -> str:
+    words = {PROPAGATION: "propagation policy", CLUSTER_PROPAGATION: "cluster propagation policy"}
+    return f"{words[winner.kind].capitalize()}({winner}) preempted {words[loser.kind]}({loser}) successfully"
+
+
+def _identity(manifest: Manifest) -> tuple[str, str, str, str]:
+    return (manifest.api_version, manifest.kind, manifest.namespace, manifest.name)
+
+
+def _path(key: PolicyKey) -> str:
+    return f"{key.kind}/{key.namespace}/{key.name}"
+
+
+def _digest(data: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,0 +1,41 @@
+"""TaintToleration: a new member's NoSchedule and NoExecute taints must be tolerated."""
+
+from __future__ import annotations
+
+from fleet_components.model.cluster import Taint
+from fleet_components.model.mask import Mask
+from fleet_components.scheduler.karmada.state import CycleState
+
+_EFFECTS = ("NoSchedule", "NoExecute")
+
+
+class TaintToleration:
+    """Filters out members with a taint that is not tolerated; members that have the object already keep it."""
+
+    name = "TaintToleration"
+
+    def mask(self, state: CycleState, candidates: Mask) -> Mask:
+        """Members all of whose taints are tolerated, for however short a time, and current targets."""
+        for taint, tainted in state.inventory.taints.items():
+            if _repels(state, taint):
+                candidates &= ~tainted | state.targets
+        return candidates
+
+    def reason(self, state: CycleState, position: int) -> str:
+        """The first taint that is not tolerated, in spec order."""
+        taint = self._untolerated(state, position)
+        value = f"={taint.value}" if taint.value else ""
+        return f"cluster(s) had untolerated taint {{{taint.key}{value}:{taint.effect}}}"
+
+    def remedy(self, state: CycleState, position: int) -> str:
+        """The toleration that is missing."""
+        taint = self._untolerated(state, position)
+        return f'tolerate {{key: {taint.key}, operator: Equal, value: "{taint.value}"}}, or remove the taint'
+
+    def _untolerated(self, state: CycleState, position: int) -> Taint:
+        return next(taint for taint in state.inventory.clusters[position].taints if _repels(state, taint))
+
+
+def _repels(state: CycleState, taint: Taint) -> bool:
+    tolerations = state.placement.cluster_tolerations
+    return taint.effect in _EFFECTS and not any(toleration.tolerates(taint) for toleration in tolerations)

@@ -1,0 +1,30 @@
+"""What users need to test their own programs: run them in process and look at what they register.
+
+Example::
+
+    from fleet_components.testing import run_program
+
+    def test_the_shop_stays_in_europe():
+        run = run_program(my_program)
+        decisions = run.inputs("shop", "fleet:Placement")["decisions"]
+        assert all(cluster.startswith("eu-") for cluster in decisions)
+"""
+
+from fleet_components.testing.mocks import CheckFailed, FleetMocks
+from fleet_components.testing.monitor import RecordingMonitor, Refused, Registration
+from fleet_components.testing.program import ProgramRun, run_program
+from fleet_components.testing.state import StackState, StoredResource, redact, reveal
+
+__all__ = [
+    "CheckFailed",
+    "FleetMocks",
+    "ProgramRun",
+    "RecordingMonitor",
+    "Refused",
+    "Registration",
+    "StackState",
+    "StoredResource",
+    "redact",
+    "reveal",
+    "run_program",
+]

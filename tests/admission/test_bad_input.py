@@ -1,0 +1,339 @@
+"""What users get wrong: each refusal names file, line, field, what is wrong, and something that would do."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from fleet_components.admission import Admission, admit
+from fleet_components.content.load import load_text
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import show_path
+
+_PLACEMENT = """\
+apiVersion: placement.kubernetes-fleet.io/v1
+kind: ClusterResourcePlacement
+metadata:
+  name: web
+spec:
+  resourceSelectors:
+  - {group: "", version: v1, kind: Namespace, name: web}
+"""
+_MEMBER = """\
+apiVersion: cluster.kubernetes-fleet.io/v1
+kind: MemberCluster
+metadata:
+  name: member-1
+spec:
+  identity: {kind: ServiceAccount, name: member-1, namespace: fleet-system}
+"""
+_STAGES = """\
+apiVersion: placement.kubernetes-fleet.io/v1
+kind: ClusterStagedUpdateStrategy
+metadata: {name: by-stage}
+spec:
+"""
+_OVERRIDE = """\
+apiVersion: placement.kubernetes-fleet.io/v1
+kind: ClusterResourceOverride
+metadata: {name: web}
+spec:
+  clusterResourceSelectors:
+  - {group: "", version: v1, kind: Namespace, name: web}
+  policy:
+"""
+_BUDGET = """\
+apiVersion: placement.kubernetes-fleet.io/v1beta1
+kind: ClusterResourcePlacementDisruptionBudget
+metadata: {name: web}
+spec:
+"""
+
+
+def _admit(text: str, *context: Manifest) -> Admission:
+    return admit(load_text(text, "fleet.yaml")[0], context=context)
+
+
+# (text, line, stage, field, part of what is wrong, part of the hint)
+_BAD = {
+    "kind misspelt": (
+        _PLACEMENT.replace("Placement", "Placment"),
+        (2, "kind", "kind", 'no matches for kind "ClusterResourcePlacment"', "write kind: ClusterResourcePlacement"),
+    ),
+    "version that does not exist": (
+        _PLACEMENT.replace("/v1", "/v2"),
+        (1, "kind", "apiVersion", "/v2", "write apiVersion: placement.kubernetes-fleet.io/v1beta1"),
+    ),
+    "group misspelt": (
+        _MEMBER.replace(".io/", "/"),
+        (
+            1,
+            "kind",
+            "apiVersion",
+            "cluster.kubernetes-fleet/v1",
+            "write apiVersion: cluster.kubernetes-fleet.io/v1beta1",
+        ),
+    ),
+    "kind in the core group": (
+        _MEMBER.replace("cluster.kubernetes-fleet.io/", ""),
+        (1, "kind", "apiVersion", 'in version "v1"', "write apiVersion: cluster.kubernetes-fleet.io/v1beta1"),
+    ),
+    "field misspelt": (
+        _PLACEMENT + "  policy:\n    placementTyp: PickAll\n",
+        (9, "strict", "spec.policy.placementTyp", 'unknown field "spec.policy.placementTyp"', 'write "placementType"'),
+    ),
+    "field with a capital": (
+        _PLACEMENT + "  policy:\n    tolerations:\n    - key: gpu\n      operator: Exists\n      Effect: NoSchedule\n",
+        (12, "strict", "spec.policy.tolerations[0].Effect", "unknown field", 'write "effect"'),
+    ),
+    "field in the wrong place": (
+        _PLACEMENT + "  numberOfClusters: 3\n",
+        (8, "strict", "spec.numberOfClusters", "unknown field", "it belongs at spec.policy.numberOfClusters"),
+    ),
+    "labels without matchLabels": (
+        _STAGES + "  stages:\n  - name: canary\n    labelSelector: {env: canary}\n",
+        (7, "strict", "spec.stages[0].labelSelector.env", "unknown field", "write matchLabels: {env: canary}"),
+    ),
+    "field of another version": (
+        _PLACEMENT + "  strategy:\n    deleteStrategy: {propagationPolicy: Abandon}\n",
+        (
+            9,
+            "strict",
+            "spec.strategy.deleteStrategy",
+            "unknown",
+            "write apiVersion: placement.kubernetes-fleet.io/v1beta1",
+        ),
+    ),
+    "list given as an object": (
+        _PLACEMENT + "  policy:\n    tolerations:\n      key: gpu\n",
+        (9, "decode", "spec.policy.tolerations", "cannot unmarshal object", "expected a list, found an object: write "),
+    ),
+    "number given as text": (
+        _PLACEMENT + '  policy: {placementType: PickN, numberOfClusters: "3"}\n',
+        (8, "decode", "spec.policy.numberOfClusters", "cannot unmarshal string", "write numberOfClusters: 3"),
+    ),
+    "number too great": (
+        _PLACEMENT + "  policy: {placementType: PickN, numberOfClusters: 3000000000}\n",
+        (8, "decode", "spec.policy.numberOfClusters", "number 3000000000", "write a smaller number"),
+    ),
+    "PickN without a number": (
+        _PLACEMENT + "  policy:\n    placementType: PickN\n",
+        (8, "crd", "spec.policy", "numberOfClusters must be set when placementType is PickN", "numberOfClusters: 3"),
+    ),
+    "spread without PickN": (
+        _PLACEMENT + "  policy:\n    topologySpreadConstraints: [{topologyKey: region}]\n",
+        (8, "crd", "spec.policy", "cannot be set when placementType is PickAll", "PickN for the other two"),
+    ),
+    "placement type in lower case": (
+        _PLACEMENT + "  policy:\n    placementType: pickAll\n",
+        (9, "crd", "spec.policy.placementType", 'Unsupported value: "pickAll"', "write placementType: PickAll"),
+    ),
+    "no selectors": (
+        _PLACEMENT.partition("  resourceSelectors")[0] + "  policy: {}\n",
+        (5, "crd", "spec.resourceSelectors", "Required value", "add resourceSelectors: [{group: ''"),
+    ),
+    "amount that is no amount": (
+        _PLACEMENT + '  strategy: {rollingUpdate: {maxSurge: "a third"}}\n',
+        (8, "crd", "spec.strategy.rollingUpdate.maxSurge", "should match", "write maxSurge: 25%"),
+    ),
+    "amount as text": (
+        _PLACEMENT + '  strategy: {rollingUpdate: {maxSurge: "3"}}\n',
+        (8, "webhook", "spec.strategy.rollingUpdate.maxSurge", "string is not a percentage", "write maxSurge: 3"),
+    ),
+    "preference with PickAll": (
+        _PLACEMENT + "  policy:\n    affinity:\n      clusterAffinity:\n"
+        "        preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: {}}]\n",
+        (
+            11,
+            "webhook",
+            "spec.policy.affinity.clusterAffinity.preferredDuringSchedulingIgnoredDuringExecution",
+            "will be ignored for placement policy type PickAll",
+            "placementType: PickN",
+        ),
+    ),
+    "group named core": (
+        _PLACEMENT.replace('group: ""', "group: core"),
+        (7, "webhook", "spec.resourceSelectors[0].kind", "no matches for kind", 'write group: "", version: v1'),
+    ),
+    "version that is not served": (
+        _PLACEMENT.replace("version: v1", "version: v1beta1"),
+        (7, "webhook", "spec.resourceSelectors[0].version", 'in version "v1beta1"', "write version: v1"),
+    ),
+    "object in a namespace": (
+        _PLACEMENT.replace("kind: Namespace", "kind: ConfigMap"),
+        (7, "webhook", "spec.resourceSelectors[0].kind", "not a cluster scoped resource", "select its namespace"),
+    ),
+    "custom kind that nobody defines": (
+        _PLACEMENT.replace('group: ""', "group: example.com"),
+        (7, "webhook", "spec.resourceSelectors[0].kind", 'in version "example.com/v1"', 'write group: ""'),
+    ),
+    "taint effect that KubeFleet does not know": (
+        _MEMBER + "  taints:\n  - key: gpu\n    effect: NoExecute\n",
+        (9, "crd", "spec.taints[0].effect", 'supported values: "NoSchedule"', "write effect: NoSchedule"),
+    ),
+    "taint twice": (
+        _MEMBER + "  taints:\n  - {key: gpu, effect: NoSchedule}\n  - {key: gpu, effect: NoSchedule}\n",
+        (9, "webhook", "spec.taints[1]", "taints must be unique", "remove it"),
+    ),
+    "name with a capital": (
+        _MEMBER.replace("name: member-1\nspec", "name: Member-1\nspec"),
+        (4, "crd", "metadata.name", 'Invalid value: "Member-1"', "lower-case"),
+    ),
+    "name too long": (
+        _MEMBER.replace("name: member-1\nspec", f"name: {'m' * 64}\nspec"),
+        (1, "crd", "", "metadata.name max length is 63", "shorter"),
+    ),
+    "label with a space": (
+        _MEMBER.replace("name: member-1\nspec", "name: member-1\n  labels:\n    site: new york\nspec"),
+        (6, "crd", "metadata.labels.site", 'Invalid value: "new york"', "annotation"),
+    ),
+    "stage name with a dash": (
+        _STAGES + "  stages:\n  - name: canary-1\n",
+        (6, "crd", "spec.stages[0].name", "'^[a-z0-9]+$'", "write name: canary"),
+    ),
+    "wait in days": (
+        _STAGES + "  stages:\n  - name: canary\n    afterStageTasks: [{type: TimedWait, waitTime: 1d}]\n",
+        (7, "crd", "spec.stages[0].afterStageTasks[0].waitTime", "should match", "write waitTime: 1h"),
+    ),
+    "wait without time": (
+        _STAGES + "  stages:\n  - name: canary\n    afterStageTasks: [{type: TimedWait}]\n",
+        (7, "crd", "spec.stages[0].afterStageTasks", "waitTime is required", "waitTime: 1h"),
+    ),
+    "patch of the status": (
+        _OVERRIDE + "    overrideRules:\n    - clusterSelector: {clusterSelectorTerms: []}\n"
+        "      jsonPatchOverrides: [{op: add, path: /status/x, value: 1}]\n",
+        (
+            10,
+            "webhook",
+            "spec.policy.overrideRules[0].jsonPatchOverrides[0].path",
+            "invalid JSONPatchOverride {add /status/x {1}}: cannot override status fields",
+            "path: /metadata/annotations/owner",
+        ),
+    ),
+    "patch operation in capitals": (
+        _OVERRIDE + "    overrideRules:\n    - jsonPatchOverrides: [{op: Add, path: /x, value: 1}]\n",
+        (
+            9,
+            "crd",
+            "spec.policy.overrideRules[0].jsonPatchOverrides[0].op",
+            'Unsupported value: "Add"',
+            "write op: add",
+        ),
+    ),
+    "budget of 101 per cent": (
+        _BUDGET + "  minAvailable: 101%\n",
+        (5, "crd", "spec.minAvailable", "should match regex", '"25%"'),
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "wanted"), _BAD.values(), ids=_BAD)
+def test_is_refused_with_place_and_way_out(text: str, wanted: tuple[int, str, str, str, str]) -> None:
+    line, stage, field, what, hint = wanted
+    matching = [it for it in _admit(text).refusals if show_path(it.problem.path) == field]
+    assert [(it.stage, it.problem.line, it.problem.file) for it in matching] == [(stage, line, "fleet.yaml")]
+    assert what in matching[0].problem.what
+    assert hint in matching[0].problem.hint
+
+
+def test_the_published_form_of_preferred_terms_is_answered_with_the_working_one() -> None:
+    printed = """\
+      policy:
+        placementType: PickN
+        numberOfClusters: 3
+        affinity:
+          clusterAffinity:
+            preferredDuringSchedulingIgnoredDuringExecution:
+              weight: 20
+              preference:
+              - labelSelector:
+                  matchLabels:
+                    critical-level: 1
+    """
+    (refusal,) = _admit(_PLACEMENT + _indented(printed)).refusals
+    assert refusal.problem.line == 13
+    assert refusal.problem.hint.endswith(
+        "write preferredDuringSchedulingIgnoredDuringExecution: "
+        "[{weight: 20, preference: {labelSelector: {matchLabels: {critical-level: '1'}}}}]"
+    )
+
+
+def _indented(text: str) -> str:
+    return "".join(f"  {line}\n" for line in dedent(text).splitlines())
+
+
+def test_several_problems_come_at_once() -> None:
+    wrong = _MEMBER.replace("namespace:", "Namespace:") + "  heartbeatPeriodSeconds: 0\n  taints: [{key: a}]\n"
+    assert [show_path(problem.path) for problem in _admit(wrong).problems] == [
+        "spec.identity.Namespace",
+        "spec.heartbeatPeriodSeconds",
+        "spec.taints[0].effect",
+    ]
+
+
+_CUSTOM = _PLACEMENT.replace('group: ""', "group: example.com").replace("kind: Namespace", "kind: Widget")
+
+
+@pytest.mark.parametrize(("scope", "refused"), [("Cluster", False), ("Namespaced", True)])
+def test_a_definition_tells_where_custom_objects_live(scope: str, refused: bool) -> None:
+    spec = {"group": "example.com", "names": {"kind": "Widget"}, "scope": scope, "versions": [{"name": "v1"}]}
+    definition = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": spec}
+    assert bool(_admit(_CUSTOM, Manifest(definition)).refusals) == refused
+
+
+def test_a_custom_kind_exists_where_an_object_of_it_does() -> None:
+    widget = Manifest({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "one"}})
+    assert _admit(_CUSTOM).refusals
+    assert not _admit(_CUSTOM, widget).refusals
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind"),
+    [
+        ("apps/v1", "Deployment"),
+        ("fleet.azure.com/v1alpha1", "MemberCluster"),
+        ("core.kubeadmiral.io/v1alpha1", "OverridePolicy"),
+        ("cluster.x-k8s.io/v1beta1", "Cluster"),
+        ("placement.kubernetes-fleet.io/v1beta1", "ClusterSchedulingPolicySnapshot"),
+    ],
+)
+def test_objects_of_other_systems_pass_unchanged(api_version: str, kind: str) -> None:
+    manifest = Manifest({"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}, "spec": {"any": None}})
+    assert admit(manifest) == Admission(manifest)
+
+
+def _override(name: str, namespace: str = "web") -> Manifest:
+    """An existing override of a namespace."""
+    term = {"group": "", "version": "v1", "kind": "Namespace", "name": namespace}
+    data = {"apiVersion": "placement.kubernetes-fleet.io/v1", "kind": "ClusterResourceOverride"}
+    return Manifest({**data, "metadata": {"name": name}, "spec": {"clusterResourceSelectors": [term]}})
+
+
+_RULE = "    overrideRules:\n    - {overrideType: Delete, clusterSelector: {clusterSelectorTerms: []}}\n"
+
+
+def test_one_override_a_resource_itself_excepted() -> None:
+    (refusal,) = _admit(_OVERRIDE + _RULE, _override("other")).refusals
+    assert "has been selected by both web and other" in refusal.text
+    assert refusal.problem.hint == "put the rules of both into other"
+    assert not _admit(_OVERRIDE + _RULE, _override("web")).refusals
+
+
+def test_at_most_100_overrides_of_a_kind() -> None:
+    many = [_override(f"other-{number}", "elsewhere") for number in range(100)]
+    (refusal,) = _admit(_OVERRIDE + _RULE, *many).refusals
+    assert refusal.text.startswith("clusterResourceOverride limit has been reached")
+    assert not _admit(_OVERRIDE + _RULE, *many[1:], _override("web")).refusals
+    manifest = load_text(_OVERRIDE + _RULE)[0]
+    assert not admit(manifest, old=manifest, context=many).refusals
+
+
+def test_a_deleted_placement_may_be_updated_though_its_old_form_is_invalid() -> None:
+    old = load_text(_PLACEMENT + "  policy: {placementType: PickFixed, clusterNames: [a, a]}\n")[0]
+    (refusal,) = admit(old, old=old).refusals[:1]
+    assert refusal.text.startswith(
+        "deny update on old invalid v1beta1 CRP with DeletionTimestamp not set the placement"
+    )
+    deleted = {**old.data, "metadata": {**old.metadata, "deletionTimestamp": "2000-01-01T00:00:00Z"}}
+    assert not admit(Manifest(deleted), old=old).refusals

@@ -1,0 +1,72 @@
+"""A small fleet that tests change from run to run, as its users would: by editing YAML and configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+import yaml
+
+MEMBER = {"apiVersion": "cluster.kubernetes-fleet.io/v1", "kind": "MemberCluster"}
+IDENTITY = {"kind": "ServiceAccount", "name": "agent", "namespace": "fleet-system"}
+
+
+@attrs.define
+class World:
+    """What the user has written.
+
+    Attributes:
+        members: labels by member name.
+        policy: the policy of the placement ``shop``.
+        rolling: its rolling update.
+        image: the image of its Deployment: the content that changes.
+        extra: further objects.
+        strategy: the whole strategy, where it is no rolling update.
+        config: further ``fleet:`` configuration.
+    """
+
+    members: dict[str, dict[str, str]] = attrs.field(factory=lambda: {n: {} for n in ("a", "b", "c", "d")})
+    policy: dict[str, Any] = attrs.field(factory=lambda: {"placementType": "PickAll"})
+    rolling: dict[str, Any] = attrs.field(factory=lambda: {"maxUnavailable": 1, "maxSurge": 1})
+    image: str = "web:1"
+    extra: list[dict[str, Any]] = attrs.field(factory=list)
+    strategy: dict[str, Any] | None = None
+    config: dict[str, Any] = attrs.field(factory=dict)
+
+    def objects(self) -> list[dict[str, Any]]:
+        """All YAML documents."""
+        members = [
+            {**MEMBER, "metadata": {"name": name, "labels": labels}, "spec": {"identity": IDENTITY}}
+            for name, labels in self.members.items()
+        ]
+        return [*members, self._placement(), *self._workload(), *self.extra]
+
+    def write(self, folder: Path) -> None:
+        """Write the YAML into a folder of its own."""
+        folder.mkdir(exist_ok=True)
+        (folder / "fleet.yaml").write_text(yaml.safe_dump_all(self.objects()))
+
+    def _placement(self) -> dict[str, Any]:
+        return {
+            "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+            "kind": "ClusterResourcePlacement",
+            "metadata": {"name": "shop"},
+            "spec": {
+                "resourceSelectors": [{"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}],
+                "policy": self.policy,
+                "strategy": self.strategy or {"type": "RollingUpdate", "rollingUpdate": self.rolling},
+            },
+        }
+
+    def _workload(self) -> list[Mapping[str, Any]]:
+        labels = {"app": "web"}
+        pod = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "web", "image": self.image}]}}
+        deployment = {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "web", "namespace": "shop"},
+            "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": pod},
+        }
+        return [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}, deployment]

@@ -1,0 +1,103 @@
+"""Overriding as a whole: order, what one failing rule does, and where its problem is shown."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from typing import Any
+
+from fleet_components.content.karmada.override import override
+from fleet_components.content.load import load_text
+from fleet_components.model.cluster import Cluster
+from fleet_components.model.karmada_override import OverridePolicy
+from fleet_components.model.manifest import Manifest
+
+_WEB: dict[str, Any] = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "web", "namespace": "shop", "labels": {"app": "web"}},
+    "spec": {"template": {"spec": {"containers": [{"name": "web", "image": "nginx:1.25"}]}}},
+}
+_EAST, _WEST = (Cluster(name, labels={"site": name}) for name in ("east", "west"))
+
+
+def _policy(name: str, /, *rules: dict[str, Any], cluster_wide: bool = False, **selector: Any) -> OverridePolicy:
+    metadata = {"name": name} if cluster_wide else {"name": name, "namespace": "shop"}
+    selectors = [{"apiVersion": "apps/v1", "kind": "Deployment", **selector}]
+    spec = {"resourceSelectors": selectors, "overrideRules": list(rules)}
+    kind = "ClusterOverridePolicy" if cluster_wide else "OverridePolicy"
+    return OverridePolicy.from_manifest(Manifest({"kind": kind, "metadata": metadata, "spec": spec}))
+
+
+def _label(value: str, *members: str) -> dict[str, Any]:
+    overriders = {"labelsOverrider": [{"operator": "add", "value": {"by": value}}]}
+    target = {"targetCluster": {"clusterNames": list(members)}} if members else {}
+    return {"overriders": overriders, **target}
+
+
+def _labels(*policies: OverridePolicy, cluster: Cluster = _EAST) -> list[str]:
+    """What each policy, in the order in which they were applied, would have set; the last one stands."""
+    done = override(Manifest(_WEB), cluster, policies)
+    assert done.data is not None
+    return [*(key.name for key in done.applied), done.data["metadata"]["labels"].get("by")]
+
+
+def test_the_most_precise_policy_of_the_namespace_has_the_last_word() -> None:
+    assert _labels(
+        _policy("named", _label("named"), name="web"),
+        _policy("labelled", _label("labelled"), labelSelector={"matchLabels": {"app": "web"}}),
+        _policy("b-all", _label("b-all")),
+        _policy("a-all", _label("a-all")),
+        _policy("fleet", _label("fleet"), cluster_wide=True, name="web"),
+        _policy("other", _label("other"), name="other"),
+    ) == ["fleet", "a-all", "b-all", "labelled", "named", "named"]
+
+
+def test_a_rule_may_be_for_some_members_only() -> None:
+    policy = _policy("p", _label("all"), _label("west", "west"))
+    assert _labels(policy) == ["p", "all"]
+    assert _labels(policy, cluster=_WEST) == ["p", "p", "west"]
+
+
+def test_a_rename_in_the_first_kind_decides_what_the_second_selects() -> None:
+    path = {"path": "/metadata/labels/app", "operator": "replace", "value": "shop"}
+    renaming = _policy("first", {"overriders": {"plaintext": [path]}}, cluster_wide=True)
+    by_label = _policy("second", _label("second"), labelSelector={"matchLabels": {"app": "shop"}})
+    assert _labels(renaming, by_label) == ["first", "second", "second"]
+
+
+def test_the_object_itself_stays_as_it_was() -> None:
+    before = deepcopy(_WEB)
+    image = {"imageOverrider": [{"component": "Tag", "operator": "replace", "value": "2"}]}
+    done = override(Manifest(_WEB), _EAST, [_policy("p", {"overriders": image}, _label("x"))])
+    assert before == _WEB
+    assert json.dumps(done.data).count("nginx:2") == 1
+
+
+_FAILING = """\
+apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: {name: tune, namespace: shop}
+spec:
+  overrideRules:
+  - overriders:
+      labelsOverrider: [{operator: add, value: {by: tune}}]
+  - targetCluster: {clusterNames: [east]}
+    overriders:
+      plaintext: [{path: /spec/paused, operator: remove}]
+"""
+
+
+def test_a_failing_rule_keeps_the_object_from_its_member_alone() -> None:
+    policy = OverridePolicy.from_manifest(load_text(_FAILING, "tune.yaml")[0])
+    done = override(Manifest(_WEB), _EAST, [policy])
+    assert (done.data, done.applied) == (None, ())
+    assert [event.reason for event in done.events] == ["ApplyOverridePolicySucceed", "ApplyOverridePolicyFailed"]
+    assert str(done.problem) == (
+        "tune.yaml:9: OverridePolicy shop/tune: spec.overrideRules[1].overriders: "
+        "error in remove for path: '/spec/paused': unable to remove nonexistent key: paused: missing value "
+        "(change the rule, or exclude east from it with targetCluster)"
+    )
+    elsewhere = override(Manifest(_WEB), _WEST, [policy])
+    assert elsewhere.problem is None
+    assert [key.name for key in elsewhere.applied] == ["tune"]

@@ -1,0 +1,44 @@
+"""Rollout cases in the form of the recorded vectors: a case in, the outcome of one pass out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fleet_components.rollout.kubefleet import Binding, Condition, one_pass
+from fleet_components.rollout.read import read_strategy, read_target
+from fleet_components.rollout.strategy import RollingUpdate
+
+
+def outcome(case: Mapping[str, Any]) -> dict[str, Any]:
+    """What one pass decides for the case, in the form of its ``expected``."""
+    strategy = read_strategy(case["strategy"])
+    assert isinstance(strategy, RollingUpdate)
+    decided = one_pass([_binding(b) for b in case["bindings"]], strategy, read_target(case["policy"]))
+    return {
+        "actNow": list(decided.act_now),
+        "blocked": list(decided.blocked),
+        "upToDate": list(decided.up_to_date),
+        "needRoll": decided.need_roll,
+        "waitSeconds": decided.wait_seconds,
+    }
+
+
+def _binding(binding: Mapping[str, Any]) -> Binding:
+    return Binding(
+        binding["cluster"],
+        binding["state"],
+        tuple(_condition(condition) for condition in binding["conditions"]),
+        binding["upToDate"],
+        binding.get("deleting", False),
+    )
+
+
+def _condition(condition: Mapping[str, Any]) -> Condition:
+    return Condition(
+        condition["type"],
+        condition["status"],
+        condition["reason"],
+        condition["ageSeconds"],
+        condition.get("staleGeneration", False),
+    )
