@@ -5,15 +5,17 @@ The file maps ``"<what>-<members>"``, as in ``pickn-100``, ``pickn-spread-1000``
 
 * ``pickn``: PickN 10 with required and preferred terms, two property sorters among them, on a new placement;
 * ``pickn-spread``: the same with one DoNotSchedule spread constraint, so 10 cycles;
-* ``pickall``: PickAll with the same terms;
+* ``pickall``: PickAll with the same required terms;
 * ``pickn-again``: ``pickn`` with nothing left to do;
 * ``explain``: every plug-in's verdict on every member;
 * ``compile``: the inventory from the members' records, which a run pays once for all its placements;
-* ``karmada-divided``, ``karmada-duplicated``, ``karmada-aggregated``: a new template of as many replicas as members;
-* ``plan-100x1000``: 100 placements on one inventory of 1,000 members, compile included.
+* ``schedule-100x1000``: 100 placements scheduled on one inventory of 1,000 members, compile included;
+* ``plan-100x1000``: the same from manifests: admission, selection, scheduling and rollout of each;
+* ``karmada-...``: see ``tests/karmada_scheduling/bench_rows.py``.
 
 Every run starts cold, because that is what one ``fleet plan`` pays: a fresh inventory without derived columns,
-and no quantity parsed before. ``peak_mb`` is the peak of traced memory of a run and of what it was set up with.
+and no quantity parsed before. ``peak_mb`` is the peak of traced memory of a run and of its inventory.
+Words after the command choose the rows whose name contains one of them.
 """
 
 from __future__ import annotations
@@ -24,26 +26,33 @@ import resource
 import statistics
 import sys
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from random import Random
 from time import perf_counter
+from typing import Any
 
 import attrs
 
-from fleet_components.model.cluster import Cluster, Taint, Usage
+from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import decode
 from fleet_components.model.inventory import Inventory
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.member_cluster import read_member_cluster
 from fleet_components.model.memory import PlacementMemory
-from fleet_components.model.placement import PlacementPolicy, TopologySpreadConstraint
+from fleet_components.model.placement import PlacementPolicy
 from fleet_components.model.quantity import parse_quantity
+from fleet_components.plan.place import Outcome, Request, place
+from fleet_components.plan.record import Record
+from fleet_components.plan.source import source_of
 from fleet_components.scheduler.kubefleet import schedule
 from fleet_components.scheduler.kubefleet.explain import explain
-from tests.karmada_scheduling.bench_rows import ROWS as KARMADA_ROWS
+from tests.karmada_scheduling import bench_rows
 
 OUT = Path(__file__).parents[1] / "out" / "bench.json"
 SIZES = (100, 1_000, 10_000)
-SECONDS_A_ROW, MIN_RUNS, MAX_RUNS = 1.5, 5, 50
+SECONDS_A_ROW, MIN_RUNS, MAX_RUNS = 1.0, 5, 50
 
 Run = Callable[[], object]
 SetUp = Callable[[int], Run]
@@ -62,85 +71,102 @@ BENCHMARKS: list[Benchmark] = []
 
 
 def benchmark(name: str, *sizes: int) -> Callable[[SetUp], SetUp]:
-    """Register a benchmark for some numbers of members (``SIZES`` by default), as ``<name>-<members>``."""
+    """Register a benchmark for some numbers of members (``SIZES`` by default), as ``<name>-<members>``.
+
+    A name that ends in ``x`` takes the number as it is: ``plan-100x`` with 1,000 is ``plan-100x1000``.
+    """
 
     def register(set_up: SetUp) -> SetUp:
-        BENCHMARKS.extend(Benchmark(f"{name}-{members}", members, set_up) for members in sizes or SIZES)
+        for members in sizes or SIZES:
+            BENCHMARKS.append(Benchmark(f"{name}{'' if name.endswith('x') else '-'}{members}", members, set_up))
         return set_up
 
     return register
 
 
-def fleet(members: int) -> list[Cluster]:
+def member_clusters(members: int) -> list[dict[str, Any]]:
     """Declared members in eight regions, one in twenty tainted."""
     random = Random(members)
     return [_member(f"member-{number:05}", random) for number in range(members)]
 
 
-def _member(name: str, random: Random) -> Cluster:
-    cpu = random.choice((8, 16, 32, 64))
-    memory, free = cpu * 4 * 2**20, random.random()
-    return Cluster(
-        name,
-        labels={
-            "fleet.azure.com/location": random.choice(REGIONS),
-            "environment": random.choice(("production", "production", "staging", "test")),
-            "zone": str(random.randint(1, 3)),
-            "tier": random.choice(("spot", "regular")),
+@cache
+def fleet(members: int) -> tuple[Cluster, ...]:
+    """The same members, read."""
+    return tuple(map(read_member_cluster, member_clusters(members)))
+
+
+def _member(name: str, random: Random) -> dict[str, Any]:
+    labels = {
+        "fleet.azure.com/location": random.choice(REGIONS),
+        "environment": random.choice(("production", "production", "staging", "test")),
+        "zone": str(random.randint(1, 3)),
+        "tier": random.choice(("spot", "regular")),
+    }
+    tainted = random.random() < 0.05
+    return {
+        "apiVersion": "cluster.kubernetes-fleet.io/v1",
+        "kind": "MemberCluster",
+        "metadata": {"name": name, "labels": labels},
+        "spec": {
+            "identity": {"kind": "ServiceAccount", "name": name, "namespace": "fleet-system"},
+            "taints": [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}] if tainted else [],
         },
-        taints=(Taint("dedicated", "gpu"),) if random.random() < 0.05 else (),
-        properties={
-            "kubernetes-fleet.io/node-count": str(random.randint(1, 100)),
-            "kubernetes.azure.com/per-cpu-core-cost": f"{random.uniform(0.01, 0.3):.4f}",
+        "status": {
+            "properties": {
+                NODE_COUNT: {"value": str(random.randint(1, 100))},
+                COST: {"value": f"{random.uniform(0.01, 0.3):.4f}"},
+            },
+            "resourceUsage": _usage(random.choice((8, 16, 32, 64)), random.random()),
         },
-        usage=Usage(
-            capacity={"cpu": str(cpu), "memory": f"{memory}Ki"},
-            allocatable={"cpu": f"{cpu * 1000 - 180}m", "memory": f"{memory - 2**20}Ki"},
-            available={"cpu": f"{int(cpu * 1000 * free)}m", "memory": f"{int(memory * free)}Ki"},
-        ),
-    )
+    }
+
+
+def _usage(cpu: int, free: float) -> dict[str, dict[str, str]]:
+    memory = cpu * 4 * 2**20
+    return {
+        "capacity": {"cpu": str(cpu), "memory": f"{memory}Ki"},
+        "allocatable": {"cpu": f"{cpu * 1000 - 180}m", "memory": f"{memory - 2**20}Ki"},
+        "available": {"cpu": f"{int(cpu * 1000 * free)}m", "memory": f"{int(memory * free)}Ki"},
+    }
 
 
 REGIONS = ("eastus", "westus", "northeurope", "westeurope", "uksouth", "japaneast", "brazilsouth", "australiaeast")
 NODE_COUNT = "kubernetes-fleet.io/node-count"
-AFFINITY = {
-    "clusterAffinity": {
-        "requiredDuringSchedulingIgnoredDuringExecution": {
-            "clusterSelectorTerms": [
-                {
-                    "labelSelector": {"matchLabels": {"environment": "production"}},
-                    "propertySelector": {
-                        "matchExpressions": [{"name": NODE_COUNT, "operator": "Ge", "values": ["3"]}]
-                    },
-                },
-                {"labelSelector": {"matchExpressions": [{"key": "tier", "operator": "In", "values": ["regular"]}]}},
-            ]
+COST = "kubernetes.azure.com/per-cpu-core-cost"
+AVAILABLE_MEMORY = "resources.kubernetes-fleet.io/available-memory"
+REQUIRED = {
+    "clusterSelectorTerms": [
+        {
+            "labelSelector": {"matchLabels": {"environment": "production"}},
+            "propertySelector": {"matchExpressions": [{"name": NODE_COUNT, "operator": "Ge", "values": ["3"]}]},
         },
-        "preferredDuringSchedulingIgnoredDuringExecution": [
-            {"weight": 20, "preference": {"labelSelector": {"matchLabels": {"zone": "1"}}}},
-            {
-                "weight": 30,
-                "preference": {
-                    "propertySorter": {
-                        "name": "resources.kubernetes-fleet.io/available-memory",
-                        "sortOrder": "Descending",
-                    }
-                },
-            },
-            {
-                "weight": 50,
-                "preference": {
-                    "propertySorter": {"name": "kubernetes.azure.com/per-cpu-core-cost", "sortOrder": "Ascending"}
-                },
-            },
-        ],
-    }
+        {"labelSelector": {"matchExpressions": [{"key": "tier", "operator": "In", "values": ["regular"]}]}},
+    ]
 }
-PICK_N = decode(PlacementPolicy, {"placementType": "PickN", "numberOfClusters": 10, "affinity": AFFINITY})
-SPREAD = attrs.evolve(
-    PICK_N, topology_spread_constraints=(TopologySpreadConstraint("fleet.azure.com/location", max_skew=1),)
-)
-PICK_ALL = decode(PlacementPolicy, {"placementType": "PickAll", "affinity": AFFINITY})
+PREFERRED = [
+    {"weight": 20, "preference": {"labelSelector": {"matchLabels": {"zone": "1"}}}},
+    {"weight": 30, "preference": {"propertySorter": {"name": AVAILABLE_MEMORY, "sortOrder": "Descending"}}},
+    {"weight": 50, "preference": {"propertySorter": {"name": COST, "sortOrder": "Ascending"}}},
+]
+PICK_ALL = {
+    "placementType": "PickAll",
+    "affinity": {"clusterAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": REQUIRED}},
+}
+PICK_N = {
+    "placementType": "PickN",
+    "numberOfClusters": 10,
+    "affinity": {
+        "clusterAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": REQUIRED,
+            "preferredDuringSchedulingIgnoredDuringExecution": PREFERRED,
+        }
+    },
+}
+PICK_N_SPREAD = {
+    **PICK_N,
+    "topologySpreadConstraints": [{"topologyKey": "fleet.azure.com/location", "maxSkew": 1}],
+}
 
 
 @benchmark("compile")
@@ -149,8 +175,9 @@ def compiling(members: int) -> Run:
     return lambda: Inventory(clusters)
 
 
-def scheduling(policy: PlacementPolicy) -> SetUp:
+def scheduling(wire: Mapping[str, Any]) -> SetUp:
     """Set up one scheduling of a new placement."""
+    policy = decode(PlacementPolicy, wire)
 
     def set_up(members: int) -> Run:
         inventory = Inventory(fleet(members))
@@ -160,44 +187,86 @@ def scheduling(policy: PlacementPolicy) -> SetUp:
 
 
 benchmark("pickn")(scheduling(PICK_N))
-benchmark("pickn-spread")(scheduling(SPREAD))
+benchmark("pickn-spread")(scheduling(PICK_N_SPREAD))
 benchmark("pickall")(scheduling(PICK_ALL))
 
 
 @benchmark("pickn-again")
 def again(members: int) -> Run:
-    memory = schedule(Inventory(fleet(members)), PICK_N).memory.settled()
-    inventory = Inventory(fleet(members))
-    return lambda: schedule(inventory, PICK_N, memory)
+    policy, clusters = decode(PlacementPolicy, PICK_N), fleet(members)
+    memory = schedule(Inventory(clusters), policy).memory.settled()
+    inventory = Inventory(clusters)
+    return lambda: schedule(inventory, policy, memory)
 
 
 @benchmark("explain")
 def explaining(members: int) -> Run:
-    decision = schedule(Inventory(fleet(members)), SPREAD)
-    inventory = Inventory(fleet(members))
-    return lambda: explain(inventory, SPREAD, decision)
+    policy, inventory = decode(PlacementPolicy, PICK_N_SPREAD), Inventory(fleet(members))
+    decision = schedule(inventory, policy)
+    return lambda: explain(inventory, policy, decision)
 
 
-for _name, _set_up in KARMADA_ROWS.items():
-    benchmark(_name)(_set_up)
+@benchmark("schedule-100x", 1_000)
+def scheduling_many(members: int) -> Run:
+    clusters = fleet(members)
+    policies = [decode(PlacementPolicy, _policy(number)) for number in range(100)]
+
+    def run() -> list[PlacementMemory]:
+        inventory = Inventory(clusters)
+        return [schedule(inventory, policy).memory for policy in policies]
+
+    return run
 
 
 @benchmark("plan-100x", 1_000)
 def planning(members: int) -> Run:
-    """A whole plan; for now its scheduling only."""
-    clusters = fleet(members)
-    policies = [_varied(number) for number in range(100)]
+    manifests = [Manifest(data) for data in member_clusters(members)]
+    manifests += [Manifest(data) for number in range(100) for data in _placed(number)]
 
-    def plan() -> list[PlacementMemory]:
-        inventory = Inventory(clusters)
-        return [schedule(inventory, policy).memory for policy in policies]
+    def run() -> list[Outcome]:
+        source = source_of(manifests)
+        inventory = Inventory(source.clusters)
+        return [
+            place(
+                Request(work.name, work.placement.spec.policy, work.strategy, inventory, work.objects),
+                Record(),
+            )
+            for work in source.workloads()
+        ]
 
-    return plan
+    return run
 
 
-def _varied(number: int) -> PlacementPolicy:
-    policy = (PICK_N, SPREAD, PICK_ALL)[number % 3]
-    return attrs.evolve(policy, number_of_clusters=1 + number) if policy is not PICK_ALL else policy
+def _policy(number: int) -> dict[str, Any]:
+    """One of three forms, each with a number of its own."""
+    policy = (PICK_N, PICK_N_SPREAD, PICK_ALL)[number % 3]
+    return {**policy, "numberOfClusters": 1 + number} if "numberOfClusters" in policy else policy
+
+
+def _placed(number: int) -> list[dict[str, Any]]:
+    """A namespace with a Deployment, and its placement."""
+    name = f"app-{number:03}"
+    selector = {"group": "", "version": "v1", "kind": "Namespace", "name": name}
+    pod = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [{"name": "app", "image": "nginx:1.27"}]}}
+    return [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}},
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "app", "namespace": name},
+            "spec": {"replicas": 2, "selector": {"matchLabels": {"app": name}}, "template": pod},
+        },
+        {
+            "apiVersion": "placement.kubernetes-fleet.io/v1",
+            "kind": "ClusterResourcePlacement",
+            "metadata": {"name": name},
+            "spec": {"resourceSelectors": [selector], "policy": _policy(number)},
+        },
+    ]
+
+
+for _name, _set_up in bench_rows.ROWS.items():
+    benchmark(_name)(_set_up)
 
 
 def measure(row: Benchmark) -> dict[str, float]:
@@ -212,14 +281,13 @@ def measure(row: Benchmark) -> dict[str, float]:
 
 
 def _times(row: Benchmark) -> Iterator[float]:
-    spent, runs = 0.0, 0
-    while runs < MIN_RUNS or (spent < SECONDS_A_ROW and runs < MAX_RUNS):
-        began = perf_counter()
+    began, runs = perf_counter(), 0
+    while runs < MIN_RUNS or (perf_counter() - began < SECONDS_A_ROW and runs < MAX_RUNS):
         run = _cold(row)
         start = perf_counter()
         run()
         yield perf_counter() - start
-        spent, runs = spent + perf_counter() - began, runs + 1
+        runs += 1
 
 
 def _cold(row: Benchmark) -> Run:
@@ -237,14 +305,15 @@ def _peak(row: Benchmark) -> int:
     return peak
 
 
-def main(only: list[str]) -> None:
+def main(words: list[str]) -> None:
     """Measure every benchmark, or those whose name contains one of these words."""
-    rows = [row for row in BENCHMARKS if not only or any(word in row.name for word in only)]
-    print(f"{'':20}{'members':>10}{'median ms':>12}{'runs':>6}{'peak MB':>10}")
+    print(f"{'':26}{'members':>8}{'median ms':>12}{'runs':>6}{'peak MB':>10}")
     measured = {}
-    for row in rows:
-        entry = measured[row.name] = measure(row)
-        print(f"{row.name:20}{row.members:>10,}{entry['median_ms']:>12.2f}{entry['runs']:>6}{entry['peak_mb']:>10.1f}")
+    for row in BENCHMARKS:
+        if not words or any(word in row.name for word in words):
+            entry = measured[row.name] = measure(row)
+            figures = f"{entry['median_ms']:>12.2f}{entry['runs']:>6}{entry['peak_mb']:>10.1f}"
+            print(f"{row.name:26}{row.members:>8,}{figures}", flush=True)
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(json.dumps(measured, indent=2) + "\n")
     print(f"peak memory of the whole process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")

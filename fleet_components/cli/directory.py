@@ -8,7 +8,7 @@ from pathlib import Path
 
 import attrs
 
-from fleet_components.cli.past import Past
+from fleet_components.cli.past import Past, completed
 from fleet_components.cli.planned import Decided, Planned
 from fleet_components.content.secret import redacted
 from fleet_components.model.inventory import Inventory
@@ -47,13 +47,14 @@ def plan_directory(paths: Sequence[Path], past: Past, as_of: datetime | None) ->
 def _decide(workload: Workload, inventory: Inventory, past: Past) -> Decided:
     placement, selection = workload.placement, workload.selection
     name = f"{placement.kind}/{placement.key}"
-    before = past.record(name)
+    objects = tuple(map(redacted, workload.objects)) if past.redacted else workload.objects
+    before = completed(past.record(name), objects)
     request = Request(
         key=placement.key,
         policy=placement.spec.policy,
         strategy=workload.strategy,
         inventory=inventory,
-        objects=tuple(map(redacted, workload.objects)) if past.redacted else workload.objects,
+        objects=objects,
         namespace=placement.namespace,
         done=past.done.get(placement.key, {}),
         gates=Gates(as_of=inventory.as_of),

@@ -88,12 +88,14 @@ def _policy(decided: Decided) -> str:
     return f"{kind}{number} of {members} members"
 
 
-def content_changes(decided: Decided) -> list[Document]:
-    """What changes in the objects; empty when nothing does, or when the old content is not known."""
+def content_changes(decided: Decided) -> list[Document] | None:
+    """What changes in the objects; None when the old ones are not known."""
     before = decided.before
-    old = before.contents.get(before.revision, ())
-    if not old or before.revision == decided.outcome.record.revision:
+    if before.revision in (-1, decided.outcome.record.revision):
         return []
+    old = before.contents.get(before.revision)
+    if old is None:
+        return None
     was, now = ({Manifest(data).key: data for data in objects} for objects in (old, decided.request.objects))
     changes = [_content("create", key) for key in sorted(now.keys() - was.keys())]
     changes += [_content("delete", key) for key in sorted(was.keys() - now.keys())]

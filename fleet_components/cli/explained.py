@@ -47,7 +47,10 @@ def _tree(console: Console, placement: Document, title: Text) -> None:
     for member in placement["members"]:
         label = Text(member["name"], "bold green" if member["selected"] else "bold")
         branch = tree.add(label + Text(f"  {one_line(member['summary'])}", "default"))
-        for verdict in member["verdicts"]:
+        passed = [verdict["plugin"] for verdict in member["verdicts"] if verdict["passed"]]
+        if passed:
+            branch.add(Text(f"passes {', '.join(passed)}"))
+        for verdict in (one for one in member["verdicts"] if not one["passed"]):
             leaf = branch.add(_verdict(verdict))
             if verdict["remedy"]:
                 leaf.add(Text(f"remedy: {one_line(verdict['remedy'])}", "yellow"))
@@ -55,8 +58,8 @@ def _tree(console: Console, placement: Document, title: Text) -> None:
 
 
 def _verdict(verdict: Mapping[str, Any]) -> Text:
-    """``ClusterAffinity 14: 12 of 60 for ...``; ``TaintToleration: taint ... cannot be tolerated``."""
+    """``ClusterAffinity scores 14: 12 of 60 for ...``; ``TaintToleration: taint ... cannot be tolerated``."""
     words = one_line(verdict["words"])
     if verdict["score"] is not None:
         return Text(f"{verdict['plugin']} scores {verdict['score']}: {words}")
-    return Text(f"{verdict['plugin']}: {words}", "" if verdict["passed"] else "red")
+    return Text(f"{verdict['plugin']}: {words}", "red")

@@ -57,7 +57,7 @@ def _block(placement: Document, diff: bool) -> str:
     if placement["clusters"]:
         lines += [*_HEADER, *(_row(cluster) for cluster in placement["clusters"]), ""]
     lines += [f"- {_escaped(note)}" for note in _notes(placement)]
-    for change in placement["content"]:
+    for change in placement["content"] or ():
         lines += _content(change, diff)
     return "\n".join([*lines, "", "</details>", ""])
 
@@ -69,7 +69,7 @@ def _row(cluster: Document) -> str:
         "" if cluster["wave"] is None else str(cluster["wave"]),
         words.show_revision(cluster["revision"]),
         words.show_scores(cluster["scores"]),
-        cluster["why"],
+        words.why(cluster),
     )
     return "| " + " | ".join(map(_escaped, cells)) + " |"
 
@@ -78,6 +78,7 @@ def _notes(placement: Document) -> list[str]:
     return [
         *(f"not fulfilled: {message}" for message in words.unfulfilled(placement)),
         *words.waits(placement),
+        *words.unseen(placement),
         *(f"not picked: {line}" for line in words.not_picked(placement)),
         *(f"warning: {warning}" for warning in placement["warnings"]),
         *(f"skipped: {skipped['object']}: {skipped['why']}" for skipped in placement["skipped"]),

@@ -9,7 +9,7 @@ import pulumi
 from pulumi.runtime import MockResourceArgs
 
 from fleet_components import dynamic
-from fleet_components.cli.past import Past
+from fleet_components.cli.past import Past, completed
 from fleet_components.cli.planned import Decided
 from fleet_components.content.secret import is_secret as is_secret_object
 from fleet_components.model.problem import FleetError, Problem
@@ -50,13 +50,16 @@ class PlanMocks(FleetMocks):
     def check(self, provider: dynamic.RecordProvider, typ: str, name: str, news: dict[str, Any]) -> dict[str, Any]:
         """Decide; what is refused is kept for the end, and the old decision goes on in its place."""
         olds = dict(self._olds.get((typ, name), {}))
+        if isinstance(provider, dynamic.PlacementProvider):
+            before = completed(Record.from_wire(olds), read_request(news[dynamic.FEED]).objects)
+            self._feeds[news["key"]] = (news[dynamic.FEED], before)
+            olds = self._olds[typ, name] = {**olds, **before.to_wire()} if olds else {}
         try:
             checked = super().check(provider, typ, name, news)
         except CheckFailed as failed:
             self.problems += _problems(provider, news, olds) or [Problem(str(failed))]
             return {**news, **olds}
         if isinstance(provider, dynamic.PlacementProvider):
-            self._feeds[news["key"]] = (news[dynamic.FEED], Record.from_wire(olds))
             self.problems += missing_content(news["key"], Record.from_wire(checked))
         return checked
 

@@ -9,10 +9,9 @@ from typing import Any
 
 import attrs
 
-from fleet_components.content.secret import redacted
 from fleet_components.model.member_cluster import read_time
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.plan.record import Record
+from fleet_components.plan.record import Objects, Record
 from fleet_components.rollout.plan import Done
 
 FORMAT = "fleet-components/render"
@@ -44,13 +43,12 @@ class Past:
         """What was decided for a placement; the default record for a new one."""
         return self.records.get(name, Record())
 
-    def without_secrets(self) -> Past:
-        """The same, without the data of Secrets."""
-        records = {
-            name: attrs.evolve(record, contents={r: tuple(map(redacted, c)) for r, c in record.contents.items()})
-            for name, record in self.records.items()
-        }
-        return attrs.evolve(self, records=records, redacted=True)
+
+def completed(record: Record, objects: Objects) -> Record:
+    """A record with the content of its revision, where the state hides it and it is still the same."""
+    if record.contents or not record.holds(record.revision, objects):
+        return record
+    return attrs.evolve(record, contents={record.revision: objects})
 
 
 def read_past(file: Path) -> Past:

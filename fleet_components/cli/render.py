@@ -33,9 +33,9 @@ def render(
     fresh: bool,
     show_secrets: bool,
 ) -> None:
-    """Write the manifests of each member to OUT/STACK/CLUSTER, and the decisions to OUT/STACK.
+    """Write the manifests of each member, with the decisions beside them.
 
-    What the last render decided is the starting point of the next one. The folder of the stack is replaced as a
+    The manifests go to OUT/STACK/CLUSTER, the decisions to OUT/STACK. What the last render decided is the starting point of the next one. The folder of the stack is replaced as a
     whole; nothing is left half-written.
     """
     name = _stack_name(paths, stack)

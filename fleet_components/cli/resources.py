@@ -150,7 +150,7 @@ def _deleted(stored: Mapping[str, Any]) -> Resource:
         stored["urn"],
         stored["type"],
         stored["urn"].rpartition("::")[2],
-        _shown(stored.get("inputs") or {}),
+        _shown(_inputs(stored)),
         stored.get("parent", ""),
         _without_id(stored.get("provider", "")),
         tuple(stored.get("dependencies") or ()),

@@ -36,11 +36,8 @@ def print_rows(console: Console, header: Row, rows: Sequence[Row]) -> None:
     beside = _INDENT + sum(widths.values()) + len(_GAP) * len(used)
     wide = console.width - beside >= _ROOM
     for row in (header, *rows):
-        cells = Text(_GAP.join(row.cells[i].ljust(widths[i]) for i in used), row.style)
-        if not wide:
-            cells.rstrip()
-        line = Text(" " * _INDENT) + cells
-        if wide and row.text:
+        line = Text(" " * _INDENT) + Text(_GAP.join(row.cells[i].ljust(widths[i]) for i in used), row.style)
+        if row.text and (wide or beside + len(row.text) <= console.width):
             print_hanging(console, line + Text(_GAP), row.text, beside)
             continue
         console.print(line, soft_wrap=True)

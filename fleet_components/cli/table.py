@@ -37,7 +37,7 @@ def _placement(console: Console, placement: Document, diff: bool) -> None:
         print_rows(console, _HEADER, [_row(cluster) for cluster in placement["clusters"]])
     for style, line in _notes(placement):
         print_indented(console, Text(line, style))
-    for change in placement["content"]:
+    for change in placement["content"] or ():
         _content(console, change, diff)
     console.print()
 
@@ -50,13 +50,14 @@ def _row(cluster: Document) -> Row:
         words.show_revision(cluster["revision"]),
         words.show_scores(cluster["scores"]),
     )
-    return Row(cells, words.one_line(cluster["why"]), STYLES[cluster["change"]])
+    return Row(cells, words.why(cluster), STYLES[cluster["change"]])
 
 
 def _notes(placement: Document) -> Iterator[tuple[str, str]]:
     """Further lines, each with its style."""
     yield from (("red", f"not fulfilled: {message}") for message in words.unfulfilled(placement))
     yield from (("", line) for line in words.waits(placement))
+    yield from (("dim", line) for line in words.unseen(placement))
     yield from (("dim", f"not picked: {line}") for line in words.not_picked(placement))
     yield from (("yellow", f"warning: {words.one_line(warning)}") for warning in placement["warnings"])
     for skipped in placement["skipped"]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +17,8 @@ _SUMMARY = {
     "held": ("is held", "are held"),
     "stays": ("stays", "stay"),
 }
+_DOMAINS = re.compile(r"\b(kubernetes\.azure\.com|(resources\.)?kubernetes-fleet\.io)/")
+_UNSEEN = "the old objects are encrypted in the state; with pulumi stack export --show-secrets their changes show too"
 _COUNTS = {"create": "+ {} to create", "update": "~ {} to update", "delete": "- {} to delete", "same": "{} unchanged"}
 
 
@@ -38,8 +41,8 @@ def resource_counts(counts: Mapping[str, int]) -> str:
 
 def headline(placement: Document) -> str:
     """``PickN 3 of 5 members, 4 objects, revision 0 -> 1``."""
-    revision = show_revision(placement["revision"])
-    return f"{placement['policy']}, {count(placement['objects'], 'object')}, revision {revision}"
+    revision = "new" if placement["revision"]["old"] is None else f"revision {show_revision(placement['revision'])}"
+    return f"{placement['policy']}, {count(placement['objects'], 'object')}, {revision}"
 
 
 def show_revision(revision: Mapping[str, int | None]) -> str:
@@ -55,6 +58,11 @@ def show_scores(scores: Mapping[str, int] | None) -> str:
     return "" if not scores or not any(scores.values()) else f"{scores['affinity']}/{scores['topologySpread']}"
 
 
+def why(cluster: Document) -> str:
+    """Why something happens to a member, in one line, with properties by their short names."""
+    return one_line(_DOMAINS.sub("", cluster["why"]))
+
+
 def unfulfilled(placement: Document) -> list[str]:
     """Why the policy is not fulfilled."""
     return [c["message"] for c in placement["status"]["conditions"] if c["status"] != "True"]
@@ -63,6 +71,11 @@ def unfulfilled(placement: Document) -> list[str]:
 def waits(placement: Document) -> list[str]:
     """What the rollout says beyond the rows: waits, and an update run that does not begin."""
     return [line for line in placement["rollout"] if "wait " in line or line.startswith("the update run")]
+
+
+def unseen(placement: Document) -> list[str]:
+    """That nobody can tell what changes in the objects, where that is so."""
+    return [_UNSEEN] if placement["content"] is None else []
 
 
 def not_picked(placement: Document) -> list[str]:

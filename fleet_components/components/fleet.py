@@ -45,8 +45,8 @@ class Fleet(pulumi.ComponentResource):
         workloads, done = args.source.workloads(), read_bindings(name)
         _enroll(name, members, args, self)
         providers = MemberProviders(name, members, args.render_to, self)
-        for cluster in sorted({cluster for clusters in done.values() for cluster in clusters} & set(members)):
-            providers.of(cluster)  # what leaves a cluster in this update needs the kubeconfig of today
+        for cluster in sorted(cluster for cluster, member in members.items() if member.lost):
+            providers.of(cluster)  # it is what drops the objects that cannot be reached any more
         delivery = DeliveryArgs(
             fleet=name,
             stack=stack_name(),

@@ -41,16 +41,16 @@ def member_provider(
     from pulumi_kubernetes import Provider
 
     settings: dict[str, Any] = {
-        "cluster_identifier": identifier,
-        # Else the provider deletes and recreates a live ConfigMap or Secret whose data change.
+        # Else the provider deletes and recreates a ConfigMap or Secret whose data change.
         "enable_config_map_mutable": True,
         "enable_secret_mutable": True,
     }
     if render_to:
-        settings = {"render_yaml_to_directory": render_to}
+        settings["render_yaml_to_directory"] = render_to
     elif kubeconfig is not None:
         checked = pulumi.Output.from_input(kubeconfig).apply(lambda text: read_kubeconfig(text, cluster))
         settings["kubeconfig"] = pulumi.Output.secret(checked)
+        settings["cluster_identifier"] = identifier
     else:
         raise FleetError([Problem("has no kubeconfig", subject=f"member {cluster}", hint=_HINT)])
     if lost:

@@ -87,10 +87,7 @@ def place(request: Request, before: Record) -> Outcome:
         untrackable=request.untrackable,
     )
     memory = decision.memory.settled(rollout.held_removals)
-    in_use = {placed.revision for placed in rollout.placed.values()} | {revision}
-    contents = {**before.contents, revision: request.objects}
-    digests = {**before.digests, revision: digest(request.objects)}
-    record = Record(revision, rollout.placed, memory, _only(in_use, contents), _only(in_use, digests))
+    record = Record(revision, rollout.placed, memory, *_kept(request, before, revision, rollout))
     return Outcome(record, decision, rollout)
 
 
@@ -105,6 +102,20 @@ def _plain(error: str) -> str:
 def _revision(objects: Objects, before: Record) -> int:
     """The current revision while the content stays the same, else a new one, as KubeFleet's snapshot index."""
     return before.revision if before.holds(before.revision, objects) else max([before.revision, *before.digests]) + 1
+
+
+def _kept(
+    request: Request, before: Record, revision: int, rollout: Plan
+) -> tuple[Mapping[int, Objects], Mapping[int, str]]:
+    """The contents, and their digests, of what is sent, and of what runs and may yet be held."""
+    if revision == before.revision and rollout.placed == before.decisions:
+        return before.contents, before.digests  # else a run that changes nothing would still drop some
+    sent = {placed.revision for placed in rollout.placed.values()}
+    runs = {done.revision for done in request.done.values() if done.revision is not None}
+    contents = {**before.contents, revision: request.objects}
+    digests = {**before.digests, revision: digest(request.objects)}
+    in_use = {revision, *sent, *runs}
+    return _only(in_use, contents), _only(in_use, digests)
 
 
 def _only(revisions: set[int], kept: Mapping[int, T]) -> dict[int, T]:

@@ -142,4 +142,4 @@ def test_a_fleet_from_a_file(tmp_path: Path) -> None:
     assert [cluster.name for cluster in run.of_type("ManagedCluster")] == ["eus-1-cluster", "weu-1-cluster"]
     path.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
     error = world.run(lambda: AzureFleet.from_file("shop", path, AzureFleetArgs(hub=hub))).error
-    assert "there is no list of members" in str(error)
+    assert "no fleet is declared there" in str(error)

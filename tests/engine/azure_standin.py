@@ -69,7 +69,7 @@ class AzureStandIn(provider.Provider):
         drift = json.loads(self.drift.read_text()) if self.drift.exists() else {}
         changed = drift.get(request.urn.rpartition("::")[2], {})
         inputs, outputs = (_merged(plain(values), changed) for values in (request.inputs, request.properties))
-        return provider.ReadResponse(request.resource_id, _wrapped(outputs).value, _wrapped(inputs).value)
+        return provider.ReadResponse(request.resource_id, _fields(outputs), _fields(inputs))
 
     async def delete(self, _request: provider.DeleteRequest) -> None:
         return None
@@ -92,9 +92,13 @@ def _merged(value: Any, changed: Any) -> Any:
     return changed
 
 
+def _fields(values: Mapping[str, Any]) -> dict[str, PropertyValue]:
+    return {field: _wrapped(value) for field, value in values.items()}
+
+
 def _wrapped(value: Any) -> PropertyValue:
     if isinstance(value, Mapping):
-        return PropertyValue({key: _wrapped(item) for key, item in value.items()})
+        return PropertyValue(_fields(value))
     if isinstance(value, list):
         return PropertyValue([_wrapped(item) for item in value])
     return PropertyValue(float(value) if isinstance(value, int) and not isinstance(value, bool) else value)

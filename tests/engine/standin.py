@@ -16,7 +16,6 @@ from typing import Any
 
 from pulumi.provider.experimental import provider
 from pulumi.provider.experimental.property_value import PropertyValue
-from pulumi.provider.experimental.property_value import PropertyValue
 from pulumi.provider.experimental.server import main
 
 FOLDER = "FLEET_STANDIN"
@@ -31,13 +30,13 @@ class StandIn(provider.Provider):
         self.cluster = ""
 
     async def get_schema(self, _request: provider.GetSchemaRequest) -> provider.GetSchemaResponse:
-        return provider.GetSchemaResponse(json.dumps({"name": "kubernetes", "version": "4.0.0"}))
+        return provider.GetSchemaResponse(json.dumps({"name": "kubernetes", "version": "4.99.0"}))
 
     async def check_config(self, request: provider.CheckRequest) -> provider.CheckResponse:
         return provider.CheckResponse(request.new_inputs)
 
     async def diff_config(self, request: provider.DiffRequest) -> provider.DiffResponse:
-        return provider.DiffResponse(changes=plain(request.old_inputs) != plain(request.new_inputs))
+        return provider.DiffResponse(changes=plain(request.old_state) != plain(request.new_inputs))
 
     async def configure(self, request: provider.ConfigureRequest) -> provider.ConfigureResponse:
         self.cluster = str(plain(request.args).get("clusterIdentifier", ""))
@@ -49,7 +48,7 @@ class StandIn(provider.Provider):
         return provider.CheckResponse(request.new_inputs)
 
     async def diff(self, request: provider.DiffRequest) -> provider.DiffResponse:
-        return provider.DiffResponse(changes=plain(request.old_inputs) != plain(request.new_inputs))
+        return provider.DiffResponse(changes=plain(request.old_state) != plain(request.new_inputs))
 
     async def create(self, request: provider.CreateRequest) -> provider.CreateResponse:
         identity = object_id(plain(request.properties))
@@ -68,7 +67,7 @@ class StandIn(provider.Provider):
     async def delete(self, request: provider.DeleteRequest) -> None:
         self._record("delete", request.resource_id)
         self._refuse(request.resource_id)
-        self._file(request.urn.split("::")[2].rpartition("$")[2], request.resource_id).unlink(missing_ok=True)
+        self._file(request.type, request.resource_id).unlink(missing_ok=True)
 
     async def _apply(self, call: str, kind: str, identity: str, properties: Mapping[str, PropertyValue]) -> None:
         self._record(call, identity)
@@ -109,4 +108,4 @@ def plain(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:], "4.0.0", StandIn())
+    main(sys.argv[1:], "4.99.0", StandIn())

@@ -35,6 +35,16 @@ args = AzureFleetArgs(hub=hub, profiles=(AutoUpgrade("stable"),))
 for key, value in AzureFleet.from_file("shop", "members.yaml", args).exports.items():
     pulumi.export(key, value)
 """
+WORKLOADS = """\
+import pulumi
+
+from fleet_components.components.stack_members import members_of_stack
+
+for member in members_of_stack("organization/shop/dev"):
+    nodes = member.cluster.properties["kubernetes-fleet.io/node-count"]
+    pulumi.export(member.name, {"nodes": nodes, "labels": dict(member.cluster.labels), "id": member.identifier})
+    pulumi.export(f"{member.name}-kubeconfig", member.kubeconfig)
+"""
 APPS = {"name": "apps", "vmSize": "Standard_D8s_v5", "minCount": 2, "maxCount": 10}
 WEU = {
     "name": "weu-1",
@@ -63,10 +73,10 @@ class Outcome:
 class AzureStack:
     """Successive runs of one stack."""
 
-    def __init__(self, folder: Path, program: str = PROGRAM) -> None:
-        self.project, self.standin = folder / "project", folder / "standin"
+    def __init__(self, folder: Path, project: str = "shop", program: str = PROGRAM) -> None:
+        self.project, self.standin = folder / project, folder / "standin"
         for made in (self.project, self.standin, folder / "backend", folder / "home", folder / "plugins"):
-            made.mkdir(parents=True)
+            made.mkdir(parents=True, exist_ok=True)
         for name in ("azure-native", "kubernetes"):
             plugin = folder / "plugins" / f"pulumi-resource-{name}"
             serves = f"{name} {version('pulumi_' + name.replace('-', '_'))}"
@@ -74,7 +84,7 @@ class AzureStack:
             plugin.chmod(plugin.stat().st_mode | stat.S_IXUSR)
         (self.project / "__main__.py").write_text(program)
         runtime = {"name": "python", "options": {"toolchain": "pip", "virtualenv": sys.prefix}}
-        (self.project / "Pulumi.yaml").write_text(yaml.safe_dump({"name": "shop", "runtime": runtime}))
+        (self.project / "Pulumi.yaml").write_text(yaml.safe_dump({"name": project, "runtime": runtime}))
         environment = {
             "PULUMI_BACKEND_URL": f"file://{folder / 'backend'}",
             "PULUMI_CONFIG_PASSPHRASE": "only for tests",
@@ -229,6 +239,21 @@ def test_what_azure_changes_by_itself_shows_nothing_after_a_refresh(settled: Azu
     outcome = settled.preview()
     assert outcome.ok, outcome.text
     assert outcome.changes == {}
+
+
+def test_a_stack_of_workloads_knows_the_members_of_the_other(settled: AzureStack) -> None:
+    folder = settled.project.parent
+    workloads = AzureStack(folder, "workloads", WORKLOADS)
+    done = workloads.up()
+    assert done.ok, done.text
+    outputs = workloads.stack.outputs()
+    assert outputs["weu-1"].value["nodes"] == "5"
+    assert outputs["weu-1"].value["labels"]["tier"] == "gold"
+    assert not outputs["weu-1"].secret
+    assert "kubelogin" in outputs["eus-1-kubeconfig"].value
+    assert outputs["eus-1-kubeconfig"].secret
+    astray = AzureStack(folder, "astray", WORKLOADS.replace("/shop/", "/workloads/")).preview()
+    assert 'the stack "organization/workloads/dev" exports no members' in astray.text
 
 
 def test_a_hubless_fleet_gets_a_hub(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +10,14 @@ import attrs
 import pulumi
 from pulumi_azure_native import resources
 
+from fleet_components.components.azure.declarations import is_declaration, read_declarations
 from fleet_components.components.azure.hub import AzureHub, AzureHubArgs, OwnHub
 from fleet_components.components.azure.kubeconfig import Login
 from fleet_components.components.azure.member import AzureMember, AzureMemberArgs
-from fleet_components.components.azure.members_file import read_members
-from fleet_components.components.azure.refusal import RefusedError, refuse
+from fleet_components.components.azure.refusal import refuse, refusing
 from fleet_components.components.azure.upgrades import AzureUpgrades, AzureUpgradesArgs
 from fleet_components.components.stack_members import member_exports
+from fleet_components.content.load import load
 from fleet_components.model.azure import checks
 from fleet_components.model.azure.aks_member import AksMember
 from fleet_components.model.azure.cost import member_cost, sum_of
@@ -25,6 +26,7 @@ from fleet_components.model.azure.strategy import Strategy
 from fleet_components.model.azure.upgrade import AutoUpgrade, Run
 from fleet_components.model.azure.vm_size import SizeTable, built_in_sizes
 from fleet_components.model.cluster import Cluster
+from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 
 _MOST_MEMBERS = 1000
@@ -99,16 +101,35 @@ class AzureFleet(pulumi.ComponentResource):
     def from_file(
         cls, name: str, path: str | Path, args: AzureFleetArgs, opts: pulumi.ResourceOptions | None = None
     ) -> AzureFleet:
-        """The same with the members of a YAML file after those of ``args``.
+        """The fleet that a YAML file or directory declares: its hub, unless ``args`` has one, and its members.
 
         Raises:
-            RefusedError: the file cannot be read, or something in it is wrong; with file and line.
+            RefusedError: it cannot be read, declares nothing, or something is wrong; with file and line.
         """
-        try:
-            listed = read_members(path, args.sizes or built_in_sizes())
-        except FleetError as error:
-            raise RefusedError(error.problems) from None
-        return cls(name, attrs.evolve(args, members=(*args.members, *listed)), opts)
+        with refusing():
+            manifests = load(path)
+            if not any(map(is_declaration, manifests)):
+                hint = "objects of apiVersion fleet-components/v1 and kind Hub or Members"
+                raise FleetError([Problem("no fleet is declared there", hint=hint, file=str(path))])
+        return cls.from_manifests(name, manifests, args, opts)
+
+    @classmethod
+    def from_manifests(
+        cls,
+        name: str,
+        manifests: Iterable[Manifest],
+        args: AzureFleetArgs,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> AzureFleet:
+        """The same, from objects that were read before.
+
+        Raises:
+            RefusedError: something is wrong; with file and line.
+        """
+        with refusing():
+            declared = read_declarations(manifests, args.sizes or built_in_sizes())
+        members = (*args.members, *declared.members)
+        return cls(name, attrs.evolve(args, members=members, hub=args.hub or declared.hub), opts)
 
     @property
     def exports(self) -> dict[str, Any]:

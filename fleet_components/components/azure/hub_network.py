@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from ipaddress import IPv4Network
+from typing import Any
 
 import attrs
 import pulumi
@@ -36,8 +37,8 @@ class HubNetwork:
     address_space: str = "192.168.0.0/16"
     agents: str = "192.168.0.0/23"
     api_server: str = "192.168.2.0/23"
-    agent_subnet: pulumi.Input[str] | None = None
-    api_server_subnet: pulumi.Input[str] | None = None
+    agent_subnet: Any = None
+    api_server_subnet: Any = None
 
     def problems(self, path: FieldPath) -> Iterator[Problem]:
         """What Azure would refuse of it."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import pulumi
 
@@ -22,3 +23,16 @@ def refuse(problems: Iterable[Problem], subject: str) -> None:
     found = [Problem(p.what, p.path, p.hint, subject, p.file, p.line) for p in problems]
     if found:
         raise RefusedError(found)
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Turns what a reader refuses into a refusal of the component.
+
+    Raises:
+        RefusedError: the reader raised a ``FleetError``.
+    """
+    try:
+        yield
+    except FleetError as error:
+        raise RefusedError(error.problems) from None

@@ -31,7 +31,9 @@ import attrs
 from fleet_components.model.azure.aks_member import AksMember
 from fleet_components.model.azure.member import FleetMember, JoinedMember
 from fleet_components.model.azure.reader import MisfitError, fields_of, read, unknown_field
-from fleet_components.model.azure.vm_size import SizeTable
+from fleet_components.model.azure.record import cluster_record
+from fleet_components.model.azure.vm_size import SizeTable, built_in_sizes
+from fleet_components.model.cluster import Cluster
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 
@@ -63,6 +65,47 @@ def read_member_list(manifest: Manifest, table: SizeTable) -> tuple[FleetMember,
         distinct = dict.fromkeys(problems)
         raise FleetError(manifest.problem(problem.what, ("spec", *problem.path), problem.hint) for problem in distinct)
     return tuple(members)
+
+
+def is_member_list(manifest: Manifest) -> bool:
+    """Whether an object is a list of members."""
+    return (manifest.api_version, manifest.kind) == (API_VERSION, KIND)
+
+
+def read_member_lists(manifests: Iterable[Manifest], table: SizeTable) -> tuple[FleetMember, ...]:
+    """The members of all lists among some objects; all others are passed over.
+
+    Raises:
+        FleetError: something in one is wrong, or a member is in two of them.
+    """
+    members: dict[str, FleetMember] = {}
+    problems: list[Problem] = []
+    for manifest in filter(is_member_list, manifests):
+        try:
+            listed = read_member_list(manifest, table)
+        except FleetError as error:
+            problems += error.problems
+            continue
+        twice = [member.name for member in listed if member.name in members]
+        problems += [manifest.problem(f'the member "{name}" is in another list too', ("spec",)) for name in twice]
+        members |= {member.name: member for member in listed}
+    if problems:
+        raise FleetError(problems)
+    return tuple(members.values())
+
+
+def declared_clusters(manifests: Iterable[Manifest], table: SizeTable | None = None) -> tuple[Cluster, ...]:
+    """What the scheduler knows of the members of all lists among some objects.
+
+    Args:
+        manifests: the objects.
+        table: the table of VM sizes and prices; None for the built-in one.
+
+    Raises:
+        FleetError: as :func:`read_member_lists`.
+    """
+    table = table or built_in_sizes()
+    return tuple(cluster_record(member, table) for member in read_member_lists(manifests, table))
 
 
 def _members(spec: Mapping[str, Any], table: SizeTable, problems: list[Problem]) -> Iterator[FleetMember]:

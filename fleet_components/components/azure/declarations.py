@@ -1,0 +1,84 @@
+"""A fleet declared in YAML: the hub as an object of kind ``Hub``, members as objects of kind ``Members``.
+
+::
+
+    apiVersion: fleet-components/v1
+    kind: Hub
+    metadata: {name: shop}
+    spec: {resourceGroup: rg-fleet, region: westeurope, kind: public}
+
+The fields of a hub's ``spec`` are those of :class:`AzureHubArgs` in camelCase; its name is the fleet's. The form of
+members is told in :mod:`fleet_components.model.azure.member_list`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import attrs
+
+from fleet_components.components.azure.hub import AzureHubArgs
+from fleet_components.model.azure.member import FleetMember
+from fleet_components.model.azure.member_list import API_VERSION, is_member_list, read_member_lists
+from fleet_components.model.azure.reader import MisfitError, read
+from fleet_components.model.azure.vm_size import SizeTable
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import FleetError, Problem
+
+KIND = "Hub"
+
+
+@attrs.frozen
+class Declarations:
+    """What a fleet is made of.
+
+    Attributes:
+        hub: the hub; None when none is declared.
+        members: the members.
+    """
+
+    hub: AzureHubArgs | None
+    members: tuple[FleetMember, ...]
+
+
+def is_declaration(manifest: Manifest) -> bool:
+    """Whether an object declares a hub or members."""
+    return is_member_list(manifest) or (manifest.api_version, manifest.kind) == (API_VERSION, KIND)
+
+
+def read_declarations(manifests: Iterable[Manifest], table: SizeTable) -> Declarations:
+    """The hub and the members among some objects; all others are passed over.
+
+    Raises:
+        FleetError: there are two hubs, or something is wrong; carries all problems, with file and line.
+    """
+    manifests = [manifest for manifest in manifests if is_declaration(manifest)]
+    hubs = [manifest for manifest in manifests if manifest.kind == KIND]
+    problems = [second.problem("there are two hubs", ("kind",), "declare one") for second in hubs[1:]]
+    hub, members = None, ()
+    try:
+        members = read_member_lists(manifests, table)
+    except FleetError as error:
+        problems += error.problems
+    try:
+        hub = _hub(hubs[0]) if hubs else None
+    except FleetError as error:
+        problems += error.problems
+    if problems:
+        raise FleetError(problems)
+    return Declarations(hub, members)
+
+
+def _hub(manifest: Manifest) -> AzureHubArgs:
+    try:
+        found: AzureHubArgs = read(AzureHubArgs, manifest.data.get("spec"))
+    except MisfitError as misfit:
+        raise FleetError(_placed(manifest, misfit.problems)) from None
+    hub = attrs.evolve(found, fleet_name=found.fleet_name or manifest.name)
+    if problems := list(hub.problems()):
+        raise FleetError(_placed(manifest, problems))
+    return hub
+
+
+def _placed(manifest: Manifest, problems: Iterable[Problem]) -> list[Problem]:
+    return [manifest.problem(problem.what, ("spec", *problem.path), problem.hint) for problem in problems]

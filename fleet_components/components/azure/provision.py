@@ -1,0 +1,30 @@
+"""Provisions the members of a fleet whose YAML declares a hub, so that one program serves every stack."""
+
+from __future__ import annotations
+
+import attrs
+import pulumi
+
+from fleet_components.components.azure.declarations import is_declaration
+from fleet_components.components.azure.fleet import AzureFleet, AzureFleetArgs
+from fleet_components.components.fleet_args import FleetArgs
+
+
+def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None) -> FleetArgs:
+    """The same fleet, its declared members provisioned and reachable; unchanged when it declares none.
+
+    Args:
+        name: the name of the :class:`AzureFleet` that is made.
+        args: the fleet; declarations are looked for among the objects of its source.
+        opts: resource options.
+    """
+    declared = [manifest for manifest in args.source.catalogue.manifests if is_declaration(manifest)]
+    if not declared:
+        return args
+    made = AzureFleet.from_manifests(name, declared, AzureFleetArgs(), opts)
+    known = {cluster.name for cluster in args.source.clusters}
+    return attrs.evolve(
+        args,
+        members=(*args.members, *(each.member for key, each in made.members.items() if key not in known)),
+        kubeconfigs={**{key: text for key, text in made.kubeconfigs.items() if key in known}, **args.kubeconfigs},
+    )
