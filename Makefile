@@ -3,15 +3,35 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DEMO_STAMP := $(VENV)/.demo
 
 .PHONY: setup demo test lint bench clean
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	touch $@
+$(STAMP): EXTRAS := dev
+$(DEMO_STAMP): EXTRAS := cli,kubernetes
+$(STAMP) $(DEMO_STAMP): pyproject.toml constraints.txt
+	@echo "setting up $(VENV), once"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRAS)]'
+	@touch $@
+
+# The second pass plans the same placements with the files of stacks/fleet-next in the place of two others.
+NEXT := stacks/fleet/monitoring.yaml stacks/fleet/placements.yaml stacks/fleet/reports.yaml stacks/fleet-next
+LAST := out/local/state.json
+
+define show
+	@printf '\n== %s\n\n$$ %s\n\n' '$(strip $(1))' '$(BIN)/fleet $(strip $(2))'
+	@$(BIN)/fleet $(2)
+endef
+
+demo: $(DEMO_STAMP)
+	$(call show, 1. Who gets what - and what pulumi preview would show, plan . --stack local)
+	$(call show, 2. Why: every member and every plug-in, explain . shop --stack local)
+	$(call show, 3. The manifests of each member with the decisions beside them, render . --stack local --out out --fresh)
+	$(call show, 4. Next week: a new image; region eastus lost; a member added, plan $(NEXT) --state $(LAST) --diff)
+	@printf '\nThe manifests are in out/local, a folder a member.\n'
 
 test: setup
 	$(BIN)/python -m pytest -n auto

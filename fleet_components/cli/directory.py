@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-import attrs
-
 from fleet_components.cli.past import Past, completed
 from fleet_components.cli.planned import Decided, Planned
+from fleet_components.content.load import load
 from fleet_components.content.secret import redacted
 from fleet_components.model.inventory import Inventory
+from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.place import Request, place
-from fleet_components.plan.source import Workload, read_source
+from fleet_components.plan.source import Source, Workload, source_of
 from fleet_components.rollout.guard import guard
 from fleet_components.rollout.plan import Gates
+
+_PROPERTY = re.compile(r"(?:property (?P<name>\S+) )?from cluster (?P<member>[^\s:]+)")
+_SELECTORS = ("spec", "resourceSelectors")
+_QUANTITY_HINT = 'write a quantity, such as "0.05" or 16Gi: the whole scheduling cycle fails on it, here as on a hub'
 
 
 def plan_directory(paths: Sequence[Path], past: Past, as_of: datetime | None) -> Planned:
@@ -30,25 +35,46 @@ def plan_directory(paths: Sequence[Path], past: Past, as_of: datetime | None) ->
     Raises:
         FleetError: the input cannot be worked with; all problems at once.
     """
-    source = read_source(*paths)
+    manifests = load(*paths)
+    source = source_of(manifests)
+    if problems := list(_lacking(source, paths)):
+        raise FleetError(problems)
     inventory = Inventory(source.clusters, as_of)
-    problems: list[Problem] = []
+    members = {manifest.name: manifest for manifest in manifests if manifest.kind == "MemberCluster"}
+    policies = {(policy.kind, policy.namespace, policy.name): policy for policy in source.policies}
     decided = []
     for workload in source.workloads():
+        placement = workload.placement
+        policy = policies[placement.kind, placement.namespace, placement.name]
         try:
-            decided.append(_decide(workload, inventory, past))
+            decided.append(_decide(workload, policy, inventory, past))
         except FleetError as error:
-            problems += error.problems
+            problems += [_located(problem, policy, members) for problem in error.problems]
     if problems:
         raise FleetError(problems)
     return Planned(inventory, tuple(decided))
 
 
-def _decide(workload: Workload, inventory: Inventory, past: Past) -> Decided:
+def _lacking(source: Source, paths: Sequence[Path]) -> Iterator[Problem]:
+    """What a fleet cannot be without."""
+    where = ", ".join(map(str, paths))
+    if not source.clusters:
+        yield Problem("there is no member", file=where, hint="add MemberCluster objects, as a hub exports them")
+    if not source.placements:
+        yield Problem("there is no placement", file=where, hint="add a ClusterResourcePlacement or ResourcePlacement")
+    if not source.catalogue.manifests:
+        hint = "add manifests of what is to be placed, a Namespace with its contents for example"
+        yield from (
+            policy.problem("there is no object that could be selected", _SELECTORS, hint)
+            for policy in source.policies
+            if policy.kind in ("ClusterResourcePlacement", "ResourcePlacement")
+        )
+
+
+def _decide(workload: Workload, policy: Manifest, inventory: Inventory, past: Past) -> Decided:
     placement, selection = workload.placement, workload.selection
-    name = f"{placement.kind}/{placement.key}"
     objects = tuple(map(redacted, workload.objects)) if past.redacted else workload.objects
-    before = completed(past.record(name), objects)
+    before = completed(past.record(f"{placement.kind}/{placement.key}"), objects)
     request = Request(
         key=placement.key,
         policy=placement.spec.policy,
@@ -60,10 +86,7 @@ def _decide(workload: Workload, inventory: Inventory, past: Past) -> Decided:
         gates=Gates(as_of=inventory.as_of),
         untrackable=workload.untrackable,
     )
-    try:
-        outcome = place(request, before)
-    except FleetError as error:
-        raise FleetError([_located(problem, workload) for problem in error.problems]) from error
+    outcome = place(request, before)
     refusal = guard(f"placement {placement.key}", before.decisions, outcome.record.decisions)
     return Decided(
         placement.kind,
@@ -72,18 +95,28 @@ def _decide(workload: Workload, inventory: Inventory, past: Past) -> Decided:
         outcome,
         place=f"{placement.origin.file}:{placement.origin.line}" if placement.origin else "",
         warnings=(
-            *(str(warning) for warning in selection.warnings),
+            *map(str, (*selection.warnings, *_surprises(request, policy))),
             *([f"pulumi up would refuse this: {refusal.what} ({refusal.hint})"] if refusal else []),
         ),
         skipped=tuple((str(skipped.key), skipped.reason) for skipped in selection.skipped),
     )
 
 
-def _located(problem: Problem, workload: Workload) -> Problem:
-    """The problem with the file and the line of the placement."""
-    origin = workload.placement.origin
-    if origin is None:
-        return problem
-    return attrs.evolve(
-        problem, file=origin.file, line=origin.line, subject=f"{workload.placement.kind} {workload.name}"
-    )
+def _surprises(request: Request, policy: Manifest) -> Iterator[Problem]:
+    """What a hub takes without a word, and what is most likely not meant."""
+    if not request.objects:
+        yield policy.problem("nothing is selected", _SELECTORS, "select objects that are among the manifests")
+    named = request.policy.cluster_names if request.policy else ()
+    for index, name in enumerate(named):
+        if request.inventory.position(name) is None:
+            hint = f"the members are: {', '.join(request.inventory.names)}"
+            yield policy.problem(f'there is no member "{name}"', ("spec", "policy", "clusterNames", index), hint)
+
+
+def _located(problem: Problem, policy: Manifest, members: Mapping[str, Manifest]) -> Problem:
+    """The problem of a cycle with its file and line: of the member that makes it fail, else of the placement."""
+    found = _PROPERTY.search(problem.what)
+    if found and (member := members.get(found["member"])):
+        field = ("properties", found["name"]) if found["name"] else ("resourceUsage",)
+        return member.problem(problem.what, ("status", *field), _QUANTITY_HINT)
+    return policy.problem(problem.what, ("spec", "policy"), problem.hint)

@@ -48,8 +48,8 @@ def replace(target: Path, files: Mapping[str, str], *, marker: str, private: boo
             shutil.rmtree(new, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
-        what = f"cannot be written: {error.strerror}"
-        raise FleetError([Problem(what, file=str(error.filename or target), hint="nothing was changed")]) from error
+        hint = "nothing was changed; write to another place with --out"
+        raise FleetError([Problem(f"cannot be written: {error.strerror}", file=str(target), hint=hint)]) from error
 
 
 def _beside(target: Path, role: str) -> Path:

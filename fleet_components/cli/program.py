@@ -40,7 +40,8 @@ def run_main(project: Project) -> None:
         RunError: it ended itself with an exit status.
     """
     try:
-        runpy.run_path(project.program, run_name="__main__")
+        # Absolute, because importers are cached by path.
+        runpy.run_path(str(Path(project.program).resolve()), run_name="__main__")
     except SystemExit as ended:
         if ended.code:
             raise pulumi.RunError(f"the program ended itself with exit status {ended.code}") from ended
@@ -66,4 +67,6 @@ def located(problem: Problem, project: Project, settings: Settings) -> Problem:
         return settings.file.problem(problem.what, field, problem.hint)
     if problem.file and not Path(problem.file).is_absolute():
         return attrs.evolve(problem, file=os.path.relpath(project.folder / problem.file))
+    if problem.subject.startswith("member "):
+        return attrs.evolve(problem, file=problem.file or str(settings.file.path))
     return problem

@@ -63,7 +63,9 @@ def read_project(folder: Path) -> Project:
     """
     file = ConfigFile.read(next(folder / name for name in _NAMES if (folder / name).is_file()))
     name, main = file.data.get("name"), file.data.get("main") or "."
-    problems = [] if isinstance(name, str) and name else [file.problem("name is missing", ("name",), "name: my-fleet")]
+    problems = (
+        [] if isinstance(name, str) and name else [file.problem("name is missing", ("name",), "write name: my-fleet")]
+    )
     problems += _check_runtime(file)
     place = folder / str(main)
     if place.is_dir():

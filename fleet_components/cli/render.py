@@ -35,8 +35,8 @@ def render(
 ) -> None:
     """Write the manifests of each member, with the decisions beside them.
 
-    The manifests go to OUT/STACK/CLUSTER, the decisions to OUT/STACK. What the last render decided is the starting point of the next one. The folder of the stack is replaced as a
-    whole; nothing is left half-written.
+    The manifests go to OUT/STACK/CLUSTER, the decisions to OUT/STACK. What the last render decided is the starting
+    point of the next one. The folder of the stack is replaced as a whole; nothing is left half-written.
     """
     name = _stack_name(paths, stack)
     folder = out / name

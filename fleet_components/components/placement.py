@@ -14,6 +14,7 @@ from fleet_components import dynamic
 from fleet_components.components.target import Target, TargetArgs
 from fleet_components.content.stamp import stamped
 from fleet_components.delivery.barrier import between
+from fleet_components.delivery.owners import Owners
 from fleet_components.model.codec import encode
 from fleet_components.plan.feed import Feed, feed_request
 from fleet_components.plan.place import Outcome, Request, place
@@ -35,6 +36,7 @@ class DeliveryArgs:
         confirm: tokens of refused losses that are meant.
         keep_cluster_resources: whether cluster-scoped objects outlive their placement.
         transform: last change to an object before it is emitted.
+        owners: who brings which object where, so that no two placements of the fleet bring the same.
     """
 
     fleet: str
@@ -45,6 +47,7 @@ class DeliveryArgs:
     confirm: tuple[str, ...] = ()
     keep_cluster_resources: bool = True
     transform: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
+    owners: Owners = attrs.field(factory=Owners)
 
 
 @attrs.frozen
@@ -104,6 +107,7 @@ class _Delivery:
         """Register the targets, wave by wave."""
         # What was decided is a fixpoint: deciding it again gives the texts, the waits and the reasons.
         outcome = place(self.args.request, record)
+        self._own(record)
         self._report(outcome)
         waits = {wave.number: wave.wait_seconds for wave in outcome.rollout.waves}
         before: list[pulumi.Resource] = []
@@ -115,6 +119,11 @@ class _Delivery:
             before = [self._target(record, cluster, placed, before).binding for cluster, placed in clusters]
             seconds = waits.get(number, 0)
         return outcome
+
+    def _own(self, record: Record) -> None:
+        owner = f"{self.args.kind}/{self.args.request.key}"
+        for cluster, placed in record.decisions.items():
+            self.args.delivery.owners.take(cluster, record.contents[placed.revision], owner)
 
     def _target(self, record: Record, cluster: str, placed: Placed, after: Sequence[pulumi.Resource]) -> Target:
         args, request = self.args.delivery, self.args.request

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import attrs
@@ -79,9 +80,11 @@ class RecordingMonitor(MockMonitor):
         registration = self._registration(request)
         if self._fails(registration):
             raise Refused(f"{registration.type} {registration.name} was made to fail")
-        answer = super().RegisterResource(request)  # type: ignore[no-untyped-call]
-        if request.type != "pulumi:pulumi:Stack":
+        try:
+            answer = super().RegisterResource(request)  # type: ignore[no-untyped-call]
+        finally:
             self._note_loop()
+        if request.type != "pulumi:pulumi:Stack":
             self._record(registration, _wire(answer.object))
         return answer
 
@@ -92,12 +95,13 @@ class RecordingMonitor(MockMonitor):
 
     def Invoke(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
         """Answer as the mocks do."""
-        answer = super().Invoke(request)  # type: ignore[no-untyped-call]
-        self._note_loop()
-        return answer
+        try:
+            return super().Invoke(request)  # type: ignore[no-untyped-call]
+        finally:
+            self._note_loop()
 
     def _note_loop(self) -> None:
-        with self._lock:
+        with self._lock, suppress(RuntimeError):  # a thread that needed none has none
             self._loops.add(asyncio.get_event_loop())
 
     def _record(self, registration: Registration, outputs: Mapping[str, Any]) -> None:

@@ -19,6 +19,7 @@ from pulumi.runtime.settings import SETTINGS, set_root_resource
 from pulumi.runtime.stack import run_in_stack
 
 from fleet_components.components.azure.create_only import CreateOnlyProvider
+from fleet_components.testing.mocks import FleetMocks
 from fleet_components.testing.state import reveal
 
 SUBSCRIPTION = "11111111-2222-3333-4444-555555555555"
@@ -29,6 +30,9 @@ apiVersion: v1
 kind: Config
 clusters:
 - {name: it, cluster: {server: "https://it.example"}}
+contexts:
+- {name: it, context: {cluster: it, user: clusterUser}}
+current-context: it
 users:
 - name: clusterUser
   user:
@@ -107,19 +111,21 @@ class Run:
         return sorted((r for r in self.resources.values() if r.type.endswith(f":{kind}")), key=lambda r: r.name)
 
 
-class Azure(Mocks):
+class Azure(FleetMocks):
     """Answers as Azure would, as far as components look at the answers."""
 
     def __init__(self, before: Run | None) -> None:
+        super().__init__()
         self.fields = {r.name: r.inputs for r in before.resources.values() if r.type == CREATE_ONLY} if before else {}
 
-    def new_resource(self, args: MockResourceArgs) -> tuple[str, dict[str, Any]]:
+    def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
         if args.typ == CREATE_ONLY:
             self._check(args)
+        elif not args.typ.startswith("azure-native:"):
+            return super().new_resource(args)
         outputs = dict(args.inputs)
         name = next((args.inputs[key] for key in NAMES if key in args.inputs), args.name)
-        if args.typ.startswith("azure-native:"):
-            outputs["name"] = name
+        outputs["name"] = name
         if identities := (args.inputs.get("identity") or {}).get("userAssignedIdentities"):
             outputs["identity"] = {**args.inputs["identity"], "userAssignedIdentities": {i: {} for i in identities}}
         if args.typ.endswith(("Fleet", "UserAssignedIdentity")):
@@ -129,7 +135,8 @@ class Azure(Mocks):
         return f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{group}/providers/Mock/{args.typ}/{name}", outputs
 
     def call(self, args: MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-        assert args.token.endswith(("listFleetCredentials", "listManagedClusterUserCredentials")), args.token
+        if not args.token.startswith("azure-native:"):
+            return super().call(args)
         return {"kubeconfigs": [{"name": "it", "value": base64.b64encode(KUBECONFIG.encode()).decode()}]}, []
 
     def _check(self, args: MockResourceArgs) -> None:

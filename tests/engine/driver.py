@@ -110,6 +110,8 @@ class Engine:
                 text.append(event.diagnostic_event.message)
             if event.resource_pre_event and event.resource_pre_event.metadata.op != automation.OpType.SAME:
                 metadata = event.resource_pre_event.metadata
+                if metadata.type == "pulumi:providers:pulumi-python":
+                    return  # takes the whole stack configuration, so that any change of it shows
                 changes[short(metadata.urn)] = str(metadata.op.value)
 
         try:

@@ -9,12 +9,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
 import pulumi
 from pulumi_azure_native import resources
 
 FLEET_API = "2026-06-01"
 
 _SET_BY_AZURE = ("provisioningState", "status", "autoUpgradeProfileStatus", "autoUpgradeProfileId")
+
+
+@attrs.frozen(eq=False)
+class FleetAddress:
+    """Where the children of a fleet are declared: plain names, so that a preview shows them.
+
+    Attributes:
+        resource_group: the fleet's resource group.
+        name: its name.
+        fleet: the fleet itself, which they wait for.
+    """
+
+    resource_group: str
+    name: str
+    fleet: pulumi.Resource
 
 
 def children_of(component: pulumi.Resource, opts: pulumi.ResourceOptions | None) -> pulumi.ResourceOptions:
@@ -26,7 +42,7 @@ def fleet_child(
     name: str,
     kind: str,
     azure_name: str,
-    fleet: tuple[pulumi.Input[str], pulumi.Input[str]],
+    fleet: FleetAddress,
     properties: Mapping[str, Any],
     opts: pulumi.ResourceOptions,
     ignored: tuple[str, ...] = (),
@@ -37,19 +53,21 @@ def fleet_child(
         name: the Pulumi name.
         kind: its type under the fleet, as in ``members``.
         azure_name: its name in Azure.
-        fleet: the resource group and the name of the fleet.
+        fleet: the fleet.
         properties: the ``properties`` of the request.
         opts: resource options.
         ignored: fields of ``properties`` that Azure changes by itself, besides its status.
     """
-    group, fleet_name = fleet
-    quiet = pulumi.ResourceOptions(ignore_changes=[f"properties.{field}" for field in (*_SET_BY_AZURE, *ignored)])
+    quiet = pulumi.ResourceOptions(
+        depends_on=[fleet.fleet],
+        ignore_changes=[f"properties.{field}" for field in (*_SET_BY_AZURE, *ignored)],
+    )
     return resources.Resource(
         name,
         api_version=FLEET_API,
-        resource_group_name=group,
+        resource_group_name=fleet.resource_group,
         resource_provider_namespace="Microsoft.ContainerService",
-        parent_resource_path=pulumi.Output.concat("fleets/", fleet_name),
+        parent_resource_path=f"fleets/{fleet.name}",
         resource_type=kind,
         resource_name_=azure_name,
         properties=properties,

@@ -58,10 +58,10 @@ def agent_pool(
     return aks.AgentPool(
         name,
         resource_group_name=member.resource_group,
-        resource_name_=cluster.name,
+        resource_name_=member.aks_name,
         agent_pool_name=pool.name,
         **pool_request(pool, _pool_version(member), member.subnet),
-        opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=ignored)),
+        opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=[cluster], ignore_changes=ignored)),
     )
 
 
@@ -73,7 +73,7 @@ def maintenance(
     return aks.MaintenanceConfiguration(
         name,
         resource_group_name=member.resource_group,
-        resource_name_=cluster.name,
+        resource_name_=member.aks_name,
         config_name=CONFIGURATIONS[window.upgrades],
         maintenance_window=aks.MaintenanceWindowArgs(
             schedule=aks.ScheduleArgs(weekly=weekly),
@@ -81,7 +81,7 @@ def maintenance(
             duration_hours=window.hours,
             utc_offset=window.utc_offset,
         ),
-        opts=opts,
+        opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=[cluster])),
     )
 
 

@@ -55,7 +55,8 @@ def read_declarations(manifests: Iterable[Manifest], table: SizeTable) -> Declar
     manifests = [manifest for manifest in manifests if is_declaration(manifest)]
     hubs = [manifest for manifest in manifests if manifest.kind == KIND]
     problems = [second.problem("there are two hubs", ("kind",), "declare one") for second in hubs[1:]]
-    hub, members = None, ()
+    hub: AzureHubArgs | None = None
+    members: tuple[FleetMember, ...] = ()
     try:
         members = read_member_lists(manifests, table)
     except FleetError as error:

@@ -10,6 +10,7 @@ import attrs
 import pulumi
 from pulumi_azure_native import resources
 
+from fleet_components.components.azure.arm import children_of
 from fleet_components.components.azure.declarations import is_declaration, read_declarations
 from fleet_components.components.azure.hub import AzureHub, AzureHubArgs, OwnHub
 from fleet_components.components.azure.kubeconfig import Login
@@ -87,7 +88,7 @@ class AzureFleet(pulumi.ComponentResource):
         table = args.sizes or built_in_sizes()
         refuse(args.problems(table), f"AzureFleet {name}")
         super().__init__("fleet:index:AzureFleet", name, None, opts)
-        self._mine = pulumi.ResourceOptions(parent=self)
+        self._mine = children_of(self, opts)
         groups = self._resource_groups(args)
         self.hub = self._make_hub(name, args.hub, groups) if isinstance(args.hub, AzureHubArgs) else args.hub
         self.members = {member.name: self._member(member, args, groups) for member in args.members}

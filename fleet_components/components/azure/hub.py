@@ -11,7 +11,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 from pulumi_azure_native import containerservice
 
-from fleet_components.components.azure.arm import children_of
+from fleet_components.components.azure.arm import FleetAddress, children_of
 from fleet_components.components.azure.create_only import HUB, CreateOnly
 from fleet_components.components.azure.hub_network import HubNetwork, hub_network
 from fleet_components.components.azure.kubeconfig import Login, decoded, with_login
@@ -90,7 +90,7 @@ class AzureHub(pulumi.ComponentResource):
     """
 
     fleet_id: pulumi.Output[str]
-    fleet_name: pulumi.Output[str]
+    fleet_name: str
     kubeconfig: pulumi.Output[str] | None
     identity: pulumi.Output[str]
 
@@ -101,7 +101,7 @@ class AzureHub(pulumi.ComponentResource):
         self.kind = args.kind
         self._name, self._args = name, args
         self._fleet = self._declare_fleet(children_of(self, opts))
-        self.fleet_id, self.fleet_name = self._fleet.id, self._fleet.name
+        self.fleet_id, self.fleet_name = self._fleet.id, args.fleet_name
         self.identity = self._fleet.identity.apply(lambda identity: identity.principal_id if identity else "")
         self.kubeconfig = None if args.kind == HUBLESS else self._read_kubeconfig()
         self._tell_cost()
@@ -110,9 +110,9 @@ class AzureHub(pulumi.ComponentResource):
         )
 
     @property
-    def address(self) -> tuple[pulumi.Input[str], pulumi.Input[str]]:
-        """Resource group and name: what its children are declared under."""
-        return self._args.resource_group, self.fleet_name
+    def address(self) -> FleetAddress:
+        """What its children are declared under."""
+        return FleetAddress(self._args.resource_group, self.fleet_name, self._fleet)
 
     @cached_property
     def provider(self) -> kubernetes.Provider | None:
@@ -153,7 +153,7 @@ class AzureHub(pulumi.ComponentResource):
 
     def _read_kubeconfig(self) -> pulumi.Output[str]:
         credentials = containerservice.list_fleet_credentials_output(
-            resource_group_name=self._args.resource_group, fleet_name=self.fleet_name
+            resource_group_name=self._args.resource_group, fleet_name=self._fleet.name
         )
         return pulumi.Output.secret(credentials.apply(lambda found: with_login(decoded(found), self._args.login)))
 

@@ -119,8 +119,6 @@ def _joining(args: AzureMemberArgs) -> list[Problem]:
     problems = []
     if isinstance(args.hub, AzureHub) and member.cluster is None:
         problems.append(Problem("an Azure fleet takes AKS and Arc clusters only", ("clusterId",), "or join no hub"))
-    if isinstance(args.hub, AzureHub) and args.hub.provider is None and member.taints:
-        problems.append(Problem("a hubless fleet has no taints", ("taints",), "leave them out"))
     if isinstance(member, JoinedMember) and member.kubeconfig_file and not Path(member.kubeconfig_file).is_file():
         problems.append(Problem(f'there is no file "{member.kubeconfig_file}"', ("kubeconfigFile",), "its path"))
     return problems

@@ -1,0 +1,100 @@
+"""A whole fleet in YAML: hub, members and workloads, provisioned and placed by one program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pulumi_azure_native")
+
+from fleet_components import Fleet, FleetArgs, read_source
+from fleet_components.components.azure import AzureFleet, AzureFleetArgs, AzureHubArgs
+from fleet_components.components.azure.provision import provision
+from fleet_components.content.load import load_text
+from tests.azure import arm, world
+from tests.azure.build import aks
+
+STACK = Path(__file__).parents[2] / "stacks" / "azure"
+HUB = """\
+apiVersion: fleet-components/v1
+kind: Hub
+metadata: {name: shop}
+spec:
+  resourceGroup: rg
+  region: westeurope
+  kind: private
+  network: {fleetRp: 99999999-8888-7777-6666-555555555555, agents: 192.168.8.0/24}
+  login: {mode: msi}
+"""
+
+
+def declared(text: str) -> world.Run:
+    return world.run(lambda: AzureFleet.from_manifests("shop", load_text(text, "fleet.yaml"), AzureFleetArgs()))
+
+
+def test_the_hub_is_the_declared_one() -> None:
+    run = declared(HUB)
+    assert run.error is None
+    assert run.named("shop-fleet").inputs["fleetName"] == "shop"
+    assert run.named("shop-agents", "Subnet").inputs["addressPrefix"] == "192.168.8.0/24"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("kind: private", "kind: hidden", "fleet.yaml:7: Hub shop: spec.kind"),
+        ("agents: 192.168.8.0/24", "agents: 10.9.8.0/24", "fleet.yaml:8: Hub shop: spec.network.agents"),
+        ("mode: msi", "mode: devicecode", "fleet.yaml:9: Hub shop: spec.login.mode"),
+        ("region: westeurope", "regoin: westeurope", 'there is no field "regoin" (region)'),
+        ("  resourceGroup: rg\n", "", "resourceGroup is missing"),
+        ("  login: {mode: msi}\n", "  sizes: {}\n", 'there is no field "sizes"'),
+    ],
+)
+def test_a_wrong_hub_is_named_with_its_line(old: str, new: str, words: str) -> None:
+    assert old in HUB
+    assert words in str(declared(HUB.replace(old, new)).error)
+
+
+def test_two_hubs() -> None:
+    assert "there are two hubs" in str(declared(f"{HUB}---\n{HUB}").error)
+
+
+def test_a_hub_of_the_program_wins() -> None:
+    args = AzureFleetArgs(hub=AzureHubArgs(resource_group="rg-own", region="eastus"), members=(aks(),))
+    run = world.run(lambda: AzureFleet.from_manifests("shop", load_text(HUB, "fleet.yaml"), args))
+    assert run.named("shop-fleet").inputs["resourceGroupName"] == "rg-own"
+
+
+@pytest.fixture(scope="module")
+def sample() -> world.Run:
+    def program() -> None:
+        Fleet("azure", provision("shop", FleetArgs(source=read_source(STACK))))
+
+    run = world.run(program)
+    assert run.error is None
+    return run
+
+
+def test_the_sample_fits_azures_schemas(sample: world.Run) -> None:
+    requests = [arm.request_of(resource) for resource in sample.resources.values() if arm.has_schema(resource)]
+    assert {request.type: errors for request in requests if (errors := request.errors())} == {}
+    assert [cluster.name for cluster in sample.of_type("ManagedCluster")] == [
+        *("eus-1-cluster", "neu-1-cluster", "neu-batch-cluster", "weu-1-cluster")
+    ]
+
+
+def test_the_sample_is_placed_before_its_clusters_exist(sample: world.Run) -> None:
+    where: dict[str, set[str]] = {}
+    for resource in sample.of_type("Binding"):
+        where.setdefault(resource.inputs["placement"], set()).add(resource.inputs["cluster"])
+    # A core of the declared sizes costs least in eastus2, then in northeurope.
+    assert where == {"shop": {"eus-1", "neu-1"}, "agents": {"eus-1", "neu-1", "neu-batch", "weu-1"}}
+
+
+def test_a_fleet_that_declares_nothing_is_left_alone() -> None:
+    def program() -> None:
+        args = FleetArgs(source=read_source(STACK / "shop.yaml", STACK / "placements.yaml"))
+        assert provision("shop", args) is args
+
+    assert world.run(program).error is None
