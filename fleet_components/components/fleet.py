@@ -64,6 +64,8 @@ class Fleet(pulumi.ComponentResource):
             request = _request(workload, args, self.inventory, here)
             placement = PlacementArgs(request, workload.placement.kind, delivery)
             self.placements[workload.name] = Placement(workload.name, placement, pulumi.ResourceOptions(parent=self))
+            for warning in workload.selection.warnings:
+                pulumi.log.warn(str(warning), self.placements[workload.name])
         self.register_outputs({key: placement.decisions for key, placement in self.placements.items()})
 
     @classmethod

@@ -220,6 +220,15 @@ def test_an_own_hub_gets_the_members_as_objects() -> None:
     assert not [r for r in run.resources.values() if r.type.startswith("azure-native:")]
 
 
+def test_a_cluster_that_azure_does_not_know_takes_part_in_placement_only() -> None:
+    made: list[AzureFleet] = []
+    elsewhere = JoinedMember(name="kind", region="here", kubeconfig_file=__file__, taints=(Taint("slow"),))
+    run = world.run(lambda: made.append(fleet(elsewhere, aks())))
+    assert run.error is None
+    assert [entry.name for entry in run.of_type("Resource")] == ["weu-1-member"]
+    assert [(record.name, record.taints) for record in made[0].records] == [("kind", (Taint("slow"),)), ("weu-1", ())]
+
+
 def test_the_cost_is_told() -> None:
     run = world.run(lambda: fleet(aks(pools=(pool(),))))
     member_line = next(message for message in run.messages if message.startswith("fleet shop"))

@@ -157,7 +157,9 @@ class AzureFleet(pulumi.ComponentResource):
 
     def _member(self, member: FleetMember, args: AzureFleetArgs, groups: Mapping[str, pulumi.Resource]) -> AzureMember:
         group = member.resource_group if isinstance(member, AksMember) else ""
-        member_args = AzureMemberArgs(member=member, hub=self.hub, login=args.login, sizes=args.sizes, tell_cost=False)
+        # A cluster that Azure does not know takes part in placement only.
+        hub = None if isinstance(self.hub, AzureHub) and member.cluster is None else self.hub
+        member_args = AzureMemberArgs(member=member, hub=hub, login=args.login, sizes=args.sizes, tell_cost=False)
         return AzureMember(member.name, member_args, self._in_group(group, groups))
 
     def _in_group(self, group: str, groups: Mapping[str, pulumi.Resource]) -> pulumi.ResourceOptions:
