@@ -11,17 +11,22 @@ what reviewers read.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import pulumi
 from pulumi.dynamic import CheckFailure, CheckResult, CreateResult, Resource, ResourceProvider, UpdateResult
 
 from fleet_components.model.problem import FleetError
-from fleet_components.plan.record import Record
+from fleet_components.plan.record import Kept
 
 Props = dict[str, Any]
+R = TypeVar("R", bound=Kept[Any, Any])
 FEED = "feed"
 """The input that only feeds the decision: path and digest of a file. Dropped from what ``check`` returns."""
+REQUIRED_BY = "requiredBy"
+"""An input of templates: where those go that need it. Dropped as well."""
+TEMPLATE = "Template/"
+"""How the keys of placements begin that are templates of Karmada's policies."""
 
 
 class RecordProvider(ResourceProvider):
@@ -43,6 +48,10 @@ class PlacementProvider(RecordProvider):
 
     def check(self, olds: Props, news: Props) -> CheckResult:
         """Decide; with unknown inputs what was decided before holds."""
+        if REQUIRED_BY in news:
+            from fleet_components.plan.karmada.feed import decide_template
+
+            return _checked(news, olds, lambda feed, before: decide_template(feed, before, news[REQUIRED_BY]))
         from fleet_components.plan.feed import decide
 
         return _checked(news, olds, decide)
@@ -71,16 +80,12 @@ class RosterProvider(RecordProvider):
 class BarrierProvider(RecordProvider):
     """Stands between two waves or phases, so that their dependencies grow linearly."""
 
-    def check(self, _olds: Props, news: Props) -> CheckResult:
-        """Drop what it waited for."""
-        return CheckResult({key: value for key, value in news.items() if key != "after"}, [])
-
 
 class Placement(Resource, module="fleet", name="Placement"):
-    """What was decided for one placement.
+    """What was decided for one placement, or for one template of Karmada's policies.
 
     Attributes:
-        decisions: by cluster name: ``rank``, ``wave`` and ``revision``.
+        decisions: by cluster name: ``rank``, ``wave`` and ``revision``; of a template ``revision`` and ``replicas``.
         revision: the revision that all clusters are to run.
         memory: what the scheduler remembers.
         contents: the kept contents by revision, compressed; a secret.
@@ -104,7 +109,7 @@ class Placement(Resource, module="fleet", name="Placement"):
             pulumi.ResourceOptions.merge(hidden, opts),
         )
 
-    def record(self) -> pulumi.Output[Record]:
+    def record(self, kind: type[R]) -> pulumi.Output[R]:
         """The whole record, in plain; what is made of it is no secret but for the data of Secrets."""
         parts = pulumi.Output.all(
             revision=self.revision,
@@ -113,7 +118,7 @@ class Placement(Resource, module="fleet", name="Placement"):
             digests=self.digests,
             contents=pulumi.Output.unsecret(self.contents),
         )
-        return parts.apply(Record.from_wire)
+        return parts.apply(kind.from_wire)
 
 
 class Binding(Resource, module="fleet", name="Binding"):
@@ -150,7 +155,7 @@ def _checked(news: Props, olds: Props, decide: Any) -> CheckResult:
     if has_unknown({key: value for key, value in news.items() if key != "__provider"}):
         # A preview must not show deletes that will not happen: the old decision holds.
         return CheckResult({**olds, "__provider": news["__provider"]}, [])
-    kept = {key: value for key, value in news.items() if key != FEED}
+    kept = {key: value for key, value in news.items() if key not in (FEED, REQUIRED_BY)}
     try:
         return CheckResult({**kept, **decide(news[FEED], olds)}, [])
     except FleetError as error:

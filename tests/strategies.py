@@ -173,7 +173,7 @@ class Step:
     """One scheduling of a placement, and what the rollout did to its bindings before: full, bindOnly or none."""
 
     clusters: tuple[Cluster, ...]
-    policy: PlacementPolicy | None
+    policy: PlacementPolicy
     rollout: str = "full"
 
 

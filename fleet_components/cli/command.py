@@ -12,6 +12,10 @@ from fleet_components.cli.render import render
 from fleet_components.model.problem import FleetError, Problem, show_path
 
 
+_MOST = 50
+"""As many problems are shown at once."""
+
+
 class _Commands(click.Group):
     """Says what is wrong with the input, a problem a line with its hint below, and ends with status 1."""
 
@@ -20,8 +24,10 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except FleetError as error:
-            for problem in error.problems:
+            for problem in error.problems[:_MOST]:
                 click.echo(_shown(problem), err=True)
+            if more := len(error.problems[_MOST:]):
+                click.echo(f"and {more} more errors", err=True)
             ctx.exit(1)
 
 

@@ -60,6 +60,7 @@ def totals(placements: Iterable[Document]) -> Document:
 
 def _placement(decided: Decided, clashes: list[str]) -> Document:
     old, new = decided.before.revision, decided.outcome.record.revision
+    status = decided.outcome.decision.status
     return {
         "kind": decided.kind,
         "key": decided.key,
@@ -73,7 +74,7 @@ def _placement(decided: Decided, clashes: list[str]) -> Document:
         "rollout": list(describe(decided.outcome.rollout)),
         "warnings": [*decided.warnings, *clashes],
         "skipped": [{"object": name, "why": why} for name, why in decided.skipped],
-        "status": {**placement_status(decided), "clusterDecisions": cluster_decisions(decided)},
+        "status": {**placement_status(decided, status), "clusterDecisions": cluster_decisions(status)},
     }
 
 

@@ -56,9 +56,9 @@ def _block(placement: Document, diff: bool) -> str:
     lines = ["", f"<details><summary>{_title(placement)}</summary>", "", _escaped(words.headline(placement)), ""]
     if placement["clusters"]:
         lines += [*_HEADER, *(_row(cluster) for cluster in placement["clusters"]), ""]
-    lines += [f"- {_escaped(note)}" for note in _notes(placement)]
     for change in placement["content"] or ():
         lines += _content(change, diff)
+    lines += [f"- {_escaped(note)}" for note in _notes(placement)]
     return "\n".join([*lines, "", "</details>", ""])
 
 

@@ -6,6 +6,7 @@ import os
 from datetime import datetime
 from pathlib import Path
 
+import attrs
 import click
 
 from fleet_components.cli import options, words
@@ -41,6 +42,8 @@ def render(
     name = _stack_name(paths, stack)
     folder = out / name
     past = Past() if fresh else options.past_of(state or _last(folder))
+    if show_secrets:
+        past = attrs.evolve(past, redacted=False)  # what was hidden and is shown now counts as changed
     surveyed = survey(paths, stack, past, as_of)
     files = rendered(surveyed.planned, stack=surveyed.stack, show_secrets=show_secrets)
     replace(folder, files, marker=STATE, private=show_secrets)

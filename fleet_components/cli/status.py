@@ -12,18 +12,24 @@ from typing import Any
 import attrs
 
 from fleet_components.cli.planned import Decided
-from fleet_components.model.decision import ClusterDecision
+from fleet_components.model.decision import ClusterDecision, Status
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.placement import PICK_FIXED, PICK_N
 from fleet_components.rollout.plan import Placed
 from fleet_components.rollout.strategy import External
+from fleet_components.scheduler.kubefleet import schedule
 
 API_VERSION = "placement.kubernetes-fleet.io/v1"
 
 
-def placement_status(decided: Decided) -> dict[str, Any]:
-    """``status`` of the placement, as the hub would show it while it rolls out."""
-    status, placed = decided.outcome.decision.status, decided.outcome.record.decisions
+def placement_status(decided: Decided, status: Status) -> dict[str, Any]:
+    """``status`` of the placement, as the hub would show it while it rolls out.
+
+    Args:
+        decided: the placement.
+        status: what the scheduler says: right after this decision, or once it is settled.
+    """
+    placed = decided.outcome.record.decisions
     selected = [_selected(decision, placed) for decision in status.decisions if decision.selected]
     failed = [_failed(decision) for decision in status.decisions if not decision.selected]
     return {
@@ -34,25 +40,29 @@ def placement_status(decided: Decided) -> dict[str, Any]:
     }
 
 
-def cluster_decisions(decided: Decided) -> list[dict[str, Any]]:
+def cluster_decisions(status: Status) -> list[dict[str, Any]]:
     """The decisions of the scheduler, which the API keeps as ``status.targetClusters`` of the policy snapshot."""
-    return [_without_none(decision.to_wire()) for decision in decided.outcome.decision.status.decisions]
+    return [_without_none(decision.to_wire()) for decision in status.decisions]
 
 
 def api_objects(decided: Decided) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The placement and its policy snapshot, each with its status alone."""
+    """The placement and its policy snapshot, each with its status alone.
+
+    It is the status that stands once the decision is settled, so that nothing differs while nothing changes.
+    """
+    request, record = decided.request, decided.outcome.record
+    status = schedule(request.inventory, request.policy, record.memory, namespace=request.namespace).status
     namespace, _, name = decided.key.rpartition("/")
     scope = {"namespace": namespace} if namespace else {}
-    snapshot, condition = decided.outcome.record.memory.snapshot, decided.outcome.decision.status.condition
     kind = "SchedulingPolicySnapshot" if namespace else "ClusterSchedulingPolicySnapshot"
     return (
-        _object(decided.kind, {"name": name, **scope}, placement_status(decided)),
+        _object(decided.kind, {"name": name, **scope}, placement_status(decided, status)),
         _object(
             kind,
-            {"name": f"{name}-{snapshot}", **scope},
+            {"name": f"{name}-{record.memory.snapshot}", **scope},
             {
-                "conditions": [attrs.asdict(condition)] if condition else [],
-                "targetClusters": cluster_decisions(decided),
+                "conditions": [attrs.asdict(status.condition)] if status.condition else [],
+                "targetClusters": cluster_decisions(status),
             },
         ),
     )

@@ -35,10 +35,10 @@ def _placement(console: Console, placement: Document, diff: bool) -> None:
     print_indented(console, Text(words.headline(placement), "dim"))
     if placement["clusters"]:
         print_rows(console, _HEADER, [_row(cluster) for cluster in placement["clusters"]])
-    for style, line in _notes(placement):
-        print_indented(console, Text(line, style))
     for change in placement["content"] or ():
         _content(console, change, diff)
+    for style, line in _notes(placement):
+        print_indented(console, Text(line, style))
     console.print()
 
 

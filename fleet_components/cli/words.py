@@ -40,8 +40,12 @@ def resource_counts(counts: Mapping[str, int]) -> str:
 
 
 def headline(placement: Document) -> str:
-    """``PickN 3 of 5 members, 4 objects, revision 0 -> 1``."""
-    revision = "new" if placement["revision"]["old"] is None else f"revision {show_revision(placement['revision'])}"
+    """``PickN 3 of 5 members, 4 objects, revision 0->1``."""
+    revision = (
+        "new"
+        if placement["revision"]["old"] is None
+        else f"revision {show_revision(placement['revision']).replace(' ', '')}"
+    )
     return f"{placement['policy']}, {count(placement['objects'], 'object')}, {revision}"
 
 

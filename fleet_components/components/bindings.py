@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
+import grpc  # type: ignore[import-untyped]
 import pulumi
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.struct_pb2 import Struct
+from pulumi.runtime.proto.resource_pb2 import ResourceInvokeRequest
+from pulumi.runtime.settings import get_monitor
 
+from fleet_components.dynamic import TEMPLATE
 from fleet_components.model.member_cluster import read_time
 from fleet_components.rollout.plan import Done
 
 _TYPE = "pulumi-python:dynamic/fleet:Binding"
+_DECIDED = "pulumi-python:dynamic/fleet:Placement"
+_READ = "pulumi:pulumi:readStackResourceOutputs"
+_TRIES = 5
 
 
 def read_bindings(fleet: str) -> Mapping[str, Mapping[str, Done]]:
@@ -23,15 +33,39 @@ def read_bindings(fleet: str) -> Mapping[str, Mapping[str, Done]]:
     Args:
         fleet: the fleet's name; other fleets of the same stack are left out.
     """
-    stack = f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
-    answer = pulumi.runtime.invoke("pulumi:pulumi:readStackResourceOutputs", {"stackName": stack}).value
     found: dict[str, dict[str, Done]] = defaultdict(dict)
-    for resource in ((answer or {}).get("outputs") or {}).values():
+    for resource in (_read(_TRIES).get("outputs") or {}).values():
         outputs = resource.get("outputs") or {}
-        if resource.get("type") == _TYPE and outputs.get("fleet", fleet) == fleet:
+        if outputs.get("fleet", fleet) != fleet:
+            continue
+        if resource.get("type") == _TYPE:
             found[outputs["placement"]][outputs["cluster"]] = _done(outputs)
+        elif resource.get("type") == _DECIDED and str(outputs.get("key")).startswith(TEMPLATE):
+            found[outputs["key"].removeprefix(TEMPLATE)]  # a template stays one, also where nothing runs yet
     return found
 
 
+def _read(tries: int) -> Mapping[str, Any]:
+    """Ask the engine itself: what fails through the SDK's ``invoke`` ends the program, even when tried again."""
+    arguments = Struct()
+    arguments["stackName"] = f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
+    monitor: Any = get_monitor()
+    try:
+        answer = monitor.Invoke(ResourceInvokeRequest(tok=_READ, args=arguments))
+    except grpc.RpcError:
+        # A file backend may be writing the state of this very run just now, and says EOF.
+        if tries == 1:
+            raise
+        time.sleep(0.1)
+        return _read(tries - 1)
+    return dict(MessageToDict(getattr(answer, "return")))
+
+
 def _done(outputs: Mapping[str, Any]) -> Done:
-    return Done(int(outputs["revision"]), since=read_time(outputs.get("since")))
+    replicas, completions = (outputs.get(part) for part in ("replicas", "completions"))
+    return Done(
+        int(outputs["revision"]),
+        since=read_time(outputs.get("since")),
+        replicas=None if replicas is None else int(replicas),
+        completions=None if completions is None else int(completions),
+    )

@@ -15,10 +15,14 @@ from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.components.member import Member
 from fleet_components.components.placement import DeliveryArgs, Placement, PlacementArgs
 from fleet_components.components.providers import MemberProviders
+from fleet_components.components.template import Template
+from fleet_components.components.templates import deliver_templates
 from fleet_components.content.secret import redacted
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.feed import feed_inventory, write_feed
+from fleet_components.plan.karmada.member import serving_both
+from fleet_components.plan.karmada.templates import templates_of
 from fleet_components.plan.place import Request
 from fleet_components.plan.source import Workload
 from fleet_components.rollout.plan import Done, Gates
@@ -29,6 +33,7 @@ class Fleet(pulumi.ComponentResource):
 
     Attributes:
         placements: the placements by key: name, or ``namespace/name``.
+        templates: what Karmada's policies place, by key: ``namespace/Kind/name``.
         inventory: the members as they were scheduled on.
 
     Raises:
@@ -36,13 +41,15 @@ class Fleet(pulumi.ComponentResource):
     """
 
     placements: Mapping[str, Placement]
+    templates: Mapping[str, Template]
     inventory: Inventory
 
     def __init__(self, name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("fleet:index:Fleet", name, {}, opts)
         members = _members(args)
-        self.inventory = Inventory((m.cluster for m in members.values() if not m.lost), args.as_of)
+        self.inventory = Inventory((serving_both(m.cluster) for m in members.values() if not m.lost), args.as_of)
         workloads, done = args.source.workloads(), read_bindings(name)
+        templates = templates_of(args.source, workloads, done)
         _enroll(name, members, args, self)
         providers = MemberProviders(name, members, args.render_to, self)
         for cluster in sorted(cluster for cluster, member in members.items() if member.lost):
@@ -66,7 +73,11 @@ class Fleet(pulumi.ComponentResource):
             self.placements[workload.name] = Placement(workload.name, placement, pulumi.ResourceOptions(parent=self))
             for warning in workload.selection.warnings:
                 pulumi.log.warn(str(warning), self.placements[workload.name])
-        self.register_outputs({key: placement.decisions for key, placement in self.placements.items()})
+        self.templates = deliver_templates(
+            templates, self.inventory, lambda key: _marked(done.get(key, {}), members), delivery, self
+        )
+        decided: dict[str, Placement | Template] = {**self.placements, **self.templates}
+        self.register_outputs({key: placement.decisions for key, placement in decided.items()})
 
     @classmethod
     def from_config(cls, name: str, opts: pulumi.ResourceOptions | None = None) -> Fleet:

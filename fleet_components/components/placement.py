@@ -11,7 +11,7 @@ import attrs
 import pulumi
 
 from fleet_components import dynamic
-from fleet_components.components.target import Target, TargetArgs
+from fleet_components.components.target import After, Target, TargetArgs
 from fleet_components.content.stamp import stamped
 from fleet_components.delivery.barrier import between
 from fleet_components.delivery.owners import Owners
@@ -91,7 +91,7 @@ class Placement(pulumi.ComponentResource):
             pulumi.ResourceOptions(parent=self),
         )
         self.decisions = decided.decisions
-        self.outcome = decided.record().apply(_Delivery(name, args, self).deliver)
+        self.outcome = decided.record(Record).apply(_Delivery(name, args, self).deliver)
         self.register_outputs({"decisions": self.decisions})
 
 
@@ -115,8 +115,9 @@ class _Delivery:
         for number, clusters in _waves(record.decisions):
             if before:
                 size = sum(len(record.contents[placed.revision]) for _, placed in clusters)
-                before = between(f"{self.name}/wave-{number}", before, size, self.parent, self._waited(before, seconds))
-            before = [self._target(record, cluster, placed, before).binding for cluster, placed in clusters]
+                before = between(f"{self.name}/wave-{number}", before, size, self.parent)
+            after = self._waited(before, seconds)
+            before = [self._target(record, cluster, placed, after).binding for cluster, placed in clusters]
             seconds = waits.get(number, 0)
         return outcome
 
@@ -125,7 +126,7 @@ class _Delivery:
         for cluster, placed in record.decisions.items():
             self.args.delivery.owners.take(cluster, record.contents[placed.revision], owner)
 
-    def _target(self, record: Record, cluster: str, placed: Placed, after: Sequence[pulumi.Resource]) -> Target:
+    def _target(self, record: Record, cluster: str, placed: Placed, after: After) -> Target:
         args, request = self.args.delivery, self.args.request
         stamp = {"stack": args.stack, "placement": f"{self.args.kind}/{request.key}"}
         as_of = request.gates.as_of
@@ -141,16 +142,22 @@ class _Delivery:
         )
         return Target(f"{self.name}@{cluster}", target, after, pulumi.ResourceOptions(parent=self.parent))
 
-    def _waited(self, before: Sequence[pulumi.Resource], seconds: int) -> pulumi.Output[bool] | None:
+    def _waited(self, before: Sequence[pulumi.Resource], seconds: int) -> After:
+        """The same resources, once the time after them is over; no resource stands for it, so none is left over."""
         if not seconds or pulumi.runtime.is_dry_run():
-            return None
+            return before
 
         async def wait(_: Any) -> bool:
             pulumi.log.info(f"waiting {seconds} s before the next wave", self.parent)
             await asyncio.sleep(seconds)
             return True
 
-        return pulumi.Output.all(*(resource.urn for resource in before)).apply(wait)
+        waited: pulumi.Output[bool] = pulumi.Output.all(*(resource.urn for resource in before)).apply(wait)
+
+        def once_over(resource: pulumi.Resource) -> pulumi.Output[pulumi.Resource]:
+            return waited.apply(lambda _: resource)
+
+        return [once_over(resource) for resource in before]
 
     def _report(self, outcome: Outcome) -> None:
         if any(entry.change is not Change.KEEP for entry in outcome.rollout.entries.values()):

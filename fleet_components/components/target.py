@@ -14,6 +14,9 @@ from fleet_components.delivery.objects import KubernetesObject, object_name, sea
 from fleet_components.dynamic import Binding
 from fleet_components.model.manifest import Manifest
 
+After = Sequence[pulumi.Input[pulumi.Resource]]
+"""Resources that come first."""
+
 
 @attrs.frozen
 class TargetArgs:
@@ -28,6 +31,9 @@ class TargetArgs:
         provider: the provider of the member.
         keep_cluster_resources: whether namespaces and other cluster-scoped objects outlive the placement.
         since: the time of this update, for stages that wait; None where there is no time.
+        keep: whether all objects outlive the placement.
+        replicas: the replicas that the cluster was given, to be recorded; None where they are not set for each.
+        completions: the same of a Job's completions.
     """
 
     fleet: str
@@ -38,6 +44,9 @@ class TargetArgs:
     provider: pulumi.ProviderResource
     keep_cluster_resources: bool = True
     since: str | None = None
+    keep: bool = False
+    replicas: int | None = None
+    completions: int | None = None
 
 
 class Target(pulumi.ComponentResource):
@@ -49,12 +58,10 @@ class Target(pulumi.ComponentResource):
 
     binding: Binding
 
-    def __init__(
-        self, name: str, args: TargetArgs, after: Sequence[pulumi.Resource], opts: pulumi.ResourceOptions
-    ) -> None:
+    def __init__(self, name: str, args: TargetArgs, after: After, opts: pulumi.ResourceOptions) -> None:
         super().__init__("fleet:index:Target", name, {}, opts)
         placed: list[pulumi.Resource] = []
-        before = list(after)
+        before = after
         for number, group in phases([Manifest(data) for data in args.objects]):
             if placed:
                 before = between(f"{name}/phase-{number}", placed, len(group), self)
@@ -62,18 +69,16 @@ class Target(pulumi.ComponentResource):
         self.binding = self._bind(name, args, placed or before)
         self.register_outputs({})
 
-    def _object(
-        self, name: str, args: TargetArgs, manifest: Manifest, before: Sequence[pulumi.Resource]
-    ) -> KubernetesObject:
+    def _object(self, name: str, args: TargetArgs, manifest: Manifest, before: After) -> KubernetesObject:
         options = pulumi.ResourceOptions(
             parent=self,
             provider=args.provider,
             depends_on=list(before),
-            retain_on_delete=args.keep_cluster_resources and not manifest.namespace,
+            retain_on_delete=args.keep or (args.keep_cluster_resources and not manifest.namespace),
         )
         return KubernetesObject(f"{name}/{object_name(manifest.data)}", sealed(manifest.data), options)
 
-    def _bind(self, name: str, args: TargetArgs, placed: Sequence[pulumi.Resource]) -> Binding:
+    def _bind(self, name: str, args: TargetArgs, placed: After) -> Binding:
         props = {
             "key": name,
             "fleet": args.fleet,
@@ -81,5 +86,7 @@ class Target(pulumi.ComponentResource):
             "cluster": args.cluster,
             "revision": args.revision,
             **({"since": args.since} if args.since else {}),
+            **({} if args.replicas is None else {"replicas": args.replicas}),
+            **({} if args.completions is None else {"completions": args.completions}),
         }
         return Binding(name, props, pulumi.ResourceOptions(parent=self, depends_on=list(placed)))

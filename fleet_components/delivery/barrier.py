@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import pulumi
 
 from fleet_components.dynamic import Barrier
 
 
-def between(
-    name: str,
-    before: Sequence[pulumi.Resource],
-    after: int,
-    parent: pulumi.Resource,
-    waited: pulumi.Input[Any] = None,
-) -> list[pulumi.Resource]:
+def between(name: str, before: Sequence[pulumi.Resource], after: int, parent: pulumi.Resource) -> list[pulumi.Resource]:
     """What the resources of the next group should depend on.
 
     Args:
@@ -24,12 +17,11 @@ def between(
         before: the resources that come first.
         after: how many resources follow.
         parent: the barrier's parent.
-        waited: resolves when the time to wait is over; None for no wait.
 
     Returns:
         The resources themselves while that takes few edges, else one barrier behind all of them.
     """
-    if waited is None and len(before) * after <= len(before) + after + 1:
+    if len(before) * after <= len(before) + after + 1:
         return list(before)
     options = pulumi.ResourceOptions(parent=parent, depends_on=list(before))
-    return [Barrier(name, {"key": name, "after": waited}, options)]
+    return [Barrier(name, {"key": name}, options)]

@@ -14,15 +14,20 @@ def read_member_cluster(data: Mapping[str, Any]) -> Cluster:
 
     An object whose status carries ``agentStatus`` or ``conditions`` was observed on a hub and is judged by it;
     any other one is declared: joined and healthy, with the properties and resource usage that it lists.
+
+    Raises:
+        ValueError: it has no name, a time has no zone or is none, or a property is not an object.
     """
-    metadata, spec, status = data["metadata"], data.get("spec") or {}, data.get("status") or {}
+    metadata, spec, status = data.get("metadata") or {}, data.get("spec") or {}, data.get("status") or {}
+    if not metadata.get("name"):
+        raise ValueError("metadata.name is missing")
     observed = "agentStatus" in status or "conditions" in status
     usage = status.get("resourceUsage") or {}
     return Cluster(
         name=metadata["name"],
         labels=metadata.get("labels") or {},
         taints=tuple(_taint(taint) for taint in spec.get("taints") or ()),
-        properties={k: str(v["value"]) for k, v in (status.get("properties") or {}).items()},
+        properties={name: _value(name, entry) for name, entry in (status.get("properties") or {}).items()},
         usage=Usage(_texts(usage.get("capacity")), _texts(usage.get("allocatable")), _texts(usage.get("available"))),
         observed=observed,
         agent=_agent(status.get("agentStatus") or ()) if observed else Agent(),
@@ -42,10 +47,20 @@ def read_time(text: str | None) -> datetime | None:
     """
     if text is None:
         return None
-    time = datetime.fromisoformat(text)
+    try:
+        time = datetime.fromisoformat(text)
+    except (TypeError, ValueError):
+        raise ValueError(f'"{text}" is no time; write it as 2026-01-31T12:00:00Z') from None
     if time.tzinfo is None:
         raise ValueError(f'"{text}" has no time zone; write it as 2026-01-31T12:00:00Z')
     return time
+
+
+def _value(name: str, entry: Any) -> str:
+    if not isinstance(entry, Mapping):
+        raise ValueError(f'the property "{name}" is no object; write it as {name}: {{value: "{entry}"}}')
+    value = entry.get("value")
+    return "" if value is None else str(value)
 
 
 def _taint(taint: Mapping[str, Any]) -> Taint:

@@ -72,7 +72,7 @@ def feed_request(request: Request, inventory: Feed, *, limit: float, confirm: tu
 
 def read_request(feed: Feed) -> Request:
     """The placement that was handed over."""
-    return _request(_read(feed["path"], feed["digest"]))
+    return _request(read_feed(feed))
 
 
 def decide(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def decide(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         FleetError: the cycle fails, or the placement would lose too many clusters.
     """
-    wire, before = _read(feed["path"], feed["digest"]), Record.from_wire(olds)
+    wire, before = read_feed(feed), Record.from_wire(olds)
     outcome = place(_request(wire), before)
     after = outcome.record.decisions
     refusal = guard(f"placement {wire['key']}", before.decisions, after, limit=wire["limit"], confirm=wire["confirm"])
@@ -96,12 +96,26 @@ def enroll(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         FleetError: the list shrinks by too much.
     """
-    wire = _read(feed["path"], feed["digest"])
+    wire = read_feed(feed)
     before, after = olds.get("members") or {}, wire["members"]
     refusal = guard("the member list", before, after, limit=wire["limit"], confirm=wire["confirm"])
     if refusal:
         raise FleetError([refusal])
     return {"members": after}
+
+
+def read_feed(feed: Feed) -> Any:
+    """What was handed over.
+
+    Raises:
+        ValueError: the file was changed since.
+    """
+    return _read(feed["path"], feed["digest"])
+
+
+def read_inventory(feed: Feed) -> Inventory:
+    """The fleet that was handed over; compiled once for all that is decided on it."""
+    return _inventory(feed["path"], feed["digest"])
 
 
 def _request(wire: Mapping[str, Any]) -> Request:
@@ -110,7 +124,7 @@ def _request(wire: Mapping[str, Any]) -> Request:
         key=wire["key"],
         policy=None if wire["policy"] is None else decode(PlacementPolicy, wire["policy"]),
         strategy=decode(External, external) if rolling is None else decode(RollingUpdate, rolling),
-        inventory=_inventory(wire["inventory"]["path"], wire["inventory"]["digest"]),
+        inventory=read_inventory(wire["inventory"]),
         objects=tuple(wire["objects"]),
         namespace=wire["namespace"],
         done={cluster: decode(Done, done) for cluster, done in wire["done"].items()},

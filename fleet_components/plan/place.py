@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
 
 import attrs
 
@@ -12,13 +11,11 @@ from fleet_components.model.inventory import Inventory
 from fleet_components.model.memory import UNSCHEDULED, PlacementMemory
 from fleet_components.model.placement import PICK_FIXED, PICK_N, PlacementPolicy
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.plan.record import Objects, Record, digest
+from fleet_components.plan.record import Objects, Record
 from fleet_components.rollout.plan import Done, Gates, Plan, Wanted
 from fleet_components.rollout.planner import plan
 from fleet_components.rollout.strategy import External, RollingUpdate
 from fleet_components.scheduler.kubefleet import schedule
-
-T = TypeVar("T")
 
 
 @attrs.frozen
@@ -76,7 +73,7 @@ def place(request: Request, before: Record) -> Outcome:
     decision = schedule(request.inventory, request.policy, before.memory, namespace=request.namespace)
     if decision.error:
         raise FleetError([Problem(_plain(decision.error), subject=request.key, hint=_FAILED_HINT)])
-    revision = _revision(request.objects, before)
+    revision = before.next_revision(request.objects)
     wanted = _wanted(request, decision, revision)
     rollout = plan(
         request.done,
@@ -87,7 +84,8 @@ def place(request: Request, before: Record) -> Outcome:
         untrackable=request.untrackable,
     )
     memory = decision.memory.settled(rollout.held_removals)
-    record = Record(revision, rollout.placed, memory, *_kept(request, before, revision, rollout))
+    contents = before.in_use(revision, request.objects, rollout.placed, request.done.values())
+    record = Record(revision, rollout.placed, memory, *contents)
     return Outcome(record, decision, rollout)
 
 
@@ -97,29 +95,6 @@ _FAILED_HINT = "the whole scheduling cycle fails on it, here as on a hub, and no
 def _plain(error: str) -> str:
     """The error without the frame that KubeFleet puts around it."""
     return error.partition("returned an error InternalError, ")[2] or error
-
-
-def _revision(objects: Objects, before: Record) -> int:
-    """The current revision while the content stays the same, else a new one, as KubeFleet's snapshot index."""
-    return before.revision if before.holds(before.revision, objects) else max([before.revision, *before.digests]) + 1
-
-
-def _kept(
-    request: Request, before: Record, revision: int, rollout: Plan
-) -> tuple[Mapping[int, Objects], Mapping[int, str]]:
-    """The contents, and their digests, of what is sent, and of what runs and may yet be held."""
-    if revision == before.revision and rollout.placed == before.decisions:
-        return before.contents, before.digests  # else a run that changes nothing would still drop some
-    sent = {placed.revision for placed in rollout.placed.values()}
-    runs = {done.revision for done in request.done.values() if done.revision is not None}
-    contents = {**before.contents, revision: request.objects}
-    digests = {**before.digests, revision: digest(request.objects)}
-    in_use = {revision, *sent, *runs}
-    return _only(in_use, contents), _only(in_use, digests)
-
-
-def _only(revisions: set[int], kept: Mapping[int, T]) -> dict[int, T]:
-    return {revision: value for revision, value in kept.items() if revision in revisions}
 
 
 def _wanted(request: Request, decision: Decision[PlacementMemory], revision: int) -> Wanted:

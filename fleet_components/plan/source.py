@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,10 +15,12 @@ from fleet_components.content.envelope import is_envelope, unwrap
 from fleet_components.content.load import load
 from fleet_components.content.select import Selection, select
 from fleet_components.model.cluster import Cluster
+from fleet_components.model.karmada_cluster import read_karmada_cluster
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.member_cluster import read_member_cluster
 from fleet_components.model.placement import Placement
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan.karmada.member import serving_both
 from fleet_components.plan.record import Objects
 from fleet_components.rollout.read import read_update_run
 from fleet_components.rollout.strategy import External, RollingUpdate, UpdateRun
@@ -27,7 +29,14 @@ A = TypeVar("A")
 T = TypeVar("T")
 _PLACEMENTS = ("ClusterResourcePlacement", "ResourcePlacement")
 _RUNS = {"ClusterStagedUpdateRun": "ClusterStagedUpdateStrategy", "StagedUpdateRun": "StagedUpdateStrategy"}
-_CARRIED_OUT = {*_PLACEMENTS, *_RUNS, *_RUNS.values(), "MemberCluster"}
+_KARMADA = (
+    "PropagationPolicy",
+    "ClusterPropagationPolicy",
+    "OverridePolicy",
+    "ClusterOverridePolicy",
+    "WorkloadRebalancer",
+)
+_CARRIED_OUT = {*_PLACEMENTS, *_RUNS, *_RUNS.values(), *_KARMADA}
 _MADE_BY_A_HUB = ("Snapshot", "Binding", "Work", "AppliedWork", "InternalMemberCluster", "Status", "ApprovalRequest")
 
 
@@ -139,6 +148,7 @@ def source_of(manifests: Iterable[Manifest]) -> Source:
     members = _admitted(parts.members, context, problems)
     policies = _admitted([p for p in parts.policies if not _made_by_a_hub(p)], context, problems)
     problems += [_not_carried_out(policy) for policy in policies if policy.kind not in _CARRIED_OUT]
+    problems += _declared_twice(members)
     clusters = [_collected(problems, _cluster, member) for member in members]
     if problems:
         raise FleetError(problems)
@@ -154,10 +164,20 @@ def _admitted(manifests: Iterable[Manifest], context: Sequence[Manifest], proble
 
 
 def _cluster(member: Manifest) -> Cluster:
+    read = read_member_cluster if member.kind == "MemberCluster" else read_karmada_cluster
     try:
-        return read_member_cluster(member.data)
+        return serving_both(read(member.data))
     except ValueError as error:
         raise FleetError([member.problem(str(error), ("status",))]) from error
+
+
+def _declared_twice(members: Iterable[Manifest]) -> Iterator[Problem]:
+    first: dict[str, Manifest] = {}
+    for member in members:
+        known = first.setdefault(member.name, member)
+        if known is not member:
+            what = f"the member is declared as {known.kind} too"
+            yield member.problem(what, ("metadata", "name"), "keep one of the two: it serves both systems")
 
 
 def _collected(problems: list[Problem], read: Callable[[A], T], value: A) -> T | None:

@@ -22,12 +22,16 @@ class Done:
         lost: the member is marked as gone for good: nothing is sent to it, and leaving it costs nothing.
         since: ``as_of`` of the update that brought the revision, or of the first one after it that had a
             time; None when there was none yet.
+        replicas: the replicas that it was given; None where they are not set for each cluster.
+        completions: the same of a Job's completions.
     """
 
     revision: int | None
     broken: bool = False
     lost: bool = False
     since: datetime | None = None
+    replicas: int | None = None
+    completions: int | None = None
 
 
 @attrs.frozen

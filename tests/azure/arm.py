@@ -15,11 +15,10 @@ from tests.shared import shared
 
 _PROVIDER = "Microsoft.ContainerService"
 _TOP = ("identity", "location", "tags", "sku", "kind", "extendedLocation")
-_AKS, _FLEET = "aks-2025-09-01", "fleet-2024-05-02-preview"
+_AKS = "aks-2025-09-01"
 
 # By type token: schema file, type and version, the parameters of the path, and which of them is the name.
 _TYPED = {
-    "azure-native:containerservice:Fleet": (_FLEET, "fleets@2024-05-02-preview", (), "fleetName"),
     "azure-native:containerservice:ManagedCluster": (_AKS, "managedClusters@2025-09-01", (), "resourceName"),
     "azure-native:containerservice:AgentPool": (
         _AKS,
@@ -83,11 +82,11 @@ def _generic(resource: Resource) -> Request:
     version, kind, parent = inputs.pop("apiVersion"), inputs.pop("resourceType"), inputs.pop("parentResourcePath")
     assert inputs.pop("resourceProviderNamespace") == _PROVIDER
     assert inputs.pop("resourceGroupName")
-    parent_type, _, parent_name = parent.partition("/")
-    assert parent_type == "fleets"
-    assert parent_name
-    body = {"name": inputs.pop("resourceName"), **inputs}
-    return Request(f"fleet-{version}", f"{_PROVIDER}/{parent_type}/{kind}@{version}", body)
+    parent_type, slash, parent_name = parent.partition("/")
+    assert (parent_type, bool(parent_name)) in (("", False), ("fleets", True))
+    name = inputs.pop("resourceName")
+    body = {"name": name, **{key: _top(key, value) for key, value in inputs.items()}}
+    return Request(f"fleet-{version}", f"{_PROVIDER}/{parent_type}{slash and '/'}{kind}@{version}", body)
 
 
 def _top(key: str, value: Any) -> Any:

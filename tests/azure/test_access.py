@@ -96,6 +96,15 @@ def test_a_grant_is_a_role_assignment_at_its_scope() -> None:
     assert run.named("who-ci-fleet-manager-rbac-writer").inputs["principalType"] == "ServicePrincipal"
 
 
+def test_taints_wait_for_the_grants_of_the_hub() -> None:
+    grant = Grant(
+        to="ci", principal=GUID, role="Azure Kubernetes Fleet Manager RBAC Cluster Admin", kind="ServicePrincipal"
+    )
+    hub = AzureHubArgs(resource_group="rg", region="westeurope", grants=(grant,))
+    run = world.run(lambda: AzureFleet("shop", AzureFleetArgs(members=(aks(),), hub=hub)))
+    assert "shop-ci-fleet-manager-rbac-cluster-admin" in run.named("shop-hub").after
+
+
 def test_another_role_is_another_assignment() -> None:
     keys = {Grant(to="devs", principal=GUID, role=role).key for role in ROLES}
     assert len(keys) == len(ROLES)

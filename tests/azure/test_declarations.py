@@ -36,7 +36,7 @@ def declared(text: str) -> world.Run:
 def test_the_hub_is_the_declared_one() -> None:
     run = declared(HUB)
     assert run.error is None
-    assert run.named("shop-fleet").inputs["fleetName"] == "shop"
+    assert run.named("shop-fleet").inputs["resourceName"] == "shop"
     assert run.named("shop-agents", "Subnet").inputs["addressPrefix"] == "192.168.8.0/24"
 
 

@@ -72,7 +72,7 @@ MEMBERS = {
         )
     ),
     "names": aks(cluster_name="AKS_weu-1", dns_prefix="weu", node_resource_group="rg-nodes", tags={"cost": "1"}),
-    "registered": aks(labels={"tier": "gold"}, taints=(Taint("gpu", "yes"),), group="canary"),
+    "registered": aks(labels={"tier": "gold"}, taints=(Taint("gpu", "yes"),), group="canary", pools=(pool(),)),
 }
 
 STRATEGY = Strategy(
@@ -178,7 +178,7 @@ def test_a_typo_in_any_field_of_any_request_is_found(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "path", "value"),
     [
-        ("Fleet", ("name",), "Shop"),
+        ("ManagedCluster", ("name",), "-weu"),
         ("ManagedCluster", ("properties", "agentPoolProfiles", 0, "mode"), "Sytem"),
         ("ManagedCluster", ("properties", "networkProfile", "networkPlugin"), "azzure"),
         ("ManagedCluster", ("sku", "tier"), "standard"),
@@ -189,9 +189,9 @@ def test_a_typo_in_any_field_of_any_request_is_found(name: str) -> None:
     ],
 )
 def test_a_wrong_value_is_found(name: str, path: tuple[Any, ...], value: Any) -> None:
-    member = aks(pools=(pool(),), group="canary", labels={"tier": "gold"})
-    request = arm.request_of(world.run(lambda: fleet(member)).of_type(name)[0])
+    request = arm.request_of(ran("member: registered").of_type(name)[-1])
     assert not request.errors()
+    request = copy.deepcopy(request)
     target: Any = request.body
     for step in path[:-1]:
         target = target[step]
@@ -203,8 +203,9 @@ def test_an_own_hub_gets_the_members_as_objects() -> None:
     def program() -> None:
         provider = kubernetes.Provider("hub", kubeconfig="x")
         own = OwnHub(provider, lambda name: {"kind": "User", "name": f"agent-{name}"})
+        kubeconfig = pulumi.Output.secret("text")
         joined = JoinedMember(
-            name="edge", region="onprem", labels={"a": "b"}, taints=(Taint("k"),), kubeconfig_file=__file__
+            name="edge", region="onprem", labels={"a": "b"}, taints=(Taint("k"),), kubeconfig=kubeconfig
         )
         AzureMember("edge", AzureMemberArgs(member=joined, hub=own))
 
@@ -225,12 +226,12 @@ def test_a_cluster_that_azure_does_not_know_takes_part_in_placement_only() -> No
     elsewhere = JoinedMember(name="kind", region="here", kubeconfig_file=__file__, taints=(Taint("slow"),))
     run = world.run(lambda: made.append(fleet(elsewhere, aks())))
     assert run.error is None
-    assert [entry.name for entry in run.of_type("Resource")] == ["weu-1-member"]
+    assert [entry.name for entry in run.of_type("Resource")] == ["shop-fleet", "weu-1-member"]
     assert [(record.name, record.taints) for record in made[0].records] == [("kind", (Taint("slow"),)), ("weu-1", ())]
 
 
 def test_the_cost_is_told() -> None:
-    run = world.run(lambda: fleet(aks(pools=(pool(),))))
+    run = ran("member: autoscaled")
     member_line = next(message for message in run.messages if message.startswith("fleet shop"))
     # 3 nodes at 0.23, 2 to 10 at 0.46, 0.10 for the control plane; 730 hours.
     assert "1 clusters with 5 nodes: about 1,248 to 3,935 USD a month" in member_line

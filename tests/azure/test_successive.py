@@ -38,9 +38,14 @@ def after(*members: AksMember, before: world.Run | None = None, **fields: Any) -
 
 @pytest.fixture(scope="module")
 def before() -> world.Run:
-    run = after(WEU, EUS)
+    run = after(WEU)
     assert run.error is None
     return run
+
+
+@pytest.fixture(scope="module")
+def pair() -> world.Run:
+    return after(WEU, EUS)
 
 
 def changed(**fields: Any) -> AksMember:
@@ -94,27 +99,27 @@ CHANGES: list[tuple[str, AksMember, dict[str, str]]] = [
 
 @pytest.mark.parametrize(("member", "expected"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
 def test_exactly_what_should_change_does(before: world.Run, member: AksMember, expected: dict[str, str]) -> None:
-    run = after(member, EUS, before=before)
+    run = after(member, before=before)
     assert run.error is None
     assert world.changes(before, run) == expected
 
 
 def test_a_member_added_touches_no_other(before: world.Run) -> None:
-    done = world.changes(before, after(NEW, WEU, EUS, before=before))
+    done = world.changes(before, after(NEW, WEU, before=before))
     assert set(done.values()) == {"create"}
     assert all("sea-1" in title or title == "ResourceGroup rg-asia" for title in done)
     assert "ManagedCluster sea-1-cluster" in done
 
 
-def test_a_member_removed_touches_no_other(before: world.Run) -> None:
-    done = world.changes(before, after(WEU, before=before))
+def test_a_member_removed_touches_no_other(pair: world.Run, before: world.Run) -> None:
+    done = world.changes(pair, before)
     assert set(done.values()) == {"delete"}
     assert all("eus-1" in title or title == "ResourceGroup rg-us" for title in done)
 
 
-def test_a_resource_group_stays_where_it_was_made(before: world.Run) -> None:
+def test_a_resource_group_stays_where_it_was_made(pair: world.Run) -> None:
     moved = attrs.evolve(EUS, name="weu-2", region="westeurope")
-    assert "ResourceGroup rg-us" not in world.changes(before, after(WEU, moved, before=before))
+    assert "ResourceGroup rg-us" not in world.changes(pair, after(moved, before=pair))
 
 
 def test_a_hubless_fleet_gets_a_hub() -> None:
@@ -123,7 +128,7 @@ def test_a_hubless_fleet_gets_a_hub() -> None:
     assert run.error is None
     assert world.changes(hubless, run) == {
         "CreateOnly shop-create-only": "update",
-        "Fleet shop-fleet": "update",
+        "Resource shop-fleet": "update",
         "kubernetes shop-hub": "create",
         "MemberClusterPatch weu-1-not-ready": "create",
         "MemberClusterPatch weu-1-taints": "create",
@@ -150,10 +155,18 @@ REFUSED_HUBS: list[tuple[str, AzureHubArgs, str]] = [
 
 @pytest.mark.parametrize(("hub", "text"), [row[1:] for row in REFUSED_HUBS], ids=[row[0] for row in REFUSED_HUBS])
 def test_changes_that_a_hub_cannot_make(before: world.Run, hub: AzureHubArgs, text: str) -> None:
-    run = after(WEU, EUS, hub=hub, before=before)
+    run = after(WEU, hub=hub, before=before)
     assert text in str(run.error)
     assert "declare a second hub" in str(run.error)
     assert "shop-fleet" not in {resource.name for resource in run.resources.values()}
+
+
+def test_the_network_of_a_private_hub_stays() -> None:
+    private = attrs.evolve(HUB, kind="private", network=HubNetwork(fleet_rp=GUID))
+    made = after(hub=private)
+    moved = attrs.evolve(private, network=HubNetwork(fleet_rp=GUID, agents="192.168.4.0/24"))
+    error = str(after(hub=moved, before=made).error)
+    assert 'hub.network.agents cannot change from "192.168.0.0/23" to "192.168.4.0/24"' in error
 
 
 REFUSED: list[tuple[str, AksMember, str, str]] = [
@@ -175,7 +188,7 @@ REFUSED: list[tuple[str, AksMember, str, str]] = [
 
 @pytest.mark.parametrize(("member", "text", "way_out"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
 def test_changes_that_a_member_cannot_make(before: world.Run, member: AksMember, text: str, way_out: str) -> None:
-    run = after(member, EUS, before=before)
+    run = after(member, before=before)
     assert text in str(run.error)
     assert way_out in str(run.error)
     assert "weu-1-cluster" not in {resource.name for resource in run.resources.values()}
@@ -220,7 +233,7 @@ def test_a_refresh_shows_further_pools_in_the_cluster_and_the_update_leaves_them
         before,
         {("weu-1-cluster", "ManagedCluster"): lambda inputs: inputs["agentPoolProfiles"].append({"name": "apps"})},
     )
-    run = after(WEU, EUS, before=listed)
+    run = after(WEU, before=listed)
     assert world.changes(listed, run) == {"ManagedCluster weu-1-cluster": "update"}
     profiles = run.named("weu-1-cluster", "ManagedCluster").inputs["agentPoolProfiles"]
     assert [profile["name"] for profile in profiles] == ["system"]
@@ -237,4 +250,4 @@ def test_work_waits_until_the_pools_of_a_new_member_stand(before: world.Run) -> 
 
 def test_the_first_taint_is_not_touched_again(before: world.Run) -> None:
     kept = drifted(before, {("weu-1-not-ready", "MemberClusterPatch"): lambda inputs: inputs["spec"].update(taints=[])})
-    assert world.changes(kept, after(WEU, EUS, before=kept)) == {}
+    assert world.changes(kept, after(WEU, before=kept)) == {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import logging
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -45,7 +46,6 @@ users:
 
 # What makes the Azure provider replace a resource: its path, and these fields. Source: the provider's tables.
 REPLACED_BY = {
-    "azure-native:containerservice:Fleet": {"fleetName", "resourceGroupName", "location", "hubProfile.*"},
     "azure-native:containerservice:ManagedCluster": {
         *("resourceName", "resourceGroupName", "location", "dnsPrefix", "nodeResourceGroup"),
         *(
@@ -128,9 +128,8 @@ class Azure(FleetMocks):
         outputs["name"] = name
         if identities := (args.inputs.get("identity") or {}).get("userAssignedIdentities"):
             outputs["identity"] = {**args.inputs["identity"], "userAssignedIdentities": {i: {} for i in identities}}
-        if args.typ.endswith(("Fleet", "UserAssignedIdentity")):
-            outputs |= {"identity": {"principalId": _guid(name), "tenantId": _guid("t"), "type": "SystemAssigned"}}
-            outputs |= {"principalId": _guid(name)}
+        if args.typ.endswith("UserAssignedIdentity"):
+            outputs["principalId"] = _guid(name)
         group = args.inputs.get("resourceGroupName", "none")
         return f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{group}/providers/Mock/{args.typ}/{name}", outputs
 
@@ -234,9 +233,7 @@ def differences(old: Any, new: Any, ignored: tuple[str, ...], path: str = "") ->
 
 def is_replaced(kind: str, paths: set[str]) -> bool:
     rules = REPLACED_BY.get(kind, set())
-    exact = paths & rules
-    below = {path for path in paths for rule in rules if rule.endswith(".*") and path.startswith(rule[:-1])}
-    return bool(exact | below)
+    return bool(paths & rules)
 
 
 NAMES = ("fleetName", "agentPoolName", "configName", "resourceName", "subnetName", "virtualNetworkName")
@@ -244,6 +241,8 @@ NAMES = ("fleetName", "agentPoolName", "configName", "resourceName", "subnetName
 
 def _with_loop(call: Callable[[], Any]) -> Any:
     """Call with an event loop of this worker thread; the SDK would make one and leave it open."""
+    if threading.current_thread() is threading.main_thread():
+        return call()
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.conformance.subjects import SUBJECTS
 
 Case = Mapping[str, Any]
 Run = Callable[[Case], Iterable[tuple[Any, Any]]]
+ABSENT = "<absent>"
 
 
 def main(files: list[str]) -> int:
@@ -34,8 +36,12 @@ def main(files: list[str]) -> int:
 
 def check_file(file: Path) -> tuple[int, int]:
     """Print each mismatch of one file; how many cases passed and failed."""
-    subject = f"{file.resolve().parent.name}/{file.stem}"
-    cases = json.loads(file.read_text())
+    subject = f"{file.absolute().parent.name}/{file.stem}"
+    try:
+        cases = json.loads(file.read_text())
+    except (OSError, ValueError) as error:
+        print(f"{file}: cannot be read: {error}")
+        return 0, 1
     if not cases:
         print(f"{file}: holds no cases")
         return 0, 1
@@ -51,12 +57,13 @@ def check_file(file: Path) -> tuple[int, int]:
 
 def check_case(case: Case, run: Run) -> str:
     """The name of the case and the first differing field; empty when it matches."""
+    name = case.get("name", "a case without a name")
     try:
         for step, (expected, found) in enumerate(run(case)):
             for difference in differences(expected, found, f"outcome[{step}]"):
-                return f"{case['name']}: {difference}"
+                return f"{name}: {difference}"
     except Exception as error:  # noqa: BLE001 - a crash is a failed case, not the end of the run
-        return f"{case['name']}: {type(error).__name__}: {error}"
+        return f"{name}: {type(error).__name__}: {error}"
     return ""
 
 
@@ -64,9 +71,9 @@ def differences(expected: Any, found: Any, path: str) -> Iterator[str]:
     """Each place where two values differ, with both."""
     if isinstance(expected, dict) and isinstance(found, dict):
         for key in sorted(expected.keys() | found.keys(), key=str):
-            yield from differences(expected.get(key, "<absent>"), found.get(key, "<absent>"), f"{path}.{key}")
-    elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
-        for index, (left, right) in enumerate(zip(expected, found, strict=True)):
+            yield from differences(expected.get(key, ABSENT), found.get(key, ABSENT), f"{path}.{key}")
+    elif isinstance(expected, list) and isinstance(found, list):
+        for index, (left, right) in enumerate(zip_longest(expected, found, fillvalue=ABSENT)):
             yield from differences(left, right, f"{path}[{index}]")
     elif expected != found:
         yield f"{path}: expected {json.dumps(expected)}, found {json.dumps(found)}"

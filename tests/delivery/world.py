@@ -23,6 +23,7 @@ class World:
         rolling: its rolling update.
         image: the image of its Deployment: the content that changes.
         extra: further objects.
+        selectors: further resource selectors of the placement.
         strategy: the whole strategy, where it is no rolling update.
         config: further ``fleet:`` configuration.
     """
@@ -32,6 +33,7 @@ class World:
     rolling: dict[str, Any] = attrs.field(factory=lambda: {"maxUnavailable": 1, "maxSurge": 1})
     image: str = "web:1"
     extra: list[dict[str, Any]] = attrs.field(factory=list)
+    selectors: list[dict[str, Any]] = attrs.field(factory=list)
     strategy: dict[str, Any] | None = None
     config: dict[str, Any] = attrs.field(factory=dict)
 
@@ -54,7 +56,10 @@ class World:
             "kind": "ClusterResourcePlacement",
             "metadata": {"name": "shop"},
             "spec": {
-                "resourceSelectors": [{"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}],
+                "resourceSelectors": [
+                    {"group": "", "version": "v1", "kind": "Namespace", "name": "shop"},
+                    *self.selectors,
+                ],
                 "policy": self.policy,
                 "strategy": self.strategy or {"type": "RollingUpdate", "rollingUpdate": self.rolling},
             },

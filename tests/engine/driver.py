@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import stat
+import subprocess
 import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -37,8 +38,10 @@ def engine_or_skip() -> None:
 class Engine:
     """Successive runs of one stack."""
 
-    def __init__(self, folder: Path, program: Path = PROGRAM, *, standin: bool = True) -> None:
+    def __init__(self, folder: Path, program: Path = PROGRAM, *, standin: bool = True, name: str = "dev") -> None:
+        self.name = name
         self.world = World()
+        self.secrets: Mapping[str, Any] = {}
         self.folder = folder
         self.project = folder / "project"
         self.standin = folder / "standin"
@@ -47,17 +50,15 @@ class Engine:
         shutil.copy(program, self.project / "__main__.py")
         runtime = {"name": "python", "options": {"toolchain": "pip", "virtualenv": sys.prefix}}
         (self.project / "Pulumi.yaml").write_text(yaml.safe_dump({"name": "fleet", "runtime": runtime}))
-        (self.project / "Pulumi.dev.yaml").write_text("config: {}\n")
-        workspace = automation.LocalWorkspaceOptions(work_dir=str(self.project), env_vars=self._environment(standin))
-        self.stack = automation.create_stack("dev", work_dir=str(self.project), opts=workspace)
+        (self.project / f"Pulumi.{self.name}.yaml").write_text("config: {}\n")
+        self.environment = self._environment(standin)
+        workspace = automation.LocalWorkspaceOptions(work_dir=str(self.project), env_vars=self.environment)
+        self.stack = automation.create_stack(self.name, work_dir=str(self.project), opts=workspace)
 
     def up(self, fails: Collection[str] = ()) -> Outcome:
         """Update; on the named clusters the Deployment is refused."""
         self._write()
-        for told in (self.standin / "fails").iterdir():
-            told.unlink()
-        for cluster in fails:
-            (self.standin / "fails" / cluster).write_text("Deployment/shop/web")
+        self.fail(fails)
         (self.standin / "calls.jsonl").unlink(missing_ok=True)
         return self._outcome(self.stack.up)
 
@@ -65,6 +66,54 @@ class Engine:
         """Preview."""
         self._write()
         return self._outcome(self.stack.preview)
+
+    def target(self, *resources: str) -> Outcome:
+        """Update the named resources alone; ``**`` stands for anything."""
+        self._write()
+        return self._outcome(self.stack.up, target=list(resources))
+
+    def refresh(self) -> Outcome:
+        """Compare the state with what stands."""
+        return self._outcome(self.stack.refresh)
+
+    def start(self, *command: str) -> subprocess.Popen[str]:
+        """Start the command line on this stack, in a process group of its own."""
+        self._write()
+        return subprocess.Popen(
+            ["pulumi", *command, "--stack", self.name, "--non-interactive"],
+            cwd=self.project,
+            env={**os.environ, **self.environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def command(self, *command: str) -> tuple[int, str]:
+        """Run the command line on this stack: its exit code and all that it printed."""
+        with self.start(*command) as process:
+            text, _ = process.communicate(timeout=300)
+        return process.returncode, text
+
+    def fail(self, clusters: Collection[str]) -> None:
+        """Let the Deployment be refused on these clusters, from now on."""
+        for told in (self.standin / "fails").iterdir():
+            told.unlink()
+        for cluster in clusters:
+            (self.standin / "fails" / cluster).write_text("Deployment/shop/web")
+
+    def encrypt_kubeconfigs(self) -> None:
+        """Give the kubeconfigs as secrets from now on, as ``pulumi config set --secret`` does."""
+        for name, text in self.world.config.pop("kubeconfigs").items():
+            self.stack.set_config(f"fleet:kubeconfigs.{name}", automation.ConfigValue(text, secret=True), path=True)
+        self.secrets = yaml.safe_load((self.project / f"Pulumi.{self.name}.yaml").read_text())["config"]
+
+    def slow(self, cluster: str) -> Path:
+        """While the returned file is there, the cluster finishes nothing."""
+        mark = self.standin / "slow" / cluster
+        mark.parent.mkdir(exist_ok=True)
+        mark.touch()
+        return mark
 
     def images(self) -> dict[str, str]:
         """From the stand-in's folders."""
@@ -74,15 +123,25 @@ class Engine:
                 found[cluster.name] = image_of(json.loads(file.read_text()))
         return found
 
+    def calls(self) -> list[dict[str, str]]:
+        """What the stand-in was asked in the last update: call, cluster and object."""
+        file = self.standin / "calls.jsonl"
+        return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
     def order(self) -> list[str]:
         """From the stand-in's records."""
-        calls = [json.loads(line) for line in (self.standin / "calls.jsonl").read_text().splitlines()]
+        calls = self.calls()
         return [call["cluster"] for call in calls if call["object"] == "shop/web" and call["call"] != "delete"]
 
     def record(self) -> Mapping[str, Any]:
         """From the exported state."""
         placements = [r for r in self.state().resources.values() if r.type.endswith("fleet:Placement")]
         return placements[0].inputs
+
+    def runs(self) -> dict[str, int]:
+        """The revision that each cluster's binding says."""
+        bindings = [r for r in self.state().resources.values() if r.type.endswith("fleet:Binding")]
+        return {r.outputs["cluster"]: int(r.outputs["revision"]) for r in bindings}
 
     def export(self) -> str:
         """The state as the backend holds it."""
@@ -96,12 +155,12 @@ class Engine:
         self.world.write(self.project / "fleet")
         config = {"source": "fleet", "kubeconfigs": kubeconfigs(self.world.members), **self.world.config}
         config = {key: value for key, value in config.items() if value is not None}
-        stack = self.project / "Pulumi.dev.yaml"
+        stack = self.project / f"Pulumi.{self.name}.yaml"
         settings = yaml.safe_load(stack.read_text())
-        settings["config"] = {f"fleet:{key}": value for key, value in config.items()}
+        settings["config"] = {f"fleet:{key}": value for key, value in config.items()} | self.secrets
         stack.write_text(yaml.safe_dump(settings))
 
-    def _outcome(self, operation: Any) -> Outcome:
+    def _outcome(self, operation: Any, **options: Any) -> Outcome:
         text: list[str] = []
         changes: dict[str, str] = {}
 
@@ -115,7 +174,7 @@ class Engine:
                 changes[short(metadata.urn)] = str(metadata.op.value)
 
         try:
-            operation(on_event=seen, on_output=lambda _: None)
+            operation(on_event=seen, on_output=lambda _: None, **options)
         except automation.CommandError as error:
             return Outcome(False, "\n".join([*text, str(error)]), changes)
         return Outcome(True, "\n".join(text), changes)

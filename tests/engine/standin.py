@@ -39,7 +39,8 @@ class StandIn(provider.Provider):
         return provider.DiffResponse(changes=plain(request.old_state) != plain(request.new_inputs))
 
     async def configure(self, request: provider.ConfigureRequest) -> provider.ConfigureResponse:
-        self.cluster = str(plain(request.args).get("clusterIdentifier", ""))
+        settings = plain(request.args)
+        self.cluster = settings.get("clusterIdentifier") or Path(settings.get("renderYamlToDirectory", "")).name
         return provider.ConfigureResponse(
             accept_secrets=True, supports_preview=True, accept_resources=True, accept_outputs=True
         )
@@ -71,8 +72,8 @@ class StandIn(provider.Provider):
 
     async def _apply(self, call: str, kind: str, identity: str, properties: Mapping[str, PropertyValue]) -> None:
         self._record(call, identity)
-        if (self.folder / "slow" / self.cluster).exists():
-            await asyncio.sleep(600)
+        while (self.folder / "slow" / self.cluster).exists():
+            await asyncio.sleep(0.05)
         self._refuse(f"{kind.rpartition(':')[2]}/{identity}")
         file = self._file(kind, identity)
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -229,6 +229,7 @@ def test_what_azure_changes_by_itself_shows_nothing_after_a_refresh(settled: Azu
                 "kubernetesVersion": "1.34.1",
                 "agentPoolProfiles": [{"count": 4, "orchestratorVersion": "1.34.1"}],
             },
+            "shop-fleet": {"properties": {"hubProfile": {"kubernetesVersion": "1.34.1", "fqdn": "x"}, "status": {}}},
             "eus-1-apps": {"count": 7, "orchestratorVersion": "1.34.1"},
             "weu-1-cluster": {"agentPoolProfiles": [{"count": 5}]},
             "weu-1-member": {"properties": {"provisioningState": "Succeeded", "status": {"lastOperationId": "x"}}},
@@ -266,7 +267,7 @@ def test_a_hubless_fleet_gets_a_hub(tmp_path: Path) -> None:
     assert outcome.ok, outcome.text
     assert outcome.changes == {
         "CreateOnly shop-create-only": "update",
-        "Fleet shop-fleet": "update",
+        "Resource shop-fleet": "update",
         "kubernetes shop-hub": "create",
         "MemberClusterPatch weu-1-not-ready": "create",
         "MemberClusterPatch weu-1-taints": "create",

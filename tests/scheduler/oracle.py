@@ -6,7 +6,7 @@ Written from the rules of KubeFleet v0.3.1 as they were measured; slow, plain, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 import attrs
@@ -74,9 +74,7 @@ class Oracle:
         return sorted(name for name, bond in self.bonds.items() if bond.state != "Unscheduled")
 
     def held(self, state: str) -> list[str]:
-        return [
-            n for n in self.live() if self.bonds[n].state == state and self.bonds[n].snapshot == self.snapshot
-        ]
+        return [n for n in self.live() if self.bonds[n].state == state and self.bonds[n].snapshot == self.snapshot]
 
     def obsolete(self) -> list[str]:
         return [n for n in self.live() if self.bonds[n].snapshot != self.snapshot]
@@ -85,7 +83,7 @@ class Oracle:
         bond = self.bonds[name]
         bond.former, bond.state = bond.state, "Unscheduled"
 
-    def bind(self, picks: list[tuple[str, Score | None]]) -> list[str]:
+    def bind(self, picks: Sequence[tuple[str, Score | None]]) -> list[str]:
         """Bind the picks and give up the other obsolete ones; the names in the order in which they are listed."""
         obsolete, chosen = self.obsolete(), dict(picks)
         unscheduled = sorted(name for name, bond in self.bonds.items() if bond.state == "Unscheduled")

@@ -23,7 +23,7 @@ from tests.scheduler.oracle import Oracle
 from tests.strategies import AS_OF, NAMES, Step, fleets, histories, labels, pick_n, policies, renumbered
 
 V = TypeVar("V")
-many = settings(max_examples=120, deadline=None)
+many = settings(max_examples=50, deadline=None)
 
 
 def decide(history: list[Step]) -> Decision[PlacementMemory]:
@@ -163,9 +163,7 @@ def test_explanations_agree_with_the_decision(history: list[Step]) -> None:
             assert_scores(member.verdicts, step.policy)
 
 
-def pickable(
-    inventory: Inventory, policy: PlacementPolicy, decision: Decision[PlacementMemory], name: str
-) -> bool:
+def pickable(inventory: Inventory, policy: PlacementPolicy, decision: Decision[PlacementMemory], name: str) -> bool:
     """Whether one more pick could take the member now: asked of the plain scheduler."""
     oracle = Oracle(as_of=AS_OF, members={member.name: member for member in inventory.clusters})
     member = oracle.members[name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import attrs
 import pulumi
@@ -30,7 +31,7 @@ class Grant:
     """
 
     to: str
-    principal: pulumi.Input[str]
+    principal: Any
     role: str
     kind: str = "Group"
     namespace: str = ""
@@ -73,14 +74,15 @@ class AzureAccess(pulumi.ComponentResource):
     """
 
     def __init__(self, name: str, args: AzureAccessArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse(_problems(args.grants), f"AzureAccess {name}")
+        refuse(grant_problems(args.grants), f"AzureAccess {name}")
         super().__init__("fleet:index:AzureAccess", name, None, opts)
         mine = children_of(self, opts)
         self.assignments = {grant.key: _assignment(name, grant, args.scope, mine) for grant in args.grants}
         self.register_outputs({"assignments": sorted(self.assignments)})
 
 
-def _problems(grants: tuple[Grant, ...]) -> Iterator[Problem]:
+def grant_problems(grants: tuple[Grant, ...]) -> Iterator[Problem]:
+    """What Azure would refuse of some grants of one scope."""
     for position, grant in enumerate(grants):
         yield from grant.problems(("grants", position))
     yield from checks.unique((grant.key for grant in grants), "grant", ("grants",), "to")

@@ -1,7 +1,7 @@
-"""The children of a fleet, at the API version whose fields they need.
+"""A fleet and its children, at one generally available API version.
 
-The SDK's own classes for them speak 2024-05-02-preview, which knows no labels of members, no approvals and no
-concurrency. The generic resource of the SDK sends the same requests at any version.
+The SDK's own classes for them speak 2024-05-02-preview, a preview that may end, and that knows no labels of members, no
+approvals and no concurrency. The generic resource of the SDK sends the same requests at any version.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from pulumi_azure_native import resources
 
 FLEET_API = "2026-06-01"
 
-_SET_BY_AZURE = ("provisioningState", "status", "autoUpgradeProfileStatus", "autoUpgradeProfileId")
+_SET_BY_AZURE = (
+    *("provisioningState", "status", "autoUpgradeProfileStatus", "autoUpgradeProfileId"),
+    *("hubProfile.fqdn", "hubProfile.kubernetesVersion", "hubProfile.portalFqdn"),
+)
 
 
 @attrs.frozen(eq=False)
@@ -38,6 +41,22 @@ def children_of(component: pulumi.Resource, opts: pulumi.ResourceOptions | None)
     return pulumi.ResourceOptions(parent=component, depends_on=opts.depends_on if opts else None)
 
 
+def fleet_resource(
+    name: str, group: str, azure_name: str, properties: Mapping[str, Any], opts: pulumi.ResourceOptions, **top: Any
+) -> resources.Resource:
+    """Declare a fleet.
+
+    Args:
+        name: the Pulumi name.
+        group: its resource group.
+        azure_name: its name in Azure.
+        properties: the ``properties`` of the request.
+        opts: resource options.
+        top: location, identity and tags.
+    """
+    return _resource(name, group, ("", "fleets", azure_name), properties, opts, (), **top)
+
+
 def fleet_child(
     name: str,
     kind: str,
@@ -58,18 +77,31 @@ def fleet_child(
         opts: resource options.
         ignored: fields of ``properties`` that Azure changes by itself, besides its status.
     """
-    quiet = pulumi.ResourceOptions(
-        depends_on=[fleet.fleet],
-        ignore_changes=[f"properties.{field}" for field in (*_SET_BY_AZURE, *ignored)],
-    )
+    after = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=[fleet.fleet]))
+    path = (f"fleets/{fleet.name}", kind, azure_name)
+    return _resource(name, fleet.resource_group, path, properties, after, ignored)
+
+
+def _resource(
+    name: str,
+    group: str,
+    path: tuple[str, str, str],
+    properties: Mapping[str, Any],
+    opts: pulumi.ResourceOptions,
+    ignored: tuple[str, ...],
+    **top: Any,
+) -> resources.Resource:
+    parent, kind, azure_name = path
+    quiet = pulumi.ResourceOptions(ignore_changes=[f"properties.{field}" for field in (*_SET_BY_AZURE, *ignored)])
     return resources.Resource(
         name,
         api_version=FLEET_API,
-        resource_group_name=fleet.resource_group,
+        resource_group_name=group,
         resource_provider_namespace="Microsoft.ContainerService",
-        parent_resource_path=f"fleets/{fleet.name}",
+        parent_resource_path=parent,
         resource_type=kind,
         resource_name_=azure_name,
         properties=properties,
         opts=pulumi.ResourceOptions.merge(opts, quiet),
+        **top,
     )

@@ -9,15 +9,17 @@ from typing import Any
 import attrs
 import pulumi
 import pulumi_kubernetes as kubernetes
-from pulumi_azure_native import containerservice
+from pulumi_azure_native import containerservice, resources
 
-from fleet_components.components.azure.arm import FleetAddress, children_of
-from fleet_components.components.azure.create_only import HUB, CreateOnly
-from fleet_components.components.azure.hub_network import HubNetwork, hub_network
+from fleet_components.components.azure.access import AzureAccess, AzureAccessArgs, Grant, grant_problems
+from fleet_components.components.azure.arm import FleetAddress, children_of, fleet_resource
+from fleet_components.components.azure.create_only import CreateOnly
+from fleet_components.components.azure.hub_network import HubNetwork, HubPlace, hub_network
 from fleet_components.components.azure.kubeconfig import Login, decoded, with_login
 from fleet_components.components.azure.refusal import refuse
 from fleet_components.model.azure import checks, names
 from fleet_components.model.azure.cost import hub_cost
+from fleet_components.model.azure.create_only import HUB
 from fleet_components.model.azure.vm_size import SizeTable, built_in_sizes
 from fleet_components.model.cluster import NO_LABELS
 from fleet_components.model.problem import Problem
@@ -42,6 +44,7 @@ class AzureHubArgs:
         vm_size: the size of the hub's one node; None lets Azure choose.
         dns_prefix: of a public hub's address; empty for the fleet's name.
         login: how the kubeconfig signs in.
+        grants: who may do what in the fleet; taints wait for them, so a pipeline can grant itself what they need.
         tags: Azure tags.
         sizes: the table for the cost estimate; None for the built-in one.
     """
@@ -54,6 +57,7 @@ class AzureHubArgs:
     vm_size: str | None = None
     dns_prefix: str = ""
     login: Login = attrs.field(factory=Login)
+    grants: tuple[Grant, ...] = ()
     tags: Mapping[str, str] = NO_LABELS
     sizes: SizeTable | None = None
 
@@ -64,6 +68,7 @@ class AzureHubArgs:
         yield from names.REGION.problems(self.region, ("region",))
         yield from checks.one_of(self.kind, (PUBLIC, PRIVATE, HUBLESS), ("kind",))
         yield from self.login.problems(("login",))
+        yield from grant_problems(self.grants)
         if self.vm_size is not None:
             yield from names.VM_SIZE.problems(self.vm_size, ("vmSize",))
         if self.kind == PUBLIC:
@@ -104,6 +109,8 @@ class AzureHub(pulumi.ComponentResource):
         self.fleet_id, self.fleet_name = self._fleet.id, args.fleet_name
         self.identity = self._fleet.identity.apply(lambda identity: identity.principal_id if identity else "")
         self.kubeconfig = None if args.kind == HUBLESS else self._read_kubeconfig()
+        granted = AzureAccessArgs(scope=self.fleet_id, grants=args.grants)
+        self._access = [AzureAccess(name, granted, pulumi.ResourceOptions(parent=self))] if args.grants else []
         self._tell_cost()
         self.register_outputs(
             {"fleetId": self.fleet_id, "fleetName": self.fleet_name, "kubeconfig": self.kubeconfig, "kind": args.kind}
@@ -123,32 +130,28 @@ class AzureHub(pulumi.ComponentResource):
             f"{self._name}-hub",
             kubeconfig=self.kubeconfig,
             cluster_identifier=self.fleet_id,
-            opts=pulumi.ResourceOptions(parent=self),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=self._access),
         )
 
-    def _declare_fleet(self, mine: pulumi.ResourceOptions) -> containerservice.Fleet:
+    def _declare_fleet(self, mine: pulumi.ResourceOptions) -> resources.Resource:
         args = self._args
-        held = CreateOnly(f"{self._name}-create-only", HUB, self._name, _fixed_at_creation(args), mine)
-        identity = containerservice.ManagedServiceIdentityArgs(type="SystemAssigned")
-        profile = None
-        after: list[pulumi.Resource] = [held]
-        if args.kind == PUBLIC:
-            profile = containerservice.FleetHubProfileArgs(
-                dns_prefix=args.dns_prefix or args.fleet_name, agent_profile=_agent(args)
-            )
-        elif args.network is not None:
-            network = hub_network(self._name, args.network, args.resource_group, args.region, mine)
-            profile, identity = _private_profile(args, network.agents, network.api_server), network.identity
-            after += network.grants
-        return containerservice.Fleet(
+        after: list[pulumi.Resource] = [
+            CreateOnly(f"{self._name}-create-only", HUB, self._name, _fixed_at_creation(args), mine)
+        ]
+        properties, identity = _public_profile(args), resources.IdentityArgs(type="SystemAssigned")
+        if args.network is not None:
+            place = hub_network(self._name, args.network, args.resource_group, args.region, mine)
+            properties, identity = _private_profile(args, place), place.identity
+            after += place.grants
+        return fleet_resource(
             f"{self._name}-fleet",
-            resource_group_name=args.resource_group,
-            fleet_name=args.fleet_name,
+            args.resource_group,
+            args.fleet_name,
+            {"hubProfile": properties} if args.kind != HUBLESS else {},
+            pulumi.ResourceOptions.merge(mine, pulumi.ResourceOptions(depends_on=after)),
             location=args.region,
-            hub_profile=profile,
             identity=identity,
             tags=dict(args.tags),
-            opts=pulumi.ResourceOptions.merge(mine, pulumi.ResourceOptions(depends_on=after)),
         )
 
     def _read_kubeconfig(self) -> pulumi.Output[str]:
@@ -182,22 +185,21 @@ class OwnHub:
 def _fixed_at_creation(args: AzureHubArgs) -> dict[str, Any]:
     hub = None
     if args.kind != HUBLESS:
-        hub = {"private": args.kind == PRIVATE, "vmSize": args.vm_size, "dnsPrefix": args.dns_prefix or args.fleet_name}
+        hub = {
+            "private": args.kind == PRIVATE,
+            "vmSize": args.vm_size,
+            "dnsPrefix": args.dns_prefix or args.fleet_name,
+            "network": args.network.fixed if args.network else None,
+        }
     return {"fleetName": args.fleet_name, "resourceGroup": args.resource_group, "region": args.region, "hub": hub}
 
 
-def _agent(args: AzureHubArgs, subnet: pulumi.Input[str] | None = None) -> containerservice.AgentProfileArgs | None:
-    if args.vm_size is None and subnet is None:
-        return None
-    return containerservice.AgentProfileArgs(vm_size=args.vm_size, subnet_id=subnet)
+def _public_profile(args: AzureHubArgs) -> dict[str, Any]:
+    node = {"agentProfile": {"vmSize": args.vm_size}} if args.vm_size else {}
+    return {"dnsPrefix": args.dns_prefix or args.fleet_name, **node}
 
 
-def _private_profile(
-    args: AzureHubArgs, agents: pulumi.Input[str], api_server: pulumi.Input[str]
-) -> containerservice.FleetHubProfileArgs:
-    return containerservice.FleetHubProfileArgs(
-        agent_profile=_agent(args, agents),
-        api_server_access_profile=containerservice.APIServerAccessProfileArgs(
-            enable_private_cluster=True, enable_vnet_integration=True, subnet_id=api_server
-        ),
-    )
+def _private_profile(args: AzureHubArgs, place: HubPlace) -> dict[str, Any]:
+    size = {"vmSize": args.vm_size} if args.vm_size else {}
+    server = {"enablePrivateCluster": True, "enableVnetIntegration": True, "subnetId": place.api_server}
+    return {"agentProfile": {"subnetId": place.agents, **size}, "apiServerAccessProfile": server}

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 import pulumi
-from pulumi_azure_native import authorization, containerservice, managedidentity
+from pulumi_azure_native import authorization, managedidentity, resources
 
 from fleet_components.components.azure.roles import NETWORK_CONTRIBUTOR, role_definition_id
 from fleet_components.model.azure import checks, names
@@ -39,6 +39,14 @@ class HubNetwork:
     api_server: str = "192.168.2.0/23"
     agent_subnet: Any = None
     api_server_subnet: Any = None
+
+    @property
+    def fixed(self) -> dict[str, str]:
+        """What nothing but a new hub can change: ranges, or those IDs of subnets that are plain."""
+        if self.agent_subnet is None:
+            return {"addressSpace": self.address_space, "agents": self.agents, "apiServer": self.api_server}
+        subnets = {"agentSubnet": self.agent_subnet, "apiServerSubnet": self.api_server_subnet}
+        return {field: subnet for field, subnet in subnets.items() if isinstance(subnet, str)}
 
     def problems(self, path: FieldPath) -> Iterator[Problem]:
         """What Azure would refuse of it."""
@@ -81,7 +89,7 @@ class HubPlace:
 
     agents: pulumi.Input[str]
     api_server: pulumi.Input[str]
-    identity: containerservice.ManagedServiceIdentityArgs
+    identity: resources.IdentityArgs
     grants: list[pulumi.Resource]
 
 
@@ -101,7 +109,7 @@ def hub_network(
         ("fleet-rp", agents, network.fleet_rp),
     )
     grants = [_grant(f"{name}-{role}", scope, principal, opts) for role, scope, principal in wanted]
-    identity = containerservice.ManagedServiceIdentityArgs(type="UserAssigned", user_assigned_identities=[own.id])
+    identity = resources.IdentityArgs(type="UserAssigned", user_assigned_identities=[own.id])
     return HubPlace(agents, api_server, identity, grants)
 
 

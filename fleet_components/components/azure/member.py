@@ -12,7 +12,7 @@ from pulumi_azure_native import containerservice as aks
 
 from fleet_components.components.azure import cluster
 from fleet_components.components.azure.arm import children_of
-from fleet_components.components.azure.create_only import MEMBER, CreateOnly
+from fleet_components.components.azure.create_only import CreateOnly
 from fleet_components.components.azure.hub import AzureHub, OwnHub
 from fleet_components.components.azure.kubeconfig import Login, decoded, with_login
 from fleet_components.components.azure.refusal import refuse
@@ -20,6 +20,7 @@ from fleet_components.components.azure.registration import register
 from fleet_components.components.member import Member
 from fleet_components.model.azure.aks_member import AksMember
 from fleet_components.model.azure.cost import member_cost
+from fleet_components.model.azure.create_only import MEMBER
 from fleet_components.model.azure.member import FleetMember, JoinedMember
 from fleet_components.model.azure.record import cluster_record
 from fleet_components.model.azure.vm_size import SizeTable, built_in_sizes
@@ -37,7 +38,6 @@ class AzureMemberArgs:
         hub: the fleet that it joins; None for a cluster that stays alone.
         ready: what must stand, besides its node pools, before work may come to a new member.
         login: how the kubeconfig signs in.
-        kubeconfig: of a cluster that is there, in place of its file; None to read the file or to ask Azure.
         sizes: the table of VM sizes and prices; None for the built-in one.
         tell_cost: prints an estimate of what it costs.
     """
@@ -46,7 +46,6 @@ class AzureMemberArgs:
     hub: AzureHub | OwnHub | None = None
     ready: Sequence[pulumi.Resource] = ()
     login: Login = attrs.field(factory=Login)
-    kubeconfig: pulumi.Input[str] | None = None
     sizes: SizeTable | None = None
     tell_cost: bool = True
 
@@ -77,7 +76,7 @@ class AzureMember(pulumi.ComponentResource):
             if args.tell_cost:
                 pulumi.log.info(f"{name}: {member_cost(args.member, table).text(table)}", resource=self)
         elif isinstance(args.member, JoinedMember):
-            self._take(name, args.member, args)
+            self._take(name, args.member, args.login)
         if args.hub is not None:
             register(name, args.member, self.cluster_id, args.hub, ready, self._mine)
         self.register_outputs(
@@ -100,18 +99,18 @@ class AzureMember(pulumi.ComponentResource):
         self.kubeconfig = _ask_azure(member.resource_group, made.name, login)
         return [made, *pools]
 
-    def _take(self, name: str, member: JoinedMember, args: AzureMemberArgs) -> None:
+    def _take(self, name: str, member: JoinedMember, login: Login) -> None:
         fixed = {"name": member.name, "clusterId": member.cluster_id}
         CreateOnly(f"{name}-create-only", MEMBER, name, fixed, self._mine)
         self.cluster_id = pulumi.Output.from_input(member.cluster_id) if member.cluster_id else None
-        if args.kubeconfig is not None:
-            self.kubeconfig = pulumi.Output.secret(args.kubeconfig)
+        if member.kubeconfig is not None:
+            self.kubeconfig = pulumi.Output.secret(member.kubeconfig)
         elif member.kubeconfig_file:
             self.kubeconfig = pulumi.Output.secret(Path(member.kubeconfig_file).read_text(encoding="utf-8"))
         else:
             found = member.cluster
             assert found, "declarations are checked before they are used"
-            self.kubeconfig = _ask_azure(found.resource_group, found.name, args.login)
+            self.kubeconfig = _ask_azure(found.resource_group, found.name, login)
 
 
 def _joining(args: AzureMemberArgs) -> list[Problem]:

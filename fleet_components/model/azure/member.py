@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import attrs
 
@@ -80,13 +81,16 @@ class JoinedMember(FleetMember):
     Attributes:
         cluster_id: the resource ID of the AKS or Arc cluster. Only a new member can change it. Empty for a cluster that
             Azure does not know: it takes part in placement, but not in an Azure fleet.
-        kubeconfig_file: the path of its kubeconfig; empty to ask Azure for that of an AKS cluster.
+        kubeconfig_file: the path of its kubeconfig; empty to ask Azure, which gives that of an AKS cluster in the
+            subscription that Pulumi works in.
+        kubeconfig: its text instead, as a Pulumi output; not in YAML.
         pools: its node pools, as far as the scheduler is to know them.
         max_pods: pods per node where a pool does not say.
     """
 
     cluster_id: str = ""
     kubeconfig_file: str = ""
+    kubeconfig: Any = attrs.field(default=None, repr=False)
     pools: tuple[NodePool, ...] = ()
     max_pods: int = 110
 
@@ -108,14 +112,15 @@ class JoinedMember(FleetMember):
     def problems(self, table: SizeTable, path: FieldPath = ()) -> Iterator[Problem]:
         """What Azure would refuse of it, and what nobody knows of it."""
         yield from super().problems(table, path)
-        if not self.cluster_id and not self.kubeconfig_file:
+        has_kubeconfig = bool(self.kubeconfig_file) or self.kubeconfig is not None
+        if not self.cluster_id and not has_kubeconfig:
             yield Problem("nobody knows where it is", (*path, "clusterId"), "clusterId, kubeconfigFile or both")
         if self.cluster_id and self.cluster is None:
             hint = (
                 "/subscriptions/<id>/resourceGroups/<group>/providers/Microsoft.ContainerService/managedClusters/<name>"
             )
             yield Problem(f'"{self.cluster_id}" is no ID of an AKS or Arc cluster', (*path, "clusterId"), hint)
-        if self.cluster and self.cluster.type == ARC and not self.kubeconfig_file:
+        if self.cluster and self.cluster.type == ARC and not has_kubeconfig:
             yield Problem("Azure gives out no kubeconfig of an Arc cluster", (*path, "kubeconfigFile"), "name its file")
         for position, pool in enumerate(self.pools):
             yield from pool.problems(table, (*path, "pools", position))

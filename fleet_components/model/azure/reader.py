@@ -13,8 +13,8 @@ import attrs
 from fleet_components.model.codec import camel
 from fleet_components.model.problem import FieldPath, Problem
 
-_NOT_DECLARED = ("time_added", "sizes")
-"""Attributes that no YAML can set: a time that is recorded, a table that is given to the reader."""
+_NOT_DECLARED = ("time_added", "sizes", "kubeconfig")
+"""Attributes that no YAML can set: a time that is recorded, a table that the reader is given, a secret."""
 _WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 
 

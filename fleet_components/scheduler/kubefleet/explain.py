@@ -85,11 +85,12 @@ def _picked(state: CycleState, position: int) -> tuple[Verdict, ...]:
 
 def _why(binding: Binding, verdicts: tuple[Verdict, ...]) -> str:
     failing = [v.words for v in verdicts if v.passed is False]
-    stays = f"; stays although {failing[0]}" if failing else ""
+    stays = f"stays although {failing[0]}" if failing else ""
     if binding.affinity_score is None or binding.topology_spread_score is None:
-        return f"named by the policy{stays}"
+        return stays or "named by the policy"
     scores = f"affinity score {binding.affinity_score}, topology spread score {binding.topology_spread_score}"
-    return f"picked ({scores} when it was picked){stays}"
+    picked = f"picked ({scores} when it was picked)"
+    return f"{picked}; {stays}" if stays else picked
 
 
 def _why_not(state: CycleState, binding: Binding | None, verdicts: tuple[Verdict, ...]) -> str:

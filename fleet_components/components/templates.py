@@ -1,0 +1,66 @@
+"""All templates of a fleet: what others need is delivered before them, and decided after them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+
+import pulumi
+
+from fleet_components.components.placement import DeliveryArgs
+from fleet_components.components.template import Delivered, Template, TemplateArgs
+from fleet_components.model.inventory import Inventory
+from fleet_components.plan.karmada.feed import feed_policies
+from fleet_components.plan.karmada.place import TemplateRequest
+from fleet_components.plan.karmada.templates import Templates
+from fleet_components.rollout.plan import Done
+
+
+def template_uid(stack: str, key: str) -> str:
+    """The uid that a template has for good: ties between members depend on it."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{stack}/{key}"))
+
+
+def deliver_templates(
+    templates: Templates,
+    inventory: Inventory,
+    done_of: Callable[[str], Mapping[str, Done]],
+    delivery: DeliveryArgs,
+    parent: pulumi.Resource,
+) -> dict[str, Template]:
+    """Decide and deliver all templates.
+
+    Args:
+        templates: the templates, those first that need others.
+        inventory: the fleet.
+        done_of: what really runs of a template, by cluster.
+        delivery: what all that a fleet delivers has in common.
+        parent: the parent of the components.
+    """
+    if not templates.workloads:
+        return {}
+    policies = feed_policies(templates.propagation, templates.overrides)
+    made: dict[str, Template] = {}
+    for workload in templates.workloads:
+        request = TemplateRequest(
+            key=workload.key,
+            manifest=workload.manifest,
+            inventory=inventory,
+            policies=templates.propagation,
+            overrides=templates.overrides,
+            uid=template_uid(delivery.stack, workload.key),
+            rebalances=workload.rebalances,
+            done=done_of(workload.key),
+        )
+        needed_by = {key: (made[key].memory, always) for key, always in workload.needed_by.items()}
+        args = TemplateArgs(request, policies, needed_by, delivery)
+        made[workload.key] = Template(workload.key, args, pulumi.ResourceOptions(parent=parent))
+    _deliver(templates, made)
+    return made
+
+
+def _deliver(templates: Templates, made: Mapping[str, Template]) -> None:
+    delivered: dict[str, pulumi.Output[Delivered]] = {}
+    for workload in reversed(templates.workloads):
+        first = [delivered[one.key] for one in templates.workloads if workload.key in one.needed_by]
+        delivered[workload.key] = made[workload.key].deliver(first)

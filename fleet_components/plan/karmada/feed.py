@@ -1,0 +1,89 @@
+"""What a program hands to the provider of a template, and what the provider makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from fleet_components.model.codec import decode, encode
+from fleet_components.model.karmada import PropagationPolicy
+from fleet_components.model.karmada_override import OverridePolicy
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import FleetError
+from fleet_components.plan.feed import Feed, read_feed, read_inventory, write_feed
+from fleet_components.plan.karmada.place import TemplateRequest, place_template
+from fleet_components.plan.karmada.record import TemplateRecord
+from fleet_components.rollout.guard import guard
+from fleet_components.rollout.plan import Done
+
+
+def feed_policies(propagation: Iterable[PropagationPolicy], overrides: Iterable[OverridePolicy]) -> Feed:
+    """Hand over the policies, once for all templates."""
+    return write_feed(
+        {
+            "propagation": [policy.manifest.data for policy in propagation],
+            "overrides": [policy.manifest.data for policy in overrides],
+        }
+    )
+
+
+def feed_template(
+    request: TemplateRequest, inventory: Feed, policies: Feed, *, limit: float, confirm: tuple[str, ...]
+) -> Feed:
+    """Hand over one template. What requires it is an input of its own, as it is decided in the same run."""
+    return write_feed(
+        {
+            "inventory": inventory,
+            "policies": policies,
+            "key": request.key,
+            "manifest": request.manifest.data,
+            "uid": request.uid,
+            "rebalances": sorted(request.rebalances),
+            "done": {cluster: encode(done) for cluster, done in request.done.items()},
+            "limit": limit,
+            "confirm": list(confirm),
+        }
+    )
+
+
+def decide_template(feed: Feed, olds: Mapping[str, Any], required_by: Mapping[str, Any]) -> dict[str, Any]:
+    """What the template's provider adds to its inputs.
+
+    Raises:
+        FleetError: the template cannot be worked with, or would lose too many clusters.
+    """
+    wire, before = read_feed(feed), TemplateRecord.from_wire(olds)
+    outcome = place_template(_request(wire, required_by), before)
+    after = outcome.record.decisions
+    refusal = guard(f"template {wire['key']}", before.decisions, after, limit=wire["limit"], confirm=wire["confirm"])
+    if refusal:
+        raise FleetError([refusal])
+    return outcome.record.to_wire()
+
+
+def required(wire: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+    """The members of the templates that need one, as an input brings them."""
+    return {parent: {c: int(n) for c, n in clusters.items()} for parent, clusters in wire.items()}
+
+
+def _request(wire: Mapping[str, Any], required_by: Mapping[str, Any]) -> TemplateRequest:
+    propagation, overrides = _policies(wire["policies"]["path"], wire["policies"]["digest"])
+    return TemplateRequest(
+        key=wire["key"],
+        manifest=Manifest(wire["manifest"]),
+        inventory=read_inventory(wire["inventory"]),
+        policies=propagation,
+        overrides=overrides,
+        uid=wire["uid"],
+        rebalances=frozenset(wire["rebalances"]),
+        required_by=required(required_by),
+        done={cluster: decode(Done, done) for cluster, done in wire["done"].items()},
+    )
+
+
+@lru_cache(maxsize=4)
+def _policies(path: str, digest: str) -> tuple[tuple[PropagationPolicy, ...], tuple[OverridePolicy, ...]]:
+    wire = read_feed({"path": path, "digest": digest})
+    propagation = (PropagationPolicy.from_manifest(Manifest(data)) for data in wire["propagation"])
+    return tuple(propagation), tuple(OverridePolicy.from_manifest(Manifest(data)) for data in wire["overrides"])

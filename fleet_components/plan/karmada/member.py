@@ -1,0 +1,49 @@
+"""A member that was declared for one system, as the other one needs it."""
+
+from __future__ import annotations
+
+import attrs
+
+from fleet_components.model.cluster import Cluster, ResourceSummary
+from fleet_components.model.quantity import parse_quantity
+
+REGION_LABELS = ("topology.kubernetes.io/region", "fleet.azure.com/location")
+ZONE_LABEL = "topology.kubernetes.io/zone"
+NODE_COUNT = "kubernetes-fleet.io/node-count"
+_PODS, _PODS_PER_NODE = "pods", 110
+
+
+def serving_both(cluster: Cluster) -> Cluster:
+    """The member with what Karmada looks at, derived from what KubeFleet knows of it, where it says nothing itself.
+
+    Region and zone come from the well-known labels, the resource summary from ``status.resourceUsage``; where that
+    has no pods, 110 for each node count.
+    """
+    return attrs.evolve(
+        cluster,
+        region=cluster.region or next((cluster.labels[key] for key in REGION_LABELS if key in cluster.labels), ""),
+        zones=cluster.zones or ((cluster.labels[ZONE_LABEL],) if ZONE_LABEL in cluster.labels else ()),
+        resource_summary=cluster.resource_summary or _summary(cluster),
+    )
+
+
+def _summary(cluster: Cluster) -> ResourceSummary | None:
+    allocatable, available = cluster.usage.allocatable or cluster.usage.capacity, cluster.usage.available
+    if not allocatable:
+        return None
+    pods = {} if _PODS in allocatable else {_PODS: str(_PODS_PER_NODE * _nodes(cluster))}
+    used = {name: _difference(amount, available[name]) for name, amount in allocatable.items() if name in available}
+    return ResourceSummary({**allocatable, **pods}, used)
+
+
+def _nodes(cluster: Cluster) -> int:
+    text = cluster.properties.get(NODE_COUNT, "1")
+    return int(text) if text.isdecimal() else 1
+
+
+def _difference(whole: str, part: str) -> str:
+    try:
+        nano = parse_quantity(whole).nano - parse_quantity(part).nano
+    except ValueError:
+        return "0"  # the schedulers say what is wrong with it
+    return f"{nano}n"

@@ -1,0 +1,98 @@
+"""What is kept of a template from run to run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from fleet_components.model.claims import Claim, SeenPolicy
+from fleet_components.model.codec import decode, encode
+from fleet_components.model.karmada import PolicyKey
+from fleet_components.model.memory import TemplateMemory
+from fleet_components.plan.record import Kept
+from fleet_components.rollout.plan import Done, Placed
+
+
+@attrs.frozen(kw_only=True)
+class Share(Placed):
+    """What a member was sent of a template. There is one wave, and no rank.
+
+    Attributes:
+        replicas: its replicas; None for what has none.
+        completions: its completions of a divided Job; None for all else.
+    """
+
+    rank: int = 0
+    wave: int = 1
+    replicas: int | None = None
+    completions: int | None = None
+
+    def stands(self, done: Done) -> bool:
+        """Whether this is what runs."""
+        return (self.revision, self.replicas, self.completions) == (done.revision, done.replicas, done.completions)
+
+
+@attrs.frozen(kw_only=True)
+class TemplateState:
+    """What is remembered of a template.
+
+    Attributes:
+        claim: the policy that has it, and its binding.
+        policies: the policies that concern it, as they were seen last.
+        seen: a digest of the object as it was seen last, without the data of Secrets.
+        generation: grows with every change of the object.
+        replicas: the replicas that the object asked for when its binding was made.
+        schedule: what the scheduler remembers.
+    """
+
+    claim: Claim = Claim()
+    policies: Mapping[str, SeenPolicy] = attrs.field(factory=dict)
+    seen: str = ""
+    generation: int = 0
+    replicas: int = 0
+    schedule: TemplateMemory = TemplateMemory()
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The members that are to have it, on its own account or because others need it."""
+        needed = {cluster for parent in self.schedule.required_by.values() for cluster in parent}
+        return tuple(sorted({*self.schedule.clusters, *needed}))
+
+    @property
+    def policy(self) -> PolicyKey | None:
+        """The policy that its binding belongs to; None when there is none, or when it was released."""
+        return self.claim.bound.policy if self.claim.bound else None
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        """What the binding has from the policy, in API form; it stays when the policy goes."""
+        return self.claim.bound.spec if self.claim.bound else {}
+
+    def to_wire(self) -> dict[str, object]:
+        """Its form in the state."""
+        return {**encode(self), "schedule": self.schedule.to_wire()}
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any] | None) -> TemplateState:
+        """Read it back; None and the empty map stand for a template that was never looked at."""
+        state = decode(cls, wire or {})
+        return attrs.evolve(state, schedule=TemplateMemory.from_wire((wire or {}).get("schedule")))
+
+
+@attrs.frozen
+class TemplateRecord(Kept[Share, TemplateState]):
+    """The record of a template. A content is the object, then the override policies that concern it.
+
+    The object is without its replicas where these are divided: they are set for each member, and so scaling makes
+    no new revision.
+    """
+
+    DECISION = Share
+    MEMORY = TemplateState
+
+    def to_wire(self) -> dict[str, Any]:
+        """As for any record, with the policy in words."""
+        policy = self.memory.policy
+        return {**super().to_wire(), "policy": f"{policy.kind} {policy}" if policy else "none"}

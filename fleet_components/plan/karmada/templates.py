@@ -1,0 +1,231 @@
+"""The templates of a source: what Karmada's policies may claim, what goes along with it, and what still stands."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
+
+import attrs
+
+from fleet_components.content.karmada.dependencies import Dependency, dependencies_of
+from fleet_components.model.karmada import (
+    CLUSTER_OVERRIDE,
+    CLUSTER_PROPAGATION,
+    OVERRIDE,
+    PROPAGATION,
+    PropagationPolicy,
+)
+from fleet_components.model.karmada_override import OverridePolicy
+from fleet_components.model.kinds import BUILT_IN
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan.source import Source, Workload
+from fleet_components.scheduler.karmada.matching import MatchSettings, best_policy, matches
+
+REBALANCER = "WorkloadRebalancer"
+_SCHEDULER = "default-scheduler"
+
+
+@attrs.frozen
+class TemplateWorkload:
+    """A template with what surrounds it.
+
+    Attributes:
+        key: its name in a stack: ``namespace/Kind/name``.
+        manifest: the object.
+        needed_by: the templates that take it along, by key; True where they do so without ``propagateDeps``, as
+            they do with their namespace.
+        rebalances: the names of the rebalances that ask for it.
+    """
+
+    key: str
+    manifest: Manifest
+    needed_by: Mapping[str, bool] = attrs.field(factory=dict)
+    rebalances: frozenset[str] = frozenset()
+
+
+@attrs.frozen
+class Templates:
+    """The templates of a source, those first that others need nothing from.
+
+    Attributes:
+        workloads: the templates; what needs another one comes before it.
+        propagation: the propagation policies.
+        overrides: the override policies.
+    """
+
+    workloads: tuple[TemplateWorkload, ...]
+    propagation: tuple[PropagationPolicy, ...]
+    overrides: tuple[OverridePolicy, ...]
+
+
+def templates_of(source: Source, placed: Iterable[Workload], known: Collection[str]) -> Templates:
+    """The templates of a source.
+
+    Args:
+        source: what was read.
+        placed: what KubeFleet's placements select; nothing may be both.
+        known: the keys of the templates that stand. They stay templates when no policy matches them any more:
+            deleting a policy leaves what it placed.
+
+    Raises:
+        FleetError: an object is claimed by both systems, a rebalance names an object that is not there, or a policy
+            asks for what is not carried out.
+    """
+    reader = _Reader(source, tuple(placed), known)
+    problems = [*reader.not_carried_out(), *reader.claimed_twice(), *reader.not_found()]
+    if problems:
+        raise FleetError(problems)
+    return Templates(reader.workloads(), reader.propagation, reader.overrides)
+
+
+def template_name(manifest: Manifest) -> str:
+    """``namespace/Kind/name``; the kind of what is not built in has its group, as in ``Widget.example.com``."""
+    kind = manifest.kind
+    if (manifest.group, kind) not in BUILT_IN and manifest.group:
+        kind = f"{kind}.{manifest.group}"
+    return "/".join(part for part in (manifest.namespace, kind, manifest.name) if part)
+
+
+@attrs.frozen(slots=False)
+class _Reader:
+    source: Source
+    placed: tuple[Workload, ...]
+    known: Collection[str]
+
+    @cached_property
+    def propagation(self) -> tuple[PropagationPolicy, ...]:
+        kinds = (PROPAGATION, CLUSTER_PROPAGATION)
+        return tuple(PropagationPolicy.from_manifest(m) for m in self.source.policies if m.kind in kinds)
+
+    @cached_property
+    def overrides(self) -> tuple[OverridePolicy, ...]:
+        kinds = (OVERRIDE, CLUSTER_OVERRIDE)
+        return tuple(OverridePolicy.from_manifest(m) for m in self.source.policies if m.kind in kinds)
+
+    @cached_property
+    def objects(self) -> dict[str, Manifest]:
+        """All that could be a template."""
+        settings = MatchSettings()
+        return {template_name(m): m for m in self.source.catalogue.manifests if settings.propagates(m)}
+
+    @cached_property
+    def matching(self) -> dict[str, list[PropagationPolicy]]:
+        """The policies that match each object that any of them matches."""
+        found = {key: [p for p in self.propagation if matches(p, m)] for key, m in self.objects.items()}
+        return {key: policies for key, policies in found.items() if policies}
+
+    @cached_property
+    def own(self) -> list[str]:
+        """Objects that a policy matches, or that stand."""
+        return [key for key in self.objects if key in self.matching or key in self.known]
+
+    @cached_property
+    def dependencies(self) -> dict[str, dict[str, bool]]:
+        """What goes along with a template, with the templates that take it."""
+        found: dict[str, dict[str, bool]] = {}
+        for parent in self.own:
+            takes = any(policy.spec.propagate_deps for policy in self.matching.get(parent, ()))
+            for dependency in dependencies_of(self.objects[parent]):
+                for key in self._meant(dependency):
+                    if takes or key in self.own:
+                        found.setdefault(key, {})[parent] = False
+        return found
+
+    @cached_property
+    def namespaces(self) -> dict[str, dict[str, bool]]:
+        """The namespaces of the templates, where nobody else brings them."""
+        found: dict[str, dict[str, bool]] = {}
+        for parent in dict.fromkeys((*self.own, *self.dependencies)):
+            key = f"Namespace/{self.objects[parent].namespace}"
+            if key in self.objects and self.objects[key].key not in self.brought:
+                found.setdefault(key, {})[parent] = True
+        return found
+
+    @cached_property
+    def brought(self) -> dict[ObjectKey, str]:
+        """What KubeFleet's placements bring, with their names."""
+        return {
+            key: f"{workload.placement.kind} {workload.placement.key}"
+            for workload in self.placed
+            for key in (
+                *(manifest.key for manifest in workload.selection.manifests),
+                *(Manifest(data).key for data in workload.objects),
+            )
+        }
+
+    def workloads(self) -> tuple[TemplateWorkload, ...]:
+        """The templates, parents first."""
+        keys = dict.fromkeys((*self.own, *self.dependencies, *self.namespaces))
+        found = [
+            TemplateWorkload(
+                key,
+                self.objects[key],
+                {**self.dependencies.get(key, {}), **self.namespaces.get(key, {})},
+                self.rebalances.get(self.objects[key].key, frozenset()),
+            )
+            for key in keys
+        ]
+        return tuple(sorted(found, key=lambda one: (one.key in self.namespaces, one.key in self.dependencies, one.key)))
+
+    @cached_property
+    def rebalances(self) -> dict[ObjectKey, frozenset[str]]:
+        """The rebalances by the object that they name."""
+        found: dict[ObjectKey, frozenset[str]] = {}
+        for rebalancer, _, key in self._rebalanced():
+            found[key] = found.get(key, frozenset()) | {rebalancer.name}
+        return found
+
+    def not_carried_out(self) -> Iterator[Problem]:
+        """What policies ask for in vain."""
+        for policy in self.propagation:
+            if policy.spec.failover and policy.spec.failover.application:
+                what = "application failover is not carried out: nothing watches applications between two updates"
+                hint = "take it out; when an application fails, taint the member or exclude it"
+                yield policy.manifest.problem(what, ("spec", "failover", "application"), hint)
+            if policy.spec.scheduler_name != _SCHEDULER:
+                what = f'there is no scheduler "{policy.spec.scheduler_name}"'
+                yield policy.manifest.problem(what, ("spec", "schedulerName"), f"take it out, or write {_SCHEDULER}")
+
+    def claimed_twice(self) -> Iterator[Problem]:
+        """Objects that both systems claim."""
+        for key in dict.fromkeys((*self.own, *self.dependencies)):
+            manifest = self.objects[key]
+            placement = self.brought.get(manifest.key)
+            if placement is not None:
+                yield manifest.problem(f"is claimed by {placement} and by {self._claimant(key)}", (), _TWICE)
+
+    def not_found(self) -> Iterator[Problem]:
+        """Rebalances of objects that are not there."""
+        for rebalancer, index, key in self._rebalanced():
+            if self.source.catalogue.get(key) is None:
+                yield rebalancer.problem(f"there is no {key}", ("spec", "workloads", index), "take it out")
+
+    def _claimant(self, key: str) -> str:
+        policy = best_policy(self.objects[key], self.matching.get(key, ()))
+        if policy:
+            return f"{policy.key.kind} {policy.key}"
+        parents = self.dependencies.get(key)
+        return f"{min(parents)}, which takes it along" if parents else "a Karmada policy that left it standing"
+
+    def _rebalanced(self) -> Iterator[tuple[Manifest, int, ObjectKey]]:
+        for rebalancer in (m for m in self.source.policies if m.kind == REBALANCER):
+            for index, asked in enumerate(rebalancer.data["spec"].get("workloads") or ()):
+                group = asked["apiVersion"].rpartition("/")[0]
+                yield rebalancer, index, ObjectKey(group, asked["kind"], asked.get("namespace") or "", asked["name"])
+
+    def _meant(self, dependency: Dependency) -> Iterable[str]:
+        return (key for key, manifest in self._of_kind(dependency.kind) if dependency.matches(manifest))
+
+    def _of_kind(self, kind: str) -> list[tuple[str, Manifest]]:
+        return self._by_kind.get(kind, [])
+
+    @cached_property
+    def _by_kind(self) -> dict[str, list[tuple[str, Manifest]]]:
+        found: dict[str, list[tuple[str, Manifest]]] = {}
+        for key, manifest in self.objects.items():
+            found.setdefault(manifest.kind, []).append((key, manifest))
+        return found
+
+
+_TWICE = "leave it to one of the two: take it out of the one's selectors"

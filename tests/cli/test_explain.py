@@ -1,0 +1,82 @@
+"""``fleet explain``: every member, chosen or not, with each plug-in's verdict."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.cli.fleets import PLACEMENT, edit, run, write
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write(tmp_path)
+
+
+def members(folder: Path, *args: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(run("explain", folder, *args, "-o", "json").stdout)["placements"][0][
+        "members"
+    ]
+    return found
+
+
+def test_every_member_is_explained(folder: Path) -> None:
+    found = {one["name"]: one for one in members(folder)}
+    assert {name: one["selected"] for name, one in found.items()} == {
+        "amsterdam": True,
+        "dublin": True,
+        "iowa": False,
+        "virginia": False,
+    }
+    plugins = [verdict["plugin"] for verdict in found["iowa"]["verdicts"]]
+    assert plugins == [
+        "ClusterAffinity",
+        "ClusterEligibility",
+        "NamespaceAffinity",
+        "TaintToleration",
+        "ClusterAffinity",
+    ]
+    taint = next(verdict for verdict in found["iowa"]["verdicts"] if verdict["plugin"] == "TaintToleration")
+    assert taint["passed"] is False
+    assert "tolerate {key: maintenance" in taint["remedy"]
+    score = found["dublin"]["verdicts"][-1]
+    assert (score["plugin"], score["passed"], score["score"]) == ("ClusterAffinity", None, 32)
+
+
+def test_one_member_alone(folder: Path) -> None:
+    assert [one["name"] for one in members(folder, "shop", "iowa")] == ["iowa"]
+    text = run("explain", folder, "shop", "iowa").stdout
+    assert "remedy: tolerate {key: maintenance" in text
+    assert "dublin" not in text
+
+
+def test_all_placements_in_short(folder: Path) -> None:
+    (folder / "again.yaml").write_text(PLACEMENT.replace("name: shop}\nspec", "name: again}\nspec"))
+    text = run("explain", folder).stdout
+    assert text.index("ClusterResourcePlacement again") < text.index("ClusterResourcePlacement shop")
+    assert "remedy" not in text
+
+
+def test_a_placement_is_found_with_its_kind_too(folder: Path) -> None:
+    assert members(folder, "ClusterResourcePlacement/shop") == members(folder, "shop")
+
+
+def test_yaml_and_json_say_the_same(folder: Path) -> None:
+    texts = [run("explain", folder, "shop", "-o", form).stdout for form in ("yaml", "json")]
+    assert yaml.safe_load(texts[0]) == json.loads(texts[1])
+
+
+def test_a_member_that_stays_against_the_policy_says_so(folder: Path, tmp_path: Path) -> None:
+    run("render", folder, "--out", tmp_path / "out")
+    edit(folder / "members.yaml", "environment: test", "environment: staging")
+    edit(folder / "members.yaml", "{region: europe, environment: production}", "{region: europe, environment: closed}")
+    found = json.loads(
+        run("explain", folder, "shop", "dublin", "--state", tmp_path / "out/local/state.json", "-o", "json").stdout
+    )
+    (dublin,) = found["placements"][0]["members"]
+    assert dublin["selected"]
+    assert "stays although" in dublin["summary"]

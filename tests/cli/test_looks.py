@@ -1,0 +1,130 @@
+"""How plans and explanations look: in wide and narrow terminals, in pipes, in pull requests.
+
+The texts in ``golden`` are written anew by ``FLEET_WRITE_GOLDEN=1 python -m pytest tests/cli/test_looks.py``; look
+at the difference before you commit it.
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fleet_components.cli.markdown import LIMIT, to_markdown
+from tests.cli.fleets import PROJECT, edit, plan, run, write
+
+GOLDEN = Path(__file__).parent / "golden"
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+WIDTHS = (50, 80, 140)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A fleet whose first render lies in ``out``, and that has changed since; the working directory."""
+    monkeypatch.chdir(write(tmp_path / "fleet"))
+    assert run("render", ".", "--out", "../out").exit_code == 0
+    edit(Path("shop.yaml"), "nginx:1.27.5", "nginx:1.28.0")
+    edit(Path("members.yaml"), '  taints:\n  - {key: maintenance, value: "true", effect: NoSchedule}\n', "")
+    edit(Path("members.yaml"), "name: amsterdam\n", "name: zurich\n")
+    return tmp_path / "fleet"
+
+
+def golden(name: str, text: str) -> None:
+    file = GOLDEN / name
+    if os.environ.get("FLEET_WRITE_GOLDEN"):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+    assert text == file.read_text()
+
+
+COMMANDS = {
+    "plan": ("plan", ".", "--state", "../out/local/state.json"),
+    "diff": ("plan", ".", "--state", "../out/local/state.json", "--diff"),
+    "explain": ("explain", ".", "shop"),
+    "explain-all": ("explain", "."),
+}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_fits_the_terminal(folder: Path, name: str, width: int) -> None:
+    text = run(*COMMANDS[name], width=width).stdout
+    assert max(map(len, text.splitlines())) <= width
+    golden(f"{name}-{width}.txt", text)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_piped_lines_are_whole(folder: Path, name: str) -> None:
+    text = run(*COMMANDS[name]).stdout
+    golden(f"{name}-piped.txt", text)
+    whole = " ".join(text.split())
+    for width in WIDTHS:  # nothing is there that the pipe does not have, and nothing is cut
+        folded = run(*COMMANDS[name], width=width).stdout
+        assert len("".join(re.findall(r"\w", folded))) == len("".join(re.findall(r"\w", whole)))
+
+
+def test_markdown(folder: Path) -> None:
+    golden("plan.md", run(*COMMANDS["diff"], "-o", "markdown").stdout)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_tree_of_resources(tmp_path: Path, width: int) -> None:
+    text = run("plan", write(tmp_path, PROJECT), width=width).stdout
+    assert max(map(len, text.splitlines())) <= width
+    golden(f"project-{width}.txt", text)
+
+
+def in_terminal(folder: Path, **env: str) -> str:
+    """What the command prints to a terminal of 80 columns."""
+    main, secondary = pty.openpty()
+    command = [sys.executable, "-m", "fleet_components.cli", "plan", str(folder)]
+    surroundings = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", **env}
+    with subprocess.Popen(command, stdout=secondary, stderr=secondary, env=surroundings) as process:
+        os.close(secondary)
+        text = b""
+        try:
+            while chunk := os.read(main, 65536):
+                text += chunk
+        except OSError:
+            pass  # how Linux says that the other side is closed
+    os.close(main)
+    assert process.returncode == 0
+    return text.decode()
+
+
+def test_colours_are_for_terminals_alone(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    coloured = in_terminal(folder, NO_COLOR="")
+    assert ANSI.search(coloured)
+    assert not ANSI.search(in_terminal(folder, NO_COLOR="1"))
+    assert not ANSI.search(run("plan", folder).stdout)
+    plain = ANSI.sub("", coloured).replace("\r\n", "\n")
+    assert [line.rstrip() for line in plain.splitlines()] == run("plan", folder, width=80).stdout.splitlines()
+
+
+@pytest.mark.parametrize("placements", [1, 40, 3000])
+def test_markdown_is_short_enough_for_a_comment(tmp_path: Path, placements: int) -> None:
+    document = plan(write(tmp_path))
+    one = document["placements"][0]
+    one["clusters"] *= 20
+    one["notPicked"]["shown"] *= 3
+    document["placements"] = [{**one, "key": f"placement-{number}"} for number in range(placements)]
+    text = to_markdown(document, diff=True)
+    assert len(text) < LIMIT
+    assert text.count("<details>") == text.count("</details>")
+    shown = len(re.findall(r"placement-\d+", text))
+    told = [int(number) for number in re.findall(r"(\d+) placements? altogether", text)]
+    assert shown + sum(told) == placements
+    assert ("Cut to" in text) == (placements > 1)
+
+
+def test_markdown_keeps_what_users_wrote_inside_its_cells(tmp_path: Path) -> None:
+    document = plan(write(tmp_path))
+    document["placements"][0]["clusters"][0]["why"] = "a | b\n<script>`x`"
+    row = next(line for line in to_markdown(document).splitlines() if "script" in line)
+    assert "a \\| b &lt;script>'x'" in row

@@ -1,0 +1,91 @@
+"""The command as a process: what it loads, how it ends, and what it does at the end of a pipe."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.fleets import FLEET, PROJECT, write
+
+MAIN = [sys.executable, "-m", "fleet_components.cli"]
+
+
+def execute(*args: object, code: str = "", **env: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", code, *map(str, args)] if code else [*MAIN, *map(str, args)]
+    return subprocess.run(command, check=False, capture_output=True, text=True, env={**os.environ, **env})
+
+
+def test_ends_with_0_1_or_2(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    done, refused, wrong = execute("plan", folder), execute("plan", tmp_path / "nowhere"), execute("plan")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr.startswith("error: ")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+
+
+def test_a_fault_of_a_program_shows_its_traceback(tmp_path: Path) -> None:
+    folder = write(tmp_path, {**PROJECT, "stacks/__main__.py": "import pulumi\n1 / 0\n"})
+    ended = execute("plan", folder)
+    assert ended.returncode == 1
+    assert "ZeroDivisionError" in ended.stderr
+    assert 'stacks/__main__.py", line 2' in ended.stderr
+
+
+def test_a_project_leaves_no_noise(tmp_path: Path) -> None:
+    done = execute("plan", write(tmp_path, PROJECT))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+LOADED = "import sys\nfrom fleet_components.cli import main\ntry:\n    main()\nfinally:\n    print(*sorted({m.partition('.')[0] for m in sys.modules}), file=sys.stderr)\n"
+
+
+def test_a_directory_is_planned_without_pulumi(tmp_path: Path) -> None:
+    loaded = execute("plan", write(tmp_path), code=LOADED).stderr.split()
+    assert "click" in loaded
+    assert not {"pulumi", "pulumi_kubernetes", "grpc"} & set(loaded)
+
+
+MISSING = "import sys\nsys.modules['{}'] = None\nfrom fleet_components.cli import main\nmain()\n"
+
+
+def test_what_is_not_installed_is_named(tmp_path: Path) -> None:
+    project = execute("plan", write(tmp_path, PROJECT), code=MISSING.format("pulumi"))
+    assert project.returncode == 1
+    assert "is a Pulumi project, and pulumi is not installed here" in project.stderr
+    assert "pip install 'fleet-components[kubernetes]'" in project.stderr
+    terminal = execute("plan", tmp_path, code=MISSING.format("rich"))
+    assert terminal.returncode == 1
+    assert terminal.stderr == "error: rich is not installed\n  hint: pip install 'fleet-components[cli]'\n"
+
+
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_a_reader_that_goes_away_is_no_fault(tmp_path: Path, form: str) -> None:
+    many = "".join(f"---\n{FLEET['members.yaml'].split('---')[0].replace('amsterdam', f'm{n:04}')}" for n in range(600))
+    folder = write(tmp_path, {**FLEET, "many.yaml": many})
+    (folder / "all.yaml").write_text(
+        FLEET["placement.yaml"].partition("  policy:")[0].replace("name: shop}\nspec", "name: all}\nspec")
+    )
+    with subprocess.Popen(
+        [*MAIN, "plan", str(folder), "-o", form], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.read(10)
+        process.stdout.close()
+        assert b"Traceback" not in process.stderr.read()
+
+
+def test_text_that_the_output_cannot_say_is_shown_somehow(tmp_path: Path) -> None:
+    folder = write(tmp_path, {name: text.replace("storefront", "storefront") for name, text in FLEET.items()})
+    (folder / "odd.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: überall, namespace: shop}\n")
+    ended = execute("plan", folder, PYTHONIOENCODING="ascii")
+    assert "Traceback" not in ended.stderr
+
+
+def test_says_its_version() -> None:
+    assert execute("--version").stdout.startswith("fleet, version ")

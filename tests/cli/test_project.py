@@ -1,0 +1,263 @@
+"""``fleet plan`` on Pulumi projects: what ``pulumi preview`` would show, without the CLI and without clusters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fleet_components import Fleet
+from fleet_components.testing import run_program
+from tests.cli.fleets import PROJECT, SECRET, clusters, edit, export, plan, run, write
+
+CHAIN = """\
+import pulumi
+
+class Thing(pulumi.CustomResource):
+    id_seen: pulumi.Output[str]
+    def __init__(self, name, **inputs):
+        super().__init__("test:index:Thing", name, inputs)
+
+first = Thing("first", size=3)
+Thing("second", of=first.id, key=pulumi.Output.secret("hunter2-planted"))
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(write(tmp_path / "project", PROJECT))
+    return tmp_path / "project"
+
+
+Save = Callable[..., Path]
+
+
+@pytest.fixture
+def save(project: Path, tmp_path: Path) -> Save:
+    """Update the stack, in process, and export its state."""
+
+    def saved(*, encrypted: bool = False) -> Path:
+        done = run_program(
+            lambda: Fleet.from_config("dev"),
+            project="web",
+            stack="dev",
+            config={"fleet:source": str(project / "stacks" / "fleet"), "fleet:render": "../rendered"},
+            preview=False,
+        )
+        assert done.error is None
+        file = tmp_path / "export.json"
+        file.write_text(json.dumps(export(done, encrypted=encrypted)))
+        return file
+
+    return saved
+
+
+def resource(document: dict[str, Any], name: str, kind: str = "") -> dict[str, Any]:
+    found: list[dict[str, Any]] = [
+        one for one in document["resources"] if one["name"] == name and one["type"].endswith(kind)
+    ]
+    assert len(found) == 1
+    return found[0]
+
+
+def changed(document: dict[str, Any]) -> dict[str, str]:
+    return {
+        f"{one['type'].rpartition(':')[2]} {one['name']}": one["change"]
+        for one in document["resources"]
+        if one["change"] != "same"
+    }
+
+
+def test_a_new_stack_creates_everything(project: Path) -> None:
+    document = plan(project)
+    assert document["fleet"] == {"project": "web", "stack": "dev", "directory": str(project)}
+    assert clusters(document) == {"amsterdam": "joins", "dublin": "joins"}
+    assert document["totals"]["resources"] == {"create": 19, "update": 0, "delete": 0, "same": 0}
+    deployment = resource(document, "shop@dublin/shop/storefront", "Deployment")
+    stem = "urn:pulumi:dev::web::fleet:index:Fleet"
+    target = f"{stem}$fleet:index:Placement$fleet:index:Target"
+    assert deployment["urn"] == f"{target}$kubernetes:apps/v1:Deployment::shop@dublin/shop/storefront"
+    assert deployment["parent"] == f"{target}::shop@dublin"
+    assert deployment["provider"] == f"{stem}$pulumi:providers:kubernetes::dev/dublin"
+    assert any("ConfigMap::shop@dublin/shop/storefront" in urn for urn in deployment["dependencies"])
+    assert deployment["inputs"]["spec"]["replicas"] == 3
+    assert list(deployment) == [
+        *("urn", "type", "name", "change", "differences", "uncompared", "parent"),
+        *("provider", "dependencies", "options", "inputs"),
+    ]
+
+
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_an_unchanged_stack_shows_nothing(project: Path, save: Save, encrypted: bool) -> None:
+    document = plan(project, "--state", save(encrypted=encrypted))
+    assert changed(document) == {}
+    assert clusters(document) == {"amsterdam": "stays", "dublin": "stays"}
+    uncompared = [field for one in document["resources"] for field in one["uncompared"]]
+    assert (set(uncompared) == {"contents", "stringData.token"}) == encrypted or not encrypted
+
+
+def test_a_change_shows_just_what_it_touches(project: Path, save: Save) -> None:
+    state = save()
+    edit(project / "stacks/fleet/shop.yaml", "nginx:1.27.5", "nginx:1.28.0")
+    document = plan(project, "--state", state)
+    assert changed(document) == {
+        "Placement shop": "update",
+        "Barrier shop/wave-2": "create",
+        **{f"Deployment shop@{c}/shop/storefront": "update" for c in ("amsterdam", "dublin")},
+        **{f"Binding shop@{c}": "update" for c in ("amsterdam", "dublin")},
+    }
+    assert resource(document, "shop@dublin/shop/storefront", "Deployment")["differences"] == [
+        {"field": "spec.template.spec.containers[0].image", "old": "nginx:1.27.5", "new": "nginx:1.28.0"}
+    ]
+    text = run("plan", ".", "--state", state, "--diff").stdout
+    assert "~ Deployment shop/storefront\n" in text
+    assert "spec.template.spec.containers[0].image: nginx:1.27.5 -> nginx:1.28.0" in text
+    assert "contents" not in text  # hidden from diffs, as in a preview
+
+
+def test_a_member_that_leaves_takes_its_resources_along(project: Path, save: Save) -> None:
+    state = save()
+    edit(project / "stacks/fleet/members.yaml", "name: amsterdam\n", "name: zurich\n")
+    document = plan(project, "--state", state)
+    assert clusters(document) == {"zurich": "joins", "amsterdam": "leaves", "dublin": "stays"}
+    changes = changed(document)
+    assert changes["Deployment shop@amsterdam/shop/storefront"] == "delete"
+    assert changes["Deployment shop@zurich/shop/storefront"] == "create"
+    assert changes["kubernetes dev/amsterdam"] == "delete"
+    assert changes["Roster dev"] == "update"
+    assert "Deployment shop@dublin/shop/storefront" not in changes
+    assert resource(document, "shop@amsterdam/shop", "Namespace")["options"] == {"retainOnDelete": True}
+    assert "- Namespace shop  forgotten, not deleted" in run("plan", ".", "--state", state).stdout
+
+
+@pytest.mark.parametrize("form", ["table", "json", "yaml", "markdown"])
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_no_secret_is_shown(project: Path, save: Save, form: str, encrypted: bool) -> None:
+    state = save(encrypted=encrypted)
+    edit(project / "stacks/fleet/shop.yaml", SECRET, "another-planted")
+    edit(project / "stacks/fleet/shop.yaml", "currency: EUR", "currency: CHF")
+    result = run("plan", ".", "--state", state, "-o", form, "--diff")
+    assert result.exit_code == 0
+    assert "planted" not in result.stdout
+    assert "unreadable" not in result.stdout
+
+
+def test_secrets_are_compared_where_the_state_shows_them(project: Path, save: Save) -> None:
+    state = save()
+    edit(project / "stacks/fleet/shop.yaml", SECRET, "another-planted")
+    differences = resource(plan(project, "--state", state), "shop@dublin/shop/payment")["differences"]
+    assert differences == [{"field": "stringData", "old": "[secret]", "new": "[secret]"}]
+
+
+def test_what_a_held_member_keeps_has_to_be_in_the_state(project: Path, save: Save) -> None:
+    edit(project / "stacks/fleet/placement.yaml", "maxUnavailable: 1", "maxUnavailable: 0")
+    encrypted = save(encrypted=True)
+    edit(project / "stacks/fleet/shop.yaml", "currency: EUR", "currency: CHF")
+    refused = run("plan", ".", "--state", encrypted)
+    assert refused.exit_code == 1
+    assert "revision 0 stays on some members" in refused.stderr
+    assert "pulumi stack export --show-secrets" in refused.stderr
+    edit(project / "stacks/fleet/shop.yaml", "currency: CHF", "currency: EUR")
+    state = save()
+    edit(project / "stacks/fleet/shop.yaml", "currency: EUR", "currency: CHF")
+    assert clusters(plan(project, "--state", state)) == {"amsterdam": "held", "dublin": "held"}
+
+
+def test_a_great_loss_is_refused_with_its_token(project: Path, save: Save) -> None:
+    state = save()
+    edit(project / "stacks/fleet/placement.yaml", "maxUnavailable: 1, maxSurge: 1", "maxUnavailable: 100%")
+    for old, new in (("amsterdam", "zurich"), ("dublin", "oslo")):
+        edit(project / "stacks/fleet/members.yaml", f"name: {old}\n", f"name: {new}\n")
+    refused = run("plan", ".", "--state", state)
+    assert refused.exit_code == 1
+    assert "placement shop would lose 2 of 2 clusters" in refused.stderr
+    token = refused.stderr.partition("fleet:confirm=")[2][:8]
+    edit(project / "stacks/Pulumi.dev.yaml", "../rendered\n", f"../rendered\n  fleet:confirm: {token}\n")
+    assert clusters(plan(project, "--state", state))["zurich"] == "joins"
+
+
+def test_a_render_tells_decisions_and_not_resources(project: Path, tmp_path: Path) -> None:
+    assert run("render", ".", "--out", tmp_path / "out").exit_code == 0
+    state = tmp_path / "out" / "dev" / "state.json"
+    document = plan(project, "--state", state)
+    assert clusters(document) == {"amsterdam": "stays", "dublin": "stays"}
+    assert {one["change"] for one in document["resources"]} == {None}
+    assert document["totals"]["resources"] is None
+    assert "known with the output of pulumi stack export" in run("plan", ".", "--state", state).stdout
+
+
+def test_encrypted_configuration_stays_unread(project: Path) -> None:
+    secure = "{amsterdam: {secure: v1:ciphertext}, dublin: {secure: v1:ciphertext}}"
+    edit(project / "stacks/Pulumi.dev.yaml", "fleet:render: ../rendered", f"fleet:kubeconfigs: {secure}")
+    document = plan(project)
+    provider = resource(document, "dev/dublin")
+    assert provider["inputs"]["kubeconfig"] == "[secret]"
+    assert "ciphertext" not in json.dumps(document)
+
+
+def test_the_program_runs_where_pulumi_would_run_it(project: Path) -> None:
+    (project / "stacks/helper.py").write_text("WORD = open('word.txt').read()\n")
+    (project / "stacks/word.txt").write_text("found")
+    settings = "config:\n  size: {type: integer, default: 3}\n  plain: yes\n  other:key: {value: [1, 2]}\n"
+    edit(
+        project / "Pulumi.yaml",
+        "runtime: python\n",
+        "runtime: {name: python, options: {virtualenv: .venv}}\n" + settings,
+    )
+    (project / "stacks/__main__.py").write_text(
+        "import pulumi, helper, sys\n"
+        "config = pulumi.Config()\n"
+        "print('to stdout')\n"
+        "seen = [helper.WORD, config.require_int('size'), config.require_bool('plain'),"
+        " pulumi.Config('other').require_object('key'), pulumi.get_organization(), pulumi.get_project(),"
+        " pulumi.get_stack(), pulumi.runtime.is_dry_run(), sys.argv]\n"
+        "pulumi.log.warn(repr(seen))\n"
+    )
+    result = run("plan", ".", "--stack", "acme/dev", "-o", "json")
+    (message,) = json.loads(result.stdout)["messages"]
+    expected = ["found", 3, True, [1, 2], "acme", "web", "dev", True, ["."]]
+    assert message == {"level": "warning", "text": repr(expected)}
+    assert "to stdout" in result.stderr
+    assert Path.cwd() == project
+
+
+def test_warnings_of_a_selection_are_told(project: Path) -> None:
+    edit(project / "stacks/fleet/shop.yaml", "metadata: {name: shop}", "metadata: {name: shop, finalizers: [x.io/y]}")
+    (message,) = plan(project)["messages"]
+    assert message["level"] == "warning"
+    assert "finalizers go along" in message["text"]
+    assert "warning: " in run("plan", ".").stdout
+
+
+def test_ids_are_those_of_the_state_or_not_known_yet(project: Path, tmp_path: Path) -> None:
+    (project / "stacks/__main__.py").write_text(CHAIN)
+    new = resource(plan(project), "second")
+    assert new["inputs"] == {"key": "[secret]", "of": "[unknown]"}
+    stem = {"type": "test:index:Thing", "custom": True, "parent": "urn:pulumi:dev::web::pulumi:pulumi:Stack::web-dev"}
+    stored = [
+        {"urn": "urn:pulumi:dev::web::pulumi:pulumi:Stack::web-dev", "type": "pulumi:pulumi:Stack"},
+        {**stem, "urn": "urn:pulumi:dev::web::test:index:Thing::first", "id": "real", "inputs": {"size": 3}},
+        {**stem, "urn": "urn:pulumi:dev::web::test:index:Thing::second", "id": "other", "inputs": {"of": "real"}},
+        {**stem, "urn": "urn:pulumi:dev::web::test:index:Thing::second", "id": "old", "inputs": {}, "delete": True},
+    ]
+    file = tmp_path / "export.json"
+    file.write_text(json.dumps({"deployment": {"resources": stored}}))
+    document = plan(project, "--state", file)
+    assert changed(document) == {"Thing second": "update"}
+    assert resource(document, "second")["differences"] == [{"field": "key", "old": None, "new": "[secret]"}]
+
+
+def test_the_time_on_the_command_line_wins(project: Path) -> None:
+    edit(project / "stacks/Pulumi.dev.yaml", "../rendered\n", "../rendered\n  fleet:asOf: 2026-01-01T00:00:00Z\n")
+    assert plan(project)["asOf"] == "2026-01-01T00:00:00+00:00"
+    assert plan(project, "--as-of", "2026-02-01T00:00:00Z")["asOf"] == "2026-02-01T00:00:00+00:00"
+
+
+def test_a_project_is_explained_like_its_directory(project: Path) -> None:
+    of_project = run("explain", ".", "shop", "-o", "json")
+    of_directory = run("explain", "stacks/fleet", "shop", "-o", "json")
+    members = [json.loads(result.stdout)["placements"][0]["members"] for result in (of_project, of_directory)]
+    assert members[0] == members[1]

@@ -1,0 +1,188 @@
+"""Bad input and bad luck: every run ends with a message that says what it is about and what to do."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pytest
+
+from fleet_components import Fleet, FleetArgs, read_source
+from fleet_components.testing import ProgramRun, StackState, run_program
+from tests.delivery.driver import Driver, InProcess, kubeconfigs
+from tests.delivery.world import World
+
+NO_KUBECONFIG = "member b: has no kubeconfig (give the text or the path of a kubeconfig"
+
+
+def run_fleet(world: World, state: StackState | None = None, preview: bool = True, **more: Any) -> ProgramRun:
+    """Run a program of its own that builds the fleet from arguments."""
+    with tempfile.TemporaryDirectory() as folder:
+        world.write(Path(folder))
+        args = {"kubeconfigs": kubeconfigs(world.members), **more}
+        return run_program(
+            lambda: Fleet("dev", FleetArgs(source=read_source(folder), **args)), state=state, preview=preview
+        )
+
+
+def with_config(**config: Any) -> Callable[[World], None]:
+    def change(world: World) -> None:
+        world.config = {"kubeconfigs": kubeconfigs(world.members), **world.config, **config}
+
+    return change
+
+
+def with_kubeconfig(text: str | None) -> Callable[[World], None]:
+    def change(world: World) -> None:
+        given = kubeconfigs(world.members)
+        given.pop("b")
+        world.config = {"kubeconfigs": {**given, **({} if text is None else {"b": text})}}
+
+    return change
+
+
+def with_extra(*objects: dict[str, Any]) -> Callable[[World], None]:
+    return lambda world: world.extra.extend(objects)
+
+
+REFUSED = {
+    "no kubeconfig": (with_kubeconfig(None), NO_KUBECONFIG),
+    "no such file": (
+        with_kubeconfig("/nowhere/b.yaml"),
+        "/nowhere/b.yaml: member b: the kubeconfig cannot be read: No such file",
+    ),
+    "no YAML": (with_kubeconfig("{:"), "member b: is no kubeconfig: it is no YAML"),
+    "no mapping": (with_kubeconfig("- a\n- b\n"), "member b: is no kubeconfig: it is no YAML mapping"),
+    "no cluster in it": (
+        with_kubeconfig("kind: Config\ncontexts: [x]\n"),
+        "member b: is no kubeconfig: it has no clusters",
+    ),
+    "a kubeconfig for nobody": (
+        with_config(kubeconfigs={"x": "text"}),
+        'kubeconfigs: there is no member "x" (the members are: a, b, c, d)',
+    ),
+    "an unknown member is lost": (with_config(lost="x"), 'lost: there is no member "x"'),
+    "an unknown key": (with_config(aproval="x"), "is no key of this configuration (did you mean fleet:approvals?)"),
+    "a wrong share": (with_config(limit="2"), "give a share from 0 to 1"),
+    "a wrong time": (with_config(asOf="noon"), "write it as 2026-01-31T12:00:00Z"),
+    "no source": (with_config(source="nowhere"), "nowhere"),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), REFUSED.values(), ids=REFUSED.keys())
+def test_what_is_refused_before_anything_is_done(change: Callable[[World], None], message: str) -> None:
+    driver = InProcess()
+    assert driver.up().ok
+    change(driver.world)
+    refused = driver.preview()
+    assert not refused.ok
+    assert message in refused.text
+
+
+def test_a_member_without_a_kubeconfig_is_named(driver: Driver) -> None:
+    with_kubeconfig(None)(driver.world)
+    refused = driver.preview()
+    assert not refused.ok
+    assert NO_KUBECONFIG in refused.text
+
+
+def test_a_member_that_nothing_is_placed_on_needs_no_kubeconfig() -> None:
+    driver = InProcess()
+    driver.world.policy = {"placementType": "PickFixed", "clusterNames": ["a"]}
+    with_kubeconfig(None)(driver.world)
+    assert driver.up().ok
+    assert set(driver.images()) == {"a"}
+
+
+def test_an_object_that_a_cluster_refuses_is_named(driver: Driver) -> None:
+    failed = driver.up(fails="c")
+    assert not failed.ok
+    assert "shop@c/shop/web" in failed.text
+
+
+def test_two_placements_of_one_object_are_refused_where_they_meet(driver: Driver) -> None:
+    second = {
+        "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+        "kind": "ClusterResourcePlacement",
+        "metadata": {"name": "store"},
+        "spec": {
+            "resourceSelectors": [{"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}],
+            "policy": {"placementType": "PickFixed", "clusterNames": ["d"]},
+        },
+    }
+    driver.world.policy = {"placementType": "PickFixed", "clusterNames": ["a", "b"]}
+    driver.world.extra = [second]
+    assert driver.up().ok
+    second["spec"]["policy"] = {"placementType": "PickFixed", "clusterNames": ["b", "d"]}
+    refused = driver.preview()
+    assert not refused.ok
+    names = "ClusterResourcePlacement/shop and ClusterResourcePlacement/store"
+    assert f"member b: gets Namespace shop from two placements: {names}" in refused.text
+    assert f"member b: gets Deployment shop/web from two placements: {names}" in refused.text
+    assert "FailedToTakeOver" in refused.text
+
+
+def test_a_member_list_that_shrinks_sharply_is_refused_with_a_token(driver: Driver) -> None:
+    driver.world.policy = {"placementType": "PickFixed", "clusterNames": ["d"]}
+    assert driver.up().ok
+    for gone in "abc":
+        del driver.world.members[gone]
+    refused = driver.preview()
+    assert not refused.ok
+    assert "the member list would lose 3 of 4 clusters (a, b, c), more than the 50% allowed" in refused.text
+    token = refused.text.partition("fleet:confirm=")[2][:8]
+    driver.world.config = {"confirm": f"00000000,{token}"}
+    assert driver.up().ok
+    # The token is not remembered: the same loss is refused again later.
+    driver.world.config = {}
+    driver.world.members = {name: {} for name in "abcd"}
+    assert driver.up().ok
+    for gone in "abc":
+        del driver.world.members[gone]
+    assert not driver.preview().ok
+
+
+def test_one_member_may_always_leave() -> None:
+    driver = InProcess()
+    driver.world.members = {"a": {}, "b": {}}
+    assert driver.up().ok
+    del driver.world.members["b"]
+    assert driver.up().ok
+
+
+def test_clusters_that_are_not_there_yet_are_shown_with_all_their_objects() -> None:
+    """In a first preview, members that the same program creates have unknown kubeconfigs."""
+    world, unknown = World(), {}
+
+    def program() -> None:
+        unknown.update(
+            {name: pulumi.Output(_set(), _future(pulumi.output.Unknown()), _future(False)) for name in "abcd"}
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            world.write(Path(folder))
+            Fleet("dev", FleetArgs(source=read_source(folder), kubeconfigs=unknown))
+
+    run = run_program(program)
+    assert run.error is None
+    assert {r.name for r in run.registrations} >= {f"shop@{c}/shop/web" for c in "abcd"}
+
+
+def test_a_kubeconfig_never_shows_in_a_refusal() -> None:
+    driver = InProcess()
+    with_kubeconfig("users: [{token: SWORDFISH}]\n")(driver.world)
+    assert "SWORDFISH" not in driver.preview().text
+
+
+def _set() -> Any:
+    return _future(set())
+
+
+def _future(value: Any) -> Any:
+    import asyncio
+
+    future: asyncio.Future[Any] = asyncio.get_event_loop().create_future()
+    future.set_result(value)
+    return future

@@ -1,0 +1,89 @@
+"""What is in a state outlives every release: the path of the providers, and the form of what they keep."""
+
+from __future__ import annotations
+
+import base64
+import json
+import pickle
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from pulumi.dynamic.dynamic import serialize_provider
+
+from fleet_components import dynamic
+from fleet_components.content.revision import decompress
+from fleet_components.testing import StackState
+from tests.delivery.driver import InProcess
+
+STATE = Path(__file__).parent / "data" / "state.json"
+"""The state after an update to ``web:2`` that broke on ``c``. Written by the first release; never write it again."""
+
+PICKLES = {
+    "PlacementProvider": ("gASVNQAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMEVBsYWNlbWVudFByb3ZpZGVylJOUKYGULg=="),
+    "BindingProvider": "gASVMwAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMD0JpbmRpbmdQcm92aWRlcpSTlCmBlC4=",
+    "RosterProvider": "gASVMgAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMDlJvc3RlclByb3ZpZGVylJOUKYGULg==",
+    "BarrierProvider": "gASVMwAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMD0JhcnJpZXJQcm92aWRlcpSTlCmBlC4=",
+}
+
+
+@pytest.mark.parametrize("name", PICKLES)
+def test_the_providers_of_every_state_are_found(name: str) -> None:
+    provider = pickle.loads(base64.b64decode(PICKLES[name]))
+    assert type(provider) is getattr(dynamic, name)
+    assert vars(provider) == {}
+
+
+@pytest.mark.parametrize("name", PICKLES)
+def test_they_go_into_the_state_as_ever(name: str) -> None:
+    """Else every resource would show an update after an upgrade."""
+    provider = getattr(dynamic, name)()
+    assert serialize_provider(provider) == PICKLES[name]
+    assert not provider.serialize_as_secret_always
+
+
+def rolled_out_half() -> InProcess:
+    """The story that the golden state was written by."""
+    driver = InProcess()
+    driver.world.rolling = {"maxUnavailable": 2, "maxSurge": 1}
+    assert driver.up().ok
+    driver.world.image = "web:2"
+    assert not driver.up(fails="c").ok
+    return driver
+
+
+def kept(state: StackState) -> dict[str, Mapping[str, Any]]:
+    """The inputs of the resources that this package itself keeps; contents unpacked."""
+    own = [r for r in state.resources.values() if "dynamic/fleet:" in r.type]
+    return {r.urn: {k: unpacked(v) if k == "contents" else v for k, v in r.inputs.items()} for r in own}
+
+
+def unpacked(contents: Mapping[str, str]) -> Any:
+    return {revision: list(decompress(text)) for revision, text in contents.items()}
+
+
+def golden() -> StackState:
+    return StackState.read(STATE)
+
+
+def test_what_is_kept_has_the_form_that_it_ever_had() -> None:
+    assert json.loads(json.dumps(kept(rolled_out_half().state))) == kept(golden())
+
+
+def test_a_state_of_the_first_release_is_gone_on_from() -> None:
+    driver = rolled_out_half()
+    driver.state = golden()
+    shown = driver.preview()
+    assert not [name for name in shown.changes if name.startswith(("Placement", "Roster", "Barrier"))]
+    assert [n for n in shown.changes if n.startswith("Deployment")] == ["Deployment shop@c/shop/web"]
+    assert driver.up().ok
+    assert driver.images() == dict.fromkeys("abcd", "web:2")
+    assert driver.preview().changes == {}
+
+
+if __name__ == "__main__":
+    STATE.parent.mkdir(exist_ok=True)
+    resources = [attrs.asdict(r) for r in rolled_out_half().state.resources.values()]
+    STATE.write_text(json.dumps({"deployment": {"resources": resources}}, indent=1, sort_keys=True) + "\n")

@@ -1,0 +1,107 @@
+"""Stages, approvals, waits and budgets, over successive runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.delivery.driver import Driver
+
+GROUP = "placement.kubernetes-fleet.io/v1beta1"
+
+
+def staged(driver: Driver, *after_canary: dict[str, Any]) -> None:
+    """Two stages: a and b first; then the rest, once the tasks are done."""
+    world = driver.world
+    world.members = {"a": {"stage": "canary"}, "b": {"stage": "canary"}, "c": {"stage": "rest"}, "d": {"stage": "rest"}}
+    world.strategy = {"type": "External"}
+    stages = [
+        {
+            "name": "canary",
+            "labelSelector": {"matchLabels": {"stage": "canary"}},
+            "afterStageTasks": list(after_canary),
+        },
+        {"name": "rest", "labelSelector": {"matchLabels": {"stage": "rest"}}},
+    ]
+    metadata = {"name": "careful"}
+    run = {"placementName": "shop", "stagedRolloutStrategyName": "careful", "state": "Run"}
+    world.extra = [
+        {"apiVersion": GROUP, "kind": "ClusterStagedUpdateStrategy", "metadata": metadata, "spec": {"stages": stages}},
+        {"apiVersion": GROUP, "kind": "ClusterStagedUpdateRun", "metadata": {"name": "go"}, "spec": run},
+    ]
+
+
+def released(driver: Driver, *after_canary: dict[str, Any]) -> None:
+    """Everything runs the first content; a second one is on its way in stages."""
+    assert driver.up().ok
+    staged(driver, *after_canary)
+    driver.world.image = "web:2"
+
+
+CANARY = {"a": "web:2", "b": "web:2", "c": "web:1", "d": "web:1"}
+ALL = dict.fromkeys("abcd", "web:2")
+
+
+def test_a_missing_approval_holds_and_a_given_one_goes_on(driver: Driver) -> None:
+    released(driver, {"type": "Approval"})
+    shown = driver.preview()
+    assert "held: c, d not updated (keep revision 0): approval go-after-canary is missing" in shown.text
+    assert driver.up().ok
+    assert driver.images() == CANARY
+    assert driver.preview().changes == {}
+    driver.world.config = {"approvals": "go-after-canary"}
+    assert driver.up().ok
+    assert driver.order() == ["c", "d"]
+    assert driver.images() == ALL
+    assert driver.preview().changes == {}
+
+
+def test_a_long_wait_holds_until_it_is_over(driver: Driver) -> None:
+    released(driver, {"type": "TimedWait", "waitTime": "2h"})
+    driver.world.config = {"asOf": "2026-05-01T10:00:00Z"}
+    assert driver.up().ok
+    assert driver.images() == CANARY
+    driver.world.config = {"asOf": "2026-05-01T11:30:00Z"}
+    held = driver.preview()
+    assert "held: c, d" in held.text
+    assert "until 2026-05-01T12:00:00+00:00" in held.text
+    driver.world.config = {"asOf": "2026-05-01T12:00:00Z"}
+    assert driver.up().ok
+    assert driver.images() == ALL
+
+
+def test_a_short_wait_is_waited_out_in_the_update_alone(driver: Driver) -> None:
+    released(driver, {"type": "TimedWait", "waitTime": "1s"})
+    assert "wait 1 s" in driver.preview().text
+    assert "waiting 1 s before the next wave" not in driver.preview().text
+    done = driver.up()
+    assert done.ok
+    assert "waiting 1 s before the next wave" in done.text
+    assert driver.images() == ALL
+    assert driver.preview().changes == {}
+
+
+def test_no_budget_holds_everybody(driver: Driver) -> None:
+    driver.world.policy = {"placementType": "PickN", "numberOfClusters": 4}
+    assert driver.up().ok
+    driver.world.image = "web:2"
+    driver.world.rolling = {"maxUnavailable": 0, "maxSurge": 1}
+    assert "held: a, b, c, d" in driver.preview().text
+    assert driver.up().ok
+    assert driver.images() == dict.fromkeys("abcd", "web:1")
+    assert driver.preview().changes == {}
+    driver.world.rolling = {"maxUnavailable": 2, "maxSurge": 1}
+    assert driver.up().ok
+    assert driver.images() == ALL
+
+
+@pytest.mark.parametrize("approval", ["go-before-canary", "go-after-rest"])
+def test_an_approval_of_another_stage_opens_nothing(approval: str) -> None:
+    from tests.delivery.driver import InProcess
+
+    driver = InProcess()
+    released(driver, {"type": "Approval"})
+    driver.world.config = {"approvals": approval}
+    assert driver.up().ok
+    assert driver.images() == CANARY

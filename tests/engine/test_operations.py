@@ -1,0 +1,125 @@
+"""What users do to a stack besides previews and updates, and what may happen to them on the way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+from tests.engine.driver import Engine
+
+pytestmark = pytest.mark.engine
+
+
+def interrupted(engine: Engine, cluster: str, sign: int) -> tuple[int, str]:
+    """Update, and send a signal to the command line while a cluster is at work."""
+    slow = engine.slow(cluster)
+    process = engine.start("up", "--yes", "--skip-preview")
+    try:
+        _reached(engine, cluster, process)
+        if sign == signal.SIGKILL:
+            os.killpg(process.pid, sign)
+        else:
+            process.send_signal(sign)
+    finally:
+        slow.unlink()
+        text, _ = process.communicate(timeout=120)
+    return process.returncode, text
+
+
+def _reached(engine: Engine, cluster: str, process: subprocess.Popen[str]) -> None:
+    for _ in range(1200):
+        if any(call["cluster"] == cluster and call["object"] == "shop/web" for call in engine.calls()):
+            return
+        assert process.poll() is None, process.communicate()[0]
+        time.sleep(0.05)
+    raise AssertionError(f"the update never came to {cluster}")
+
+
+def changed(engine: Engine) -> None:
+    assert engine.up().ok
+    (engine.standin / "calls.jsonl").unlink()
+    engine.world.image = "web:2"
+
+
+def test_ctrl_c_in_a_wave(engine: Engine) -> None:
+    """What was begun ends, the next wave does not begin, and the next run goes on from there."""
+    changed(engine)
+    code, _ = interrupted(engine, "b", signal.SIGINT)
+    assert code != 0
+    assert engine.images() == {"a": "web:2", "b": "web:2", "c": "web:1", "d": "web:1"}
+    assert engine.runs() == {"a": 1, "b": 0, "c": 0, "d": 0}
+    assert engine.up().ok
+    assert engine.order() == ["c", "d"]
+    assert engine.runs() == dict.fromkeys("abcd", 1)
+    assert engine.preview().changes == {}
+
+
+def test_killed_in_a_wave(engine: Engine) -> None:
+    """The lock stays, and the engine says so; once it is released the next run goes on from there."""
+    changed(engine)
+    interrupted(engine, "b", signal.SIGKILL)
+    locked = engine.up()
+    assert not locked.ok
+    assert "locked" in locked.text
+    assert engine.command("cancel", "--yes")[0] == 0
+    assert engine.runs() == {"a": 1, "b": 0, "c": 0, "d": 0}
+    assert engine.up().ok
+    assert engine.order() == ["b", "c", "d"]
+    assert engine.images() == dict.fromkeys("abcd", "web:2")
+    assert engine.preview().changes == {}
+
+
+def test_two_programs_on_one_stack(engine: Engine) -> None:
+    changed(engine)
+    slow = engine.slow("b")
+    first = engine.start("up", "--yes", "--skip-preview")
+    try:
+        _reached(engine, "b", first)
+        code, text = engine.command("up", "--yes", "--skip-preview")
+    finally:
+        slow.unlink()
+        first.communicate(timeout=120)
+    assert code != 0
+    assert "locked" in text
+    assert first.returncode == 0
+    assert engine.images() == dict.fromkeys("abcd", "web:2")
+
+
+def test_target_moves_one_placement_alone(engine: Engine) -> None:
+    """One cluster's target moves; what was decided for the others is still to be done, and is done next."""
+    changed(engine)
+    seen = engine.target("**fleet:Placement::shop", "**::shop@a", "**::shop@a/**")
+    assert seen.ok
+    assert engine.images() == {"a": "web:2", "b": "web:1", "c": "web:1", "d": "web:1"}
+    assert engine.runs() == {"a": 1, "b": 0, "c": 0, "d": 0}
+    assert engine.up().ok
+    assert engine.order() == ["b", "c", "d"]
+    assert engine.preview().changes == {}
+
+
+def test_target_of_a_new_stack(engine: Engine) -> None:
+    # On a new stack the engine wants the parents to be named as well.
+    seen = engine.target("**::dev", "**::shop", "**::shop@b", "**::shop@b/**", "**::dev/b")
+    assert seen.ok, seen.text
+    assert engine.images() == {"b": "web:1"}
+    assert engine.up().ok
+    assert engine.images() == dict.fromkeys("abcd", "web:1")
+    assert engine.preview().changes == {}
+
+
+def test_refresh_leaves_the_decisions_alone(engine: Engine) -> None:
+    engine.up()
+    engine.world.image = "web:2"
+    engine.up(fails="b")
+    before = engine.record()
+    refreshed = engine.refresh()
+    assert refreshed.ok, refreshed.text
+    assert engine.record() == before
+    assert engine.runs() == {"a": 1, "b": 0, "c": 0, "d": 0}
+    assert engine.up().ok
+    assert engine.order() == ["b", "c", "d"]
+    assert engine.preview().changes == {}

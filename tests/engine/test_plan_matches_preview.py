@@ -1,0 +1,108 @@
+"""The plan in process and the engine's preview are held against each other, resource by resource."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from fleet_components import Fleet
+from fleet_components.testing import Registration, StackState, redact, run_program
+from tests.delivery.driver import kubeconfigs
+from tests.delivery.test_secrets import plant
+from tests.engine.driver import Engine
+
+pytestmark = pytest.mark.engine
+Shown = dict[str, dict[str, Any]]
+"""By URN: type, name, parent, provider, dependencies and inputs."""
+
+
+def previewed(engine: Engine) -> Shown:
+    """What ``pulumi preview --json`` says."""
+    code, text = engine.command("preview", "--json", "--show-sames")
+    assert code == 0, text
+    steps = json.loads(text[text.index("\n{") if not text.startswith("{") else 0 :])["steps"]
+    states = [step["newState"] for step in steps if step["op"] != "delete"]
+    return {state["urn"]: shown_by_engine(state) for state in states if not is_the_engines_own(state)}
+
+
+def is_the_engines_own(state: dict[str, Any]) -> bool:
+    return state["type"] == "pulumi:pulumi:Stack" or "::default" in state["urn"]
+
+
+def shown_by_engine(state: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": state["type"],
+        "custom": state["custom"],
+        "parent": state.get("parent", ""),
+        "provider": provider_urn(state.get("provider", "")),
+        "dependencies": sorted(state.get("dependencies") or ()),
+        "inputs": inputs(state["type"], state.get("inputs") or {}),
+    }
+
+
+def planned(engine: Engine, state: StackState) -> Shown:
+    """What the same program registers in process."""
+    settings = {"source": str(engine.project / "fleet"), "kubeconfigs": kubeconfigs(engine.world.members)}
+    config = {f"fleet:{key}": value for key, value in {**settings, **engine.world.config}.items()}
+    run = run_program(lambda: Fleet.from_config("dev"), state=state, project="fleet", stack="dev", config=config)
+    assert run.error is None
+    return {r.urn: shown_in_process(r) for r in run.registrations}
+
+
+def shown_in_process(registration: Registration) -> dict[str, Any]:
+    return {
+        "type": registration.type,
+        "custom": registration.custom,
+        "parent": registration.parent,
+        "provider": provider_urn(registration.provider),
+        "dependencies": list(registration.dependencies),
+        "inputs": inputs(registration.type, registration.inputs),
+    }
+
+
+def provider_urn(reference: str) -> str:
+    """The URN of an explicit provider; the id is not known before an update, and defaults are the engine's own."""
+    urn, _, _ = reference.rpartition("::")
+    return "" if "::default" in urn else urn
+
+
+def inputs(kind: str, given: Any) -> Any:
+    """With secrets redacted; the engine adds its version to those of a provider, and writes them as JSON."""
+    if kind.startswith("pulumi:providers:"):
+        own = {"version", "__internal"}
+        return {key: str(value).lower() for key, value in redact(given).items() if key not in own}
+    return redact(given)
+
+
+def same(engine: Engine, state: StackState) -> None:
+    """Every difference is named: which resource, which field."""
+    preview, plan = previewed(engine), planned(engine, state)
+    assert preview.keys() == plan.keys()
+    fields = [(urn, field) for urn in plan for field in plan[urn]]
+    assert not [(u, f, preview[u][f], plan[u][f]) for u, f in fields if preview[u][f] != plan[u][f]]
+
+
+def test_a_new_stack(engine: Engine) -> None:
+    plant(engine.world)
+    same(engine, StackState())
+
+
+def test_a_stack_in_the_middle_of_a_rollout(engine: Engine) -> None:
+    plant(engine.world)
+    assert engine.up().ok
+    engine.world.image = "web:2"
+    assert not engine.up(fails="b").ok
+    engine.world.image = "web:3"
+    engine.world.rolling = {"maxUnavailable": 0, "maxSurge": 1}
+    engine.world.members["e"] = {"new": "yes"}
+    plant(engine.world)
+    same(engine, engine.state())
+
+
+def test_what_goes(engine: Engine) -> None:
+    engine.world.policy = {"placementType": "PickN", "numberOfClusters": 2}
+    assert engine.up().ok
+    del engine.world.members["d"]
+    same(engine, engine.state())
