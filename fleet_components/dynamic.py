@@ -81,6 +81,18 @@ class BarrierProvider(RecordProvider):
     """Stands between two waves or phases, so that their dependencies grow linearly."""
 
 
+class CreateOnlyProvider(RecordProvider):
+    """Compares fields that only a creation can set with those that were accepted before."""
+
+    def check(self, olds: Props, news: Props) -> CheckResult:
+        """Refuse their change; nothing is held of a new thing."""
+        from fleet_components.model.azure.create_only import RULES, refuse_changes
+
+        old = olds.get("fields")
+        problems = refuse_changes(old, news["fields"], RULES[news["kind"]]) if old else ()
+        return CheckResult(news, [CheckFailure("", f"{news['key']}: {problem}") for problem in problems])
+
+
 class Placement(Resource, module="fleet", name="Placement"):
     """What was decided for one placement, or for one template of Karmada's policies.
 
@@ -140,6 +152,26 @@ class Barrier(Resource, module="fleet", name="Barrier"):
 
     def __init__(self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(BarrierProvider(), name, dict(props), opts)
+
+
+class CreateOnly(Resource, module="fleet", name="CreateOnly"):
+    """The fields of one thing that only its creation can set.
+
+    A component cannot see what it was given the last time; ``check`` can. Without it Pulumi would replace a whole
+    cluster, or Azure would refuse the request in the middle of an update.
+
+    Args:
+        name: the resource's name.
+        kind: what it is: ``HUB`` or ``MEMBER`` of ``fleet_components.model.azure.create_only``.
+        key: what it is called in errors.
+        fields: the values by name, maps for what has fields of its own, None for what is not there; all plain, so
+            that previews can judge them.
+    """
+
+    def __init__(
+        self, name: str, kind: str, key: str, fields: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__(CreateOnlyProvider(), name, {"kind": kind, "key": key, "fields": dict(fields)}, opts)
 
 
 def has_unknown(value: Any) -> bool:

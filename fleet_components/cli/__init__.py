@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 
 
 def main() -> None:
@@ -10,7 +11,11 @@ def main() -> None:
     try:
         from fleet_components.cli.command import fleet
     except ModuleNotFoundError as missing:
-        if missing.name not in ("click", "rich"):
+        package = (missing.name or "").partition(".")[0]
+        if package not in ("click", "rich"):
             raise
-        sys.exit(f"error: {missing.name} is not installed\n  hint: pip install 'fleet-components[cli]'")
+        sys.exit(f"error: {package} is not installed\n  hint: pip install 'fleet-components[cli]'")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # what the terminal cannot say is shown somehow
     fleet()

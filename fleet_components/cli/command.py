@@ -11,7 +11,6 @@ from fleet_components.cli.plan import plan
 from fleet_components.cli.render import render
 from fleet_components.model.problem import FleetError, Problem, show_path
 
-
 _MOST = 50
 """As many problems are shown at once."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import pulumi
 from pulumi.runtime import MockResourceArgs
 
 from fleet_components import dynamic
@@ -44,8 +43,7 @@ class PlanMocks(FleetMocks):
         if args.typ in PROVIDERS or not args.custom:
             return identity, outputs
         identity, stored = self._stored.get((args.typ, args.name), (args.resource_id or "", {}))
-        known = {k: pulumi.Output.secret(reveal(v)) if is_secret(v) else reveal(v) for k, v in stored.items()}
-        return identity, {**known, **outputs}
+        return identity, {**{key: _on_the_wire(value) for key, value in stored.items()}, **outputs}
 
     def check(self, provider: dynamic.RecordProvider, typ: str, name: str, news: dict[str, Any]) -> dict[str, Any]:
         """Decide; what is refused is kept for the end, and the old decision goes on in its place."""
@@ -117,6 +115,13 @@ def _stored(
     kind: str, name: str, inputs: Mapping[str, Any] | None = None, outputs: Mapping[str, Any] | None = None
 ) -> StoredResource:
     return StoredResource(f"urn:pulumi:stack::project::{kind}::{name}", kind, inputs or {}, outputs or {})
+
+
+def _on_the_wire(value: Any) -> Any:
+    """A value of a state as a provider hands it to the program: what is a secret stays one."""
+    if not is_secret(value):
+        return reveal(value)
+    return {**{k: v for k, v in value.items() if k not in ("plaintext", "ciphertext")}, "value": reveal(value)}
 
 
 def _problems(provider: dynamic.RecordProvider, news: Mapping[str, Any], olds: Mapping[str, Any]) -> list[Problem]:

@@ -40,6 +40,7 @@ def render(
     point of the next one. The folder of the stack is replaced as a whole; nothing is left half-written.
     """
     name = _stack_name(paths, stack)
+    _refuse_inside(paths, out)
     folder = out / name
     past = Past() if fresh else options.past_of(state or _last(folder))
     if show_secrets:
@@ -59,6 +60,14 @@ def _stack_name(paths: tuple[Path, ...], stack: str | None) -> str:
     if name.startswith(".") or os.sep in name:
         raise FleetError([Problem(f'"{name}" cannot be the name of a folder', hint="--stack NAME")])
     return name
+
+
+def _refuse_inside(paths: tuple[Path, ...], out: Path) -> None:
+    """What is written must not be read again the next time."""
+    for path in paths:
+        if not is_project(path) and out.resolve().is_relative_to(path.resolve()):
+            hint = "write to a place outside of it, --out ../out for example"
+            raise FleetError([Problem(f"lies in {path}, which is read", file=str(out), hint=hint)])
 
 
 def _last(folder: Path) -> Path | None:

@@ -81,10 +81,11 @@ def _project(folder: Path, stack: str | None, past: Past, as_of: datetime | None
     try:
         from fleet_components.cli.preview import preview
     except ModuleNotFoundError as error:
-        if not (error.name or "").startswith(("pulumi", "google")):
+        package = (error.name or "").partition(".")[0]
+        if package not in ("pulumi", "pulumi_kubernetes"):
             raise
         hint = "pip install 'fleet-components[kubernetes]', or plan the directory of its YAML"
-        what = f"is a Pulumi project, and {error.name} is not installed here"
+        what = f"is a Pulumi project, and {package} is not installed here"
         raise FleetError([Problem(what, file=str(folder), hint=hint)]) from error
     seen = preview(project, stack, past, as_of)
     name = seen.stack.rpartition("/")[2]

@@ -18,6 +18,7 @@ from fleet_components.components.providers import MemberProviders
 from fleet_components.components.template import Template
 from fleet_components.components.templates import deliver_templates
 from fleet_components.content.secret import redacted
+from fleet_components.model.azure.member_list import is_member_list
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.feed import feed_inventory, write_feed
@@ -86,7 +87,12 @@ class Fleet(pulumi.ComponentResource):
         Raises:
             FleetError: the configuration or what it names cannot be worked with.
         """
-        return cls(name, read_config(), opts)
+        args = read_config()
+        if any(is_member_list(manifest) for manifest in args.source.catalogue.manifests):
+            from fleet_components.components.azure.provision import provision  # loads the Azure SDK
+
+            args = provision(name, args)
+        return cls(name, args, opts)
 
 
 def stack_name() -> str:

@@ -44,6 +44,9 @@ def member_provider(
         # Else the provider deletes and recreates a ConfigMap or Secret whose data change.
         "enable_config_map_mutable": True,
         "enable_secret_mutable": True,
+        # What a placement left behind, a namespace for example, is taken up again, as KubeFleet does by default. What
+        # another stack or placement brought conflicts on the annotations that say so, and is refused.
+        "upsert_existing_objects": True,
     }
     if render_to:
         settings["render_yaml_to_directory"] = render_to

@@ -22,7 +22,7 @@ class Bound:
         revision: the revision of the object that it was made for; older than the object's own when it is frozen.
     """
 
-    policy: PolicyKey | None
+    policy: PolicyKey | None = None
     spec: Mapping[str, Any] = attrs.field(factory=dict)
     revision: int = 0
 

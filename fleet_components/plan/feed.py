@@ -1,7 +1,8 @@
 """What a program hands to the providers: files, so that members and manifests stay out of the state.
 
 A feed file holds what only feeds a decision. The provider gets its path and digest, reads it while the program
-runs, and drops it from what it keeps. Files are for their owner only, as they may hold the data of Secrets.
+runs, and drops it from what it keeps. A file may hold the data of Secrets: it is for its owner only, it goes with
+the program, and where the engine ends a program too hard for that, nobody can read it without the key of that run.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import atexit
 import hashlib
 import json
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -33,14 +35,14 @@ Feed = Mapping[str, str]
 
 
 def write_feed(value: Any) -> Feed:
-    """Write a value for the providers of this run; its path and digest."""
+    """Write a value for the providers of this run; its path, and its digest with the key of this run."""
     text = json.dumps(value, sort_keys=True).encode()
     digest = hashlib.sha256(text).hexdigest()
     file = _folder() / digest
     if not file.exists():
         with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
-            out.write(text)
-    return {"path": str(file), "digest": digest}
+            out.write(_masked(text, digest, _key()))
+    return {"path": str(file), "digest": f"{digest}/{_key()}"}
 
 
 def feed_inventory(inventory: Inventory) -> Feed:
@@ -140,8 +142,9 @@ def _inventory(path: str, digest: str) -> Inventory:
     return Inventory(clusters, read_time(wire["asOf"]))
 
 
-def _read(path: str, digest: str) -> Any:
-    text = Path(path).read_bytes()
+def _read(path: str, digest_and_key: str) -> Any:
+    digest, _, key = digest_and_key.partition("/")
+    text = _masked(Path(path).read_bytes(), digest, key)
     if hashlib.sha256(text).hexdigest() != digest:
         raise ValueError(f"{path} was changed while the program ran")
     return json.loads(text)
@@ -152,3 +155,14 @@ def _folder() -> Path:
     folder = tempfile.mkdtemp(prefix="fleet-components-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)
+
+
+@cache
+def _key() -> str:
+    return secrets.token_hex(32)
+
+
+def _masked(text: bytes, digest: str, key: str) -> bytes:
+    """The text under a key stream of its own; the same again gives the text."""
+    stream = hashlib.shake_256(f"{key}/{digest}".encode()).digest(len(text))
+    return (int.from_bytes(text) ^ int.from_bytes(stream)).to_bytes(len(text))

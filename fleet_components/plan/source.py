@@ -14,6 +14,8 @@ from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.envelope import is_envelope, unwrap
 from fleet_components.content.load import load
 from fleet_components.content.select import Selection, select
+from fleet_components.model.azure.member_list import declared_clusters
+from fleet_components.model.azure.unobserved import unobserved
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.karmada_cluster import read_karmada_cluster
 from fleet_components.model.manifest import Manifest
@@ -150,10 +152,14 @@ def source_of(manifests: Iterable[Manifest]) -> Source:
     problems += [_not_carried_out(policy) for policy in policies if policy.kind not in _CARRIED_OUT]
     problems += _declared_twice(members)
     clusters = [_collected(problems, _cluster, member) for member in members]
+    declared = _collected(problems, declared_clusters, parts.objects.manifests) or ()
+    problems += [problem for policy in policies for problem in unobserved(policy, declared)]
     if problems:
         raise FleetError(problems)
     placements = tuple(Placement.from_manifest(policy) for policy in policies if policy.kind in _PLACEMENTS)
-    return Source(tuple(cluster for cluster in clusters if cluster), placements, parts.objects, tuple(policies))
+    return Source(
+        (*(cluster for cluster in clusters if cluster), *declared), placements, parts.objects, tuple(policies)
+    )
 
 
 def _admitted(manifests: Iterable[Manifest], context: Sequence[Manifest], problems: list[Problem]) -> list[Manifest]:

@@ -10,6 +10,7 @@ Example::
         assert all(cluster.startswith("eu-") for cluster in decisions)
 """
 
+from fleet_components.testing.builders import config_map, kubeconfig, member, placement
 from fleet_components.testing.mocks import CheckFailed, FleetMocks
 from fleet_components.testing.monitor import RecordingMonitor, Refused, Registration
 from fleet_components.testing.program import ProgramRun, run_program
@@ -24,6 +25,10 @@ __all__ = [
     "Registration",
     "StackState",
     "StoredResource",
+    "config_map",
+    "kubeconfig",
+    "member",
+    "placement",
     "redact",
     "reveal",
     "run_program",

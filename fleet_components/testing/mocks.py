@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -17,8 +18,14 @@ PROVIDERS: Mapping[str, dynamic.RecordProvider] = {
     "pulumi-python:dynamic/fleet:Binding": dynamic.BindingProvider(),
     "pulumi-python:dynamic/fleet:Roster": dynamic.RosterProvider(),
     "pulumi-python:dynamic/fleet:Barrier": dynamic.BarrierProvider(),
+    "pulumi-python:dynamic/fleet:CreateOnly": dynamic.CreateOnlyProvider(),
 }
 READ_OUTPUTS = "pulumi:pulumi:readStackResourceOutputs"
+_KUBECONFIG = base64.b64encode(
+    b"{apiVersion: v1, kind: Config, current-context: it, clusters: [{name: it, cluster: {server: 'https://127.0.0.1'}}],"
+    b" contexts: [{name: it, context: {cluster: it, user: it}}], users: [{name: it, user: {}}]}"
+).decode()
+"""What a cluster that does not exist yet would be reached with; nothing listens there."""
 
 
 class CheckFailed(Exception):
@@ -50,7 +57,9 @@ class FleetMocks(Mocks):
         return str(outputs.get("key", args.name)), shown
 
     def call(self, args: MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-        """The outputs of the stack's own resources, as they stood before the run; any other call gives nothing."""
+        """The outputs of the stack's own resources, as they stood before the run; a kubeconfig where Azure is asked."""
+        if args.token.startswith("azure-native:") and args.token.endswith("Credentials"):
+            return {"kubeconfigs": [{"name": "kubeconfig", "value": _KUBECONFIG}]}, []
         if args.token != READ_OUTPUTS:
             return {}, []
         stored = self.state.resources.values()

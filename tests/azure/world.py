@@ -19,7 +19,7 @@ from pulumi.runtime.mocks import MockMonitor
 from pulumi.runtime.settings import SETTINGS, set_root_resource
 from pulumi.runtime.stack import run_in_stack
 
-from fleet_components.components.azure.create_only import CreateOnlyProvider
+from fleet_components.dynamic import CreateOnlyProvider
 from fleet_components.testing.mocks import FleetMocks
 from fleet_components.testing.state import reveal
 

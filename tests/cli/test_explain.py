@@ -14,7 +14,7 @@ from tests.cli.fleets import PLACEMENT, edit, run, write
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return write(tmp_path)
+    return write(tmp_path / "fleet")
 
 
 def members(folder: Path, *args: str) -> list[dict[str, Any]]:

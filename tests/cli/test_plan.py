@@ -211,9 +211,10 @@ def test_observed_members_are_judged_at_the_time_given(folder: Path) -> None:
 
 
 def test_only_a_few_of_many_others_are_told(folder: Path) -> None:
-    member = "---\napiVersion: cluster.kubernetes-fleet.io/v1\nkind: MemberCluster\nmetadata: {{name: m{:03}}}\nspec: {{identity: {{kind: ServiceAccount, name: m, namespace: ns}}}}\n"
-    with (folder / "members.yaml").open("a") as out:
-        out.writelines(member.format(number) for number in range(100))
+    kind = {"apiVersion": "cluster.kubernetes-fleet.io/v1", "kind": "MemberCluster"}
+    spec = {"identity": {"kind": "ServiceAccount", "name": "agent", "namespace": "fleet-system"}}
+    members = [{**kind, "metadata": {"name": f"m{number:03}"}, "spec": spec} for number in range(100)]
+    (folder / "more.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": members}))
     others = shop(plan(folder))["notPicked"]
     assert (others["count"], len(others["shown"])) == (102, 20)
     assert "82 more: fleet explain tells why" in run("plan", folder).stdout

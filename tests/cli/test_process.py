@@ -41,7 +41,14 @@ def test_a_project_leaves_no_noise(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-LOADED = "import sys\nfrom fleet_components.cli import main\ntry:\n    main()\nfinally:\n    print(*sorted({m.partition('.')[0] for m in sys.modules}), file=sys.stderr)\n"
+LOADED = """
+import sys
+from fleet_components.cli import main
+try:
+    main()
+finally:
+    print(*sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)
+"""
 
 
 def test_a_directory_is_planned_without_pulumi(tmp_path: Path) -> None:

@@ -69,8 +69,9 @@ def test_writes_what_the_kubernetes_provider_would(folder: Path) -> None:
 
 
 def test_custom_resource_definitions_have_a_folder_of_their_own(folder: Path) -> None:
-    names = "names: {kind: Widget, plural: widgets}"
-    definition = f"apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: widgets.x.io}}\nspec: {{group: x.io, scope: Namespaced, {names}, versions: []}}\n"
+    spec = "{group: x.io, scope: Namespaced, names: {kind: Widget, plural: widgets}, versions: []}"
+    kind = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition"
+    definition = f"{kind}\nmetadata: {{name: widgets.x.io}}\nspec: {spec}\n"
     (folder / "crd.yaml").write_text(definition)
     selector = '  - {group: "", version: v1, kind: Namespace, name: shop}\n'
     more = "  - {group: apiextensions.k8s.io, version: v1, kind: CustomResourceDefinition, name: widgets.x.io}\n"

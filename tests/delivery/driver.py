@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import attrs
 
 from fleet_components import Fleet
-from fleet_components.testing import ProgramRun, Registration, StackState, run_program
+from fleet_components.testing import ProgramRun, Registration, StackState, kubeconfig, run_program
 from tests.delivery.world import World
 
 
@@ -144,6 +144,4 @@ def image_of(deployment: Mapping[str, Any]) -> str:
 
 def kubeconfigs(members: Collection[str]) -> dict[str, str]:
     """A kubeconfig for each member; nothing answers there."""
-    form = "apiVersion: v1\nkind: Config\ncurrent-context: {0}\nclusters: [{{name: {0}, cluster: {{server: "
-    form += "'http://127.0.0.1:9'}}}}]\ncontexts: [{{name: {0}, context: {{cluster: {0}, user: {0}}}}}]\nusers: []\n"
-    return {name: form.format(name) for name in members}
+    return {name: kubeconfig(name) for name in members}

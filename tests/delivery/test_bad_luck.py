@@ -104,7 +104,7 @@ def test_an_object_that_a_cluster_refuses_is_named(driver: Driver) -> None:
 
 
 def test_two_placements_of_one_object_are_refused_where_they_meet(driver: Driver) -> None:
-    second = {
+    second: dict[str, Any] = {
         "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
         "kind": "ClusterResourcePlacement",
         "metadata": {"name": "store"},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +64,7 @@ class World:
             },
         }
 
-    def _workload(self) -> list[Mapping[str, Any]]:
+    def _workload(self) -> list[dict[str, Any]]:
         labels = {"app": "web"}
         pod = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "web", "image": self.image}]}}
         deployment = {

@@ -41,7 +41,7 @@ class Engine:
     def __init__(self, folder: Path, program: Path = PROGRAM, *, standin: bool = True, name: str = "dev") -> None:
         self.name = name
         self.world = World()
-        self.secrets: Mapping[str, Any] = {}
+        self.secrets: dict[str, Any] = {}
         self.folder = folder
         self.project = folder / "project"
         self.standin = folder / "standin"

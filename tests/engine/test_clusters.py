@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from fleet_components.testing import kubeconfig
 from tests.engine.control_planes import ControlPlane, control_planes
 from tests.engine.driver import Engine, engine_or_skip
 
@@ -25,9 +26,14 @@ def planes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.fixture
-def clusters(planes: Planes, tmp_path_factory: pytest.TempPathFactory) -> Engine:
-    """A stack on them."""
-    return stack_on(planes, tmp_path_factory.mktemp("stack"))
+def clusters(planes: Planes, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """A stack on them; clusters that were given are left as they were."""
+    engine = stack_on(planes, tmp_path_factory.mktemp("stack"))
+    yield engine
+    if any(plane.process is None for plane in planes.values()):
+        engine.world.config["keepClusterResources"] = "false"
+        assert engine.up().ok
+        engine.command("destroy", "--yes", "--skip-preview")
 
 
 def stack_on(planes: Planes, folder: Path, name: str = "dev") -> Engine:
@@ -120,6 +126,17 @@ def test_a_member_that_is_lost(clusters: Engine, planes: Planes) -> None:
     assert clusters.preview().changes == {}
 
 
+def test_a_member_that_nothing_answers_for_is_named(clusters: Engine, planes: Planes) -> None:
+    clusters.world.config["kubeconfigs"]["b"] = kubeconfig("b")
+    refused = clusters.up()
+    assert not refused.ok
+    assert "shop@b/shop" in refused.text
+    assert "unreachable" in refused.text
+    clusters.world.config["kubeconfigs"]["b"] = planes["b"].kubeconfig.read_text()
+    assert clusters.up().ok
+    assert {image(plane) for plane in planes.values()} == {"web:1"}
+
+
 def test_custom_resources_wait_for_their_definition(clusters: Engine, planes: Planes) -> None:
     clusters.world.extra = [
         WIDGETS,
@@ -154,6 +171,21 @@ def test_namespaces_when_the_placement_goes(clusters: Engine, planes: Planes, ke
     for plane in planes.values():
         assert bool(plane.get("namespace", "shop")) is kept
         assert plane.get("cm", "c", "-n", "shop") is None
+    again = clusters.up()
+    assert again.ok, again.text
+    assert {image(plane) for plane in planes.values()} == {"web:1"}
+
+
+def test_what_somebody_else_made_is_taken_up_and_not_fought_over(clusters: Engine, planes: Planes) -> None:
+    """KubeFleet takes over what is there, too; fields that somebody else has set otherwise are conflicts."""
+    planes["a"].kubectl("create", "namespace", "shop")
+    planes["b"].kubectl("create", "namespace", "shop")
+    planes["b"].kubectl("create", "configmap", "c", "-n", "shop", "--from-literal=k=mine")
+    refused = clusters.up()
+    assert not refused.ok
+    assert "shop@b/shop/c" in refused.text
+    assert planes["b"].get("cm", "c", "-n", "shop")["data"] == {"k": "mine"}
+    assert image(planes["a"]) == "web:1"
 
 
 def test_an_object_of_another_stack_is_refused(
@@ -164,8 +196,9 @@ def test_an_object_of_another_stack_is_refused(
     other.world.image = "web:2"
     refused = other.up()
     assert not refused.ok
-    assert 'shop@a/shop" was not successfully created' in refused.text
-    assert "already exists" in refused.text
+    assert "shop@a/shop" in refused.text
+    assert "conflict" in refused.text.lower()
+    assert ".metadata.annotations.fleet-components/stack" in refused.text, refused.text
     assert {image(plane) for plane in planes.values()} == {"web:1"}
 
 

@@ -6,12 +6,14 @@ import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
-from tests.engine.driver import Engine
+from tests.engine.driver import Engine, engine_or_skip
 
 pytestmark = pytest.mark.engine
+PROGRAMS = Path(__file__).parent / "programs"
 
 
 def interrupted(engine: Engine, cluster: str, sign: int) -> tuple[int, str]:
@@ -122,4 +124,20 @@ def test_refresh_leaves_the_decisions_alone(engine: Engine) -> None:
     assert engine.runs() == {"a": 1, "b": 0, "c": 0, "d": 0}
     assert engine.up().ok
     assert engine.order() == ["b", "c", "d"]
+    assert engine.preview().changes == {}
+
+
+def test_clusters_that_the_same_program_creates(tmp_path: Path) -> None:
+    """Their kubeconfigs are unknown in the first preview, which shows every object all the same."""
+    engine_or_skip()
+    engine = Engine(tmp_path / "stack", PROGRAMS / "clusters_first.py")
+    engine.world.members = {}
+    objects = {
+        f"{kind} shop@{c}/{name}" for c in "xy" for kind, name in (("Namespace", "shop"), ("Deployment", "shop/web"))
+    }
+    shown = engine.preview()
+    assert shown.ok, shown.text
+    assert objects <= shown.changes.keys()
+    assert engine.up().ok
+    assert engine.images() == {"x": "web:1", "y": "web:1"}
     assert engine.preview().changes == {}

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.delivery.test_secrets import found, plant
+from tests.delivery.test_secrets import IN_KUBECONFIG, IN_TEXT, found, plant
 from tests.engine.driver import Engine
 
 pytestmark = pytest.mark.engine
@@ -16,6 +16,10 @@ def test_state_events_and_output_show_nothing(engine: Engine) -> None:
     """After an update that succeeds, one that breaks, and one that goes on."""
     plant(engine.world)
     engine.encrypt_kubeconfigs()
+    engine.environment["PULUMI_DEBUG_COMMANDS"] = "true"  # makes the event log known to the command line
+    left = engine.folder / "temporary"
+    left.mkdir()
+    engine.environment["TMPDIR"] = str(left)
     shown = []
     for image, fails in (("web:1", ""), ("web:2", "b"), ("web:2", "")):
         engine.world.image = image
@@ -27,7 +31,8 @@ def test_state_events_and_output_show_nothing(engine: Engine) -> None:
         events.unlink()
     assert engine.images() == dict.fromkeys("abcd", "web:2")
     assert not [found(text) for text in shown if found(text)]
-    assert found(engine.export()), "the values have to be there to be hidden"
+    assert set(found(engine.export())) >= {IN_TEXT, IN_KUBECONFIG}, "they have to be there to be hidden"
+    assert not [file for file in left.rglob("*") if file.is_file() and found(file.read_text(errors="replace"))]
 
 
 def test_rendered_files_show_nothing(engine: Engine) -> None:

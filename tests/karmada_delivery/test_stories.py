@@ -108,10 +108,10 @@ def test_deleting_a_policy_leaves_what_it_placed_and_freezes_it() -> None:
     assert w.replicas() == {"a": 3, "b": 1}
     assert w.images() == {"a": "web:1", "b": "web:1"}
     assert w.preview().changes == {}
-    w.objects["policy"] = policy("other", placement=on("c"))
+    w.objects["policy"] = policy("other", placement=on("b", "c"))
     assert w.up().ok
-    assert w.images() == {"c": "web:2"}
-    assert w.replicas() == {"c": 8}
+    assert w.images() == {"b": "web:2", "c": "web:2"}
+    assert w.replicas() == {"b": 8, "c": 8}
 
 
 def test_deleting_the_object_removes_it() -> None:
@@ -203,11 +203,11 @@ def test_an_override_that_fails_is_refused_before_anything_changes() -> None:
     assert "exclude b" in refused.text
 
 
-def rebalancer(name: str, **workload: Any) -> dict[str, Any]:
+def rebalancer(named: str, **workload: Any) -> dict[str, Any]:
     return {
         "apiVersion": "apps.karmada.io/v1alpha1",
         "kind": "WorkloadRebalancer",
-        "metadata": {"name": name},
+        "metadata": {"name": named},
         "spec": {"workloads": [{**WEB, "namespace": "shop", **workload}]},
     }
 

@@ -25,7 +25,12 @@ from tests.strategies import label_selectors, labels
 )
 def test_operators(operator: str, values: tuple[str, ...], present: bool, other: bool, absent: bool) -> None:
     requirement = Requirement("k", operator, values)
-    assert [requirement.matches(labels) for labels in ({"k": "a"}, {"k": "z"}, {"j": "a"})] == [present, other, absent]
+    fleet: list[dict[str, str]] = [{"k": "a"}, {"k": "z"}, {"j": "a"}]
+    expected = [present, other, absent]
+    assert [requirement.matches(labels) for labels in fleet] == expected
+    inventory = Inventory(Cluster(f"m{number}", labels=labels) for number, labels in enumerate(fleet))
+    column = inventory.matching(LabelSelector({}, (requirement,)))
+    assert [masks.has(column, position) for position in range(3)] == expected
 
 
 def test_everything_that_is_asked_for_must_hold() -> None:
@@ -68,6 +73,22 @@ def test_unknown_operators_are_errors() -> None:
         (
             Requirement("k", "In"),
             ["values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty"],
+        ),
+        (
+            Requirement("k", "NotIn"),
+            ["values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty"],
+        ),
+        (
+            Requirement("k", "DoesNotExist", ("x",)),
+            ['values: Invalid value: ["x"]: values set must be empty for exists and does not exist'],
+        ),
+        (
+            Requirement("", "Exists"),
+            ['key: Invalid value: "": name part must be non-empty; name part must consist of'],
+        ),
+        (
+            Requirement("k", "In", ("-" * 64,)),
+            ['values[0][k]: Invalid value: "----', '": must be no more than 63 bytes; a valid label must'],
         ),
         (
             Requirement("k", "Exists", ("x", "y")),

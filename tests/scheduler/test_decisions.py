@@ -125,20 +125,20 @@ def test_new_picks_come_as_they_were_picked(wanted: PlacementPolicy, order: list
 
 
 def test_new_ones_come_before_obsolete_before_revived_before_scheduled_before_bound() -> None:
-    # b is obsolete, c unscheduled, a scheduled and d bound under the current policy, e is new.
-    first = run(labelled(b={}), pick_n(1)).memory
-    members = labelled(c={}, d={})
+    # c is obsolete, b unscheduled, a scheduled and d bound under the current policy, e is new.
+    first = run(labelled(c={}), pick_n(1)).memory
+    members = labelled(b={}, d={})
     second = run(members, preferring(2, (1, {})), first).memory
     bindings = {**second.bindings, **first.bindings}
-    states = {"b": "Scheduled", "c": "Unscheduled", "d": "Bound"}
+    states = {"b": "Unscheduled", "c": "Scheduled", "d": "Bound"}
     bindings = {
-        name: attrs.evolve(binding, state=states[name], former_state="Bound" if name == "c" else "")
+        name: attrs.evolve(binding, state=states[name], former_state="Bound" if name == "b" else "")
         for name, binding in bindings.items()
     }
     bindings["a"] = attrs.evolve(bindings["d"], state="Scheduled")
     memory = attrs.evolve(second, bindings=bindings)
     after = run(labelled(a={}, b={}, c={}, d={}, e={}), preferring(5, (1, {})), memory)
-    assert entries(after) == ["e", "b", "c", "a", "d"]
+    assert entries(after) == ["e", "c", "b", "a", "d"]
 
 
 def test_when_nothing_is_missing_bound_ones_come_first_and_nobody_is_explained() -> None:
@@ -158,6 +158,13 @@ def test_after_scaling_in_the_trimmed_class_is_in_the_order_of_scores() -> None:
     # A class that goes as a whole leaves the other one in the order of names.
     wider = run([*members, *valued(d="9")], preferring(4, (10, by("p"))), bound)
     assert entries(run([*members, *valued(d="9")], preferring(3, (10, by("p"))), wider.memory)) == ["a", "b", "c"]
+
+
+def test_without_a_surplus_scheduled_ones_stay_in_the_order_of_names() -> None:
+    memory = run(valued(a="2", b="1", c="0"), preferring(3, (10, by("p")))).memory
+    stale = attrs.evolve(memory.bindings["c"], snapshot=-1)
+    memory = attrs.evolve(memory, bindings={**memory.bindings, "c": stale})
+    assert entries(run(valued(a="2", b="1", c="0"), preferring(2, (10, by("p"))), memory)) == ["a", "b"]
 
 
 def test_the_rest_is_explained_best_first_then_by_name() -> None:

@@ -65,6 +65,11 @@ def test_an_outscored_member_shows_what_it_would_get() -> None:
     assert found["a"].summary == "could take it, but 1 others are picked (affinity score 0 if it were picked now)"
     assert verdicts(found["a"])["ClusterAffinity"] == ("0 of 20 for env=prod", 0)
     assert verdicts(explained(labelled(a={}, b={}), pick_n(1))["a"])["ClusterAffinity"] == ("no preferred terms", 0)
+    prod = {"matchLabels": {"env": "prod"}, "matchExpressions": [{"key": "old", "operator": "DoesNotExist"}]}
+    both = {"labelSelector": prod, **by("p")}
+    members = [Cluster(n, labels={"env": "prod"}, properties={"p": p}) for n, p in (("a", "0"), ("b", "2"), ("c", "4"))]
+    found = explained(members, preferring(1, (20, both)))
+    assert verdicts(found["b"])["ClusterAffinity"] == ("10 of 20 for env=prod and no label old and more p", 10)
 
 
 def test_a_filtered_member_shows_every_filter_with_what_would_do() -> None:
@@ -102,6 +107,30 @@ def test_what_a_term_misses_is_shown_as_the_member_has_it() -> None:
     assert f"{cpu} Gt 8 (is absent)" in verdicts(found["n"])["ClusterAffinity"][1]
 
 
+def test_what_a_term_does_not_miss_is_not_shown() -> None:
+    members = [Cluster("m", labels={"env": "prod"}, properties={"p": "3", "q": "1"})]
+    both = where("p", "Ge", "3")["propertySelector"]["matchExpressions"]
+    both += where("q", "Ge", "3")["propertySelector"]["matchExpressions"]
+    not_in = {
+        "matchLabels": {"env": "prod"},
+        "matchExpressions": [{"key": "env", "operator": "NotIn", "values": ["prod", "x"]}],
+    }
+    term = {"labelSelector": not_in, "propertySelector": {"matchExpressions": both}}
+    assert verdicts(explained(members, requiring("PickAll", None, term))["m"])["ClusterAffinity"][1] == (
+        'it would match with env not in (prod, x) (is "prod") and q Ge 3 (is 1)'
+    )
+
+
+def test_what_an_unwell_member_needs() -> None:
+    entry = explained([Cluster("m", observed=True, agent=None)], policy("PickAll"))["m"]
+    assert verdicts(entry)["ClusterEligibility"][1] == "its member agent reports again, healthy"
+
+
+def test_cluster_scoped_placements_look_at_no_namespace() -> None:
+    entry = explained([member("m", namespaces={}, namespaces_collected=True)], policy("PickAll"))["m"]
+    assert verdicts(entry)["NamespaceAffinity"] == ("passes", None)
+
+
 def test_a_namespace_that_is_missing() -> None:
     entry = explained([member("m", namespaces={}, namespaces_collected=True)], policy("PickAll"), namespace="app")["m"]
     assert verdicts(entry)["NamespaceAffinity"] == (
@@ -125,6 +154,21 @@ def test_spread_shows_the_counts() -> None:
     assert filtering.words == 'violated doNotSchedule topology spread constraint "zone" (max skew 1)'
     assert filtering.remedy == (
         'a higher maxSkew, or picks elsewhere first: zone has picks in {"1": 1, "2": 0}; rack has picks in {}'
+    )
+
+
+def test_the_constraint_that_a_member_violates_is_named() -> None:
+    members = labelled(
+        a={"zone": "1", "rack": "1"}, b={"zone": "2", "rack": "1"}, c={"zone": "2", "rack": "1"}, d={"rack": "2"}
+    )
+    members[3] = Cluster("d", labels={"rack": "2", "zone": "3"}, leaving=True)
+    constraints = [spread("zone"), spread("rack")]
+    found = explained(members, pick_n(9, topologySpreadConstraints=constraints))
+    assert [name for name, entry in found.items() if entry.selected] == ["c"]
+    assert 'constraint "rack"' in found["a"].summary
+    assert 'constraint "zone"' in found["b"].summary
+    assert verdicts(found["a"])["TopologySpreadConstraints"][0] == (
+        'zone: "1" has 0 picked, +0; rack: "1" has 1 picked, -1000'
     )
 
 
@@ -159,6 +203,9 @@ def test_named_members() -> None:
     ]
     assert verdicts(found["c"]) == {"ClusterNames": ("not named by the policy", 'add "c" to clusterNames')}
     assert verdicts(found["b"])["ClusterEligibility"][0] == "cluster has left the fleet"
+    assert verdicts(found["a"])["ClusterNames"] == ("named by the policy", None)
+    assert [v.remedy for v in found["a"].verdicts] == ["", ""]
+    assert [entry.selected for entry in found.values()] == [True, False, False]
 
 
 def test_an_empty_list_of_names_keeps_and_says_so() -> None:
@@ -172,7 +219,8 @@ def test_members_that_are_given_up_or_gone() -> None:
     found = explained(labelled(b={}, c={}), pick_n(1), before)
     assert list(found) == ["b", "c", "a"]
     assert found["a"].summary == "gone from the fleet; what it ran is left or replaced"
-    assert not found["a"].selected
+    assert found["a"].selected is False
+    assert found["b"].selected is False
     assert found["b"].summary.startswith("could take it, but 1 others are picked")
     listless = explained(labelled(a={}, b={}), policy("PickAll"))
     assert all(entry.selected for entry in listless.values())
@@ -202,7 +250,7 @@ def test_a_cycle_that_fails_is_the_reason_for_all() -> None:
     members = valued(a="1", b="x")
     found = explained(members, preferring(1, (1, by("p"))))
     assert {entry.summary[:37] for entry in found.values()} == {"nothing could be decided: unexpected "}
-    assert not any(entry.selected for entry in found.values())
+    assert {entry.selected for entry in found.values()} == {False}
 
 
 def test_pick_all_shows_no_scores() -> None:

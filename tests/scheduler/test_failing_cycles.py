@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fleet_components.model.inventory import Inventory
+from fleet_components.model.memory import BOUND, Binding, PlacementMemory
 from fleet_components.model.placement import PlacementPolicy
 from fleet_components.scheduler.kubefleet.explain import explain
 from tests.scheduler.builders import (
@@ -149,9 +150,37 @@ def test_values_beyond_all_floats_cannot_be_ranked() -> None:
         preferring(2, (10, by("p")), topologySpreadConstraints=[{"topologyKey": "zone"}]),
     ],
 )
-def test_explain_says_what_fails(policy: PlacementPolicy) -> None:
+def test_explain_does_not_fail(policy: PlacementPolicy) -> None:
     before = run(labelled(a={"env": "prod"}, b={}), pick_n(1))
     decision = run(GARBAGE, policy, before.memory)
     explained = explain(Inventory(GARBAGE), policy, decision)
     assert [entry.cluster for entry in explained] == ["a", "b", "c"]
     assert bool(decision.error) is any("failed to" in entry.summary + str(entry.verdicts) for entry in explained)
+
+
+def test_explain_says_what_fails() -> None:
+    wanted = requiring("PickN", 9, where("q", "Ge", "0"), where("p", "Ge", "2"))
+    held = PlacementMemory(0, wanted, {name: Binding(BOUND, 0, 0, 0, 0) for name in "abc"})
+    decision = run(GARBAGE, wanted, held)
+    a, b, c = explain(Inventory(GARBAGE), wanted, decision)
+    # What is wrong with b says nothing about a and c.
+    assert (a.verdicts[0].passed, c.verdicts[0].passed) == (False, True)
+    assert (b.verdicts[0].plugin, b.verdicts[0].passed) == ("ClusterAffinity", False)
+    assert NO_QUANTITY in b.verdicts[0].words
+    assert [verdict.plugin for verdict in b.verdicts] == [verdict.plugin for verdict in a.verdicts]
+
+
+def test_explain_says_which_score_fails() -> None:
+    wanted = preferring(9, (1, by("p")))
+    held = PlacementMemory(0, wanted, {"c": Binding(BOUND, 0, 0, 0, 0)})
+    a, _, c = explain(Inventory(GARBAGE), wanted, run(GARBAGE, wanted, held))
+    assert (a.selected, a.summary.partition(":")[0], a.verdicts) == (False, "nothing could be decided", ())
+    assert (c.verdicts[-1].plugin, c.verdicts[-1].passed, c.verdicts[-1].score) == ("ClusterAffinity", None, None)
+    assert NO_QUANTITY in c.verdicts[-1].words
+
+
+def test_explain_shows_nonsense_as_missed() -> None:
+    wanted = requiring("PickAll", None, {**label(env="prod"), **where("p", "Ge", "x", "y")})
+    members = valued(a="1")
+    entry = explain(Inventory(members), wanted, run(members, wanted))[0]
+    assert entry.verdicts[0].remedy == "it would match with env=prod (is absent) and p Ge x, y (is 1)"

@@ -70,6 +70,15 @@ def test_order_of_members_and_maps_does_not_matter(history: list[Step], seed: in
         mixed = attrs.evolve(memory, bindings=shuffled(memory.bindings, random))
 
 
+@many
+@given(fleets(), st.lists(st.tuples(policies, st.sampled_from(["", "app", "other"])), max_size=4))
+def test_placements_share_an_inventory(members: list[Cluster], placements: list[tuple[PlacementPolicy, str]]) -> None:
+    shared = Inventory(members, AS_OF)
+    for policy, namespace in placements:
+        alone = schedule(Inventory(members, AS_OF), policy, namespace=namespace)
+        assert schedule(shared, policy, namespace=namespace) == alone
+
+
 def shuffled_maps(cluster: Cluster, random: Random) -> Cluster:
     return attrs.evolve(
         cluster,

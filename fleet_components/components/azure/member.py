@@ -12,12 +12,12 @@ from pulumi_azure_native import containerservice as aks
 
 from fleet_components.components.azure import cluster
 from fleet_components.components.azure.arm import children_of
-from fleet_components.components.azure.create_only import CreateOnly
 from fleet_components.components.azure.hub import AzureHub, OwnHub
 from fleet_components.components.azure.kubeconfig import Login, decoded, with_login
 from fleet_components.components.azure.refusal import refuse
 from fleet_components.components.azure.registration import register
 from fleet_components.components.member import Member
+from fleet_components.dynamic import CreateOnly
 from fleet_components.model.azure.aks_member import AksMember
 from fleet_components.model.azure.cost import member_cost
 from fleet_components.model.azure.create_only import MEMBER

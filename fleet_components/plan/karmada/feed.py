@@ -55,8 +55,9 @@ def decide_template(feed: Feed, olds: Mapping[str, Any], required_by: Mapping[st
     """
     wire, before = read_feed(feed), TemplateRecord.from_wire(olds)
     outcome = place_template(_request(wire, required_by), before)
-    after = outcome.record.decisions
-    refusal = guard(f"template {wire['key']}", before.decisions, after, limit=wire["limit"], confirm=wire["confirm"])
+    # What it had only because others needed it goes with their decision, which is guarded itself.
+    own, after = before.decisions.keys() & before.memory.schedule.clusters.keys(), outcome.record.decisions
+    refusal = guard(f"template {wire['key']}", own, after, limit=wire["limit"], confirm=wire["confirm"])
     if refusal:
         raise FleetError([refusal])
     return outcome.record.to_wire()

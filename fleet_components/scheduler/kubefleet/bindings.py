@@ -88,12 +88,11 @@ class Bindings:
             self.by_name[name] = attrs.evolve(binding, state=UNSCHEDULED, former_state=binding.state)
 
     def by_score(self, names: Iterable[str]) -> list[str]:
-        """Names ordered by stored score (spread, then affinity), then by name; those without scores first."""
+        """Names ordered by stored score (spread, then affinity), then by name."""
 
-        def key(name: str) -> tuple[bool, int, int, str]:
+        def key(name: str) -> tuple[int, int, str]:
             binding = self.by_name[name]
-            spread, affinity = binding.topology_spread_score, binding.affinity_score
-            return (spread is not None, spread or 0, affinity or 0, name)
+            return (binding.topology_spread_score or 0, binding.affinity_score or 0, name)
 
         return sorted(names, key=key)
 

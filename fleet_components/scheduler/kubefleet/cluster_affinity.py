@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 from operator import attrgetter, eq, ge, gt, le, lt, ne
 
-import attrs
-
 from fleet_components.model import mask as masks
 from fleet_components.model.inventory import Inventory, PropertyColumn
 from fleet_components.model.mask import Mask
@@ -57,7 +55,7 @@ class ClusterAffinity:
         """The sum of the preferred terms' weights; sorters interpolate between least and most."""
         for term in state.policy.preferred_terms:
             if sorter := term.preference.property_sorter:
-                _sorted_column(state.inventory, sorter)
+                _sortable(state.inventory, sorter)
         total: dict[int, int] = {}
         for term in _weighted(state):
             for position, score in _term_scores(state.inventory, term, candidates).items():
@@ -112,27 +110,17 @@ def _comparing(column: PropertyColumn, compare: Callable[[int, int], bool], want
     return masks.from_flags(bytes([value is not None and compare(value.nano, wanted) for value in column.values]))
 
 
-@attrs.frozen
-class _Sorted:
-    values: tuple[Quantity | None, ...]
-    least: float
-    most: float
-
-
-def _sorted_column(inventory: Inventory, sorter: PropertySorter) -> _Sorted:
-    # The extremes are those of the whole fleet, members that cannot be picked included.
+def _sortable(inventory: Inventory, sorter: PropertySorter) -> PropertyColumn:
     column = inventory.property(sorter.name)
     for error in column.errors.values():
         raise _failure(error, _PREPARING)
+    return column
 
-    def build() -> _Sorted:
-        known = [value for value in column.values if value is not None]
-        if not known:
-            return _Sorted(column.values, 0.0, 0.0)
-        nano = attrgetter("nano")
-        return _Sorted(column.values, min(known, key=nano).approximate, max(known, key=nano).approximate)
 
-    return inventory.column(("sorted", sorter.name), build)
+def _extremes(column: PropertyColumn) -> tuple[float, float]:
+    """The least and the most of the whole fleet, members that cannot be picked included."""
+    known, nano = [value for value in column.values if value is not None], attrgetter("nano")
+    return min(known, key=nano).approximate, max(known, key=nano).approximate
 
 
 def _term_scores(inventory: Inventory, term: PreferredClusterSelector, candidates: Mask) -> Mapping[int, int]:
@@ -153,10 +141,13 @@ def _term_score(state: CycleState, term: PreferredClusterSelector, position: int
 def _interpolated(
     inventory: Inventory, sorter: PropertySorter, weight: int, matched: Iterable[int]
 ) -> Mapping[int, int]:
-    column = _sorted_column(inventory, sorter)
-    least, most, values = column.least, column.most, column.values
+    column = _sortable(inventory, sorter)
+    values = column.values
     known = [(position, value.approximate) for position in matched if (value := values[position]) is not None]
-    if least == most or not known:
+    if not known:
+        return {}
+    least, most = inventory.column(("extremes", sorter.name), lambda: _extremes(column))
+    if least == most:
         return {}
     if not isfinite(most - least):
         raise _failure(f"cannot interpolate weight of {sorter.name}, its values are too far apart")

@@ -77,9 +77,7 @@ def _same_condition(old: Condition | None, new: Condition | None) -> bool:
 
 
 def _selected(name: str, binding: Binding) -> ClusterDecision:
-    affinity, spread = binding.affinity_score, binding.topology_spread_score
-    if affinity is None or spread is None:
-        return ClusterDecision(name, True, fixed_reason(name))
+    affinity, spread = binding.affinity_score or 0, binding.topology_spread_score or 0
     reason = (
         f'Successfully scheduled resources for placement in "{name}" '
         f"(affinity score: {affinity}, topology spread score: {spread}): picked by scheduling policy"

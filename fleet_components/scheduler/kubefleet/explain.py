@@ -61,7 +61,7 @@ def _explain(state: CycleState, position: int, binding: Binding | None, ask: Ask
         return MemberExplanation(name, False, f"nothing could be decided: {error}")
     verdicts = ask(state, position)
     if binding is None or not selected:
-        return MemberExplanation(name, False, _why_not(state, binding, verdicts), verdicts)
+        return MemberExplanation(name, False, _why_not(state, verdicts), verdicts)
     return MemberExplanation(name, True, _why(binding, verdicts), verdicts)
 
 
@@ -93,7 +93,7 @@ def _why(binding: Binding, verdicts: tuple[Verdict, ...]) -> str:
     return f"{picked}; {stays}" if stays else picked
 
 
-def _why_not(state: CycleState, binding: Binding | None, verdicts: tuple[Verdict, ...]) -> str:
+def _why_not(state: CycleState, verdicts: tuple[Verdict, ...]) -> str:
     failing = [v.words for v in verdicts if v.passed is False]
     if failing:
         return failing[0]
@@ -102,7 +102,7 @@ def _why_not(state: CycleState, binding: Binding | None, verdicts: tuple[Verdict
         better = f"{wanted} others are picked" if state.present.bit_count() >= wanted else "nothing more was picked"
         scores = ", ".join(f"{_SCORE_NAMES[v.plugin]} {v.score}" for v in verdicts if v.score is not None)
         return f"could take it, but {better} ({scores} if it were picked now)"
-    return "is being left" if binding else "not picked yet; it would be with the next scheduling"
+    return "not picked yet; it would be with the next scheduling"
 
 
 _SCORE_NAMES = {AFFINITY.name: "affinity score", SPREAD.name: "topology spread score"}

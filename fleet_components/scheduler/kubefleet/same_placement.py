@@ -16,7 +16,7 @@ class SamePlacementAffinity:
         return candidates & ~state.present
 
     def reason(self, state: CycleState, position: int) -> str:
-        """Shown by explain only; the real scheduler keeps silent about such members."""
+        """For completeness; the real scheduler keeps silent about such members."""
         return "already selected under this policy"
 
     def remedy(self, state: CycleState, position: int) -> str:

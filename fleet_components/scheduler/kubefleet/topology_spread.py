@@ -75,7 +75,7 @@ class TopologySpread:
         for constraint in state.policy.topology_spread_constraints:
             domain = next((d for d in _domains(state, constraint) if d.members >> position & 1), None)
             parts.append(f"{constraint.topology_key}: {_show(domain)}")
-        return "; ".join(parts) or "no constraints"
+        return "; ".join(parts)
 
 
 def _hard(state: CycleState) -> list[TopologySpreadConstraint]:

@@ -1,0 +1,188 @@
+"""What holds for every template, whatever was decided before."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fleet_components.admission import admit
+from fleet_components.model.cluster import Cluster, ResourceSummary, Taint
+from fleet_components.model.inventory import Inventory
+from fleet_components.model.karmada import PropagationPolicy
+from fleet_components.model.karmada_override import OverridePolicy
+from fleet_components.model.manifest import Manifest
+from fleet_components.plan.karmada.content import emitted
+from fleet_components.plan.karmada.place import TemplateOutcome, TemplateRequest, place_template
+from fleet_components.plan.karmada.record import TemplateRecord
+from fleet_components.rollout.plan import Change, Done
+from tests.karmada_delivery.world import WEB, deployment, policy
+
+quick = settings(max_examples=40, deadline=None)
+NAMES = ("a", "b", "c", "d")
+
+clusters = st.lists(
+    st.builds(
+        Cluster,
+        st.sampled_from(NAMES),
+        region=st.sampled_from(["", "north", "south"]),
+        taints=st.sampled_from([(), (Taint("sick"),)]),
+        leaving=st.sampled_from([False, False, False, True]),
+        resource_summary=st.builds(ResourceSummary, st.fixed_dictionaries({"pods": st.sampled_from(["3", "9", "30"])})),
+    ),
+    unique_by=lambda cluster: cluster.name,
+)
+divisions: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
+    [
+        {},
+        {"replicaScheduling": {"replicaSchedulingType": "Duplicated"}},
+        {"replicaScheduling": {"replicaSchedulingType": "Divided"}},
+        {
+            "replicaScheduling": {
+                "replicaSchedulingType": "Divided",
+                "replicaDivisionPreference": "Weighted",
+                "weightPreference": {"dynamicWeight": "AvailableReplicas"},
+            }
+        },
+        {"replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"}},
+    ]
+)
+affinities: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
+    [
+        {},
+        {"clusterAffinity": {"clusterNames": ["a", "b"]}},
+        {"clusterAffinities": [{"affinityName": "x", "clusterNames": ["c"]}, {"affinityName": "y"}]},
+    ]
+)
+extras: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
+    [
+        {},
+        {"activationPreference": "Lazy"},
+        {"suspension": {"dispatching": True}},
+        {"suspension": {"dispatchingOnClusters": {"clusterNames": ["a"]}}},
+        {"priority": 3},
+    ]
+)
+
+
+def read(data: dict[str, Any]) -> Manifest:
+    return admit(Manifest(data)).defaulted
+
+
+policies = st.builds(
+    lambda name, kind, affinity, division, extra: PropagationPolicy.from_manifest(
+        read(policy(name, kind, placement={**affinity, **division}, **extra))
+    ),
+    st.sampled_from(["one", "two"]),
+    st.sampled_from(["PropagationPolicy", "ClusterPropagationPolicy"]),
+    affinities,
+    divisions,
+    extras,
+)
+overrides = st.builds(
+    lambda cluster, image: OverridePolicy.from_manifest(
+        read(
+            {
+                **policy("image", "OverridePolicy"),
+                "spec": {
+                    "resourceSelectors": [WEB],
+                    "overrideRules": [
+                        {
+                            "targetCluster": {"clusterNames": [cluster]},
+                            "overriders": {
+                                "imageOverrider": [{"component": "Tag", "operator": "replace", "value": image}]
+                            },
+                        }
+                    ],
+                },
+            }
+        )
+    ),
+    st.sampled_from(NAMES),
+    st.sampled_from(["7", "8"]),
+)
+requests = st.builds(
+    TemplateRequest,
+    key=st.just("shop/Deployment/web"),
+    manifest=st.builds(
+        lambda replicas, image: Manifest(deployment(replicas, image)),
+        st.sampled_from([None, 0, 1, 5, 12]),
+        st.sampled_from(["web:1", "web:2"]),
+    ),
+    inventory=st.builds(Inventory, clusters),
+    policies=st.lists(policies, max_size=2, unique_by=lambda p: p.key).map(tuple),
+    overrides=st.lists(overrides, max_size=1).map(tuple),
+    uid=st.sampled_from(["", "x", "y"]),
+    rebalances=st.sampled_from([frozenset(), frozenset({"again"})]),
+    required_by=st.sampled_from([{}, {"shop/Deployment/other": {"d": 0}}]),
+)
+
+
+def through_the_engine(record: TemplateRecord) -> TemplateRecord:
+    """As a state hands it over: numbers as floats, maps in any order, empty values kept."""
+    wire = json.loads(json.dumps(record.to_wire()), parse_int=float)
+    return TemplateRecord.from_wire(dict(reversed(wire.items())))
+
+
+def done(outcome: TemplateOutcome) -> dict[str, Done]:
+    """What stands after the update went through."""
+    decisions = outcome.record.decisions.items()
+    return {c: Done(s.revision, replicas=s.replicas, completions=s.completions) for c, s in decisions}
+
+
+def run(request: TemplateRequest, before: TemplateRecord, stands: dict[str, Done]) -> TemplateOutcome:
+    from attrs import evolve
+
+    return place_template(evolve(request, done=stands), before)
+
+
+@quick
+@given(st.lists(requests, min_size=1, max_size=4))
+def test_a_second_run_changes_nothing(history: list[TemplateRequest]) -> None:
+    record, stands = TemplateRecord(), dict[str, Done]()
+    for request in history:
+        outcome = run(request, record, stands)
+        record, stands = through_the_engine(outcome.record), done(outcome)
+        assert record == outcome.record
+    again = run(history[-1], record, stands)
+    assert again.record.to_wire() == record.to_wire()
+    assert {entry.change for entry in again.rollout.entries.values()} <= {Change.KEEP, Change.HELD}
+
+
+@quick
+@given(st.lists(requests, min_size=1, max_size=4), st.data())
+def test_an_update_that_breaks_is_taken_up_again(history: list[TemplateRequest], data: st.DataObject) -> None:
+    record, stands = TemplateRecord(), dict[str, Done]()
+    for request in history:
+        outcome = run(request, record, stands)
+        reached = data.draw(st.sets(st.sampled_from(NAMES)))
+        after = done(outcome)
+        stands = {c: here for c in NAMES if (here := (after if c in reached else stands).get(c))}
+        record = through_the_engine(outcome.record)
+    last = run(history[-1], record, stands)
+    assert {
+        c: share for c, share in last.record.decisions.items() if last.rollout.entries[c].change is Change.KEEP
+    } == {
+        c: share
+        for c, share in last.record.decisions.items()
+        if share.stands(stands.get(c, Done(None))) and last.rollout.entries[c].change is not Change.HELD
+    }
+    assert set(last.rollout.removals) >= set(stands) - set(last.record.memory.targets)
+    held = last.rollout.held
+    assert all(last.record.decisions[c].stands(stands[c]) for c in held if c in last.record.decisions)
+    assert run(history[-1], through_the_engine(last.record), done(last)).record == last.record
+
+
+@quick
+@given(st.lists(requests, min_size=1, max_size=4))
+def test_what_is_decided_can_be_emitted(history: list[TemplateRequest]) -> None:
+    record, stands = TemplateRecord(), dict[str, Done]()
+    for request in history:
+        outcome = run(request, record, stands)
+        record, stands = outcome.record, done(outcome)
+        for cluster, share in record.decisions.items():
+            member = request.inventory.clusters[request.inventory.position(cluster) or 0]
+            data = emitted(record.contents[share.revision], share, member)
+            assert share.replicas in (None, data["spec"].get("replicas"))
