@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tests.admission import cases as admission
 from tests.conformance import karmada_scheduling, kubefleet_scheduling
 from tests.karmada import cases as karmada
+from tests.rollout import cases as rollout
+
+Case = Mapping[str, Any]
+
+
+def run_rollout(case: Case) -> Iterator[tuple[Any, Any]]:
+    """One pass of the rolling update."""
+    yield case["expected"], rollout.outcome(case)
+
+
+def run_validation(case: Case) -> Iterator[tuple[Any, Any]]:
+    """Admission of one object."""
+    yield admission.expected(case), admission.outcome(case)
+
 
 SUBJECTS = {
     **karmada.SUBJECTS,
     "karmada/scheduling": karmada_scheduling.run,
+    "kubefleet/rollout": run_rollout,
     "kubefleet/scheduling": kubefleet_scheduling.run,
+    "kubefleet/validation": run_validation,
 }
