@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
@@ -15,6 +16,8 @@ from pulumi.runtime.mocks import MockMonitor
 
 from fleet_components.testing.mocks import PROVIDERS, FleetMocks
 from fleet_components.testing.state import reveal
+
+_QUIET_SECONDS = 0.3
 
 
 @attrs.frozen
@@ -79,6 +82,7 @@ class RecordingMonitor(MockMonitor):
         """Record the resource, then answer as the mocks do."""
         registration = self._registration(request)
         if self._fails(registration):
+            self._settle()
             raise Refused(f"{registration.type} {registration.name} was made to fail")
         try:
             answer = super().RegisterResource(request)  # type: ignore[no-untyped-call]
@@ -99,6 +103,13 @@ class RecordingMonitor(MockMonitor):
             return super().Invoke(request)  # type: ignore[no-untyped-call]
         finally:
             self._note_loop()
+
+    def _settle(self) -> None:
+        """Wait until nothing else is registered: what does not depend on the failing one goes on, as on an engine."""
+        seen = -1
+        while seen != len(self.registrations):
+            seen = len(self.registrations)
+            time.sleep(_QUIET_SECONDS)
 
     def _note_loop(self) -> None:
         with self._lock, suppress(RuntimeError):  # a thread that needed none has none
