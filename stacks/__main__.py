@@ -5,5 +5,5 @@ import pulumi
 from fleet_components import Fleet
 
 fleet = Fleet.from_config(pulumi.get_stack())
-for key, placement in fleet.placements.items():
+for key, placement in {**fleet.placements, **fleet.templates}.items():
     pulumi.export(key, placement.decisions)

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from fleet_components.cli.past import Past, completed
 from fleet_components.cli.planned import Decided, Planned
+from fleet_components.cli.templates import plan_templates
 from fleet_components.content.load import load
 from fleet_components.content.secret import redacted
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan.karmada.templates import templates_of
 from fleet_components.plan.place import Request, place
 from fleet_components.plan.source import Source, Workload, source_of
 from fleet_components.rollout.guard import guard
@@ -21,6 +23,7 @@ from fleet_components.rollout.plan import Gates
 
 _PROPERTY = re.compile(r"(?:property (?P<name>\S+) )?from cluster (?P<member>[^\s:]+)")
 _SELECTORS = ("spec", "resourceSelectors")
+_POLICIES = ("PropagationPolicy", "ClusterPropagationPolicy")
 _QUANTITY_HINT = 'write a quantity, such as "0.05" or 16Gi: the whole scheduling cycle fails on it, here as on a hub'
 
 
@@ -43,7 +46,8 @@ def plan_directory(paths: Sequence[Path], past: Past, as_of: datetime | None) ->
     members = {manifest.name: manifest for manifest in manifests if manifest.kind == "MemberCluster"}
     policies = {(policy.kind, policy.namespace, policy.name): policy for policy in source.policies}
     decided = []
-    for workload in source.workloads():
+    workloads = source.workloads()
+    for workload in workloads:
         placement = workload.placement
         policy = policies[placement.kind, placement.namespace, placement.name]
         try:
@@ -52,7 +56,8 @@ def plan_directory(paths: Sequence[Path], past: Past, as_of: datetime | None) ->
             problems += [_located(problem, policy, members) for problem in error.problems]
     if problems:
         raise FleetError(problems)
-    return Planned(inventory, tuple(decided))
+    templates = templates_of(source, workloads, {*past.done, *past.templates})
+    return Planned(inventory, tuple(decided), plan_templates(templates, inventory, "local", past.templates, past.done))
 
 
 def _lacking(source: Source, paths: Sequence[Path]) -> Iterator[Problem]:
@@ -60,7 +65,7 @@ def _lacking(source: Source, paths: Sequence[Path]) -> Iterator[Problem]:
     where = ", ".join(map(str, paths))
     if not source.clusters:
         yield Problem("there is no member", file=where, hint="add MemberCluster objects, as a hub exports them")
-    if not source.placements:
+    if not source.placements and not any(policy.kind in _POLICIES for policy in source.policies):
         yield Problem("there is no placement", file=where, hint="add a ClusterResourcePlacement or ResourcePlacement")
     if not source.catalogue.manifests:
         hint = "add manifests of what is to be placed, a Namespace with its contents for example"

@@ -13,6 +13,7 @@ from fleet_components.cli.console import shown
 from fleet_components.cli.explained import print_explanation
 from fleet_components.cli.explanation import explanation
 from fleet_components.cli.survey import survey
+from fleet_components.cli.templates import chosen_templates, template_document
 from fleet_components.cli.wire import to_json, to_yaml
 
 
@@ -37,7 +38,11 @@ def explain(
     would let a member pass. MEMBER shows that one alone.
     """
     planned = survey([path], stack, options.past_of(state), as_of).planned
-    document = explanation(planned, placement, member)
+    if templates := chosen_templates(planned.templates, placement):
+        documents = list(map(template_document, templates))
+        document = {"templates": documents} if placement else {**explanation(planned), "templates": documents}
+    else:
+        document = explanation(planned, placement, member)
     match output:
         case "json":
             text = to_json(document)

@@ -11,6 +11,7 @@ from rich.tree import Tree
 
 from fleet_components.cli.document import Document
 from fleet_components.cli.rows import Row, print_indented, print_rows
+from fleet_components.cli.templates import print_templates
 from fleet_components.cli.words import one_line
 
 _HEADER = Row(("member", "picked"), "why", "bold")
@@ -18,7 +19,8 @@ _HEADER = Row(("member", "picked"), "why", "bold")
 
 def print_explanation(console: Console, document: Document, *, short: bool) -> None:
     """Print an explanation; ``short`` leaves out the verdicts."""
-    for number, placement in enumerate(document["placements"]):
+    print_templates(console, document.get("templates", ()))
+    for number, placement in enumerate(document.get("placements", ())):
         if number:
             console.print()
         title = Text(f"{placement['kind']} ") + Text(placement["key"], "bold cyan")

@@ -43,6 +43,7 @@ def rendered(planned: Planned, *, stack: str, show_secrets: bool) -> Files:
     """
     problems = [_clash(where, names) for where, names in planned.clashes.items()]
     problems += [problem for decided in planned.placements for problem in _unknown(decided)]
+    problems += [_template(decided.request.key) for decided in planned.templates]
     files: Files = {}
     for decided in planned.placements:
         for cluster, data in _objects(decided, stack):
@@ -98,6 +99,11 @@ def _unknown(decided: Decided) -> Iterator[Problem]:
         what = f"revision {revision} stays on some members, and the state does not show its content"
         hint = "give a state that does: pulumi stack export --show-secrets --file FILE"
         yield Problem(what, subject=decided.name, hint=hint)
+
+
+def _template(key: str) -> Problem:
+    hint = "set fleet:render in a stack's configuration and run pulumi up: it writes a folder a member"
+    return Problem("what Karmada's policies place is not rendered here", subject=f"template {key}", hint=hint)
 
 
 def _unsafe(data: Mapping[str, Any]) -> list[Problem]:

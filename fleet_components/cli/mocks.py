@@ -10,9 +10,13 @@ from pulumi.runtime import MockResourceArgs
 from fleet_components import dynamic
 from fleet_components.cli.past import Past, completed
 from fleet_components.cli.planned import Decided
+from fleet_components.cli.templates import DecidedTemplate
 from fleet_components.content.secret import is_secret as is_secret_object
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.feed import Feed, decide, enroll, read_request
+from fleet_components.plan.karmada.feed import read_template
+from fleet_components.plan.karmada.place import TemplateRequest, place_template
+from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.place import place
 from fleet_components.plan.record import Record
 from fleet_components.testing.mocks import PROVIDERS, CheckFailed, FleetMocks
@@ -35,6 +39,7 @@ class PlanMocks(FleetMocks):
         super().__init__(state)
         self.problems: list[Problem] = []
         self._stored = {(r.type, r.name): (r.id, stored.get(r.urn, {})) for r in state.resources.values()}
+        self._templates: list[tuple[TemplateRequest, TemplateRecord]] = []
         self._feeds: dict[str, tuple[Feed, Record]] = {}
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
@@ -48,7 +53,11 @@ class PlanMocks(FleetMocks):
     def check(self, provider: dynamic.RecordProvider, typ: str, name: str, news: dict[str, Any]) -> dict[str, Any]:
         """Decide; what is refused is kept for the end, and the old decision goes on in its place."""
         olds = dict(self._olds.get((typ, name), {}))
-        if isinstance(provider, dynamic.PlacementProvider):
+        if dynamic.REQUIRED_BY in news:
+            request = read_template(news[dynamic.FEED], news[dynamic.REQUIRED_BY])
+            self._templates.append((request, TemplateRecord.from_wire(olds)))
+        decides = isinstance(provider, dynamic.PlacementProvider) and dynamic.REQUIRED_BY not in news
+        if decides:
             before = completed(Record.from_wire(olds), read_request(news[dynamic.FEED]).objects)
             self._feeds[news["key"]] = (news[dynamic.FEED], before)
             olds = self._olds[typ, name] = {**olds, **before.to_wire()} if olds else {}
@@ -57,9 +66,14 @@ class PlanMocks(FleetMocks):
         except CheckFailed as failed:
             self.problems += _problems(provider, news, olds) or [Problem(str(failed))]
             return {**news, **olds}
-        if isinstance(provider, dynamic.PlacementProvider):
+        if decides:
             self.problems += missing_content(news["key"], Record.from_wire(checked))
         return checked
+
+    def templates(self) -> tuple[DecidedTemplate, ...]:
+        """Every template of Karmada's policies, by key."""
+        known = sorted(self._templates, key=lambda one: one[0].key)
+        return tuple(DecidedTemplate(request, before, place_template(request, before)) for request, before in known)
 
     def decided(self) -> tuple[Decided, ...]:
         """Every placement, by kind and key."""
@@ -126,6 +140,8 @@ def _on_the_wire(value: Any) -> Any:
 
 def _problems(provider: dynamic.RecordProvider, news: Mapping[str, Any], olds: Mapping[str, Any]) -> list[Problem]:
     """Why a check was refused, in full."""
+    if dynamic.REQUIRED_BY in news:
+        return []  # the text of the failure names a template's problems
     again = decide if isinstance(provider, dynamic.PlacementProvider) else enroll
     try:
         again(news[dynamic.FEED], olds)

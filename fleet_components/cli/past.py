@@ -11,6 +11,7 @@ import attrs
 
 from fleet_components.model.member_cluster import read_time
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.record import Objects, Record
 from fleet_components.rollout.plan import Done
 
@@ -18,6 +19,8 @@ FORMAT = "fleet-components/render"
 VERSION = 1
 _HINT = "give the output of: pulumi stack export --file FILE, or the state.json of a fleet render"
 _DECIDED = "pulumi-python:dynamic/fleet:Placement"
+TEMPLATE = "Template/"
+"""How the keys of templates begin."""
 _DONE = "pulumi-python:dynamic/fleet:Binding"
 
 
@@ -31,6 +34,7 @@ class Past:
         done: what really runs, by placement key and cluster.
         redacted: the contents are without the data of Secrets, so these cannot be compared.
         export: the whole export, where it was one.
+        templates: what was decided for the templates of Karmada's policies, by key.
     """
 
     file: str = ""
@@ -38,6 +42,7 @@ class Past:
     done: Mapping[str, Mapping[str, Done]] = attrs.field(factory=dict)
     redacted: bool = False
     export: Mapping[str, Any] | None = None
+    templates: Mapping[str, TemplateRecord] = attrs.field(factory=dict)
 
     def record(self, name: str) -> Record:
         """What was decided for a placement; the default record for a new one."""
@@ -97,16 +102,28 @@ def _from_export(file: Path, data: Mapping[str, Any]) -> Past:
     from fleet_components.testing.state import StackState
 
     stored = StackState.from_export(data).resources.values()
-    records = {r.inputs["key"]: Record.from_wire(r.inputs) for r in stored if r.type == _DECIDED}
+    decided = {str(r.inputs["key"]): r.inputs for r in stored if r.type == _DECIDED}
+    records = {key: Record.from_wire(wire) for key, wire in decided.items() if not key.startswith(TEMPLATE)}
+    templates = {
+        key.removeprefix(TEMPLATE): TemplateRecord.from_wire(wire)
+        for key, wire in decided.items()
+        if key.startswith(TEMPLATE)
+    }
     done: dict[str, dict[str, Done]] = {}
     for outputs in (r.outputs for r in stored if r.type == _DONE):
         done.setdefault(outputs["placement"], {})[outputs["cluster"]] = _done(outputs)
     encrypted = any(record.digests and not record.contents for record in records.values())
-    return Past(str(file), records, done, redacted=encrypted, export=data)
+    return Past(str(file), records, done, redacted=encrypted, export=data, templates=templates)
 
 
 def _done(outputs: Mapping[str, Any]) -> Done:
-    return Done(int(outputs["revision"]), since=read_time(outputs.get("since")))
+    replicas, completions = (outputs.get(part) for part in ("replicas", "completions"))
+    return Done(
+        int(outputs["revision"]),
+        since=read_time(outputs.get("since")),
+        replicas=None if replicas is None else int(replicas),
+        completions=None if completions is None else int(completions),
+    )
 
 
 def _refused(file: Path, what: str, line: int | None = None) -> FleetError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -14,6 +15,9 @@ from fleet_components.plan.place import Outcome, Request
 from fleet_components.plan.record import Record
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.kubefleet.explain import explain
+
+if TYPE_CHECKING:
+    from fleet_components.cli.templates import DecidedTemplate
 
 
 @attrs.frozen
@@ -77,10 +81,12 @@ class Planned:
     Attributes:
         inventory: the members.
         placements: the placements, by key.
+        templates: what Karmada's policies place, those first that need others.
     """
 
     inventory: Inventory
     placements: tuple[Decided, ...]
+    templates: tuple[DecidedTemplate, ...] = ()
 
     @cached_property
     def clashes(self) -> Mapping[tuple[str, ObjectKey], tuple[str, ...]]:

@@ -56,14 +56,23 @@ def preview(project: Project, stack: str | None, past: Past, as_of: datetime | N
     settings = read_settings(project, name)
     run, mocks = _run(project, organization, name, past, settings, as_of)
     decided = mocks.decided()
+    templates = mocks.templates()
+    inventories = [*(one.request.inventory for one in decided), *(one.request.inventory for one in templates)]
     told = {"\n".join(describe(one.outcome.rollout)) for one in decided}
     root = f"urn:pulumi:{name}::{project.name}::{STACK}::{project.name}-{name}"
     return Preview(
         f"{organization}/{project.name}/{name}",
-        Planned(decided[0].request.inventory if decided else Inventory([]), decided),
+        Planned(inventories[0] if inventories else Inventory([]), decided, templates),
         compare(run.registrations, root, past.export, known=past.export is not None or not past.records),
-        tuple(message for message in run.messages if message[1] not in told),
+        (*_unread(settings), *(message for message in run.messages if message[1] not in told)),
     )
+
+
+def _unread(settings: Settings) -> list[tuple[str, str]]:
+    """What the Pulumi CLI reads and this does not."""
+    if not settings.file.data.get("environment"):
+        return []
+    return [("warning", f"{settings.file.path}: the stack's environment is not read, its values are missing here")]
 
 
 def _run(

@@ -94,9 +94,13 @@ def _stack(root: str) -> Registration:
 def _stored(export: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:
     """The resources that a program registers: without what waits to be deleted, and the default providers."""
     for resource in (export or {}).get("deployment", {}).get("resources") or ():
-        default = resource["type"].startswith(_PROVIDER) and resource["urn"].rpartition("::")[2].startswith("default")
-        if not resource.get("delete") and not default:
+        if not resource.get("delete") and not _is_default_provider(resource["urn"]):
             yield resource
+
+
+def _is_default_provider(urn: str) -> bool:
+    _, _, kind, name = (urn.split("::") + [""] * 4)[:4]
+    return kind.startswith(_PROVIDER) and name.startswith("default")
 
 
 def _resource(registration: Registration, stored: Mapping[str, Any] | None, *, known: bool) -> Resource:
@@ -145,6 +149,7 @@ def _compare(old: Any, new: Any, path: tuple[str | int, ...], uncompared: list[s
 
 
 def _deleted(stored: Mapping[str, Any]) -> Resource:
+    provider = _without_id(stored.get("provider", ""))
     options = {key: True for key in ("protect", "retainOnDelete") if stored.get(key)}
     return Resource(
         stored["urn"],
@@ -152,8 +157,8 @@ def _deleted(stored: Mapping[str, Any]) -> Resource:
         stored["urn"].rpartition("::")[2],
         _shown(_inputs(stored)),
         stored.get("parent", ""),
-        _without_id(stored.get("provider", "")),
-        tuple(stored.get("dependencies") or ()),
+        "" if _is_default_provider(provider) else provider,
+        tuple(sorted(stored.get("dependencies") or ())),
         options,
         DELETE,
     )

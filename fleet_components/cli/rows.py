@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import attrs
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 _INDENT, _DEEPER, _GAP = 2, 6, "  "
 _ROOM = 40
 """The least room beside the columns in which a long text is still pleasant to read."""
+_LEAST = 20
+"""The least width to which a text is folded, however narrow the terminal is."""
 
 
 @attrs.frozen
@@ -34,26 +35,32 @@ def print_rows(console: Console, header: Row, rows: Sequence[Row]) -> None:
     used = [i for i in range(len(header.cells)) if any(row.cells[i] for row in rows)]
     widths = {i: max(len(row.cells[i]) for row in (header, *rows)) for i in used}
     beside = _INDENT + sum(widths.values()) + len(_GAP) * len(used)
-    wide = console.width - beside >= _ROOM
+    width = console.width
+    lines: list[Text] = []
     for row in (header, *rows):
-        line = Text(" " * _INDENT) + Text(_GAP.join(row.cells[i].ljust(widths[i]) for i in used), row.style)
-        if row.text and (wide or beside + len(row.text) <= console.width):
-            print_hanging(console, line + Text(_GAP), row.text, beside)
-            continue
-        console.print(line, soft_wrap=True)
-        if row.text and row is not header:
-            console.print(Padding(Text(row.text), (0, 0, 0, _DEEPER)))
-
-
-def print_hanging(console: Console, start: Text, text: str, indent: int) -> None:
-    """Print a text behind a start, its further lines under its first."""
-    lines = Text(text).wrap(console, max(console.width - indent, 20))
-    for number, line in enumerate(lines):
-        console.print((start if number == 0 else Text(" " * indent)) + line, soft_wrap=True)
+        start = Text(" " * _INDENT)
+        start.append(_GAP.join([row.cells[i].ljust(widths[i]) for i in used]), row.style)
+        if width - beside >= _ROOM or beside + len(row.text) <= width:
+            first, *further = _folded(console, Text(row.text), width - beside)
+            lines += [start.append(_GAP).append_text(first), *_indented(further, beside)]
+        elif row is header or not row.text:
+            lines.append(start)
+        else:
+            lines += [start, *_indented(_folded(console, Text(row.text), width - _DEEPER), _DEEPER)]
+    console.print(Text("\n").join(lines), soft_wrap=True)
 
 
 def print_indented(console: Console, text: Text, indent: int = _INDENT) -> None:
     """Print a text whose further lines are indented a little more."""
-    lines = text.wrap(console, max(console.width - indent - 2, 20))
-    for number, line in enumerate(lines):
-        console.print(Text(" " * (indent + (2 if number else 0))) + line, soft_wrap=True)
+    first, *further = _folded(console, text, console.width - indent - 2)
+    lines = [*_indented([first], indent), *_indented(further, indent + 2)]
+    console.print(Text("\n").join(lines), soft_wrap=True)
+
+
+def _folded(console: Console, text: Text, width: int) -> Sequence[Text]:
+    """The text in lines of a width."""
+    return [text] if len(text) <= width else list(text.wrap(console, max(width, _LEAST)))
+
+
+def _indented(lines: Sequence[Text], indent: int) -> Iterator[Text]:
+    return (Text(" " * indent).append_text(line) for line in lines)

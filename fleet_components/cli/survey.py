@@ -15,6 +15,7 @@ from fleet_components.cli.document import Document, plan_document
 from fleet_components.cli.past import Past
 from fleet_components.cli.planned import Planned
 from fleet_components.cli.project import is_project, read_project
+from fleet_components.cli.templates import template_document
 from fleet_components.model.problem import FleetError, Problem
 
 DEFAULT_STACK = "local"
@@ -43,6 +44,8 @@ class Survey:
     def document(self) -> Document:
         """The plan as a document."""
         document = plan_document(self.planned, subject=self.subject, state=self.past.file)
+        if self.planned.templates:
+            document["templates"] = list(map(template_document, self.planned.templates))
         if self.resources is None:
             return document
         counted = Counter(resource["change"] for resource in self.resources)

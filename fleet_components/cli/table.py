@@ -11,6 +11,7 @@ from fleet_components.cli import words
 from fleet_components.cli.console import STYLES
 from fleet_components.cli.document import Document
 from fleet_components.cli.rows import Row, print_indented, print_rows
+from fleet_components.cli.templates import print_templates
 from fleet_components.cli.tree import print_resources
 
 _HEADER = Row(("member", "what", "wave", "revision", "score"), "why", "bold")
@@ -21,11 +22,13 @@ def plan_table(console: Console, document: Document, *, diff: bool = False) -> N
     """Print a plan; with ``diff`` the old and the new value of every field that changes."""
     for placement in document["placements"]:
         _placement(console, placement, diff)
+    print_templates(console, document.get("templates", ()))
     if resources := document.get("resources"):
         print_resources(console, resources, diff=diff)
     for message in document.get("messages", ()):
         print_indented(console, Text(f"{message['level']}: {message['text']}"), 0)
-    print_indented(console, Text(words.summary(document), "bold"), 0)
+    if document["placements"] or not document.get("templates"):
+        print_indented(console, Text(words.summary(document), "bold"), 0)
     if counts := document["totals"].get("resources"):
         print_indented(console, Text(f"Resources: {words.resource_counts(counts)}", "bold"), 0)
 

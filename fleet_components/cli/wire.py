@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import Any
 
 import yaml
@@ -53,8 +52,3 @@ def _is_ambiguous(text: str) -> bool:
 
 
 _Dumper.add_representer(str, _text)
-
-
-def lines(texts: Iterable[str]) -> str:
-    """The texts, a line each."""
-    return "".join(f"{text}\n" for text in texts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Mapping
 
 import pulumi
@@ -13,12 +12,8 @@ from fleet_components.model.inventory import Inventory
 from fleet_components.plan.karmada.feed import feed_policies
 from fleet_components.plan.karmada.place import TemplateRequest
 from fleet_components.plan.karmada.templates import Templates
+from fleet_components.plan.karmada.uid import template_uid
 from fleet_components.rollout.plan import Done
-
-
-def template_uid(stack: str, key: str) -> str:
-    """The uid that a template has for good: ties between members depend on it."""
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{stack}/{key}"))
 
 
 def deliver_templates(

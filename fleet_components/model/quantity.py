@@ -20,6 +20,7 @@ _EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)")
 _NANO = 9
 _MAX_INT64 = 2**63 - 1
 _MAX_FAST_DIGITS = 18
+_MAX_FAST_BINARY_DIGITS = 14
 _MAX_EXPONENT = 400
 _WRONG_FORM = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _WRONG_SUFFIX = "unable to parse quantity's suffix"
@@ -96,8 +97,7 @@ def _decimal(sign: int, whole: str, fraction: str, exponent: int) -> Quantity:
 
 def _binary(sign: int, whole: str, fraction: str, exponent: int) -> Quantity:
     unscaled = int(whole + fraction) << exponent
-    fits_fast = 15 - len(whole) - int(exponent * 3 / 10) - 1 >= 0 and unscaled <= _MAX_INT64
-    if not fraction and fits_fast:
+    if not fraction and len(whole) <= _MAX_FAST_BINARY_DIGITS - exponent * 3 // 10:
         return _of(sign * unscaled, 0)
     nano = min(_to_nano(unscaled, -len(fraction)), _MAX_INT64 * 10**_NANO)
     return _of(sign * nano, -_NANO)

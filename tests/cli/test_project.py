@@ -253,6 +253,12 @@ def test_ids_are_those_of_the_state_or_not_known_yet(project: Path, tmp_path: Pa
     assert resource(document, "second")["differences"] == [{"field": "key", "old": None, "new": "[secret]"}]
 
 
+def test_an_environment_is_said_to_be_unread(project: Path) -> None:
+    edit(project / "stacks/Pulumi.dev.yaml", "config:", "environment: [shared]\nconfig:")
+    (message,) = plan(project)["messages"]
+    assert "environment is not read" in message["text"]
+
+
 def test_the_time_on_the_command_line_wins(project: Path) -> None:
     edit(project / "stacks/Pulumi.dev.yaml", "../rendered\n", "../rendered\n  fleet:asOf: 2026-01-01T00:00:00Z\n")
     assert plan(project)["asOf"] == "2026-01-01T00:00:00+00:00"

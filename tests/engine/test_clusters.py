@@ -185,7 +185,9 @@ def test_what_somebody_else_made_is_taken_up_and_not_fought_over(clusters: Engin
     assert not refused.ok
     assert "shop@b/shop/c" in refused.text
     assert planes["b"].get("cm", "c", "-n", "shop")["data"] == {"k": "mine"}
-    assert image(planes["a"]) == "web:1"
+    planes["b"].kubectl("delete", "configmap", "c", "-n", "shop")
+    assert clusters.up().ok
+    assert {image(plane) for plane in planes.values()} == {"web:1"}
 
 
 def test_an_object_of_another_stack_is_refused(

@@ -186,3 +186,4 @@ def test_what_is_decided_can_be_emitted(history: list[TemplateRequest]) -> None:
             member = request.inventory.clusters[request.inventory.position(cluster) or 0]
             data = emitted(record.contents[share.revision], share, member)
             assert share.replicas in (None, data["spec"].get("replicas"))
+            assert cluster not in record.memory.schedule.clusters or share.replicas is not None

@@ -59,6 +59,18 @@ def test_scaling_makes_no_new_revision_and_leaves_unchanged_members_alone() -> N
     assert set(w.images().values()) == {"web:2"}
 
 
+def test_scaled_to_nothing_there_are_no_replicas_anywhere() -> None:
+    w = world(weights(a=1, b=1))
+    w.objects["web"] = deployment(0)
+    assert w.up().ok
+    assert w.replicas() == {"a": 0, "b": 0, "c": 0}
+    assert w.preview().changes == {}
+    w.objects["web"] = deployment(2)
+    w.config = {"limit": "1"}
+    assert w.up().ok
+    assert w.replicas() == {"a": 1, "b": 1}
+
+
 def test_a_changed_content_goes_to_all_at_once() -> None:
     w = world({})
     w.objects["web"] = deployment(4, image="web:2")
@@ -420,6 +432,41 @@ def test_one_member_serves_both_systems() -> None:
 def test_what_is_not_carried_out_is_refused(spec: dict[str, Any], words: str) -> None:
     w = World(objects={"web": deployment(4), "policy": policy(placement=on("a"), **spec)})
     assert words in w.preview().text
+
+
+def test_a_label_that_keeps_the_replicas_of_the_members_is_refused() -> None:
+    web = deployment(4)
+    web["metadata"]["labels"]["resourcetemplate.karmada.io/retain-replicas"] = "true"
+    w = World(objects={"web": web, "policy": policy(placement=on("a"))})
+    assert "the replicas of the members are not kept" in w.preview().text
+
+
+def test_a_script_that_interprets_a_kind_is_refused() -> None:
+    w = World(objects={"web": deployment(4), "policy": policy(placement=on("a"))})
+    w.objects["script"] = {
+        "apiVersion": "config.karmada.io/v1alpha1",
+        "kind": "ResourceInterpreterCustomization",
+        "metadata": {"name": "mine"},
+        "spec": {"target": {"apiVersion": "example.com/v1", "kind": "Widget"}, "customizations": {}},
+    }
+    assert "ResourceInterpreterCustomization is not carried out by this version" in w.preview().text
+
+
+def test_an_override_whose_policy_waits_for_it() -> None:
+    w = World(objects={"web": deployment(4), "policy": policy(placement=on("a"), dependentOverrides=["mirror"])})
+    assert w.up().ok
+    assert w.stands() == {}
+    w.objects["override"] = override("a")
+    assert w.up().ok
+    assert w.images() == {"a": "mirror.example.com/web:1"}
+    assert w.preview().changes == {}
+
+
+def test_a_member_that_is_tainted_keeps_what_it_has_and_gets_nothing_new() -> None:
+    w = world({})
+    w.members["c"] = member("c", taints=[{"key": "sick", "effect": "NoSchedule"}])
+    w.members["d"] = member("d", taints=[{"key": "sick", "effect": "NoSchedule"}])
+    assert shown(w) == {}
 
 
 def test_a_mass_removal_is_refused_with_a_token() -> None:

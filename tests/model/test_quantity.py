@@ -68,12 +68,36 @@ NUMBER = "unable to parse numeric part of quantity"
         (".", 0, 0.0),
         ("+", 0, 0.0),
         ("-", 0, 0.0),
+        ("e-9", 0, 0.0),
     ],
 )
 def test_what_the_parser_takes(text: str, nano: int, approximate: float) -> None:
     quantity = parse_quantity(text)
     assert (quantity.nano, quantity.approximate) == (nano, approximate)
     assert is_quantity(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "approximate"),
+    [
+        # The parser's fast path keeps the amount as it is, its slow path counts nanounits: on both sides of its limits.
+        ("10030038622Ki", 10270759548928.0),
+        ("101405738916Ki", 103839476649984.02),
+        ("14957703Mi", 15684288380928.0),
+        ("120334435Mi", 126179800514560.02),
+        ("14608Gi", 15685220564992.0),
+        ("117969Gi", 126668249235456.02),
+        ("15Ti", 16492674416640.0),
+        ("115Ti", 126443837194240.02),
+        ("100591651600057494", 1.0059165160005749e17),
+        ("1001086042167332148", 1.0010860421673322e18),
+        ("1001130730.95783017", 1001130730.9578303),
+        ("10039345160.71277494", 10039345160.712776),
+        ("10060.7618610683", 10060.761861069),
+    ],
+)
+def test_floats_near_the_limits_of_the_fast_path(text: str, approximate: float) -> None:
+    assert parse_quantity(text).approximate == approximate
 
 
 @pytest.mark.parametrize(

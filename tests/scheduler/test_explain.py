@@ -150,6 +150,9 @@ def test_spread_shows_the_counts() -> None:
         'zone: "1" has 1 picked, -1000; rack: has no such label, 0; zone: "1" has 1 picked, -1000',
         -2000,
     )
+    assert verdicts(found["c"])["TopologySpreadConstraints"][0] == (
+        'zone: "2" has 0 picked, +1; rack: has no such label, 0; zone: "2" has 0 picked, +1'
+    )
     filtering = next(v for v in found["a"].verdicts if v.plugin == "TopologySpreadConstraints")
     assert filtering.words == 'violated doNotSchedule topology spread constraint "zone" (max skew 1)'
     assert filtering.remedy == (

@@ -164,6 +164,13 @@ def test_resource_placements_go_where_their_namespace_is(
     assert run([cluster], policy("PickAll")).memory.selected == ("m",)
 
 
+def test_placements_of_two_namespaces_share_an_inventory() -> None:
+    names = {"a": "one", "b": "two"}
+    inventory = Inventory(Cluster(m, namespaces_collected=True, namespaces={n: ""}) for m, n in names.items())
+    for name, namespace in names.items():
+        assert schedule(inventory, policy("PickAll"), namespace=namespace).memory.selected == (name,)
+
+
 @pytest.mark.parametrize(
     ("taints", "tolerations", "untolerated"),
     [

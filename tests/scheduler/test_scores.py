@@ -75,6 +75,12 @@ def test_a_sorter_counts_only_where_its_labels_match() -> None:
     assert affinity_of([*members, *extremes], term) == {"a": 5, "b": 0, "c": 0}
 
 
+def test_every_property_has_extremes_of_its_own() -> None:
+    members = [Cluster("a", properties={"p": "1", "q": "10"}), Cluster("b", properties={"p": "2", "q": "30"})]
+    members += [Cluster("c", properties={"p": "3", "q": "50"})]
+    assert affinity_of(members, (10, by("p")), (100, by("q"))) == {"a": 0, "b": 55, "c": 110}
+
+
 def test_the_best_are_picked_and_ties_go_to_the_later_name() -> None:
     members = labelled(a={"env": "prod"}, b={}, c={"env": "prod"}, d={}, e={"env": "prod"})
     assert run(members, preferring(4, (10, label(env="prod")))).memory.selected == ("e", "c", "a", "d")

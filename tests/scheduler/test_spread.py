@@ -108,6 +108,16 @@ def test_constraints_add_up_and_the_first_violated_one_is_named() -> None:
     assert reasons(decision)["a"] == VIOLATED.format("rack", 1)
 
 
+def test_constraints_may_cancel_each_other_out() -> None:
+    members = labelled(a={"zone": "2", "rack": "1"}, b={"zone": "1", "rack": "2"}, n={}, z={"zone": "1", "rack": "1"})
+    soft = [spread("zone", 9, "ScheduleAnyway"), spread("rack", 9, "ScheduleAnyway")]
+    decision = run(members[:2] + members[3:], pick_n(2, topologySpreadConstraints=soft))
+    assert decision.memory.selected == ("z", "b")
+    wider = run(members, pick_n(4, topologySpreadConstraints=soft), decision.memory.settled())
+    assert set(wider.memory.selected) == {"a", "b", "n", "z"}
+    assert [(n, scores(wider)[n][1]) for n in wider.memory.selected] == [("z", -2), ("b", 0), ("n", 0), ("a", 0)]
+
+
 def test_hard_constraints_are_looked_at_before_soft_ones() -> None:
     members = labelled(a={"zone": "1"}, b={"zone": "1"}, c={"zone": "2"}, d={"zone": "2"})
     soft_first = [spread("zone", 1, "ScheduleAnyway"), spread("zone")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -10,7 +10,7 @@ from fleet_components.model.codec import decode, encode
 from fleet_components.model.karmada import PropagationPolicy
 from fleet_components.model.karmada_override import OverridePolicy
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.problem import FleetError
+from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.feed import Feed, read_feed, read_inventory, write_feed
 from fleet_components.plan.karmada.place import TemplateRequest, place_template
 from fleet_components.plan.karmada.record import TemplateRecord
@@ -54,13 +54,22 @@ def decide_template(feed: Feed, olds: Mapping[str, Any], required_by: Mapping[st
         FleetError: the template cannot be worked with, or would lose too many clusters.
     """
     wire, before = read_feed(feed), TemplateRecord.from_wire(olds)
-    outcome = place_template(_request(wire, required_by), before)
-    # What it had only because others needed it goes with their decision, which is guarded itself.
-    own, after = before.decisions.keys() & before.memory.schedule.clusters.keys(), outcome.record.decisions
-    refusal = guard(f"template {wire['key']}", own, after, limit=wire["limit"], confirm=wire["confirm"])
+    outcome = place_template(read_template(feed, required_by), before)
+    refusal = guarded(wire["key"], before, outcome.record, limit=wire["limit"], confirm=wire["confirm"])
     if refusal:
         raise FleetError([refusal])
     return outcome.record.to_wire()
+
+
+def guarded(
+    key: str, before: TemplateRecord, after: TemplateRecord, *, limit: float = 0.5, confirm: Collection[str] = ()
+) -> Problem | None:
+    """Refuse to lose many clusters at once; see :func:`fleet_components.rollout.guard.guard`.
+
+    What a template had only because others needed it goes with their decision, which is guarded itself.
+    """
+    own = before.decisions.keys() & before.memory.schedule.clusters.keys()
+    return guard(f"template {key}", own, after.decisions, limit=limit, confirm=confirm)
 
 
 def required(wire: Mapping[str, Any]) -> dict[str, dict[str, int]]:
@@ -68,7 +77,9 @@ def required(wire: Mapping[str, Any]) -> dict[str, dict[str, int]]:
     return {parent: {c: int(n) for c, n in clusters.items()} for parent, clusters in wire.items()}
 
 
-def _request(wire: Mapping[str, Any], required_by: Mapping[str, Any]) -> TemplateRequest:
+def read_template(feed: Feed, required_by: Mapping[str, Any]) -> TemplateRequest:
+    """The template that was handed over, with what requires it."""
+    wire = read_feed(feed)
     propagation, overrides = _policies(wire["policies"]["path"], wire["policies"]["digest"])
     return TemplateRequest(
         key=wire["key"],

@@ -8,6 +8,7 @@ import attrs
 
 from fleet_components.content.karmada.replicas import divide_completions, replicas_of
 from fleet_components.content.karmada.requirements import requirements_of
+from fleet_components.content.karmada.workload import shape_of
 from fleet_components.model.claims import Claim, Claims, template_key
 from fleet_components.model.codec import decode
 from fleet_components.model.inventory import Inventory
@@ -194,11 +195,13 @@ def _shares(
     held = state.schedule.clusters
     placement = state.claim.bound.placement if state.claim.bound else Placement()
     divided = template.workload and placement.divided
+    shape = shape_of(content)
+    counted = template.workload or (shape is not None and shape.replicas is not None)  # scaled to 0 is no workload
     completions = divide_completions(content, held, state.schedule.uid) if divided and any(held.values()) else {}
     return {
         cluster: Share(
             revision=revision,
-            replicas=held.get(cluster) if template.workload else None,
+            replicas=held.get(cluster) if counted else None,
             completions=completions.get(cluster),
         )
         for cluster in state.targets

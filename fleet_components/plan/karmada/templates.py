@@ -23,6 +23,7 @@ from fleet_components.plan.source import Source, Workload
 from fleet_components.scheduler.karmada.matching import MatchSettings, best_policy, matches
 
 REBALANCER = "WorkloadRebalancer"
+RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 _SCHEDULER = "default-scheduler"
 
 
@@ -177,7 +178,7 @@ class _Reader:
         return found
 
     def not_carried_out(self) -> Iterator[Problem]:
-        """What policies ask for in vain."""
+        """What policies and objects ask for in vain."""
         for policy in self.propagation:
             if policy.spec.failover and policy.spec.failover.application:
                 what = "application failover is not carried out: nothing watches applications between two updates"
@@ -186,6 +187,11 @@ class _Reader:
             if policy.spec.scheduler_name != _SCHEDULER:
                 what = f'there is no scheduler "{policy.spec.scheduler_name}"'
                 yield policy.manifest.problem(what, ("spec", "schedulerName"), f"take it out, or write {_SCHEDULER}")
+
+        for manifest in (self.objects[key] for key in self.own):
+            if manifest.labels.get(RETAIN_REPLICAS) == "true":
+                what = "the replicas of the members are not kept: every update sets those that were decided"
+                yield manifest.problem(what, ("metadata", "labels", RETAIN_REPLICAS), "take the label out")
 
     def claimed_twice(self) -> Iterator[Problem]:
         """Objects that both systems claim."""

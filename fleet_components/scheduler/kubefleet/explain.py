@@ -86,7 +86,7 @@ def _picked(state: CycleState, position: int) -> tuple[Verdict, ...]:
 def _why(binding: Binding, verdicts: tuple[Verdict, ...]) -> str:
     failing = [v.words for v in verdicts if v.passed is False]
     stays = f"stays although {failing[0]}" if failing else ""
-    if binding.affinity_score is None or binding.topology_spread_score is None:
+    if binding.affinity_score is None:
         return stays or "named by the policy"
     scores = f"affinity score {binding.affinity_score}, topology spread score {binding.topology_spread_score}"
     picked = f"picked ({scores} when it was picked)"

@@ -1,0 +1,113 @@
+"""Each Karmada example does what its README says."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from fleet_components import FleetError, Inventory, read_source
+from fleet_components.cli.templates import DecidedTemplate, plan_templates
+from fleet_components.plan.karmada.record import TemplateRecord
+from fleet_components.plan.karmada.templates import templates_of
+from fleet_components.rollout.plan import Change, Done
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+FOLDERS = sorted(EXAMPLES.glob("karmada-*"))
+KEY = "default/Deployment/nginx"
+every_example = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+
+Edits = Mapping[str, tuple[str, str]]
+
+
+def plan(folder: Path, before: DecidedTemplate | None = None) -> DecidedTemplate:
+    """The Deployment, decided; ``before`` was carried out."""
+    source = read_source(folder)
+    records: dict[str, TemplateRecord] = {}
+    done: dict[str, dict[str, Done]] = {}
+    if before:
+        records[KEY] = before.outcome.record
+        shares = before.outcome.record.decisions.items()
+        done[KEY] = {c: Done(s.revision, replicas=s.replicas, completions=s.completions) for c, s in shares}
+    templates = templates_of(source, source.workloads(), done)
+    (decided,) = plan_templates(templates, Inventory(source.clusters), "stack", records, done)
+    return decided
+
+
+def edited(folder: Path, edits: Edits, to: Path) -> Path:
+    shutil.copytree(folder, to)
+    for file, (old, new) in edits.items():
+        text = (to / file).read_text()
+        assert old in text
+        (to / file).write_text(text.replace(old, new))
+    return to
+
+
+def shares(decided: DecidedTemplate) -> dict[str, int | None]:
+    return {cluster: share.replicas for cluster, share in decided.outcome.record.decisions.items()}
+
+
+def outcome(decided: DecidedTemplate) -> str:
+    winner = next(verdict.policy for verdict in decided.policies if verdict.wins)
+    return f"{winner.name} has it: {', '.join(f'{cluster} {n}' for cluster, n in shares(decided).items())}"
+
+
+def test_there_is_an_example_of_every_policy() -> None:
+    assert len(FOLDERS) == 16
+    listed = (EXAMPLES / "README.md").read_text()
+    assert [folder.name for folder in FOLDERS if f"[{folder.name}]({folder.name}/)" not in listed] == []
+
+
+@every_example
+def test_the_outcome_is_that_of_the_readme(folder: Path) -> None:
+    text = (folder / "README.md").read_text()
+    assert f"Outcome: {outcome(plan(folder))}.\n" in text
+    assert f"fleet plan examples/{folder.name}\n" in text
+
+
+@every_example
+def test_a_second_pass_moves_nothing(folder: Path) -> None:
+    first = plan(folder)
+    second = plan(folder, first)
+    assert second.outcome.record == first.outcome.record
+    assert {entry.change for entry in second.outcome.rollout.entries.values()} == {Change.KEEP}
+
+
+@pytest.mark.parametrize(
+    ("name", "edits", "expected"),
+    [
+        ("one-cluster", {"policy.yaml": ("member1", "member2")}, {"member2": 1}),
+        ("one-cluster", {"app.yaml": ("replicas: 1", "replicas: 2")}, {"member1": 2}),
+        ("dynamic-weights", {"app.yaml": ("replicas: 12", "replicas: 90")}, {"member1": 2, "member2": 4, "member3": 6}),
+        ("primary-backup", {"members.yaml": ("name: member1", "name: elsewhere")}, {"member2": 2}),
+        ("static-weights", {"app.yaml": ("replicas: 4", "replicas: 10")}, {"member1": 5, "member2": 5}),
+    ],
+)
+def test_what_a_change_comes_to(name: str, edits: Edits, expected: dict[str, int], tmp_path: Path) -> None:
+    folder = EXAMPLES / f"karmada-{name}"
+    assert shares(plan(edited(folder, edits, tmp_path / name), plan(folder))) == expected
+
+
+def test_the_capital_letter_of_the_document_is_refused(tmp_path: Path) -> None:
+    edits = {"policy.yaml": ("effect:", "Effect:")}
+    with pytest.raises(FleetError) as refused:
+        read_source(edited(EXAMPLES / "karmada-tolerations", edits, tmp_path / "tolerations"))
+    assert "spec.placement.clusterTolerations[0].Effect" in str(refused.value)
+    assert "effect" in str(refused.value)
+
+
+def test_the_name_that_the_document_gives_twice_is_refused(tmp_path: Path) -> None:
+    edits = {"policy.yaml": ("propagation-default-explicit", "propagation-low-explicit")}
+    with pytest.raises(FleetError, match="given twice"):
+        read_source(edited(EXAMPLES / "karmada-explicit-priority", edits, tmp_path / "priority"))
+
+
+def test_a_policy_without_selectors_is_refused(tmp_path: Path) -> None:
+    folder = edited(EXAMPLES / "karmada-names", {}, tmp_path / "names")
+    text = (folder / "policy.yaml").read_text()
+    start, end = text.index("  resourceSelectors:"), text.index("  placement:")
+    (folder / "policy.yaml").write_text(text[:start] + text[end:])
+    with pytest.raises(FleetError, match=r"spec\.resourceSelectors"):
+        read_source(folder)
