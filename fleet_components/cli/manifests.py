@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.cli.past import to_render
+from fleet_components.cli.past import missing_content, to_render
 from fleet_components.cli.planned import Decided, Planned
 from fleet_components.cli.status import api_objects
 from fleet_components.cli.wire import to_yaml
@@ -42,7 +42,7 @@ def rendered(planned: Planned, *, stack: str, show_secrets: bool) -> Files:
             what a held member keeps is not known.
     """
     problems = [_clash(where, names) for where, names in planned.clashes.items()]
-    problems += [problem for decided in planned.placements for problem in _unknown(decided)]
+    problems += [p for decided in planned.placements for p in missing_content(decided.name, decided.outcome.record)]
     problems += [_template(decided.request.key) for decided in planned.templates]
     files: Files = {}
     for decided in planned.placements:
@@ -91,14 +91,6 @@ def _clash(where: tuple[str, Any], names: tuple[str, ...]) -> Problem:
     cluster, key = where
     what = f"is brought to {cluster} by several placements: {', '.join(names)}"
     return Problem(what, subject=str(key), hint="let only one placement select it")
-
-
-def _unknown(decided: Decided) -> Iterator[Problem]:
-    record = decided.outcome.record
-    for revision in sorted({placed.revision for placed in record.decisions.values()} - record.contents.keys()):
-        what = f"revision {revision} stays on some members, and the state does not show its content"
-        hint = "give a state that does: pulumi stack export --show-secrets --file FILE"
-        yield Problem(what, subject=decided.name, hint=hint)
 
 
 def _template(key: str) -> Problem:

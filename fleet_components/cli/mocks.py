@@ -8,7 +8,7 @@ from typing import Any
 from pulumi.runtime import MockResourceArgs
 
 from fleet_components import dynamic
-from fleet_components.cli.past import Past, completed
+from fleet_components.cli.past import Past, completed, missing_content
 from fleet_components.cli.planned import Decided
 from fleet_components.cli.templates import DecidedTemplate
 from fleet_components.content.secret import is_secret as is_secret_object
@@ -23,8 +23,6 @@ from fleet_components.testing.mocks import PROVIDERS, CheckFailed, FleetMocks
 from fleet_components.testing.state import StackState, StoredResource, is_secret, reveal
 
 _PLACEMENT, _BINDING = "pulumi-python:dynamic/fleet:Placement", "pulumi-python:dynamic/fleet:Binding"
-_LACKS = "revision {} stays on some members, and the state does not show its content"
-_LACKS_HINT = "give a state that does: pulumi stack export --show-secrets --file FILE"
 
 
 class PlanMocks(FleetMocks):
@@ -78,12 +76,6 @@ class PlanMocks(FleetMocks):
     def decided(self) -> tuple[Decided, ...]:
         """Every placement, by kind and key."""
         return tuple(_decided(name, feed, before) for name, (feed, before) in sorted(self._feeds.items()))
-
-
-def missing_content(name: str, record: Record) -> list[Problem]:
-    """The problem of a placement that has to leave an old revision where it is without knowing what is in it."""
-    missing = {placed.revision for placed in record.decisions.values()} - record.contents.keys()
-    return [Problem(_LACKS.format(min(missing)), subject=name, hint=_LACKS_HINT)] if missing else []
 
 
 def state_of(project: str, stack: str, past: Past) -> StackState:

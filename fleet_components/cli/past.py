@@ -18,6 +18,8 @@ from fleet_components.rollout.plan import Done
 FORMAT = "fleet-components/render"
 VERSION = 1
 _HINT = "give the output of: pulumi stack export --file FILE, or the state.json of a fleet render"
+_LACKS = "revision {} stays on some members, and the state does not show its content"
+_LACKS_HINT = "give a state that does: pulumi stack export --show-secrets --file FILE"
 _DECIDED = "pulumi-python:dynamic/fleet:Placement"
 TEMPLATE = "Template/"
 """How the keys of templates begin."""
@@ -54,6 +56,12 @@ def completed(record: Record, objects: Objects) -> Record:
     if record.contents or not record.holds(record.revision, objects):
         return record
     return attrs.evolve(record, contents={record.revision: objects})
+
+
+def missing_content(name: str, record: Record) -> list[Problem]:
+    """The problem of a placement that has to leave an old revision where it is without knowing what is in it."""
+    missing = {placed.revision for placed in record.decisions.values()} - record.contents.keys()
+    return [Problem(_LACKS.format(min(missing)), subject=name, hint=_LACKS_HINT)] if missing else []
 
 
 def read_past(file: Path) -> Past:
