@@ -15,6 +15,7 @@ from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.components.member import Member
 from fleet_components.components.placement import DeliveryArgs, Placement, PlacementArgs
 from fleet_components.components.providers import MemberProviders
+from fleet_components.components.refusal import refusing
 from fleet_components.components.template import Template
 from fleet_components.components.templates import deliver_templates
 from fleet_components.content.secret import redacted
@@ -45,6 +46,7 @@ class Fleet(pulumi.ComponentResource):
     templates: Mapping[str, Template]
     inventory: Inventory
 
+    @refusing()
     def __init__(self, name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("fleet:index:Fleet", name, {}, opts)
         members = _members(args)
@@ -81,6 +83,7 @@ class Fleet(pulumi.ComponentResource):
         self.register_outputs({key: placement.decisions for key, placement in decided.items()})
 
     @classmethod
+    @refusing()
     def from_config(cls, name: str, opts: pulumi.ResourceOptions | None = None) -> Fleet:
         """A fleet described by the ``fleet:`` keys of the stack's configuration alone; see ``config.KEYS``.
 
@@ -124,8 +127,9 @@ def _enroll(name: str, members: Mapping[str, Member], args: FleetArgs, parent: p
 
 
 def _marked(done: Mapping[str, Done], members: Mapping[str, Member]) -> dict[str, Done]:
-    lost = {name for name, member in members.items() if member.lost}
-    return {cluster: attrs.evolve(here, lost=cluster in lost) for cluster, here in done.items()}
+    # A member that is no longer declared cannot be kept: there is nothing to reach it with.
+    reached = {name for name, member in members.items() if not member.lost}
+    return {cluster: attrs.evolve(here, lost=cluster not in reached) for cluster, here in done.items()}
 
 
 def _request(workload: Workload, args: FleetArgs, inventory: Inventory, done: Mapping[str, Done]) -> Request:

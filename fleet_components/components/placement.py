@@ -11,6 +11,7 @@ import attrs
 import pulumi
 
 from fleet_components import dynamic
+from fleet_components.components.refusal import refusing
 from fleet_components.components.target import After, Target, TargetArgs
 from fleet_components.content.stamp import stamped
 from fleet_components.delivery.barrier import between
@@ -103,6 +104,7 @@ class _Delivery:
     args: PlacementArgs
     parent: Placement
 
+    @refusing()
     def deliver(self, record: Record) -> Outcome:
         """Register the targets, wave by wave."""
         # What was decided is a fixpoint: deciding it again gives the texts, the waits and the reasons.

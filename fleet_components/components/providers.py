@@ -9,6 +9,7 @@ import pulumi
 
 from fleet_components.components.member import Member
 from fleet_components.delivery.provider import member_provider
+from fleet_components.model.problem import FleetError, Problem
 
 
 class MemberProviders:
@@ -29,8 +30,13 @@ class MemberProviders:
         """The provider of a member.
 
         Raises:
-            FleetError: the member cannot be reached: it has no kubeconfig, or an unreadable one.
+            FleetError: the member cannot be reached: it is not declared, has no kubeconfig, or an unreadable one.
         """
+        if cluster not in self._members:
+            hint = f'declare it again, or mark it with fleet:lost before it is taken out: "{cluster}"'
+            raise FleetError(
+                [Problem("still has objects and is no member any more", subject=f"member {cluster}", hint=hint)]
+            )
         if cluster not in self._declared:
             self._declared[cluster] = self._declare(self._members[cluster])
         return self._declared[cluster]

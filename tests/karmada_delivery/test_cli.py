@@ -15,7 +15,7 @@ KEY = "default/Deployment/nginx"
 
 
 def run(*arguments: str) -> str:
-    result = CliRunner().invoke(fleet, arguments)
+    result = CliRunner().invoke(fleet, arguments, env={"COLUMNS": "240"})
     assert result.exit_code == 0, result.output
     return result.output
 

@@ -105,6 +105,14 @@ def test_what_no_member_reaches_does_no_harm(terms: list[Any]) -> None:
     assert run(GARBAGE, requiring("PickAll", None, *terms)).error == ""
 
 
+def test_a_selector_that_nobody_can_be_asked_about_does_no_harm() -> None:
+    wrong = {"labelSelector": {"matchExpressions": [{"key": "k", "operator": "Is"}]}}
+    assert run([], requiring("PickAll", None, wrong)).error == ""
+    assert run([member("m", leaving=True)], preferring(1, (1, wrong))).error == ""
+    assert run([member("m")], preferring(1, (0, wrong))).error == ""
+    assert run([member("m")], requiring("PickAll", None, {}, wrong)).error == ""
+
+
 def test_an_earlier_expression_stops_the_evaluation_of_a_later_one() -> None:
     terms = where("q", "Ge", "1")["propertySelector"]["matchExpressions"]
     terms += where("p", "Ge", "1")["propertySelector"]["matchExpressions"]

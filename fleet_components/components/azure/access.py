@@ -10,8 +10,8 @@ import pulumi
 from pulumi_azure_native import authorization
 
 from fleet_components.components.azure.arm import children_of
-from fleet_components.components.azure.refusal import refuse
 from fleet_components.components.azure.roles import role_definition_id, role_problems
+from fleet_components.components.refusal import refuse
 from fleet_components.model.azure import checks, names
 from fleet_components.model.problem import FieldPath, Problem
 

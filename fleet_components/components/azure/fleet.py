@@ -15,8 +15,8 @@ from fleet_components.components.azure.declarations import is_declaration, read_
 from fleet_components.components.azure.hub import AzureHub, AzureHubArgs, OwnHub
 from fleet_components.components.azure.kubeconfig import Login
 from fleet_components.components.azure.member import AzureMember, AzureMemberArgs
-from fleet_components.components.azure.refusal import refuse, refusing
 from fleet_components.components.azure.upgrades import AzureUpgrades, AzureUpgradesArgs
+from fleet_components.components.refusal import refuse, refusing
 from fleet_components.components.stack_members import member_exports
 from fleet_components.content.load import load
 from fleet_components.model.azure import checks

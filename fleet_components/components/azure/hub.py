@@ -15,7 +15,7 @@ from fleet_components.components.azure.access import AzureAccess, AzureAccessArg
 from fleet_components.components.azure.arm import FleetAddress, children_of, fleet_resource
 from fleet_components.components.azure.hub_network import HubNetwork, HubPlace, hub_network
 from fleet_components.components.azure.kubeconfig import Login, decoded, with_login
-from fleet_components.components.azure.refusal import refuse
+from fleet_components.components.refusal import refuse
 from fleet_components.dynamic import CreateOnly
 from fleet_components.model.azure import checks, names
 from fleet_components.model.azure.cost import hub_cost

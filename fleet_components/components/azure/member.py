@@ -14,9 +14,9 @@ from fleet_components.components.azure import cluster
 from fleet_components.components.azure.arm import children_of
 from fleet_components.components.azure.hub import AzureHub, OwnHub
 from fleet_components.components.azure.kubeconfig import Login, decoded, with_login
-from fleet_components.components.azure.refusal import refuse
 from fleet_components.components.azure.registration import register
 from fleet_components.components.member import Member
+from fleet_components.components.refusal import refuse
 from fleet_components.dynamic import CreateOnly
 from fleet_components.model.azure.aks_member import AksMember
 from fleet_components.model.azure.cost import member_cost

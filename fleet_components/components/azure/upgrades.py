@@ -10,7 +10,7 @@ import pulumi
 
 from fleet_components.components.azure.arm import children_of, fleet_child
 from fleet_components.components.azure.hub import AzureHub
-from fleet_components.components.azure.refusal import refuse
+from fleet_components.components.refusal import refuse
 from fleet_components.model.azure import checks
 from fleet_components.model.azure.strategy import Strategy
 from fleet_components.model.azure.upgrade import AutoUpgrade, Run

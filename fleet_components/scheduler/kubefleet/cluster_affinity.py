@@ -16,6 +16,7 @@ from fleet_components.model.placement import (
     PropertySorter,
 )
 from fleet_components.model.quantity import Quantity, parse_quantity
+from fleet_components.model.selector import LabelSelector
 from fleet_components.scheduler.explain import missed, show_requirement
 from fleet_components.scheduler.framework import SchedulingError
 from fleet_components.scheduler.kubefleet.state import CycleState
@@ -73,10 +74,11 @@ def _weighted(state: CycleState) -> list[PreferredClusterSelector]:
 
 
 def _matching_term(inventory: Inventory, term: ClusterSelectorTerm, candidates: Mask) -> Mask:
-    selector = term.label_selector
-    if candidates and selector and selector.error:
-        raise _failure(f"failed to parse label selector: {selector.error}", _FILTERING)
-    matched = candidates & inventory.matching(selector)
+    if not candidates:
+        return 0
+    if error := _selector_error(term.label_selector):
+        raise _failure(error, _FILTERING)
+    matched = candidates & inventory.matching(term.label_selector)
     for requirement in term.property_selector.match_expressions if term.property_selector else ():
         matched = _meeting(inventory, requirement, matched)
     return matched
@@ -95,7 +97,7 @@ def _meeting(inventory: Inventory, requirement: PropertyRequirement, candidates:
 
 
 def _wanted(requirement: PropertyRequirement) -> int:
-    # Nothing checks this in a ResourcePlacement before it is scheduled.
+    # No webhook looks at the values in a ResourcePlacement.
     if len(requirement.values) != 1:
         raise _failure("more than one value in the property selector expression", _FILTERING)
     text = requirement.values[0]
@@ -125,13 +127,18 @@ def _extremes(column: PropertyColumn) -> tuple[float, float]:
 
 def _term_scores(inventory: Inventory, term: PreferredClusterSelector, candidates: Mask) -> Mapping[int, int]:
     selector, sorter = term.preference.label_selector, term.preference.property_sorter
-    if candidates and selector and selector.error:
+    if not candidates:
+        return {}
+    if error := _selector_error(selector):
         cluster = inventory.names[masks.positions(candidates)[0]]
-        raise _failure(
-            f"failed to calculate score for cluster {cluster}: failed to parse label selector: {selector.error}"
-        )
+        raise _failure(f"failed to calculate score for cluster {cluster}: {error}")
     matched = masks.positions(candidates & inventory.matching(selector))
     return _interpolated(inventory, sorter, term.weight, matched) if sorter else dict.fromkeys(matched, term.weight)
+
+
+def _selector_error(selector: LabelSelector | None) -> str:
+    # No webhook looks at the selectors of a ResourcePlacement.
+    return f"failed to parse label selector: {selector.error}" if selector and selector.error else ""
 
 
 def _term_score(state: CycleState, term: PreferredClusterSelector, position: int) -> int:

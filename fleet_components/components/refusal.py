@@ -11,7 +11,7 @@ from fleet_components.model.problem import FleetError, Problem
 
 
 class RefusedError(FleetError, pulumi.RunError):
-    """Arguments that Azure would refuse. Pulumi prints its text alone."""
+    """Input that cannot be worked with. Pulumi prints its text alone, without a traceback."""
 
 
 def refuse(problems: Iterable[Problem], subject: str) -> None:
