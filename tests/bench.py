@@ -11,6 +11,8 @@ The file maps ``"<what>-<members>"``, as in ``pickn-100``, ``pickn-spread-1000``
 * ``compile``: the inventory from the members' records, which a run pays once for all its placements;
 * ``schedule-100x1000``: 100 placements scheduled on one inventory of 1,000 members, compile included;
 * ``plan-100x1000``: the same from manifests: admission, selection, scheduling and rollout of each;
+* ``deliver``: the in-process plan of one placement of ten objects on every member; ``deliver-plain``: a plain program
+  that registers the same resources. Their ratio and the size of the state are printed below the table;
 * ``karmada-...``: see ``tests/karmada_scheduling/bench_rows.py``.
 
 Every run starts cold, because that is what one ``fleet plan`` pays: a fresh inventory without derived columns,
@@ -48,6 +50,7 @@ from fleet_components.plan.record import Record
 from fleet_components.plan.source import source_of
 from fleet_components.scheduler.kubefleet import schedule
 from fleet_components.scheduler.kubefleet.explain import explain
+from tests.delivery import bench_rows as delivery_rows
 from tests.karmada_scheduling import bench_rows
 
 OUT = Path(__file__).parents[1] / "out" / "bench.json"
@@ -267,6 +270,8 @@ def _placed(number: int) -> list[dict[str, Any]]:
 
 for _name, _set_up in bench_rows.ROWS.items():
     benchmark(_name)(_set_up)
+for _name, _set_up in delivery_rows.ROWS.items():
+    benchmark(_name, *delivery_rows.MEMBERS)(_set_up)
 
 
 def measure(row: Benchmark) -> dict[str, float]:
@@ -314,6 +319,11 @@ def main(words: list[str]) -> None:
             entry = measured[row.name] = measure(row)
             figures = f"{entry['median_ms']:>12.2f}{entry['runs']:>6}{entry['peak_mb']:>10.1f}"
             print(f"{row.name:26}{row.members:>8,}{figures}", flush=True)
+    for members in delivery_rows.MEMBERS:
+        if f"deliver-plain-{members}" in measured:
+            ratio = measured[f"deliver-{members}"]["median_ms"] / measured[f"deliver-plain-{members}"]["median_ms"]
+            size = delivery_rows.state_kilobytes(members)
+            print(f"{members} members x {delivery_rows.OBJECTS} objects: {ratio:.2f} x plain, state of {size} kB")
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(json.dumps(measured, indent=2) + "\n")
     print(f"peak memory of the whole process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")

@@ -72,6 +72,10 @@ def test_an_outscored_member_shows_what_it_would_get() -> None:
     assert verdicts(found["b"])["ClusterAffinity"] == ("10 of 20 for env=prod and no label old and more p", 10)
 
 
+def test_when_nobody_is_wanted() -> None:
+    assert explained(labelled(a={}), pick_n(0))["a"].summary.startswith("could take it, but 0 others are picked")
+
+
 def test_a_filtered_member_shows_every_filter_with_what_would_do() -> None:
     prod = requiring("PickAll", None, label(env="prod"), where("p", "Ge", "3"))
     wrong = Cluster("m", labels={"env": "test"}, properties={"p": "1"}, taints=(Taint("k", "v"),), leaving=True)

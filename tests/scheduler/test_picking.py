@@ -149,6 +149,11 @@ def test_scaling_in_among_equals_gives_up_the_earlier_name() -> None:
     assert set(run(ABCD, pick_n(2), before).memory.selected) == {"c", "d"}
 
 
+def test_scaling_in_keeps_the_smallest_lead() -> None:
+    before = run(valued(a="1", b="0"), preferring(2, (1, by("p")))).memory.settled()
+    assert run(valued(a="1", b="0"), preferring(1, (1, by("p"))), before).memory.selected == ("a",)
+
+
 def test_stored_scores_decide_not_those_of_today() -> None:
     before = run(valued(a="1", b="2"), preferring(2, (10, by("p")))).memory.settled()
     assert run(valued(a="9", b="2"), preferring(1, (10, by("p"))), before).memory.selected == ("b",)
