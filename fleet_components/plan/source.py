@@ -17,6 +17,7 @@ from fleet_components.content.select import Selection, select
 from fleet_components.model.azure.member_list import declared_clusters
 from fleet_components.model.azure.unobserved import unobserved
 from fleet_components.model.cluster import Cluster
+from fleet_components.model.karmada import CLUSTER_OVERRIDE, CLUSTER_PROPAGATION, OVERRIDE, PROPAGATION
 from fleet_components.model.karmada_cluster import read_karmada_cluster
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.member_cluster import read_member_cluster
@@ -31,14 +32,14 @@ A = TypeVar("A")
 T = TypeVar("T")
 _PLACEMENTS = ("ClusterResourcePlacement", "ResourcePlacement")
 _RUNS = {"ClusterStagedUpdateRun": "ClusterStagedUpdateStrategy", "StagedUpdateRun": "StagedUpdateStrategy"}
-_KARMADA = (
-    "PropagationPolicy",
-    "ClusterPropagationPolicy",
-    "OverridePolicy",
-    "ClusterOverridePolicy",
-    "WorkloadRebalancer",
-)
-_CARRIED_OUT = {*_PLACEMENTS, *_RUNS, *_RUNS.values(), *_KARMADA}
+_KARMADA = (PROPAGATION, CLUSTER_PROPAGATION, OVERRIDE, CLUSTER_OVERRIDE)
+_APIS = {
+    **dict.fromkeys((*_PLACEMENTS, *_RUNS, *_RUNS.values()), "placement.kubernetes-fleet.io/v1beta1"),
+    "MemberCluster": "cluster.kubernetes-fleet.io/v1",
+    **dict.fromkeys(_KARMADA, "policy.karmada.io/v1alpha1"),
+}
+"""Where the kinds that steer a fleet are served; none of them may hide among the objects to place."""
+_CARRIED_OUT = {*_PLACEMENTS, *_RUNS, *_RUNS.values(), *_KARMADA, "WorkloadRebalancer"}
 _MADE_BY_A_HUB = ("Snapshot", "Binding", "Work", "AppliedWork", "InternalMemberCluster", "Status", "ApprovalRequest")
 
 
@@ -151,6 +152,7 @@ def source_of(manifests: Iterable[Manifest]) -> Source:
     policies = _admitted([p for p in parts.policies if not _made_by_a_hub(p)], context, problems)
     problems += [_not_carried_out(policy) for policy in policies if policy.kind not in _CARRIED_OUT]
     problems += _declared_twice(members)
+    problems += [_of_no_system(manifest) for manifest in parts.objects.manifests if manifest.kind in _APIS]
     clusters = [_collected(problems, _cluster, member) for member in members]
     declared = _collected(problems, declared_clusters, parts.objects.manifests) or ()
     problems += [problem for policy in policies for problem in unobserved(policy, declared)]
@@ -175,6 +177,12 @@ def _cluster(member: Manifest) -> Cluster:
         return serving_both(read(member.data))
     except ValueError as error:
         raise FleetError([member.problem(str(error), ("status",))]) from error
+
+
+def _of_no_system(manifest: Manifest) -> Problem:
+    """A policy or member under a group that nobody serves would be taken for an object to place, and do nothing."""
+    what = f"{manifest.api_version} has no {manifest.kind}"
+    return manifest.problem(what, ("apiVersion",), f"write apiVersion: {_APIS[manifest.kind]}")
 
 
 def _declared_twice(members: Iterable[Manifest]) -> Iterator[Problem]:

@@ -56,6 +56,11 @@ CASES = [
         ),
     ),
     Case(
+        "unknown group",
+        fleet("placement.yaml", "placement.kubernetes-fleet.io", "placement.kubernetes-fleet.com"),
+        ("has no ClusterResourcePlacement", "hint: write apiVersion: placement.kubernetes-fleet.io/v1beta1"),
+    ),
+    Case(
         "unknown kind",
         fleet("placement.yaml", "ClusterResourcePlacement", "ClusterResourcePlacment"),
         ("placement.yaml:2: ClusterResourcePlacment shop: kind: no matches for kind", "hint: write kind: Cluster"),

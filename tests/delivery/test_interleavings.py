@@ -171,3 +171,14 @@ def test_a_label_that_changes_no_decision_changes_nothing(driver: Driver) -> Non
     driver.up()
     driver.world.members["c"] = {"owner": "somebody else"}
     assert driver.preview().changes == {}
+
+
+def test_a_member_that_is_no_longer_declared_is_not_held(driver: Driver) -> None:
+    """There would be nothing to reach it with, whatever the budget says."""
+    driver.world.policy = {"placementType": "PickN", "numberOfClusters": 2}
+    driver.world.rolling = {"maxUnavailable": 0, "maxSurge": 0}
+    driver.up()
+    del driver.world.members["d"]
+    assert driver.up().ok
+    assert "d" not in driver.images()
+    assert driver.preview().changes == {}
