@@ -90,7 +90,7 @@ def run_program(
     """
     before = state or StackState()
     monitor, logger, messages = RecordingMonitor(mocks(before), fails), *_recording_logger()
-    _reset()
+    reset_runtime()
     set_all_config({key: _text(value) for key, value in (config or {}).items()}, list(secret_keys))
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
@@ -103,7 +103,7 @@ def run_program(
     except Exception as failure:  # noqa: BLE001 - the run reports whatever ended the program
         error = failure
     finally:
-        _end(loop)
+        end_loop(loop)
         monitor.close()
     outputs = next((v for urn, v in monitor.outputs.items() if "::pulumi:pulumi:Stack::" in urn), {})
     return ProgramRun(tuple(monitor.registrations), before, outputs, tuple(messages), error)
@@ -113,13 +113,15 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _reset() -> None:
+def reset_runtime() -> None:
+    """Forget the program that ran last; the SDK keeps it in globals."""
     set_root_resource(None)  # type: ignore[arg-type]
     SETTINGS.rpc_manager = rpc_manager.RPCManager()
     SETTINGS.outputs.clear()
 
 
-def _end(loop: asyncio.AbstractEventLoop) -> None:
+def end_loop(loop: asyncio.AbstractEventLoop) -> None:
+    """Cancel what a program left running, and forget it."""
     pending = asyncio.all_tasks(loop)
     for task in pending:
         task.cancel()
@@ -127,7 +129,7 @@ def _end(loop: asyncio.AbstractEventLoop) -> None:
     loop.run_until_complete(loop.shutdown_default_executor())
     loop.close()
     asyncio.set_event_loop(None)
-    _reset()
+    reset_runtime()
 
 
 def _recording_logger() -> tuple[logging.Logger, list[tuple[str, str]]]:

@@ -14,13 +14,14 @@ from typing import Any
 
 import attrs
 from google.protobuf.json_format import MessageToDict
-from pulumi.runtime import MockCallArgs, MockResourceArgs, Mocks, rpc_manager, set_mocks
+from pulumi.runtime import MockCallArgs, MockResourceArgs, Mocks, set_mocks
 from pulumi.runtime.mocks import MockMonitor
-from pulumi.runtime.settings import SETTINGS, set_root_resource
+from pulumi.runtime.settings import set_root_resource
 from pulumi.runtime.stack import run_in_stack
 
 from fleet_components.dynamic import CreateOnlyProvider
 from fleet_components.testing.mocks import FleetMocks
+from fleet_components.testing.program import end_loop, reset_runtime
 from fleet_components.testing.state import reveal
 
 SUBSCRIPTION = "11111111-2222-3333-4444-555555555555"
@@ -186,7 +187,7 @@ def run(program: Callable[[], Any], before: Run | None = None) -> Run:
     handler = logging.Handler()
     handler.emit = lambda record: messages.append(record.getMessage())  # type: ignore[method-assign]
     logger.addHandler(handler)
-    _forget()
+    reset_runtime()
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     loop.set_exception_handler(lambda *_: None)
@@ -198,7 +199,7 @@ def run(program: Callable[[], Any], before: Run | None = None) -> Run:
     except Exception as failure:  # noqa: BLE001 - whatever ended the program is what tests look at
         error = failure
     finally:
-        _end(loop)
+        end_loop(loop)
     return Run(monitor.recorded, tuple(messages), monitor.outputs, error)
 
 
@@ -264,20 +265,3 @@ def _whole(value: Any) -> Any:
 def _guid(seed: str) -> str:
     digits = (seed.encode().hex() + "0" * 32)[:32]
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
-
-
-def _forget() -> None:
-    set_root_resource(None)  # type: ignore[arg-type]
-    SETTINGS.rpc_manager = rpc_manager.RPCManager()
-    SETTINGS.outputs.clear()
-
-
-def _end(loop: asyncio.AbstractEventLoop) -> None:
-    pending = asyncio.all_tasks(loop)
-    for task in pending:
-        task.cancel()
-    loop.run_until_complete(asyncio.gather(*pending, return_exceptions=True))
-    loop.run_until_complete(loop.shutdown_default_executor())
-    loop.close()
-    asyncio.set_event_loop(None)
-    _forget()
