@@ -180,10 +180,13 @@ def test_an_update_that_breaks_is_taken_up_again(history: list[TemplateRequest],
 def test_what_is_decided_can_be_emitted(history: list[TemplateRequest]) -> None:
     record, stands = TemplateRecord(), dict[str, Done]()
     for request in history:
-        outcome = run(request, record, stands)
+        outcome, before = run(request, record, stands), stands
         record, stands = outcome.record, done(outcome)
         for cluster, share in record.decisions.items():
             member = request.inventory.clusters[request.inventory.position(cluster) or 0]
             data = emitted(record.contents[share.revision], share, member)
             assert share.replicas in (None, data["spec"].get("replicas"))
-            assert cluster not in record.memory.schedule.clusters or share.replicas is not None
+            if cluster in outcome.rollout.held:
+                assert share.stands(before[cluster])  # it keeps exactly what it runs, replicas or none
+            else:
+                assert cluster not in record.memory.schedule.clusters or share.replicas is not None
