@@ -9,12 +9,15 @@ import attrs
 
 from fleet_components.admission.decode import rewritten, undecodable
 from fleet_components.admission.finding import Finding, Stage
+from fleet_components.admission.hint import as_meant
 from fleet_components.admission.kinds import KINDS, unknown_kind, versions_of
 from fleet_components.admission.metadata import check_metadata
 from fleet_components.admission.registry import Kind, Request
 from fleet_components.admission.structure import check, filled, unknown_fields
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
+
+_STAGES: tuple[Stage, ...] = ("kind", "strict", "decode", "crd", "webhook")
 
 
 @attrs.frozen
@@ -26,11 +29,13 @@ class Refusal:
         stage: who refuses: ``kind``, ``strict`` (kubectl's strict mode; a hub by itself drops unknown fields),
             ``decode`` (a mutating webhook), ``crd`` or ``webhook``.
         text: the whole text of the real system. All refusals of one webhook carry the one text that it answers with.
+        follows: it is there because of a misspelt field alone: with the name that was meant there would be none.
     """
 
     problem: Problem
     stage: Stage
     text: str
+    follows: bool = False
 
 
 @attrs.frozen
@@ -47,8 +52,9 @@ class Admission:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """The refusals, for a :class:`~fleet_components.model.problem.FleetError`."""
-        return tuple(refusal.problem for refusal in self.refusals)
+        """What users are to mend, in the order of lines, for a :class:`~fleet_components.model.problem.FleetError`."""
+        problems = (refusal.problem for refusal in self.refusals if not refusal.follows)
+        return tuple(sorted(problems, key=lambda problem: problem.line or 0))
 
 
 def admit(manifest: Manifest, *, old: Manifest | None = None, context: Sequence[Manifest] = ()) -> Admission:
@@ -66,12 +72,37 @@ def admit(manifest: Manifest, *, old: Manifest | None = None, context: Sequence[
     if not kind:
         return Admission(manifest)
     strict = _refusals(manifest, _unknown_fields(kind, manifest.data))
+    data, refusals = _judged(kind, manifest, old, context)
+    if strict and refusals:
+        meant = attrs.evolve(manifest, data=as_meant(kind.schema, manifest.data))
+        refusals = _marked(refusals, _judged(kind, meant, old, context)[1])
+    return Admission(attrs.evolve(manifest, data=data), strict + refusals)
+
+
+def _judged(
+    kind: Kind, manifest: Manifest, old: Manifest | None, context: Sequence[Manifest]
+) -> tuple[dict[str, Any], tuple[Refusal, ...]]:
+    """The object as a hub would store it, and what it has against it; unknown fields are dropped."""
     data, undecoded = _prepared(kind, manifest.data)
     before = _prepared(kind, old.data)[0] if old else None
     refusals = _refusals(manifest, undecoded or _checked(kind, data, before))
     if not refusals and kind.validate and (denial := kind.validate(Request(data, before, context))):
         refusals = _refusals(manifest, denial.findings, denial.text)
-    return Admission(attrs.evolve(manifest, data=data), strict + refusals)
+    return data, refusals
+
+
+def _marked(refusals: Iterable[Refusal], of_the_meant: Iterable[Refusal]) -> tuple[Refusal, ...]:
+    """The refusals, marked where the object with the names that were meant comes as far and has them no more."""
+    # Texts may show the whole object, so that they differ: the same place and the same remedy is the same refusal.
+    remain = {(it.problem.path, it.problem.hint): it.stage for it in of_the_meant}
+    reached = min(map(_STAGES.index, remain.values()), default=len(_STAGES))
+    return tuple(
+        attrs.evolve(
+            it,
+            follows=(it.problem.path, it.problem.hint) not in remain and _STAGES.index(it.stage) <= reached,
+        )
+        for it in refusals
+    )
 
 
 def _unknown_fields(kind: Kind, data: Mapping[str, Any]) -> Iterator[Finding]:

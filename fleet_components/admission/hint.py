@@ -59,6 +59,20 @@ def mended(schema: Schema, value: Any) -> Any:
     return example(schema)
 
 
+def as_meant(schema: Schema, value: Any) -> Any:
+    """The value with each unknown field under the name that was probably meant, where that one is not given too."""
+    match schema.type, value:
+        case "object", Mapping() if schema.items:
+            return {key: as_meant(schema.items, item) for key, item in value.items()}
+        case "object", Mapping():
+            names = {key: key if key in schema.fields else nearest(str(key), schema.fields) for key in value}
+            meant = {name: key for key, name in names.items() if name and (name == key or name not in value)}
+            return {name: as_meant(schema.fields[name], value[key]) for name, key in meant.items()}
+        case "array", list() if schema.items:
+            return [as_meant(schema.items, item) for item in value]
+    return value
+
+
 def example(schema: Schema) -> Any:
     """A value that would do: the declared example, the default, or one made of what is required."""
     if schema.example is not None:

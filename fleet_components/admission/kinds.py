@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 from fleet_components.admission import karmada, kubefleet
 from fleet_components.admission.finding import Finding
 from fleet_components.admission.hint import nearest
 from fleet_components.admission.registry import Kind
+from fleet_components.admission.structure import unknown_fields
 from fleet_components.model.manifest import Manifest
 
 _ALL: tuple[Kind, ...] = (*kubefleet.KINDS, *karmada.KINDS)
@@ -47,9 +48,14 @@ def _no_match(manifest: Manifest, names: Iterable[str]) -> Finding:
     meant = nearest(manifest.kind, names)
     if not meant:
         return Finding(what, ("kind",), f"write one of {', '.join(dict.fromkeys(names))}", "kind")
-    # Of several versions the last is the one that is stored, which has all fields.
-    versions = [kind.api_version for kind in _ALL if kind.name == meant]
-    if manifest.api_version in versions:
+    known = [kind for kind in _ALL if kind.name == meant]
+    if manifest.api_version in [kind.api_version for kind in known]:
         return Finding(what, ("kind",), f"write kind: {meant}", "kind")
-    do = f"write apiVersion: {versions[-1]}" + (f" and kind: {meant}" if meant != manifest.kind else "")
+    do = f"write apiVersion: {_best(known, manifest)}" + (f" and kind: {meant}" if meant != manifest.kind else "")
     return Finding(what, ("apiVersion",), do, "kind")
+
+
+def _best(versions: Sequence[Kind], manifest: Manifest) -> str:
+    """v1 where it is served and has all fields of the object, else the version that is stored: the last."""
+    stable = [kind for kind in versions if kind.version == "v1" and not unknown_fields(kind.schema, manifest.data)]
+    return (stable or versions)[-1].api_version

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fleet_components.admission.finding import Finding
-from fleet_components.admission.names import label_value_errors, qualified_name_errors, subdomain_errors
 from fleet_components.admission.schema import anything, listing, mapping, struct, text
+from fleet_components.model.labels import key_errors, subdomain_errors, value_errors
 
 _SET_BY_SERVER = (
     "creationTimestamp deletionGracePeriodSeconds deletionTimestamp generation managedFields ownerReferences "
@@ -38,10 +38,10 @@ def check_metadata(metadata: Mapping[str, Any]) -> Iterator[Finding]:
     yield from _check_name(metadata)
     for field in ("labels", "annotations"):
         for key in metadata.get(field, {}):
-            for error in qualified_name_errors(key):
+            for error in key_errors(key):
                 yield _invalid(key, error, field, key, hint="write, for example, example.com/owner")
     for key, value in metadata.get("labels", {}).items():
-        for error in label_value_errors(value):
+        for error in value_errors(value):
             yield _invalid(value, error, "labels", key, hint="write another value, or make it an annotation")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import yaml
 from yaml.reader import ReaderError
 
@@ -10,16 +12,25 @@ from fleet_components.model.problem import Problem
 HELM_HINT = "this looks like a Helm template: render it first, helm template CHART > manifests.yaml"
 
 
+_CLOSING = {"{": "}", "[": "]"}
+
+
 def syntax_problem(error: yaml.YAMLError, text: str, file: str) -> Problem:
     """The problem that stands for an error of the YAML parser."""
     if isinstance(error, ReaderError):
         line = text.encode()[: error.position].count(b"\n") + 1
         return Problem(f"not YAML: {error.reason}", file=file, line=line, hint="remove the character")
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    line, column = (mark.line, mark.column) if mark else (0, 0)
     lines = text.splitlines()
-    here = lines[line] if line < len(lines) else ""
-    return Problem(_what(error, here[column : column + 1]), file=file, line=line + 1, hint=_hint(lines, line, column))
+    begun, mark = getattr(error, "context_mark", None), getattr(error, "problem_mark", None)
+    mark = mark or begun
+    line = mark.line if mark else 0
+    hint = _of_helm(lines, line) or _unclosed(lines, begun, mark) or _misplaced(lines, mark)
+    return Problem(_what(error, _at(lines, mark)), file=file, line=line + 1, hint=hint)
+
+
+def _at(lines: list[str], mark: yaml.Mark | None) -> str:
+    """The character at a mark; empty at the end of a line or of the text."""
+    return lines[mark.line][mark.column : mark.column + 1] if mark and mark.line < len(lines) else ""
 
 
 def _what(error: yaml.YAMLError, character: str) -> str:
@@ -29,14 +40,31 @@ def _what(error: yaml.YAMLError, character: str) -> str:
     return "not YAML: " + (", ".join(part for part in parts if part) or str(error))
 
 
-def _hint(lines: list[str], line: int, column: int) -> str:
-    if any("{{" in near for near in lines[max(line - 1, 0) : line + 1]):
-        return HELM_HINT
-    here = lines[line] if line < len(lines) else ""
-    if here[column : column + 1] == "\t":
-        return "indent with spaces"
-    if here[column : column + 1] in ("@", "`", "%"):
-        return "write the value in quotes"
-    if here[column : column + 1] == ":":
-        return 'write a value that holds ": " in quotes'
+def _of_helm(lines: list[str], line: int) -> str:
+    return HELM_HINT if any("{{" in near for near in lines[max(line - 1, 0) : line + 1]) else ""
+
+
+def _unclosed(lines: list[str], begun: yaml.Mark | None, mark: yaml.Mark | None) -> str:
+    """For a ``{`` or ``[`` that is still open where a field begins, at the wrong bracket, or at the end."""
+    opening, here = _at(lines, begun), _at(lines, mark)
+    if not begun or opening not in _CLOSING or (here == ":" and _in_value(lines, mark)):
+        return ""
+    return f"close the {opening} of line {begun.line + 1} with {_CLOSING[opening]}, or put commas between its items"
+
+
+def _misplaced(lines: list[str], mark: yaml.Mark | None) -> str:
+    match _at(lines, mark):
+        case "\t":
+            return "indent with spaces"
+        case "@" | "`" | "%":
+            return "write the value in quotes"
+        case ":" if _in_value(lines, mark):
+            return 'write a value that holds ": " in quotes'
+        case ":":
+            return "indent the field as those beside it"
     return ""
+
+
+def _in_value(lines: list[str], mark: yaml.Mark | None) -> bool:
+    """Whether the colon there is not the first one of its field."""
+    return mark is not None and ":" in re.split(r"[,{\[]", lines[mark.line][: mark.column])[-1]

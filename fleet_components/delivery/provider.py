@@ -55,10 +55,16 @@ def member_provider(
         settings["kubeconfig"] = pulumi.Output.secret(checked)
         settings["cluster_identifier"] = identifier
     else:
-        raise FleetError([Problem("has no kubeconfig", subject=f"member {cluster}", hint=_HINT)])
+        hint = f"pulumi config set --path {kubeconfig_key(cluster)} PATH, or give it to the member in the program"
+        raise FleetError([Problem("has no kubeconfig", subject=f"member {cluster}", hint=hint)])
     if lost:
         settings["delete_unreachable"] = True
     return Provider(name, opts=pulumi.ResourceOptions(parent=parent), **settings)
+
+
+def kubeconfig_key(cluster: str) -> str:
+    """The key of a member's kubeconfig in the stack's configuration, as a command line takes it with ``--path``."""
+    return f"'fleet:kubeconfigs[\"{cluster}\"]'" if "." in cluster else f"fleet:kubeconfigs.{cluster}"
 
 
 def read_kubeconfig(text_or_path: str, cluster: str) -> str:

@@ -1,65 +1,92 @@
-"""The syntax of label keys and values, with the words in which Kubernetes refuses them.
+"""The syntax of names, label keys and label values, with the words in which Kubernetes refuses them.
 
-Source: the validation package of the Kubernetes API machinery.
+Source: the validation package of the Kubernetes API machinery. Each function returns the messages, none when the text
+is fine. KubeFleet is built with Kubernetes 1.34, Karmada with 1.36: the rules are the same, two words are not.
 """
 
 from __future__ import annotations
 
 import re
 
-_NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+import attrs
+
+
+@attrs.frozen
+class Words:
+    """How a release calls a ``key`` with two slashes, and the ``unit`` in which it counts what is too long."""
+
+    key: str
+    unit: str
+
+
+KUBERNETES_1_34 = Words("a qualified name", "characters")
+KUBERNETES_1_36 = Words("a valid label key", "bytes")
+
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
-_MAX_NAME, _MAX_SUBDOMAIN = 63, 253
-_CONSIST = "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
-_WRONG_KEY = f"must {_CONSIST} (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '{_NAME}')"
-_WRONG_VALUE = (
-    f"a valid label must be an empty string or {_CONSIST} "
-    f"(e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '({_NAME})?')"
-)
-_WRONG_SUBDOMAIN = (
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start "
-    f"and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN}')"
-)
+_KEY = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_VALUE = f"({_KEY})?"
+_MAX_PART, _MAX_SUBDOMAIN = 63, 253
+_ENDS = "and must start and end with an alphanumeric character"
+_CONSIST = f"consist of alphanumeric characters, '-', '_' or '.', {_ENDS}"
 
 
-def key_errors(key: str) -> list[str]:
-    """What is wrong with a label key (a qualified name); empty when nothing is."""
+def subdomain_errors(name: str, words: Words = KUBERNETES_1_36) -> list[str]:
+    """A name of an object or cluster: ``aks-westeurope-1``, at most 253 characters."""
+    errors = _too_long(name, _MAX_SUBDOMAIN, words)
+    if not re.fullmatch(_SUBDOMAIN, name):
+        rule = f"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', {_ENDS}"
+        errors.append(_unlike(rule, _SUBDOMAIN, "example.com"))
+    return errors
+
+
+def label_errors(name: str, words: Words = KUBERNETES_1_36) -> list[str]:
+    """A name without dots, as a namespace has; at most 63 characters."""
+    errors = _too_long(name, _MAX_PART, words)
+    if re.fullmatch(_LABEL, name):
+        return errors
+    if re.fullmatch(_SUBDOMAIN, name):
+        return [*errors, "must not contain dots"]
+    rule = f"a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', {_ENDS}"
+    return [*errors, _unlike(rule, _LABEL, "my-name", "123-abc")]
+
+
+def key_errors(key: str, words: Words = KUBERNETES_1_36) -> list[str]:
+    """A label or taint key (a qualified name): ``gpu`` or ``example.com/gpu``."""
     prefix, slash, name = key.rpartition("/")
     if "/" in prefix:
-        return [
-            f"a valid label key {_WRONG_KEY} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
-        ]
-    errors = [f"prefix part {error}" for error in _prefix_errors(prefix)] if slash else []
+        domain = " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        return [f"{words.key} {_unlike_key()}{domain}"]
+    errors = [f"prefix part {error}" for error in _prefix_errors(prefix, words)] if slash else []
+    errors += [f"name part {error}" for error in _too_long(name, _MAX_PART, words)]
     if not name:
         errors.append("name part must be non-empty")
-    elif _size(name) > _MAX_NAME:
-        errors.append(f"name part {_too_long(_MAX_NAME)}")
-    if not re.fullmatch(_NAME, name):
-        errors.append(f"name part {_WRONG_KEY}")
+    if not re.fullmatch(_KEY, name):
+        errors.append(f"name part {_unlike_key()}")
     return errors
 
 
-def value_errors(value: str) -> list[str]:
-    """What is wrong with a label value; empty when nothing is."""
-    errors = [_too_long(_MAX_NAME)] if _size(value) > _MAX_NAME else []
-    if not re.fullmatch(f"({_NAME})?", value):
-        errors.append(_WRONG_VALUE)
+def value_errors(value: str, words: Words = KUBERNETES_1_36) -> list[str]:
+    """A label or taint value: at most 63 letters, digits, ``-``, ``_`` and ``.``; may be empty."""
+    errors = _too_long(value, _MAX_PART, words)
+    if not re.fullmatch(_VALUE, value):
+        rule = f"a valid label must be an empty string or {_CONSIST}"
+        errors.append(_unlike(rule, _VALUE, "MyValue", "my_value", "12345"))
     return errors
 
 
-def _prefix_errors(prefix: str) -> list[str]:
-    if not prefix:
-        return ["must be non-empty"]
-    errors = [_too_long(_MAX_SUBDOMAIN)] if _size(prefix) > _MAX_SUBDOMAIN else []
-    if not re.fullmatch(_SUBDOMAIN, prefix):
-        errors.append(_WRONG_SUBDOMAIN)
-    return errors
+def _prefix_errors(prefix: str, words: Words) -> list[str]:
+    return subdomain_errors(prefix, words) if prefix else ["must be non-empty"]
 
 
-def _size(text: str) -> int:
-    return len(text.encode())
+def _too_long(text: str, limit: int, words: Words) -> list[str]:
+    return [f"must be no more than {limit} {words.unit}"] if len(text.encode()) > limit else []
 
 
-def _too_long(limit: int) -> str:
-    return f"must be no more than {limit} bytes"
+def _unlike_key() -> str:
+    return _unlike(f"must {_CONSIST}", _KEY, "MyName", "my.name", "123-abc")
+
+
+def _unlike(rule: str, pattern: str, *examples: str) -> str:
+    shown = " or ".join(f"'{example}', " for example in examples)
+    return f"{rule} (e.g. {shown}regex used for validation is '{pattern}')"

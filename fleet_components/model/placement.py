@@ -149,7 +149,10 @@ class ResourceSelector:
 
 @attrs.frozen
 class RollingUpdate:
-    """How many members may change at a time. Percentages count of the wanted number and round up."""
+    """How many members may change at a time. Percentages count of the wanted number and round up.
+
+    ``unavailable_period_seconds`` is how long content that cannot be tracked counts as unavailable.
+    """
 
     max_unavailable: int | str = "25%"
     max_surge: int | str = "25%"

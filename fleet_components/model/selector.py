@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
-from fleet_components.model.labels import key_errors, value_errors
+from fleet_components.model.labels import KUBERNETES_1_34, key_errors, value_errors
 
 Labels = Mapping[str, str]
 
@@ -28,23 +28,23 @@ class Requirement:
 
     @property
     def error(self) -> str:
-        """Why the API machinery refuses it, in its words; empty when it takes it."""
+        """Why the API machinery refuses it, in the words of KubeFleet's release; empty when it takes it."""
         if self.operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
-            return f'"{self.operator}" is not a valid label selector operator'
+            return f"{_quoted(self.operator)} is not a valid label selector operator"
         errors = list(self._errors())
         return errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]" if errors else ""
 
     def _errors(self) -> Iterator[str]:
-        if wrong := key_errors(self.key):
-            yield f"key: Invalid value: {json.dumps(self.key)}: {'; '.join(wrong)}"
+        if wrong := key_errors(self.key, KUBERNETES_1_34):
+            yield f"key: Invalid value: {_quoted(self.key)}: {'; '.join(wrong)}"
         if self.operator in ("In", "NotIn") and not self.values:
             yield "values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty"
         if self.operator in ("Exists", "DoesNotExist") and self.values:
-            shown = json.dumps(self.values, separators=(",", ":"))
+            shown = _quoted(self.values)
             yield f"values: Invalid value: {shown}: values set must be empty for exists and does not exist"
         for index, value in enumerate(self.values):
-            if wrong := value_errors(value):
-                yield f"values[{index}][{self.key}]: Invalid value: {json.dumps(value)}: {'; '.join(wrong)}"
+            if wrong := value_errors(value, KUBERNETES_1_34):
+                yield f"values[{index}][{self.key}]: Invalid value: {_quoted(value)}: {'; '.join(wrong)}"
 
     @property
     def valid(self) -> bool:
@@ -90,3 +90,7 @@ class LabelSelector:
     def matches(self, labels: Labels) -> bool:
         """Whether the labels satisfy every requirement."""
         return all(requirement.matches(labels) for requirement in self.requirements())
+
+
+def _quoted(value: str | Sequence[str]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -9,12 +9,13 @@ import attrs
 from fleet_components.model.decision import Decision, Status
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.memory import UNSCHEDULED, PlacementMemory
-from fleet_components.model.placement import PICK_FIXED, PICK_N, PlacementPolicy
+from fleet_components.model.placement import PlacementPolicy, RollingUpdate
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.record import Objects, Record
 from fleet_components.rollout.plan import Done, Gates, Plan, Wanted
 from fleet_components.rollout.planner import plan
-from fleet_components.rollout.strategy import External, RollingUpdate
+from fleet_components.rollout.read import target_of
+from fleet_components.rollout.strategy import External
 from fleet_components.scheduler.kubefleet import schedule
 
 
@@ -104,16 +105,10 @@ def _wanted(request: Request, decision: Decision[PlacementMemory], revision: int
     return Wanted(
         ranks={name: binding.rank for name, binding in live.items()},
         revision=revision,
-        target=_target(request.policy),
+        target=target_of(request.policy),
         labels={name: clusters[p].labels for name, p in positions.items() if p is not None},
         unscheduled=_unscheduled(decision.status, request.key, decision.memory.snapshot),
     )
-
-
-def _target(policy: PlacementPolicy | None) -> int | None:
-    if policy and policy.placement_type == PICK_N:
-        return policy.number_of_clusters
-    return len(policy.cluster_names) if policy and policy.placement_type == PICK_FIXED else None
 
 
 def _unscheduled(status: Status, key: str, snapshot: int) -> str:

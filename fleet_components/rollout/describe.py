@@ -31,7 +31,10 @@ def _wave(plan: Plan, wave: Wave) -> str:
 
 
 def _removals(plan: Plan) -> Sequence[str]:
-    return [f"at the end: remove {_names(plan.removals)}"] if plan.removals else []
+    reasons: dict[str, list[str]] = {}
+    for cluster in plan.removals:
+        reasons.setdefault(plan.entries[cluster].reason, []).append(cluster)
+    return [f"at the end: remove {_names(clusters)}" + (f": {why}" if why else "") for why, clusters in reasons.items()]
 
 
 def _held(plan: Plan) -> Iterable[str]:

@@ -11,7 +11,8 @@ from typing import Literal
 
 import attrs
 
-from fleet_components.rollout.strategy import RollingUpdate
+from fleet_components.model.placement import RollingUpdate
+from fleet_components.rollout.strategy import Budget
 
 BindingState = Literal["Scheduled", "Bound", "Unscheduled"]
 
@@ -126,7 +127,7 @@ def one_pass(bindings: Sequence[Binding], strategy: RollingUpdate, target: int |
     repairs = [b for b in stale if b.failed]
     updates = [b for b in stale if not b.failed]
 
-    budget = strategy.budget(len(picked) if target is None else target)
+    budget = Budget.of(strategy, len(picked) if target is None else target)
     disruptable = budget.disruptable(_stays_ready(bindings, strategy))
     addable = budget.addable(sum(b.can_be_ready for b in bindings))
     removed = removals[:disruptable]

@@ -103,7 +103,7 @@ class Entry:
     Attributes:
         change: what happens to it now.
         placed: what is sent to it; None when it has nothing, or is left.
-        reason: why it is held; empty when it is not.
+        reason: why it is held, or has to be left; empty where there is nothing to say.
     """
 
     change: Change

@@ -1,4 +1,4 @@
-"""Reads strategies, update runs and targets from the form in which users write them.
+"""Reads update runs and targets from what users wrote.
 
 Takes objects that were admitted: what the API would refuse is not looked at again.
 """
@@ -10,41 +10,21 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from fleet_components.model.codec import decode
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.selector import LabelSelector, Requirement
-from fleet_components.rollout.strategy import External, RollingUpdate, Stage, Task, UpdateRun
+from fleet_components.model.placement import PICK_FIXED, PICK_N, PlacementPolicy
+from fleet_components.model.selector import LabelSelector
+from fleet_components.rollout.strategy import Stage, Task, UpdateRun
 
 _UNIT_SECONDS = {"h": 3600, "m": 60, "s": 1}
 _DURATION_PART = re.compile(r"([0-9.]+)([hms])")
 
 
-def read_strategy(strategy: Mapping[str, Any] | None, run: UpdateRun | None = None) -> RollingUpdate | External:
-    """Read ``spec.strategy`` of a placement; absent fields have KubeFleet's defaults.
-
-    Args:
-        strategy: the field, None when absent.
-        run: the update run in force, for a placement whose strategy is ``External``.
-    """
-    strategy = strategy or {}
-    if strategy.get("type") == "External":
-        return External(run)
-    given = strategy.get("rollingUpdate") or {}
-    fields = {
-        "max_unavailable": given.get("maxUnavailable"),
-        "max_surge": given.get("maxSurge"),
-        "unavailable_period_seconds": given.get("unavailablePeriodSeconds"),
-    }
-    return RollingUpdate(**{name: value for name, value in fields.items() if value is not None})
-
-
-def read_target(policy: Mapping[str, Any] | None) -> int | None:
-    """How many clusters ``spec.policy`` of a placement asks for; None for PickAll: those that it finds."""
-    match (policy or {}).get("placementType"):
-        case "PickN":
-            return int((policy or {})["numberOfClusters"])
-        case "PickFixed":
-            return len((policy or {}).get("clusterNames") or ())
-    return None
+def target_of(policy: PlacementPolicy | None) -> int | None:
+    """How many clusters a placement asks for; None for PickAll: those that it finds."""
+    if policy and policy.placement_type == PICK_N:
+        return policy.number_of_clusters
+    return len(policy.cluster_names) if policy and policy.placement_type == PICK_FIXED else None
 
 
 def read_update_run(run: Manifest, strategy: Manifest) -> UpdateRun:
@@ -61,7 +41,7 @@ def _stage(stage: Mapping[str, Any]) -> Stage:
     selector = stage.get("labelSelector")
     return Stage(
         stage["name"],
-        None if selector is None else _selector(selector),
+        None if selector is None else decode(LabelSelector, selector),
         stage.get("sortingLabelKey"),
         stage.get("maxConcurrency", 1),
         _tasks(stage.get("beforeStageTasks")),
@@ -71,14 +51,6 @@ def _stage(stage: Mapping[str, Any]) -> Stage:
 
 def _tasks(tasks: Sequence[Mapping[str, Any]] | None) -> tuple[Task, ...]:
     return tuple(Task(task["type"], _duration(task.get("waitTime"))) for task in tasks or ())
-
-
-def _selector(selector: Mapping[str, Any]) -> LabelSelector:
-    expressions = selector.get("matchExpressions") or ()
-    return LabelSelector(
-        selector.get("matchLabels") or {},
-        tuple(Requirement(e["key"], e["operator"], tuple(e.get("values") or ())) for e in expressions),
-    )
 
 
 def _duration(text: str | None) -> timedelta | None:

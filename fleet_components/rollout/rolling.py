@@ -12,9 +12,10 @@ from itertools import groupby, islice
 
 import attrs
 
+from fleet_components.model.placement import RollingUpdate
 from fleet_components.rollout.layout import Layout
 from fleet_components.rollout.situation import Clusters, Situation
-from fleet_components.rollout.strategy import Budget, RollingUpdate
+from fleet_components.rollout.strategy import Budget
 
 
 @attrs.define
@@ -50,7 +51,7 @@ def roll(situation: Situation, strategy: RollingUpdate, *, untrackable: bool) ->
             ``unavailablePeriodSeconds``.
     """
     target = situation.wanted.target
-    budget = strategy.budget(len(situation.wanted.ranks) if target is None else target)
+    budget = Budget.of(strategy, len(situation.wanted.ranks) if target is None else target)
     progress = _start(situation, budget)
     waves = _waves(situation, progress)
     fresh = {cluster: number for number, wave in enumerate(waves, start=1) for cluster in wave}

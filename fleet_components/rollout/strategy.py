@@ -7,6 +7,7 @@ from typing import Literal
 
 import attrs
 
+from fleet_components.model.placement import RollingUpdate
 from fleet_components.model.selector import LabelSelector
 
 IntOrPercent = int | str
@@ -41,6 +42,14 @@ class Budget:
     unavailable: int
     surge: int
 
+    @classmethod
+    def of(cls, rolling: RollingUpdate, target: int) -> Budget:
+        """The budget of a placement that is meant to have ``target`` clusters; percentages of it round up."""
+        unavailable, surge = (
+            scaled(value, target, round_up=True) for value in (rolling.max_unavailable, rolling.max_surge)
+        )
+        return cls(target, unavailable, surge)
+
     @property
     def needed(self) -> int:
         """How many clusters must stay available; negative when all may go."""
@@ -53,29 +62,6 @@ class Budget:
     def addable(self, holding: int) -> int:
         """How many clusters may be added to the ``holding`` ones that have the placement."""
         return max(0, self.target + self.surge - holding)
-
-
-@attrs.frozen
-class RollingUpdate:
-    """``spec.strategy.rollingUpdate`` of a KubeFleet placement.
-
-    Attributes:
-        max_unavailable: number or percentage of the target number, rounded up; default 25 %.
-        max_surge: the same; default 25 %.
-        unavailable_period_seconds: how long content that cannot be tracked counts as unavailable; default 60.
-    """
-
-    max_unavailable: IntOrPercent = "25%"
-    max_surge: IntOrPercent = "25%"
-    unavailable_period_seconds: int = 60
-
-    def budget(self, target: int) -> Budget:
-        """The budget of a placement that is meant to have ``target`` clusters."""
-        return Budget(
-            target,
-            scaled(self.max_unavailable, target, round_up=True),
-            scaled(self.max_surge, target, round_up=True),
-        )
 
 
 @attrs.frozen

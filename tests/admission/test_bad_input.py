@@ -63,7 +63,7 @@ _BAD = {
     ),
     "version that does not exist": (
         _PLACEMENT.replace("/v1", "/v2"),
-        (1, "kind", "apiVersion", "/v2", "write apiVersion: placement.kubernetes-fleet.io/v1beta1"),
+        (1, "kind", "apiVersion", "/v2", "write apiVersion: placement.kubernetes-fleet.io/v1"),
     ),
     "group misspelt": (
         _MEMBER.replace(".io/", "/"),
@@ -72,12 +72,12 @@ _BAD = {
             "kind",
             "apiVersion",
             "cluster.kubernetes-fleet/v1",
-            "write apiVersion: cluster.kubernetes-fleet.io/v1beta1",
+            "write apiVersion: cluster.kubernetes-fleet.io/v1",
         ),
     ),
     "kind in the core group": (
         _MEMBER.replace("cluster.kubernetes-fleet.io/", ""),
-        (1, "kind", "apiVersion", 'in version "v1"', "write apiVersion: cluster.kubernetes-fleet.io/v1beta1"),
+        (1, "kind", "apiVersion", 'in version "v1"', "write apiVersion: cluster.kubernetes-fleet.io/v1"),
     ),
     "field misspelt": (
         _PLACEMENT + "  policy:\n    placementTyp: PickAll\n",
@@ -270,6 +270,85 @@ def test_several_problems_come_at_once() -> None:
         "spec.heartbeatPeriodSeconds",
         "spec.taints[0].effect",
     ]
+
+
+_POLICY = _PLACEMENT + "  policy:\n    placementType: PickN\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (_POLICY + "    numberOfCluster: 3\n", ["spec.policy.numberOfCluster"]),
+        (_PLACEMENT.replace("resourceSelectors", "resourceSelector"), ["spec.resourceSelector"]),
+        (_POLICY + "    clusterName: [a]\n", ["spec.policy", "spec.policy.clusterName"]),
+        (_POLICY + "    numberOfCluster: 3\n    numberOfClusters: -1\n", ["numberOfCluster", "numberOfClusters"]),
+        (
+            _PLACEMENT + "  policy:\n    placementType: PickFixed\n    numberOfClustrs: 3\n",
+            ["spec.policy.numberOfClustrs"],
+        ),
+        (
+            _PLACEMENT + "  policy:\n    tolerations:\n    - key: a b\n      operatr: Exists\n      value: x\n",
+            ["tolerations[0].key", "tolerations[0].operatr"],
+        ),
+        (
+            _PLACEMENT.replace("resourceSelectors", "resourceSelector").replace("version: v1", "Version: v1"),
+            ["spec.resourceSelector"],
+        ),
+        (
+            _PLACEMENT.replace("resourceSelectors", "resourceSelector").replace("Namespace", "ConfigMap"),
+            ["spec.resourceSelector"],
+        ),
+    ],
+    ids=[
+        "rule",
+        "required field",
+        "other field",
+        "both given",
+        "not missed",
+        "earlier stage",
+        "within another",
+        "later stage",
+    ],
+)
+def test_what_a_misspelt_field_entails_is_not_told(text: str, shown: list[str]) -> None:
+    paths = [show_path(problem.path) for problem in _admit(text).problems]
+    assert [path[-len(end) :] for path, end in zip(paths, shown, strict=True)] == shown
+
+
+def test_a_refusal_that_is_not_told_is_still_one_of_a_hub() -> None:
+    refusals = _admit(_POLICY + "    numberOfCluster: 3\n").refusals
+    assert [(refusal.stage, refusal.follows) for refusal in refusals] == [("strict", False), ("crd", True)]
+
+
+def test_problems_come_in_the_order_of_lines() -> None:
+    wrong = "  strategy:\n    rollingUpdate:\n      maxSurge: x\n  policy:\n    placementType: Pickall\n    number: 3\n"
+    admission = _admit(_PLACEMENT + wrong)
+    assert [problem.line for problem in admission.problems] == [10, 12, 13]
+    assert [refusal.problem.line for refusal in admission.refusals] == [13, 12, 10]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "version"),
+    [("", "v1"), ("  strategy:\n    deleteStrategy: {propagationPolicy: Abandon}\n", "v1beta1")],
+)
+def test_the_version_named_has_all_fields(strategy: str, version: str) -> None:
+    (problem,) = _admit(_PLACEMENT.replace("/v1", "/v2") + strategy).problems
+    assert problem.hint == f"write apiVersion: placement.kubernetes-fleet.io/{version}"
+
+
+@pytest.mark.parametrize(
+    ("group", "version", "kind"),
+    [
+        ("rbac.authorization.k8s.io", "v1beta1", "ClusterRole"),
+        ("authentication.k8s.io", "v1", "TokenReview"),
+        ("resource.k8s.io", "v1", "DeviceTaintRule"),
+        ("placement.kubernetes-fleet.io", "v1", "ClusterResourceEnvelope"),
+    ],
+)
+def test_what_a_hub_does_not_offer_cannot_be_selected(group: str, version: str, kind: str) -> None:
+    selector = f"group: {group}, version: {version}, kind: {kind}"
+    (refusal,) = _admit(_PLACEMENT.replace('group: "", version: v1, kind: Namespace', selector)).refusals
+    assert f'no matches for kind "{kind}" in version "{group}/{version}"' in refusal.text
 
 
 _CUSTOM = _PLACEMENT.replace('group: ""', "group: example.com").replace("kind: Namespace", "kind: Widget")

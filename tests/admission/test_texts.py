@@ -5,8 +5,17 @@ from __future__ import annotations
 import pytest
 
 from fleet_components.admission import gotext
-from fleet_components.admission.names import label_errors, label_selector_error, qualified_name_errors, subdomain_errors
 from fleet_components.admission.quantity_text import canonical
+from fleet_components.model.codec import decode
+from fleet_components.model.labels import (
+    KUBERNETES_1_34,
+    KUBERNETES_1_36,
+    Words,
+    key_errors,
+    label_errors,
+    subdomain_errors,
+)
+from fleet_components.model.selector import LabelSelector
 
 
 @pytest.mark.parametrize(
@@ -47,7 +56,7 @@ def test_no_quantity_has_no_canonical_form() -> None:
 
 @pytest.mark.parametrize("name", ["gpu", "a", "example.com/gpu", "9-_.9", "A.b_C"])
 def test_label_keys_that_are_taken(name: str) -> None:
-    assert qualified_name_errors(name) == []
+    assert key_errors(name) == []
 
 
 @pytest.mark.parametrize(
@@ -62,13 +71,22 @@ def test_label_keys_that_are_taken(name: str) -> None:
     ],
 )
 def test_label_keys_that_are_refused(name: str, starts: list[str]) -> None:
-    errors = qualified_name_errors(name)
+    errors = key_errors(name, KUBERNETES_1_34)
     assert [error[: len(start)] for error, start in zip(errors, starts, strict=True)] == starts
+
+
+@pytest.mark.parametrize(
+    ("words", "key", "unit"),
+    [(KUBERNETES_1_34, "a qualified name", "characters"), (KUBERNETES_1_36, "a valid label key", "bytes")],
+)
+def test_releases_differ_in_two_words(words: Words, key: str, unit: str) -> None:
+    assert key_errors("a/b/c", words)[0].startswith(f"{key} must consist of")
+    assert key_errors("é" * 32, words)[0] == f"name part must be no more than 63 {unit}"
 
 
 def test_names_of_objects() -> None:
     assert subdomain_errors("a.b-c") == label_errors("a-b") == []
-    assert subdomain_errors("a" * 254) == ["must be no more than 253 characters"]
+    assert subdomain_errors("a" * 254) == ["must be no more than 253 bytes"]
     assert label_errors("a.b") == ["must not contain dots"]
     assert subdomain_errors("a\n") != []
 
@@ -86,7 +104,7 @@ def test_names_of_objects() -> None:
     ],
 )
 def test_label_selectors(selector: dict[str, object], error: str) -> None:
-    found = label_selector_error(selector)
+    found = decode(LabelSelector, selector).error
     assert found.startswith(error)
     assert bool(found) == bool(error)
 

@@ -9,32 +9,47 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from fleet_components.content.revision import canonical, compress, decompress, digest, revision_of
+from fleet_components.content.revision import canonical, compress, decompress
 from fleet_components.model.problem import FleetError
+from fleet_components.plan.record import Objects, Record, digest
 from tests.content.build import obj, objects
+
+A, B, C = ((obj("ConfigMap", name).data,) for name in "abc")
 
 
 @pytest.mark.parametrize(
     ("kept", "wanted", "index"),
     [
-        ({}, "a", 0),
-        ({0: "a"}, "a", 0),
-        ({0: "a"}, "b", 1),
-        ({3: "a", 7: "b"}, "b", 7),
-        ({3: "a", 7: "b"}, "c", 8),
-        ({3: "a", 7: "b"}, "a", 8),
+        ({}, A, 0),
+        ({0: A}, A, 0),
+        ({0: A}, B, 1),
+        ({3: A, 7: B}, B, 7),
+        ({3: A, 7: B}, C, 8),
+        ({3: A, 7: B}, A, 8),
     ],
 )
-def test_the_number_of_a_content(kept: dict[int, str], wanted: str, index: int) -> None:
-    assert revision_of(wanted, kept) == index
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_the_number_of_a_content(kept: dict[int, Objects], wanted: Objects, index: int, encrypted: bool) -> None:
+    digests = {revision: digest(objects) for revision, objects in kept.items()}
+    record = Record(max(kept, default=-1), contents={} if encrypted else kept, digests=digests)
+    assert record.next_revision(wanted) == index
+
+
+def test_a_number_is_not_given_again_to_another_content() -> None:
+    assert Record(3, digests={3: digest(A), 7: digest(B)}).next_revision(C) == 8
 
 
 def test_the_digest_sees_data_and_order_only() -> None:
-    a, b = obj("ConfigMap", "a", data={"x": "é", "y": "2"}), obj("ConfigMap", "b")
-    same = obj("ConfigMap", "a", data={"y": "2", "x": "é"})
-    assert digest([a, b]) == digest([same, b])
-    assert len({digest([a, b]), digest([b, a]), digest([a]), digest([]), digest([obj("ConfigMap", "a")])}) == 5
+    a, b = ({"kind": "ConfigMap", "data": {"x": "é", "y": "2"}}, {"kind": "ConfigMap"})
+    same = {"data": {"y": "2", "x": "é"}, "kind": "ConfigMap"}
+    assert digest((a, b)) == digest((same, b))
+    assert len({digest(objects) for objects in ((a, b), (b, a), (a,), (), (b,))}) == 5
     assert canonical({"b": [1, True, None], "a": "é"}) == '{"a":"é","b":[1,true,null]}'
+
+
+def test_the_digest_lets_nothing_be_guessed_of_a_secret() -> None:
+    one, other = (obj("Secret", "s", data={"password": value}).data for value in ("MQ==", "Mg=="))
+    assert digest((one,)) == digest((other,))
 
 
 @settings(max_examples=40)

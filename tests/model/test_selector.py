@@ -88,7 +88,7 @@ def test_unknown_operators_are_errors() -> None:
         ),
         (
             Requirement("k", "In", ("-" * 64,)),
-            ['values[0][k]: Invalid value: "----', '": must be no more than 63 bytes; a valid label must'],
+            ['values[0][k]: Invalid value: "----', '": must be no more than 63 characters; a valid label must'],
         ),
         (
             Requirement("k", "Exists", ("x", "y")),

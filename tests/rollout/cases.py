@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fleet_components.model.codec import decode
+from fleet_components.model.placement import PlacementPolicy, Strategy
 from fleet_components.rollout.kubefleet import Binding, Condition, one_pass
-from fleet_components.rollout.read import read_strategy, read_target
-from fleet_components.rollout.strategy import RollingUpdate
+from fleet_components.rollout.read import target_of
 
 
 def outcome(case: Mapping[str, Any]) -> dict[str, Any]:
     """What one pass decides for the case, in the form of its ``expected``."""
-    strategy = read_strategy(case["strategy"])
-    assert isinstance(strategy, RollingUpdate)
-    decided = one_pass([_binding(b) for b in case["bindings"]], strategy, read_target(case["policy"]))
+    strategy = decode(Strategy, case["strategy"] or {})
+    policy = decode(PlacementPolicy, case["policy"] or {})
+    decided = one_pass([_binding(b) for b in case["bindings"]], strategy.rolling_update, target_of(policy))
     return {
         "actNow": list(decided.act_now),
         "blocked": list(decided.blocked),

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from fleet_components.model.placement import RollingUpdate
 from fleet_components.rollout.kubefleet import Binding, BindingState, Condition, one_pass
-from fleet_components.rollout.strategy import RollingUpdate
 from tests.rollout.cases import outcome
 from tests.shared import shared
 

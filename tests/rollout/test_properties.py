@@ -9,10 +9,11 @@ from typing import TypeVar
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fleet_components.model.placement import RollingUpdate
 from fleet_components.rollout.kubefleet import Binding, Condition, one_pass
 from fleet_components.rollout.plan import Change, Done, Plan, Wanted
 from fleet_components.rollout.planner import plan
-from fleet_components.rollout.strategy import RollingUpdate
+from fleet_components.rollout.strategy import Budget
 from tests.rollout.world import World, picked
 
 V = TypeVar("V")
@@ -51,7 +52,7 @@ def test_rollouts_end_and_are_silent_then(world: World, wanted: Wanted, strategy
     assert silent == last
     assert silent.placed == world.previous
     assert {entry.change for entry in silent.entries.values()} <= {Change.KEEP, Change.HELD}
-    budget = strategy.budget(wanted.target or 0)
+    budget = Budget.of(strategy, wanted.target or 0)
     if budget.unavailable and len(wanted.ranks) == wanted.target:
         assert world.running == dict.fromkeys(wanted.ranks, wanted.revision)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from fleet_components.model.placement import RollingUpdate
 from fleet_components.rollout.plan import Change, Done, Placed, Plan, Wave
-from fleet_components.rollout.strategy import RollingUpdate
 from tests.rollout.world import World, picked
 
 DEFAULT = RollingUpdate()

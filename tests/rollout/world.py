@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from fleet_components.model.placement import RollingUpdate
 from fleet_components.rollout.plan import Change, Done, Gates, Placed, Plan, Wanted, Wave
 from fleet_components.rollout.planner import plan
-from fleet_components.rollout.strategy import External, RollingUpdate
+from fleet_components.rollout.strategy import Budget, External
 
 
 def picked(names: Collection[str], revision: int, target: int | None = None) -> Wanted:
@@ -71,7 +72,7 @@ class World:
         return False
 
     def _watch_wave(self, planned: Plan, wave: Wave, wanted: Wanted, strategy: RollingUpdate) -> None:
-        budget = strategy.budget(len(wanted.ranks) if wanted.target is None else wanted.target)
+        budget = Budget.of(strategy, len(wanted.ranks) if wanted.target is None else wanted.target)
         broken = self.broken & set(wanted.ranks)
         updated = {n for n in wave.clusters if planned.entries[n].change is Change.UPDATE} - broken
         added = {n for n in wave.clusters if planned.entries[n].change is Change.ADD}
@@ -83,7 +84,7 @@ class World:
             assert len(self.done) + len(added) <= budget.target + budget.surge
 
     def _watch_removals(self, planned: Plan, wanted: Wanted, strategy: RollingUpdate) -> None:
-        budget = strategy.budget(len(wanted.ranks) if wanted.target is None else wanted.target)
+        budget = Budget.of(strategy, len(wanted.ranks) if wanted.target is None else wanted.target)
         serving = set(self.done) - self.broken
         if serving.intersection(planned.removals):
             assert len(serving.difference(planned.removals)) >= budget.needed

@@ -15,7 +15,6 @@ from fleet_components.admission.karmada.field_error import (
     shown,
     unsupported,
 )
-from fleet_components.admission.names import label_errors
 from fleet_components.admission.registry import Kind, Object, Request, whole
 from fleet_components.admission.schema import (
     anything,
@@ -27,7 +26,7 @@ from fleet_components.admission.schema import (
     struct,
     text,
 )
-from fleet_components.model.labels import key_errors, value_errors
+from fleet_components.model.labels import key_errors, label_errors, value_errors
 
 _SYNC_MODES = ("Pull", "Push")
 _EFFECTS = ("NoSchedule", "NoExecute")

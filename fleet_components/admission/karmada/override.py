@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from fleet_components.admission.karmada.overriders import OVERRIDERS
-from fleet_components.admission.karmada.propagation import GROUP, set_selectors_namespace
+from fleet_components.admission.karmada.policy import policy_kinds, set_selectors_namespace
 from fleet_components.admission.karmada.selection import CLUSTER_AFFINITY, RESOURCE_SELECTORS
 from fleet_components.admission.karmada.webhook.override import validate_override
-from fleet_components.admission.registry import Kind, whole
 from fleet_components.admission.schema import listing, struct
 
 _RULES = listing(
@@ -36,21 +35,4 @@ def _set_defaults(policy: dict[str, Any]) -> None:
     policy["spec"].setdefault("overriders", {})
 
 
-KINDS = (
-    Kind(
-        GROUP,
-        "v1alpha1",
-        "OverridePolicy",
-        whole({"spec": _SPEC}, go="v1alpha1.OverridePolicy"),
-        namespaced=True,
-        mutate=_set_defaults,
-        validate=validate_override,
-    ),
-    Kind(
-        GROUP,
-        "v1alpha1",
-        "ClusterOverridePolicy",
-        whole({"spec": _SPEC}, go="v1alpha1.ClusterOverridePolicy"),
-        validate=validate_override,
-    ),
-)
+KINDS = policy_kinds("OverridePolicy", _SPEC, validate_override, mutate=_set_defaults, mutate_cluster_wide=None)

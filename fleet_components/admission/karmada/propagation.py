@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from fleet_components.admission.karmada.placement import PLACEMENT
+from fleet_components.admission.karmada.policy import policy_kinds, set_selectors_namespace
 from fleet_components.admission.karmada.selection import RESOURCE_SELECTORS
 from fleet_components.admission.karmada.suspension import SUSPENSION
 from fleet_components.admission.karmada.webhook.propagation import validate_propagation
-from fleet_components.admission.registry import Kind, whole
 from fleet_components.admission.schema import flag, integer, listing, struct, text
 
-GROUP = "policy.karmada.io"
 _DEFAULT_GRACE_SECONDS = 600
 _SERVICE_IMPORT = ("multicluster.x-k8s.io/v1alpha1", "ServiceImport")
 
@@ -108,33 +107,15 @@ def _default_constraint(constraint: dict[str, Any]) -> None:
     constraint.setdefault("minGroups", 1)
 
 
-def set_selectors_namespace(policy: dict[str, Any]) -> None:
-    """Selectors of a namespaced policy select in its namespace."""
-    for selector in policy["spec"].get("resourceSelectors", ()):
-        selector.setdefault("namespace", policy.get("metadata", {}).get("namespace") or "default")
-
-
 def _set_namespaced_defaults(policy: dict[str, Any]) -> None:
     set_selectors_namespace(policy)
     _set_defaults(policy)
 
 
-KINDS = (
-    Kind(
-        GROUP,
-        "v1alpha1",
-        "PropagationPolicy",
-        whole({"spec": _SPEC}, go="v1alpha1.PropagationPolicy"),
-        namespaced=True,
-        mutate=_set_namespaced_defaults,
-        validate=validate_propagation,
-    ),
-    Kind(
-        GROUP,
-        "v1alpha1",
-        "ClusterPropagationPolicy",
-        whole({"spec": _SPEC}, go="v1alpha1.ClusterPropagationPolicy"),
-        mutate=_set_defaults,
-        validate=validate_propagation,
-    ),
+KINDS = policy_kinds(
+    "PropagationPolicy",
+    _SPEC,
+    validate_propagation,
+    mutate=_set_namespaced_defaults,
+    mutate_cluster_wide=_set_defaults,
 )

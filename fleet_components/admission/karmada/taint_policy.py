@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fleet_components.admission.finding import Denial, Finding
 from fleet_components.admission.karmada.field_error import deny_fields, duplicate, forbidden, quoted
-from fleet_components.admission.karmada.propagation import GROUP
+from fleet_components.admission.karmada.policy import GROUP
 from fleet_components.admission.karmada.selection import CLUSTER_AFFINITY
 from fleet_components.admission.registry import Kind, Object, Request, whole
 from fleet_components.admission.schema import listing, struct, text

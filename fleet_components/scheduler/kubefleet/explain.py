@@ -45,7 +45,7 @@ def explain(
         if members is None or name in members
     ]
     gone = [
-        MemberExplanation(name, False, "gone from the fleet; what it ran is left or replaced")
+        MemberExplanation(name, False, "no longer a member of the fleet, so it cannot be picked")
         for name in sorted(bindings)
         if inventory.position(name) is None and (members is None or name in members)
     ]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import reduce
 from itertools import islice
+from operator import or_
 
 from fleet_components.model import mask as masks
 from fleet_components.model.decision import Status
@@ -21,7 +23,6 @@ from fleet_components.scheduler.kubefleet.decisions import (
 from fleet_components.scheduler.kubefleet.profile import (
     AFFINITY,
     SPREAD,
-    explained_filters,
     filter_members,
     steady_filters,
 )
@@ -147,7 +148,8 @@ def _by_affinity(state: CycleState) -> list[int]:
 def _reasons(state: CycleState, filtered: Filtered[CycleState]) -> list[tuple[str, str]]:
     """The first 20 filtered members by name, with the reason of the first filter that stopped each."""
     reasons = []
-    for position in masks.positions(explained_filters(filtered))[:MAX_NOT_SELECTED]:
+    stopped = reduce(or_, (mask for _, mask in filtered.stopped))
+    for position in masks.positions(stopped)[:MAX_NOT_SELECTED]:
         plugin = filtered.stopped_by(position)
         assert plugin is not None
         reasons.append((state.inventory.names[position], plugin.reason(state, position)))

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from fleet_components.admission import gotext
 from fleet_components.admission.finding import Finding
 from fleet_components.admission.kubefleet.webhook.affinity import check_preferred, check_required
-from fleet_components.admission.names import label_value_errors, qualified_name_errors, subdomain_errors
 from fleet_components.admission.registry import Object
+from fleet_components.model.labels import KUBERNETES_1_34, key_errors, subdomain_errors, value_errors
 
 _MAX_NAME = 63
 _TOLERATION = {"key": "Key", "operator": "Operator", "value": "Value", "effect": "Effect"}
@@ -115,7 +115,7 @@ def _check_names(names: Sequence[str]) -> Iterator[Finding]:
     seen: set[str] = set()
     for index, name in enumerate(names):
         path = ("clusterNames", index)
-        if errors := subdomain_errors(name):
+        if errors := subdomain_errors(name, KUBERNETES_1_34):
             what = f"PickFixed cluster name {name} is not a valid member name: {'; '.join(errors)}"
             yield Finding(what, path, "write the name of a MemberCluster")
         if len(name.encode()) > _MAX_NAME:
@@ -138,7 +138,7 @@ def _check_tolerations(tolerations: Sequence[Object]) -> Iterator[Finding]:
 
 def _check_toleration(toleration: Object) -> Iterator[Finding]:
     shown, key, value = _show(toleration), toleration.get("key", ""), toleration.get("value", "")
-    for error in qualified_name_errors(key) if key else ():
+    for error in key_errors(key, KUBERNETES_1_34) if key else ():
         yield Finding(f"invalid toleration key {shown}: {error}", ("key",), "write, for example, key: dedicated")
     if toleration["operator"] == "Exists":
         if value:
@@ -148,7 +148,7 @@ def _check_toleration(toleration: Object) -> Iterator[Finding]:
     if not key:
         what = f"invalid toleration {shown}: toleration key cannot be empty, when operator is Equal"
         yield Finding(what, ("key",), "name the key of the taint, or write operator: Exists to tolerate all taints")
-    for error in label_value_errors(value):
+    for error in value_errors(value, KUBERNETES_1_34):
         yield Finding(f"invalid toleration value {shown}: {error}", ("value",), "write, for example, value: gpu")
 
 

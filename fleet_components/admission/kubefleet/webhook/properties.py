@@ -8,9 +8,9 @@ from itertools import pairwise
 import attrs
 
 from fleet_components.admission.finding import Finding
-from fleet_components.admission.names import qualified_name_errors, subdomain_errors
 from fleet_components.admission.quantity_text import canonical
 from fleet_components.admission.registry import Object
+from fleet_components.model.labels import KUBERNETES_1_34, key_errors, subdomain_errors
 from fleet_components.model.quantity import Quantity, is_quantity, parse_quantity
 
 _RESOURCE_PREFIX = "resources.kubernetes-fleet.io/"
@@ -36,16 +36,16 @@ def property_name_error(name: str) -> str:
         return _resource_name_error(name)
     first, *others = name.split("/")
     if not others:
-        errors = qualified_name_errors(name)
+        errors = key_errors(name, KUBERNETES_1_34)
         return f"property name {name} is not valid: {'; '.join(errors)}" if errors else ""
-    subdomain, qualified = subdomain_errors(first), qualified_name_errors(first)
+    subdomain, qualified = subdomain_errors(first, KUBERNETES_1_34), key_errors(first, KUBERNETES_1_34)
     if subdomain and qualified:
         return (
             f"property name first segment {first} is not valid: it is neither a valid DNS subdomain "
             f"({'; '.join(subdomain)}) nor a valid qualified name ({'; '.join(qualified)})"
         )
     for segment in others:
-        if errors := qualified_name_errors(segment):
+        if errors := key_errors(segment, KUBERNETES_1_34):
             return f"property name segment {segment} is not valid: {'; '.join(errors)}"
     return ""
 
@@ -57,7 +57,7 @@ def _resource_name_error(name: str) -> str:
     if capacity not in _CAPACITIES:
         known = " ".join(_CAPACITIES)
         return f"invalid capacity type in resource property name {name}, supported values are [{known}]"
-    errors = qualified_name_errors(name)
+    errors = key_errors(name, KUBERNETES_1_34)
     return f"property name {name} is not valid: {'; '.join(errors)}" if errors else ""
 
 

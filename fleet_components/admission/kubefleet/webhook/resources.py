@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from fleet_components.admission import gotext
 from fleet_components.admission.finding import Finding
 from fleet_components.admission.kubefleet.webhook.known_resources import Scope, meant, served_versions
-from fleet_components.admission.names import label_selector_error
 from fleet_components.admission.registry import Object
+from fleet_components.model.codec import decode
+from fleet_components.model.selector import LabelSelector
 
 _FIELDS = {
     "group": "Group",
@@ -45,7 +46,7 @@ def check_labels(term: Object) -> Iterator[Finding]:
 
 def check_label_selector(selector: Object | None, holder: str) -> Iterator[Finding]:
     """A label selector; ``holder`` is what the webhook calls the place where it stands."""
-    if selector is not None and (error := label_selector_error(selector)):
+    if selector is not None and (error := decode(LabelSelector, selector).error):
         what = f"the labelSelector in {holder} {gotext.label_selector(selector)} is invalid: {error}"
         do = "operators are In and NotIn with values, Exists and DoesNotExist without"
         yield Finding(what, ("labelSelector",), do)

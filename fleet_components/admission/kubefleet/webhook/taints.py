@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from fleet_components.admission import gotext
 from fleet_components.admission.finding import Denial, Finding, deny
-from fleet_components.admission.names import label_value_errors, qualified_name_errors
 from fleet_components.admission.registry import Request
+from fleet_components.model.labels import KUBERNETES_1_34, key_errors, value_errors
 
 _FIELDS = {"key": "Key", "value": "Value", "effect": "Effect"}
 
@@ -23,10 +23,10 @@ def validate_member_cluster(request: Request) -> Denial | None:
 def _check_taints(taints: list[dict[str, str]]) -> Iterator[Finding]:
     for index, taint in enumerate(taints):
         path, shown = ("spec", "taints", index), gotext.fields(taint, _FIELDS)
-        for error in qualified_name_errors(taint["key"]):
+        for error in key_errors(taint["key"], KUBERNETES_1_34):
             what = f"invalid taint key {shown}: {error}"
             yield Finding(what, (*path, "key"), "write, for example, key: example.com/dedicated")
-        for error in label_value_errors(taint.get("value", "")):
+        for error in value_errors(taint.get("value", ""), KUBERNETES_1_34):
             what = f"invalid taint value {shown}: {error}"
             yield Finding(what, (*path, "value"), "write, for example, value: gpu")
         if taint in taints[:index]:

@@ -1,0 +1,37 @@
+"""What the policies of Karmada share: their group, and that each has a namespaced and a cluster-wide form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fleet_components.admission.finding import Denial
+from fleet_components.admission.registry import Kind, Request, whole
+from fleet_components.admission.schema import Schema
+
+GROUP = "policy.karmada.io"
+
+Mutate = Callable[[dict[str, Any]], None]
+
+
+def policy_kinds(
+    name: str,
+    spec: Schema,
+    validate: Callable[[Request], Denial | None],
+    *,
+    mutate: Mutate,
+    mutate_cluster_wide: Mutate | None,
+) -> tuple[Kind, Kind]:
+    """A policy of the objects of one namespace, and the same for the whole cluster: ``Cluster`` and the name."""
+
+    def kind(name: str, mutate: Mutate | None, *, namespaced: bool) -> Kind:
+        schema = whole({"spec": spec}, go=f"v1alpha1.{name}")
+        return Kind(GROUP, "v1alpha1", name, schema, namespaced, mutate, validate)
+
+    return kind(name, mutate, namespaced=True), kind(f"Cluster{name}", mutate_cluster_wide, namespaced=False)
+
+
+def set_selectors_namespace(policy: dict[str, Any]) -> None:
+    """Selectors of a namespaced policy select in its namespace."""
+    for selector in policy["spec"].get("resourceSelectors", ()):
+        selector.setdefault("namespace", policy.get("metadata", {}).get("namespace") or "default")
