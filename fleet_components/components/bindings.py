@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
 import grpc  # type: ignore[import-untyped]
 import pulumi
 from google.protobuf.json_format import MessageToDict
@@ -20,12 +21,26 @@ from fleet_components.rollout.plan import Done
 
 _TYPE = "pulumi-python:dynamic/fleet:Binding"
 _DECIDED = "pulumi-python:dynamic/fleet:Placement"
+_ROSTER = "pulumi-python:dynamic/fleet:Roster"
 _READ = "pulumi:pulumi:readStackResourceOutputs"
 _TRIES = 5
 
 
-def read_bindings(fleet: str) -> Mapping[str, Mapping[str, Done]]:
-    """What runs on each cluster, by placement key; empty on a new stack.
+@attrs.frozen
+class Standing:
+    """What the stack says of a fleet.
+
+    Attributes:
+        done: what runs on each cluster, by placement key.
+        waiting: the objects that no Karmada policy had, with a digest of each.
+    """
+
+    done: Mapping[str, Mapping[str, Done]]
+    waiting: Mapping[str, str] = attrs.field(factory=dict)
+
+
+def read_standing(fleet: str) -> Standing:
+    """What stands; empty on a new stack.
 
     Decisions run ahead of the truth when an update fails; these do not, because each binding is registered
     after the objects of its cluster stand.
@@ -34,15 +49,18 @@ def read_bindings(fleet: str) -> Mapping[str, Mapping[str, Done]]:
         fleet: the fleet's name; other fleets of the same stack are left out.
     """
     found: dict[str, dict[str, Done]] = defaultdict(dict)
+    waiting: dict[str, str] = {}
     for resource in (_read(_TRIES).get("outputs") or {}).values():
         outputs = resource.get("outputs") or {}
         if outputs.get("fleet", fleet) != fleet:
             continue
-        if resource.get("type") == _TYPE:
+        if resource.get("type") == _ROSTER and outputs.get("key") == fleet:
+            waiting = outputs.get("waiting") or {}
+        elif resource.get("type") == _TYPE:
             found[outputs["placement"]][outputs["cluster"]] = _done(outputs)
         elif resource.get("type") == _DECIDED and str(outputs.get("key")).startswith(TEMPLATE):
             found[outputs["key"].removeprefix(TEMPLATE)]  # a template stays one, also where nothing runs yet
-    return found
+    return Standing(found, waiting)
 
 
 def _read(tries: int) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ import attrs
 import pulumi
 
 from fleet_components import dynamic
-from fleet_components.components.bindings import read_bindings
+from fleet_components.components.bindings import read_standing
 from fleet_components.components.config import read_config
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.components.member import Member
@@ -19,12 +19,13 @@ from fleet_components.components.refusal import refusing
 from fleet_components.components.template import Template
 from fleet_components.components.templates import deliver_templates
 from fleet_components.content.secret import redacted
+from fleet_components.delivery.provider import kubeconfig_key
 from fleet_components.model.azure.member_list import is_member_list
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.feed import feed_inventory, write_feed
 from fleet_components.plan.karmada.member import serving_both
-from fleet_components.plan.karmada.templates import templates_of
+from fleet_components.plan.karmada.templates import Templates, templates_of
 from fleet_components.plan.place import Request
 from fleet_components.plan.source import Workload
 from fleet_components.rollout.plan import Done, Gates
@@ -51,9 +52,9 @@ class Fleet(pulumi.ComponentResource):
         super().__init__("fleet:index:Fleet", name, {}, opts)
         members = _members(args)
         self.inventory = Inventory((serving_both(m.cluster) for m in members.values() if not m.lost), args.as_of)
-        workloads, done = args.source.workloads(), read_bindings(name)
-        templates = templates_of(args.source, workloads, done)
-        _enroll(name, members, args, self)
+        workloads, standing = args.source.workloads(), read_standing(name)
+        templates, done = templates_of(args.source, workloads, standing.done), standing.done
+        _enroll(name, members, templates, args, self)
         providers = MemberProviders(name, members, args.render_to, self)
         for cluster in sorted(cluster for cluster, member in members.items() if member.lost):
             providers.of(cluster)  # it is what drops the objects that cannot be reached any more
@@ -76,9 +77,10 @@ class Fleet(pulumi.ComponentResource):
             self.placements[workload.name] = Placement(workload.name, placement, pulumi.ResourceOptions(parent=self))
             for warning in workload.selection.warnings:
                 pulumi.log.warn(str(warning), self.placements[workload.name])
-        self.templates = deliver_templates(
-            templates, self.inventory, lambda key: _marked(done.get(key, {}), members), delivery, self
-        )
+        done = {key: _marked(here, members) for key, here in done.items()}
+        self.templates = deliver_templates(templates, self.inventory, attrs.evolve(standing, done=done), delivery, self)
+        for warning in templates.warnings:
+            pulumi.log.warn(str(warning), self)
         decided: dict[str, Placement | Template] = {**self.placements, **self.templates}
         self.register_outputs({key: placement.decisions for key, placement in decided.items()})
 
@@ -107,10 +109,14 @@ def _members(args: FleetArgs) -> dict[str, Member]:
     declared = [Member(cluster, args.kubeconfigs.get(cluster.name)) for cluster in args.source.clusters]
     everyone = [*declared, *args.members]
     members = {member.name: member for member in everyone}
+    known = f"the members are: {', '.join(sorted(members)) or 'none'}"
+    gone = {
+        name: f"{known}; if it is gone: pulumi config rm --path {kubeconfig_key(name)}" for name in args.kubeconfigs
+    }
     problems = [
-        Problem(f'there is no member "{name}"', (field,), f"the members are: {', '.join(sorted(members)) or 'none'}")
-        for field, names in (("kubeconfigs", args.kubeconfigs), ("lost", args.lost))
-        for name in sorted(set(names) - set(members))
+        Problem(f'there is no member "{name}"', (field,), hints[name])
+        for field, hints in (("kubeconfigs", gone), ("lost", dict.fromkeys(args.lost, known)))
+        for name in sorted(set(hints) - set(members))
     ]
     twice = sorted({member.name for member in everyone if everyone.count(member) > 1})
     problems += [Problem(f'the member "{name}" is declared twice', hint="declare it once") for name in twice]
@@ -119,9 +125,12 @@ def _members(args: FleetArgs) -> dict[str, Member]:
     return {name: attrs.evolve(member, lost=member.lost or name in args.lost) for name, member in members.items()}
 
 
-def _enroll(name: str, members: Mapping[str, Member], args: FleetArgs, parent: pulumi.Resource) -> None:
+def _enroll(
+    name: str, members: Mapping[str, Member], templates: Templates, args: FleetArgs, parent: pulumi.Resource
+) -> None:
     roster = {member: "lost" if members[member].lost else "member" for member in sorted(members)}
-    feed = write_feed({"members": roster, "limit": args.limit, "confirm": list(args.confirm)})
+    said = {"limit": args.limit, "confirm": list(args.confirm)}
+    feed = write_feed({"members": roster, "waiting": templates.waiting, **said})
     props = {"key": name, "members": None, dynamic.FEED: feed}
     dynamic.Roster(name, props, pulumi.ResourceOptions(parent=parent))
 

@@ -34,6 +34,7 @@ class TargetArgs:
         keep: whether all objects outlive the placement.
         replicas: the replicas that the cluster was given, to be recorded; None where they are not set for each.
         completions: the same of a Job's completions.
+        left_alone: fields that stay as they are on the cluster once the objects are there, as ``spec.replicas``.
     """
 
     fleet: str
@@ -47,6 +48,7 @@ class TargetArgs:
     keep: bool = False
     replicas: int | None = None
     completions: int | None = None
+    left_alone: Sequence[str] = ()
 
 
 class Target(pulumi.ComponentResource):
@@ -74,6 +76,7 @@ class Target(pulumi.ComponentResource):
             parent=self,
             provider=args.provider,
             depends_on=list(before),
+            ignore_changes=list(args.left_alone),
             retain_on_delete=args.keep or (args.keep_cluster_resources and not manifest.namespace),
         )
         return KubernetesObject(f"{name}/{object_name(manifest.data)}", sealed(manifest.data), options)

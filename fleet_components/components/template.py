@@ -13,7 +13,7 @@ from fleet_components.components.placement import DeliveryArgs
 from fleet_components.components.target import Target, TargetArgs
 from fleet_components.content.stamp import stamped
 from fleet_components.plan.feed import Feed
-from fleet_components.plan.karmada.content import emitted
+from fleet_components.plan.karmada.content import emitted, retained
 from fleet_components.plan.karmada.feed import feed_template
 from fleet_components.plan.karmada.needs import Needs, needs_of
 from fleet_components.plan.karmada.place import TemplateOutcome, TemplateRequest, place_template
@@ -137,18 +137,24 @@ class Template(pulumi.ComponentResource):
             keep=needs.preserves(record.memory),
             replicas=share.replicas,
             completions=share.completions,
+            left_alone=retained(record.contents[share.revision]),
         )
         return Target(f"{self._name}@{cluster}", target, after, pulumi.ResourceOptions(parent=self))
 
     def _report(self, outcome: TemplateOutcome) -> None:
-        if any(entry.change is not Change.KEEP for entry in outcome.rollout.entries.values()):
-            pulumi.log.info("\n".join((*describe(outcome.rollout), *_division(outcome, self._args.request))), self)
+        moves = any(entry.change is not Change.KEEP for entry in outcome.rollout.entries.values())
+        lines = [*describe(outcome.rollout), *_division(outcome, self._args.request)] if moves else []
+        lines += [f"{cluster}: {words}" for cluster, words in outcome.due.items()]
+        if lines:
+            pulumi.log.info("\n".join(lines), self)
         if outcome.failure:
             pulumi.log.warn(outcome.failure, self)
 
 
 def _division(outcome: TemplateOutcome, request: TemplateRequest) -> Sequence[str]:
     """The replicas of each member, with those that it has now where they differ."""
+    if retained(outcome.record.contents.get(outcome.record.revision, ({},))):
+        return ["replicas: each member keeps those that it has, as a label of the object asks"]
     shares = {c: share.replicas for c, share in outcome.record.decisions.items() if share.replicas is not None}
     before = {cluster: done.replicas for cluster, done in request.done.items()}
     words = [f"{c} {n}" + (f" (has {before[c]})" if before.get(c, n) != n else "") for c, n in shares.items()]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import pulumi
 
+from fleet_components.components.bindings import Standing
 from fleet_components.components.placement import DeliveryArgs
 from fleet_components.components.template import Delivered, Template, TemplateArgs
 from fleet_components.model.inventory import Inventory
@@ -13,13 +14,12 @@ from fleet_components.plan.karmada.feed import feed_policies
 from fleet_components.plan.karmada.place import TemplateRequest
 from fleet_components.plan.karmada.templates import Templates
 from fleet_components.plan.karmada.uid import template_uid
-from fleet_components.rollout.plan import Done
 
 
 def deliver_templates(
     templates: Templates,
     inventory: Inventory,
-    done_of: Callable[[str], Mapping[str, Done]],
+    standing: Standing,
     delivery: DeliveryArgs,
     parent: pulumi.Resource,
 ) -> dict[str, Template]:
@@ -28,13 +28,13 @@ def deliver_templates(
     Args:
         templates: the templates, those first that need others.
         inventory: the fleet.
-        done_of: what really runs of a template, by cluster.
+        standing: what really runs.
         delivery: what all that a fleet delivers has in common.
         parent: the parent of the components.
     """
     if not templates.workloads:
         return {}
-    policies = feed_policies(templates.propagation, templates.overrides)
+    policies = feed_policies(templates)
     made: dict[str, Template] = {}
     for workload in templates.workloads:
         request = TemplateRequest(
@@ -45,7 +45,10 @@ def deliver_templates(
             overrides=templates.overrides,
             uid=template_uid(delivery.stack, workload.key),
             rebalances=workload.rebalances,
-            done=done_of(workload.key),
+            unhealthy=workload.unhealthy,
+            settings=templates.settings,
+            done=standing.done.get(workload.key, {}),
+            waited=standing.waiting.get(workload.key, ""),
         )
         needed_by = {key: (made[key].memory, always) for key, always in workload.needed_by.items()}
         args = TemplateArgs(request, policies, needed_by, delivery)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_origin
 
 import attrs
 from cattrs import Converter
@@ -47,6 +47,14 @@ _converter.register_structure_hook(datetime, lambda value, _: datetime.fromisofo
 _converter.register_unstructure_hook(datetime, datetime.isoformat)
 _converter.register_structure_hook(timedelta, lambda value, _: timedelta(seconds=value))
 _converter.register_unstructure_hook(timedelta, timedelta.total_seconds)
+# Keys are text in every form that the engine and JSON know.
+_converter.register_unstructure_hook_func(
+    lambda kind: _is_keyed_by_int(kind), lambda value: {str(key): item for key, item in value.items()}
+)
+
+
+def _is_keyed_by_int(kind: Any) -> bool:
+    return get_origin(kind) is Mapping and get_args(kind)[0] is int
 
 
 @_converter.register_structure_hook

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -45,7 +46,7 @@ def _enablements(status: Mapping[str, Any]) -> frozenset[tuple[str, str]]:
 
 
 def _models(models: Sequence[Mapping[str, Any]] | None) -> tuple[ResourceModel, ...] | None:
-    """The resource models; None for the default ones, which members then share."""
+    """The resource models; None for the default ones, which every control plane writes and members then share."""
     read = None if models is None else tuple(map(_model, models))
     return None if read == DEFAULT_MODELS else read
 
@@ -62,8 +63,16 @@ def _summary(summary: Mapping[str, Any] | None) -> ResourceSummary | None:
         allocatable=_texts(summary.get("allocatable")),
         allocated=_texts(summary.get("allocated")),
         allocating=_texts(summary.get("allocating")),
-        nodes_by_grade=None if grades is None else {part["grade"]: part["count"] for part in grades},
+        nodes_by_grade=None if grades is None else _counted(grades),
     )
+
+
+def _counted(grades: Sequence[Mapping[str, Any]]) -> Mapping[int, int]:
+    """The nodes of each grade; a grade that is listed again counts again."""
+    counts: Counter[int] = Counter()
+    for part in grades:
+        counts[part["grade"]] += part["count"]
+    return dict(counts)
 
 
 def _texts(amounts: Mapping[str, Any] | None) -> Mapping[str, str]:

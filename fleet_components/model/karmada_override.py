@@ -22,6 +22,8 @@ from fleet_components.model.karmada import (
 )
 from fleet_components.model.manifest import Manifest
 
+_NAME = "/metadata/name"
+
 
 @attrs.frozen
 class ImagePredicate:
@@ -122,6 +124,12 @@ class OverrideSpec:
     def rules(self) -> tuple[OverrideRule, ...]:
         """The rules in order."""
         return self.override_rules or (OverrideRule(self.overriders, self.target_cluster),)
+
+    @property
+    def new_names(self) -> tuple[str, ...]:
+        """The names that it gives to objects."""
+        operations = (operation for rule in self.rules for operation in rule.overriders.plaintext)
+        return tuple(str(operation.value) for operation in operations if operation.path == _NAME and operation.value)
 
     def rank(self, manifest: Manifest) -> Rank:
         """How precisely it matches the object; without selectors it matches all."""

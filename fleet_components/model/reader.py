@@ -13,6 +13,9 @@ import attrs
 from fleet_components.model.codec import camel
 from fleet_components.model.problem import FieldPath, Problem
 
+API_VERSION = "fleet-components/v1"
+"""The API version of all declarations."""
+
 _NOT_DECLARED = ("time_added", "sizes", "kubeconfig")
 """Attributes that no YAML can set: a time that is recorded, a table that the reader is given, a secret."""
 _WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}

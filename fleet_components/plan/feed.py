@@ -23,13 +23,13 @@ from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.member_cluster import read_time
-from fleet_components.model.placement import PlacementPolicy
+from fleet_components.model.placement import PlacementPolicy, RollingUpdate
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.place import Request, place
 from fleet_components.plan.record import Record
 from fleet_components.rollout.guard import guard
 from fleet_components.rollout.plan import Done, Gates
-from fleet_components.rollout.strategy import External, RollingUpdate
+from fleet_components.rollout.strategy import External
 
 Feed = Mapping[str, str]
 
@@ -93,7 +93,7 @@ def decide(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def enroll(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
-    """What the roster's provider adds to its inputs: the members.
+    """What the roster's provider adds to its inputs: the members, and the objects that wait for a policy.
 
     Raises:
         FleetError: the list shrinks by too much.
@@ -103,7 +103,7 @@ def enroll(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
     refusal = guard("the member list", before, after, limit=wire["limit"], confirm=wire["confirm"])
     if refusal:
         raise FleetError([refusal])
-    return {"members": after}
+    return {"members": after, **({"waiting": wire["waiting"]} if wire["waiting"] else {})}
 
 
 def read_feed(feed: Feed) -> Any:

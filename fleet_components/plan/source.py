@@ -14,19 +14,21 @@ from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.envelope import is_envelope, unwrap
 from fleet_components.content.load import load
 from fleet_components.content.select import Selection, select
+from fleet_components.model.application_health import ApplicationHealth, read_health
 from fleet_components.model.azure.member_list import declared_clusters
 from fleet_components.model.azure.unobserved import unobserved
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.karmada import CLUSTER_OVERRIDE, CLUSTER_PROPAGATION, OVERRIDE, PROPAGATION
 from fleet_components.model.karmada_cluster import read_karmada_cluster
+from fleet_components.model.karmada_settings import KarmadaSettings, read_settings
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.member_cluster import read_member_cluster
-from fleet_components.model.placement import Placement
+from fleet_components.model.placement import Placement, RollingUpdate
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.karmada.member import serving_both
 from fleet_components.plan.record import Objects
 from fleet_components.rollout.read import read_update_run
-from fleet_components.rollout.strategy import External, RollingUpdate, UpdateRun
+from fleet_components.rollout.strategy import External, UpdateRun
 
 A = TypeVar("A")
 T = TypeVar("T")
@@ -40,6 +42,9 @@ _APIS = {
 }
 """Where the kinds that steer a fleet are served; none of them may hide among the objects to place."""
 _CARRIED_OUT = {*_PLACEMENTS, *_RUNS, *_RUNS.values(), *_KARMADA, "WorkloadRebalancer"}
+_INSTEAD = {
+    "ResourceInterpreterCustomization": "say where the kind has its replicas: spec.workloads of a KarmadaSettings",
+}
 _MADE_BY_A_HUB = ("Snapshot", "Binding", "Work", "AppliedWork", "InternalMemberCluster", "Status", "ApprovalRequest")
 
 
@@ -76,12 +81,16 @@ class Source:
         placements: the placements, by key.
         catalogue: the objects that can be placed.
         policies: every object that steers a hub, defaulted.
+        settings: how the Karmada control plane would be set up.
+        health: the applications that were seen to be Unhealthy.
     """
 
     clusters: tuple[Cluster, ...]
     placements: tuple[Placement, ...]
     catalogue: Catalogue
     policies: tuple[Manifest, ...]
+    settings: KarmadaSettings = KarmadaSettings()
+    health: tuple[ApplicationHealth, ...] = ()
 
     def workloads(self) -> tuple[Workload, ...]:
         """Every placement with what it selects.
@@ -104,10 +113,8 @@ class Source:
         return Workload(placement, self._strategy(placement), selection, objects, untrackable)
 
     def _strategy(self, placement: Placement) -> RollingUpdate | External:
-        rolling = placement.spec.strategy.rolling_update
-        if placement.spec.strategy.type == "External":
-            return External(self._run(placement))
-        return RollingUpdate(rolling.max_unavailable, rolling.max_surge, rolling.unavailable_period_seconds)
+        strategy = placement.spec.strategy
+        return External(self._run(placement)) if strategy.type == "External" else strategy.rolling_update
 
     def _run(self, placement: Placement) -> UpdateRun | None:
         runs = [
@@ -148,20 +155,21 @@ def source_of(manifests: Iterable[Manifest]) -> Source:
     parts = Catalogue.of(manifests).split()
     problems: list[Problem] = []
     context = (*parts.members, *parts.policies, *parts.objects.manifests)
-    members = _admitted(parts.members, context, problems)
+    declarations = _admitted(parts.members, context, problems)
     policies = _admitted([p for p in parts.policies if not _made_by_a_hub(p)], context, problems)
     problems += [_not_carried_out(policy) for policy in policies if policy.kind not in _CARRIED_OUT]
-    problems += _declared_twice(members)
+    problems += _declared_twice(declarations)
     problems += [_of_no_system(manifest) for manifest in parts.objects.manifests if manifest.kind in _APIS]
-    clusters = [_collected(problems, _cluster, member) for member in members]
+    clusters = [_collected(problems, _cluster, member) for member in declarations]
     declared = _collected(problems, declared_clusters, parts.objects.manifests) or ()
+    settings = _collected(problems, read_settings, parts.objects.manifests) or KarmadaSettings()
+    health = _collected(problems, read_health, parts.objects.manifests) or ()
     problems += [problem for policy in policies for problem in unobserved(policy, declared)]
     if problems:
         raise FleetError(problems)
     placements = tuple(Placement.from_manifest(policy) for policy in policies if policy.kind in _PLACEMENTS)
-    return Source(
-        (*(cluster for cluster in clusters if cluster), *declared), placements, parts.objects, tuple(policies)
-    )
+    members = (*(cluster for cluster in clusters if cluster), *declared)
+    return Source(members, placements, parts.objects, tuple(policies), settings, health)
 
 
 def _admitted(manifests: Iterable[Manifest], context: Sequence[Manifest], problems: list[Problem]) -> list[Manifest]:
@@ -207,5 +215,5 @@ def _made_by_a_hub(policy: Manifest) -> bool:
 
 
 def _not_carried_out(policy: Manifest) -> Problem:
-    hint = "take it out, if members should run without it"
+    hint = _INSTEAD.get(policy.kind, "take it out, if members should run without it")
     return policy.problem(f"{policy.kind} is not carried out by this version", ("kind",), hint)

@@ -65,6 +65,10 @@ class FleetMocks(Mocks):
         stored = self.state.resources.values()
         return {"outputs": {r.urn: {"type": r.type, "outputs": dict(r.outputs)} for r in stored}}, []
 
+    def olds(self, typ: str, name: str) -> Mapping[str, Any]:
+        """The inputs that a resource had before the run; empty for a new one."""
+        return self._olds.get((typ, name), {})
+
     def check(self, provider: dynamic.RecordProvider, typ: str, name: str, news: dict[str, Any]) -> dict[str, Any]:
         """What the engine would take as inputs.
 
@@ -72,7 +76,7 @@ class FleetMocks(Mocks):
             CheckFailed: the provider refuses; the text is the one that the engine shows.
         """
         with self._deciding:
-            result = provider.check(dict(self._olds.get((typ, name), {})), news)
+            result = provider.check(dict(self.olds(typ, name)), news)
         if result.failures:
             reasons = "; ".join(failure.reason for failure in result.failures)
             raise CheckFailed(f"resource '{name}' has a problem: {reasons}")

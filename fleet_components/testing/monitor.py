@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 import attrs
-from google.protobuf.json_format import MessageToDict
+from google.protobuf.json_format import MessageToDict, ParseDict
 from pulumi import get_project, get_stack
 from pulumi.runtime.mocks import MockMonitor
 
@@ -61,6 +61,7 @@ class RecordingMonitor(MockMonitor):
 
     def __init__(self, mocks: FleetMocks, fails: Callable[[Registration], bool] = lambda _: False) -> None:
         super().__init__(mocks)
+        self._fleet_mocks = mocks
         self.registrations: list[Registration] = []
         self.outputs: dict[str, Mapping[str, Any]] = {}
         self._fails = fails
@@ -80,6 +81,7 @@ class RecordingMonitor(MockMonitor):
 
     def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
         """Record the resource, then answer as the mocks do."""
+        self._ignore_changes(request)
         registration = self._registration(request)
         if self._fails(registration):
             self._settle()
@@ -103,6 +105,16 @@ class RecordingMonitor(MockMonitor):
             return super().Invoke(request)  # type: ignore[no-untyped-call]
         finally:
             self._note_loop()
+
+    def _ignore_changes(self, request: Any) -> None:
+        """Take ignored fields from the old inputs, as the engine does."""
+        old = self._fleet_mocks.olds(request.type, request.name)
+        if request.ignoreChanges and old:
+            inputs = _wire(request.object)
+            for path in request.ignoreChanges:
+                _take_over(inputs, old, path.split("."))
+            request.object.Clear()
+            ParseDict(inputs, request.object)
 
     def _settle(self) -> None:
         """Wait until nothing else is registered: what does not depend on the failing one goes on, as on an engine."""
@@ -137,6 +149,17 @@ class RecordingMonitor(MockMonitor):
             dependencies=tuple(sorted(request.dependencies)),
             options=shown,
         )
+
+
+def _take_over(new: dict[str, Any], old: Any, path: Sequence[str]) -> None:
+    """Give a field its old value; one that only one of them has stays as it is, and so do elements of lists."""
+    first, *rest = path
+    if not isinstance(old, Mapping) or first not in old or first not in new:
+        return
+    if not rest:
+        new[first] = old[first]
+    elif isinstance(new[first], dict):
+        _take_over(new[first], old[first], rest)
 
 
 def _wire(struct: Any) -> dict[str, Any]:

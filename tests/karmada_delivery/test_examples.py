@@ -9,28 +9,28 @@ from pathlib import Path
 import pytest
 
 from fleet_components import FleetError, Inventory, read_source
-from fleet_components.cli.templates import DecidedTemplate, plan_templates
+from fleet_components.cli.planning.templates import DecidedTemplate, plan_templates
 from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.karmada.templates import templates_of
 from fleet_components.rollout.plan import Change, Done
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FOLDERS = sorted(EXAMPLES.glob("karmada-*"))
-KEY = "default/Deployment/nginx"
 every_example = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 
 Edits = Mapping[str, tuple[str, str]]
 
 
 def plan(folder: Path, before: DecidedTemplate | None = None) -> DecidedTemplate:
-    """The Deployment, decided; ``before`` was carried out."""
+    """The one template, decided; ``before`` was carried out."""
     source = read_source(folder)
     records: dict[str, TemplateRecord] = {}
     done: dict[str, dict[str, Done]] = {}
     if before:
-        records[KEY] = before.outcome.record
+        key = before.request.key
+        records[key] = before.outcome.record
         shares = before.outcome.record.decisions.items()
-        done[KEY] = {c: Done(s.revision, replicas=s.replicas, completions=s.completions) for c, s in shares}
+        done[key] = {c: Done(s.revision, replicas=s.replicas, completions=s.completions) for c, s in shares}
     templates = templates_of(source, source.workloads(), done)
     (decided,) = plan_templates(templates, Inventory(source.clusters), "stack", records, done)
     return decided
@@ -55,7 +55,7 @@ def outcome(decided: DecidedTemplate) -> str:
 
 
 def test_there_is_an_example_of_every_policy() -> None:
-    assert len(FOLDERS) == 16
+    assert len(FOLDERS) == 18
     listed = (EXAMPLES / "README.md").read_text()
     assert [folder.name for folder in FOLDERS if f"[{folder.name}]({folder.name}/)" not in listed] == []
 
@@ -82,6 +82,17 @@ def test_a_second_pass_moves_nothing(folder: Path) -> None:
         ("one-cluster", {"app.yaml": ("replicas: 1", "replicas: 2")}, {"member1": 2}),
         ("dynamic-weights", {"app.yaml": ("replicas: 12", "replicas: 90")}, {"member1": 2, "member2": 4, "member3": 6}),
         ("primary-backup", {"members.yaml": ("name: member1", "name: elsewhere")}, {"member2": 2}),
+        (
+            "failover",
+            {
+                "members.yaml": (
+                    "name: member1\nspec:",
+                    "name: member1\nspec:\n  taints: [{key: maintenance, effect: NoExecute}]",
+                )
+            },
+            {"member2": 3, "member3": 3},
+        ),
+        ("custom-kind", {"app.yaml": ("size: 9", "size: 7")}, {"member1": 3, "member2": 2, "member3": 2}),
         ("static-weights", {"app.yaml": ("replicas: 4", "replicas: 10")}, {"member1": 5, "member2": 5}),
     ],
 )

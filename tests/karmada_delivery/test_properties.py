@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import attrs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +15,7 @@ from fleet_components.model.cluster import Cluster, ResourceSummary, Taint
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.karmada import PropagationPolicy
 from fleet_components.model.karmada_override import OverridePolicy
+from fleet_components.model.karmada_settings import KarmadaSettings
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.karmada.content import emitted
 from fleet_components.plan.karmada.place import TemplateOutcome, TemplateRequest, place_template
@@ -20,15 +23,17 @@ from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.rollout.plan import Change, Done
 from tests.karmada_delivery.world import WEB, deployment, policy
 
-quick = settings(max_examples=40, deadline=None)
+quick = settings(max_examples=60, deadline=None)
 NAMES = ("a", "b", "c", "d")
+BEGAN = datetime(2026, 11, 21, 10, tzinfo=UTC)
+TOLERATED = {"clusterTolerations": [{"key": "down", "operator": "Exists", "tolerationSeconds": 60}]}
 
 clusters = st.lists(
     st.builds(
         Cluster,
         st.sampled_from(NAMES),
         region=st.sampled_from(["", "north", "south"]),
-        taints=st.sampled_from([(), (Taint("sick"),)]),
+        taints=st.sampled_from([(), (), (Taint("sick"),), (Taint("down", effect="NoExecute", time_added=BEGAN),)]),
         leaving=st.sampled_from([False, False, False, True]),
         resource_summary=st.builds(ResourceSummary, st.fixed_dictionaries({"pods": st.sampled_from(["3", "9", "30"])})),
     ),
@@ -63,6 +68,8 @@ extras: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
         {"suspension": {"dispatching": True}},
         {"suspension": {"dispatchingOnClusters": {"clusterNames": ["a"]}}},
         {"priority": 3},
+        {"failover": {"cluster": {"purgeMode": "Directly"}}},
+        {"propagateDeps": True, "failover": {"application": {"decisionConditions": {}, "purgeMode": "Never"}}},
     ]
 )
 
@@ -72,13 +79,14 @@ def read(data: dict[str, Any]) -> Manifest:
 
 
 policies = st.builds(
-    lambda name, kind, affinity, division, extra: PropagationPolicy.from_manifest(
-        read(policy(name, kind, placement={**affinity, **division}, **extra))
+    lambda name, kind, affinity, division, tolerations, extra: PropagationPolicy.from_manifest(
+        read(policy(name, kind, placement={**affinity, **division, **tolerations}, **extra))
     ),
     st.sampled_from(["one", "two"]),
     st.sampled_from(["PropagationPolicy", "ClusterPropagationPolicy"]),
     affinities,
     divisions,
+    st.sampled_from([{}, TOLERATED]),
     extras,
 )
 overrides = st.builds(
@@ -111,12 +119,19 @@ requests = st.builds(
         st.sampled_from([None, 0, 1, 5, 12]),
         st.sampled_from(["web:1", "web:2"]),
     ),
-    inventory=st.builds(Inventory, clusters),
+    inventory=st.builds(Inventory, clusters, st.sampled_from([None, BEGAN, BEGAN + timedelta(seconds=90)])),
     policies=st.lists(policies, max_size=2, unique_by=lambda p: p.key).map(tuple),
     overrides=st.lists(overrides, max_size=1).map(tuple),
     uid=st.sampled_from(["", "x", "y"]),
     rebalances=st.sampled_from([frozenset(), frozenset({"again"})]),
+    unhealthy=st.sampled_from([{}, {"a": None}, {"b": BEGAN - timedelta(seconds=260)}]),
     required_by=st.sampled_from([{}, {"shop/Deployment/other": {"d": 0}}]),
+    settings=st.builds(
+        KarmadaSettings,
+        no_execute_eviction=st.booleans(),
+        purge_mode=st.sampled_from(["Gracefully", "Directly"]),
+        exact=st.booleans(),
+    ),
 )
 
 
@@ -133,9 +148,12 @@ def done(outcome: TemplateOutcome) -> dict[str, Done]:
 
 
 def run(request: TemplateRequest, before: TemplateRecord, stands: dict[str, Done]) -> TemplateOutcome:
-    from attrs import evolve
+    return place_template(attrs.evolve(request, done=stands), before)
 
-    return place_template(evolve(request, done=stands), before)
+
+def is_purging(outcome: TemplateOutcome) -> bool:
+    """Whether a member has to be emptied before the others get what they are to have."""
+    return any("Directly" in reason for reason in outcome.rollout.held.values())
 
 
 @quick
@@ -146,6 +164,10 @@ def test_a_second_run_changes_nothing(history: list[TemplateRequest]) -> None:
         outcome = run(request, record, stands)
         record, stands = through_the_engine(outcome.record), done(outcome)
         assert record == outcome.record
+    if is_purging(outcome):
+        outcome = run(history[-1], record, stands)
+        assert not is_purging(outcome)
+        record, stands = outcome.record, done(outcome)
     again = run(history[-1], record, stands)
     assert again.record.to_wire() == record.to_wire()
     assert {entry.change for entry in again.rollout.entries.values()} <= {Change.KEEP, Change.HELD}
@@ -169,10 +191,12 @@ def test_an_update_that_breaks_is_taken_up_again(history: list[TemplateRequest],
         for c, share in last.record.decisions.items()
         if share.stands(stands.get(c, Done(None))) and last.rollout.entries[c].change is not Change.HELD
     }
-    assert set(last.rollout.removals) >= set(stands) - set(last.record.memory.targets)
+    memory = last.record.memory
+    assert set(last.rollout.removals) >= set(stands) - {*memory.targets, *memory.left_later}
     held = last.rollout.held
     assert all(last.record.decisions[c].stands(stands[c]) for c in held if c in last.record.decisions)
-    assert run(history[-1], through_the_engine(last.record), done(last)).record == last.record
+    if not is_purging(last):
+        assert run(history[-1], through_the_engine(last.record), done(last)).record == last.record
 
 
 @quick
@@ -185,8 +209,30 @@ def test_what_is_decided_can_be_emitted(history: list[TemplateRequest]) -> None:
         for cluster, share in record.decisions.items():
             member = request.inventory.clusters[request.inventory.position(cluster) or 0]
             data = emitted(record.contents[share.revision], share, member)
-            assert share.replicas in (None, data["spec"].get("replicas"))
+            if not request.required_by:  # what others need is no workload in real fleets
+                assert share.replicas in (None, data["spec"].get("replicas"))
             if cluster in outcome.rollout.held:
                 assert share.stands(before[cluster])  # it keeps exactly what it runs, replicas or none
             else:
                 assert cluster not in record.memory.schedule.clusters or share.replicas is not None
+
+
+@quick
+@given(st.lists(requests, min_size=1, max_size=4))
+def test_nothing_stays_where_it_has_to_leave_and_copies_go_last(history: list[TemplateRequest]) -> None:
+    record, stands = TemplateRecord(), dict[str, Done]()
+    for request in history:
+        outcome, before = run(request, record, stands), stands
+        record, stands = outcome.record, done(outcome)
+        memory, tasks = record.memory.schedule, record.memory.schedule.evictions
+        assert not memory.clusters.keys() & tasks.keys()
+        if not request.settings.no_execute_eviction and not request.unhealthy and not request.settings.exact:
+            assert not tasks or not outcome.decision  # without a policy nothing is looked at
+        for cluster, task in tasks.items() if outcome.decision else ():
+            if cluster not in before or cluster in record.memory.targets:
+                continue
+            if task.purge_mode == "Directly":
+                assert cluster not in stands
+                assert all(c in before for c in stands)
+            elif request.inventory.position(cluster) is not None:
+                assert stands[cluster] == before[cluster]

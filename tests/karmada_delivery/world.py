@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import attrs
 import yaml
 
-from fleet_components import Fleet
-from fleet_components.testing import ProgramRun, Registration, StackState, run_program
-from tests.delivery.driver import Outcome, changes, cluster_of, is_deployment, kubeconfigs
+from tests.delivery import driver as delivery
 
 POLICY = "policy.karmada.io/v1alpha1"
 WEB = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
@@ -71,66 +68,54 @@ def on(*members: str) -> dict[str, Any]:
 
 @attrs.define
 class World:
-    """What the user has written, and the stack that came of it.
+    """What the user has written.
 
     Attributes:
         members: the members by name.
         objects: everything else, by a name of the test's own.
         config: further ``fleet:`` configuration.
-        state: the stack.
     """
 
     members: dict[str, dict[str, Any]] = attrs.field(factory=lambda: {n: member(n) for n in ("a", "b", "c")})
     objects: dict[str, dict[str, Any]] = attrs.field(factory=dict)
     config: dict[str, Any] = attrs.field(factory=dict)
-    state: StackState = StackState()
 
-    def up(self, fails: Collection[str] = ()) -> Outcome:
-        """Update; on the named clusters Deployments are refused."""
-        run = self.run(preview=False, fails=fails)
-        self.state = run.state()
-        return _outcome(run)
-
-    def preview(self) -> Outcome:
-        """What an update would do."""
-        return _outcome(self.run())
-
-    def run(self, *, preview: bool = True, fails: Collection[str] = ()) -> ProgramRun:
-        """Run the program."""
-
-        def refused(registration: Registration) -> bool:
-            return is_deployment(registration.type) and cluster_of(registration.name) in fails
-
-        with tempfile.TemporaryDirectory() as folder:
-            documents = [*self.members.values(), *self.objects.values()]
-            (Path(folder) / "fleet.yaml").write_text(yaml.safe_dump_all(documents))
-            config = {f"fleet:{key}": value for key, value in self.config.items()}
-            return run_program(
-                lambda: Fleet.from_config("dev"),
-                state=self.state,
-                config={"fleet:source": folder, "fleet:kubeconfigs": kubeconfigs(self.members), **config},
-                preview=preview,
-                fails=refused,
-            )
-
-    def stands(self, kind: str = "Deployment") -> dict[str, Mapping[str, Any]]:
-        """What really stands of a kind, by cluster."""
-        found = (r for r in self.state.resources.values() if r.type.endswith(f":{kind}") and "@" in r.name)
-        return {cluster_of(r.name): r.inputs for r in found}
-
-    def replicas(self) -> dict[str, int]:
-        """The replicas of the Deployments that really stand, by cluster."""
-        return {cluster: int(data["spec"]["replicas"]) for cluster, data in self.stands().items()}
-
-    def images(self) -> dict[str, str]:
-        """Their images."""
-        return {c: data["spec"]["template"]["spec"]["containers"][0]["image"] for c, data in self.stands().items()}
-
-    def decided(self, key: str = "shop/Deployment/web") -> Mapping[str, Any]:
-        """The inputs of a template's placement as the state holds them."""
-        return next(r.inputs for r in self.state.resources.values() if r.inputs.get("key") == f"Template/{key}")
+    def write(self, folder: Path) -> None:
+        """Write the YAML into a folder of its own."""
+        folder.mkdir(exist_ok=True)
+        documents = [*self.members.values(), *self.objects.values()]
+        (folder / "fleet.yaml").write_text(yaml.safe_dump_all(documents))
 
 
-def _outcome(run: ProgramRun) -> Outcome:
-    text = "\n".join([message for _, message in run.messages] + ([str(run.error)] if run.error else []))
-    return Outcome(run.error is None, text, changes(run))
+Driver = delivery.Driver[World]
+
+
+def delivered(driver: Driver, placement: dict[str, Any], count: int | None = 4, **spec: Any) -> None:
+    """Deliver the Deployment ``web`` as a policy says."""
+    driver.world.objects |= {"web": deployment(count), "policy": policy(placement=placement, **spec)}
+    assert driver.up().ok
+
+
+def carried_out(driver: Driver) -> delivery.Outcome:
+    """Update: it does what its preview showed, and leaves nothing to be done. The preview is returned."""
+    seen, done = driver.preview(), driver.up()
+    assert done.ok, done.text
+    assert done.changes == seen.changes
+    assert driver.preview().changes == {}
+    return seen
+
+
+def replicas(driver: Driver) -> dict[str, int]:
+    """The replicas of the Deployments that really stand, by cluster."""
+    return {cluster: int(data["spec"]["replicas"]) for cluster, data in driver.stands().items()}
+
+
+def decided(driver: Driver) -> Mapping[str, Any]:
+    """What the state holds of the template ``web``."""
+    return driver.record("shop/Deployment/web")
+
+
+def of_kind(outcome: delivery.Outcome, kind: str = "Deployment") -> dict[str, str]:
+    """What happens to the objects of a kind, by cluster."""
+    found = outcome.changes.items()
+    return {delivery.cluster_of(name): change for name, change in found if name.startswith(f"{kind} ")}

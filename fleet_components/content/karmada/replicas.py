@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from fleet_components.content.karmada.workload import WorkloadShape, shape_of, value_at
+from fleet_components.content.karmada.workload import shape_of, value_at
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError
 from fleet_components.model.webster import divide
+from fleet_components.model.workload_shape import WorkloadShape
 
 _COMPLETIONS = ("spec", "completions")
 _PARALLELISM = ("spec", "parallelism")
@@ -73,10 +74,12 @@ def _is(manifest: Manifest, api_version: str, kind: str) -> bool:
     return (manifest.api_version, manifest.kind) == (api_version, kind)
 
 
-def _number(manifest: Manifest, path: tuple[str, ...], default: int) -> int:
+def _number(manifest: Manifest, path: tuple[str, ...], default: int | None) -> int:
     value = value_at(manifest.data, path)
-    if value is None:
+    if value is None and default is not None:
         return default
+    if value is None:
+        raise FleetError([manifest.problem("there is no number of replicas", path, "write it, or declare a default")])
     if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value) or value < 0:
         raise FleetError(
             [manifest.problem(f"{value!r} is no number of replicas", path, "write a whole number such as 3")]

@@ -12,9 +12,10 @@ from typing import Any
 
 import attrs
 
-from fleet_components.content.karmada.workload import WorkloadShape, pod_spec, shape_of
+from fleet_components.content.karmada.workload import pod_spec, shape_of
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.quantity import parse_quantity
+from fleet_components.model.workload_shape import WorkloadShape
 
 _CPU = "cpu"
 _COUNTED = (_CPU, "memory", "ephemeral-storage", "pods")

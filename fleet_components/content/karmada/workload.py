@@ -9,31 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import attrs
-
 from fleet_components.model.manifest import Manifest
-
-_TEMPLATE = ("spec", "template")
-
-
-@attrs.frozen
-class WorkloadShape:
-    """Where the parts of a workload stand.
-
-    Attributes:
-        api_version: ``group/version`` of the kind.
-        kind: the kind.
-        replicas: the path of the number of replicas; None for kinds without (a DaemonSet).
-        template: the path of the pod template; None where there is none. The empty path means the object itself.
-        default: the number of replicas where the field is absent.
-    """
-
-    api_version: str
-    kind: str
-    replicas: tuple[str, ...] | None = ("spec", "replicas")
-    template: tuple[str, ...] | None = _TEMPLATE
-    default: int = 0
-
+from fleet_components.model.workload_shape import WorkloadShape
 
 _KNOWN = (
     WorkloadShape("apps/v1", "Deployment", default=1),
@@ -48,6 +25,7 @@ _KNOWN = (
     WorkloadShape("apps.kruise.io/v1alpha1", "BroadcastJob", replicas=("spec", "parallelism"), default=1),
     WorkloadShape("apps.kruise.io/v1alpha1", "DaemonSet", replicas=None),
     WorkloadShape("apps.kruise.io/v1beta1", "StatefulSet"),
+    WorkloadShape("argoproj.io/v1alpha1", "Workflow", replicas=("spec", "parallelism"), template=(), default=1),
 )
 _BY_KIND = {(shape.api_version, shape.kind): shape for shape in _KNOWN}
 
@@ -55,7 +33,7 @@ _BY_KIND = {(shape.api_version, shape.kind): shape for shape in _KNOWN}
 def shape_of(manifest: Manifest, declared: Iterable[WorkloadShape] = ()) -> WorkloadShape | None:
     """The shape of an object; None for what is no workload. A declared shape wins over a known one."""
     key = (manifest.api_version, manifest.kind)
-    return {**_BY_KIND, **{(shape.api_version, shape.kind): shape for shape in declared}}.get(key)
+    return next((shape for shape in declared if (shape.api_version, shape.kind) == key), _BY_KIND.get(key))
 
 
 def pod_spec(manifest: Manifest, shape: WorkloadShape | None) -> Mapping[str, Any]:

@@ -76,6 +76,21 @@ def usage_of(nodes: Iterable[Nodes], observed: Observation) -> Usage:
     )
 
 
+def free_nodes(nodes: Iterable[Nodes]) -> tuple[tuple[int, Mapping[str, str]], ...]:
+    """How many nodes there are, and what each of them has to give while nothing runs on it."""
+    return tuple(
+        (
+            group.count,
+            {
+                "cpu": cpu_quantity(allocatable_cpu(group.size.vcpus)),
+                "memory": memory_quantity(allocatable_memory(group.size.memory_mib, group.max_pods)),
+                "pods": str(group.max_pods),
+            },
+        )
+        for group in nodes
+    )
+
+
 def properties_of(nodes: Iterable[Nodes], observed: Observation) -> dict[str, str]:
     """The properties by name: node counts, costs where every size has a price, and capacities as observed."""
     nodes = tuple(nodes)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fleet_components.model.azure.member import FleetMember
-from fleet_components.model.azure.properties import capacities_of, nodes_of, properties_of, usage_of
+from fleet_components.model.azure.properties import capacities_of, free_nodes, nodes_of, properties_of, usage_of
 from fleet_components.model.azure.vm_size import SizeTable
 from fleet_components.model.cluster import Cluster, Usage
+from fleet_components.model.resource_models import summarize
 
 
 def cluster_record(member: FleetMember, table: SizeTable) -> Cluster:
@@ -23,6 +24,8 @@ def cluster_record(member: FleetMember, table: SizeTable) -> Cluster:
         provider="azure",
         region=member.region,
         zones=tuple(sorted({f"{member.region}-{zone}" for pool in pools for zone in pool.zones})),
+        # What is free was observed as a sum, which tells nothing of single nodes.
+        resource_summary=summarize(free_nodes(nodes)) if pools and not member.observed.available else None,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from fleet_components.content.karmada.override import override
@@ -10,30 +10,48 @@ from fleet_components.content.karmada.replicas import with_replicas
 from fleet_components.content.karmada.workload import shape_of, value_at
 from fleet_components.content.strip import strip
 from fleet_components.model.cluster import Cluster
+from fleet_components.model.codec import decode, encode
 from fleet_components.model.karmada import CLUSTER_OVERRIDE
 from fleet_components.model.karmada_override import OverridePolicy
+from fleet_components.model.karmada_settings import CustomWorkload
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError
+from fleet_components.model.workload_shape import WorkloadShape
 from fleet_components.plan.karmada.record import Share
 from fleet_components.plan.record import Objects
 
+RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 CONFLICT_RESOLUTION = "work.karmada.io/conflict-resolution"
+_CUSTOM = "CustomWorkload"
 _FORCE = "pulumi.com/patchForce"
 
 
-def content_of(manifest: Manifest, overrides: Iterable[OverridePolicy], *, divided: bool) -> Objects:
-    """The content of a template: the object, then the override policies that may concern it.
+def content_of(
+    manifest: Manifest,
+    overrides: Iterable[OverridePolicy],
+    workloads: Iterable[CustomWorkload] = (),
+    *,
+    divided: bool,
+) -> Objects:
+    """The content of a template: the object, where a custom kind has its replicas, then the overrides.
 
     Args:
         manifest: the template.
-        overrides: the override policies of the fleet.
+        overrides: the override policies of the fleet; those that may concern it are part of the content.
+        workloads: the custom kinds that are declared.
         divided: its replicas are set for each member, and are no part of the content.
     """
-    data = strip(manifest).data
-    shape = shape_of(manifest)
+    data, stated = strip(manifest).data, [_stated(workload) for workload in workloads if workload.describes(manifest)]
+    shape = shape_in((data, *stated))
     if divided and shape and shape.replicas:
         data = _without(data, shape.replicas)
-    return data, *map(_plain, _concerning(manifest, overrides))
+    return data, *stated, *map(_plain, _concerning(manifest, overrides))
+
+
+def shape_in(content: Objects) -> WorkloadShape | None:
+    """The shape of a content's object; None for what is no workload."""
+    declared = (decode(CustomWorkload, part["spec"]) for part in content if part["kind"] == _CUSTOM)
+    return shape_of(Manifest(content[0]), (workload.shape for workload in declared))
 
 
 def emitted(content: Objects, share: Share, cluster: Cluster, *, overwrite: bool = False) -> Mapping[str, Any]:
@@ -48,31 +66,39 @@ def emitted(content: Objects, share: Share, cluster: Cluster, *, overwrite: bool
     Raises:
         FleetError: an override does not apply.
     """
-    template, *policies = content
-    manifest = Manifest(template)
-    shape = shape_of(manifest)
+    template, *others = content
+    policies = [policy for policy in others if policy["kind"] != _CUSTOM]
+    manifest, shape = Manifest(template), shape_in(content)
     if share.replicas is not None and shape and shape.replicas and value_at(template, shape.replicas) is None:
-        manifest = Manifest(with_replicas(manifest, share.replicas, share.completions))
+        manifest = Manifest(with_replicas(manifest, share.replicas, share.completions, [shape]))
     done = override(manifest, cluster, (OverridePolicy.from_manifest(Manifest(policy)) for policy in policies))
     if done.problem or done.data is None:
         raise FleetError([done.problem] if done.problem else [])
     return _forced(done.data) if overwrite else done.data
 
 
+def retained(content: Objects) -> tuple[str, ...]:
+    """The fields that members keep as they have them: the replicas, where a label of the object asks for it."""
+    shape = shape_in(content)
+    asked = Manifest(content[0]).labels.get(RETAIN_REPLICAS) == "true"
+    return (".".join(shape.replicas),) if asked and shape and shape.replicas else ()
+
+
 def _concerning(manifest: Manifest, overrides: Iterable[OverridePolicy]) -> list[OverridePolicy]:
-    """The override policies that may select the object; its labels may yet be changed by one of them."""
-    found = [
-        policy
-        for policy in overrides
-        if policy.key.kind == CLUSTER_OVERRIDE or policy.key.namespace == manifest.namespace
-        if not policy.spec.resource_selectors
-        or any(
-            (selector.api_version, selector.kind) == (manifest.api_version, manifest.kind)
-            and selector.name in ("", manifest.name)
-            for selector in policy.spec.resource_selectors
-        )
-    ]
-    return sorted(found, key=lambda policy: policy.key)
+    """The override policies that may select the object; another one may yet change its labels, or rename it."""
+    known = [p for p in overrides if p.key.kind == CLUSTER_OVERRIDE or p.key.namespace == manifest.namespace]
+    renaming = (policy for policy in known if _may_select(policy, manifest, [manifest.name]))
+    names = [manifest.name, *(name for policy in renaming for name in policy.spec.new_names)]
+    return sorted((policy for policy in known if _may_select(policy, manifest, names)), key=lambda policy: policy.key)
+
+
+def _may_select(policy: OverridePolicy, manifest: Manifest, names: Collection[str]) -> bool:
+    selectors = policy.spec.resource_selectors
+    return not selectors or any(
+        (selector.api_version, selector.kind) == (manifest.api_version, manifest.kind)
+        and (not selector.name or selector.name in names)
+        for selector in selectors
+    )
 
 
 def _plain(policy: OverridePolicy) -> Mapping[str, Any]:
@@ -80,6 +106,10 @@ def _plain(policy: OverridePolicy) -> Mapping[str, Any]:
     data = policy.manifest.data
     named = {"name": policy.key.name, **({"namespace": policy.key.namespace} if policy.key.namespace else {})}
     return {"apiVersion": data["apiVersion"], "kind": data["kind"], "metadata": named, "spec": data["spec"]}
+
+
+def _stated(workload: CustomWorkload) -> Mapping[str, Any]:
+    return {"kind": _CUSTOM, "spec": encode(workload)}
 
 
 def _forced(data: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Any
 
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.karmada import PropagationPolicy
 from fleet_components.model.karmada_override import OverridePolicy
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.karmada_settings import KarmadaSettings
+from fleet_components.model.manifest import Manifest, Origin
+from fleet_components.model.member_cluster import read_time
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.feed import Feed, read_feed, read_inventory, write_feed
 from fleet_components.plan.karmada.place import TemplateRequest, place_template
 from fleet_components.plan.karmada.record import TemplateRecord
+from fleet_components.plan.karmada.templates import Templates
 from fleet_components.rollout.guard import guard
 from fleet_components.rollout.plan import Done
 
 
-def feed_policies(propagation: Iterable[PropagationPolicy], overrides: Iterable[OverridePolicy]) -> Feed:
-    """Hand over the policies, once for all templates."""
+def feed_policies(templates: Templates) -> Feed:
+    """Hand over the policies and the settings, once for all templates."""
     return write_feed(
         {
-            "propagation": [policy.manifest.data for policy in propagation],
-            "overrides": [policy.manifest.data for policy in overrides],
+            "propagation": [policy.manifest.data for policy in templates.propagation],
+            "overrides": [_written(policy.manifest) for policy in templates.overrides],
+            "settings": encode(templates.settings),
         }
     )
 
@@ -40,6 +44,8 @@ def feed_template(
             "manifest": request.manifest.data,
             "uid": request.uid,
             "rebalances": sorted(request.rebalances),
+            "waited": request.waited,
+            "unhealthy": {cluster: since and since.isoformat() for cluster, since in request.unhealthy.items()},
             "done": {cluster: encode(done) for cluster, done in request.done.items()},
             "limit": limit,
             "confirm": list(confirm),
@@ -80,7 +86,7 @@ def required(wire: Mapping[str, Any]) -> dict[str, dict[str, int]]:
 def read_template(feed: Feed, required_by: Mapping[str, Any]) -> TemplateRequest:
     """The template that was handed over, with what requires it."""
     wire = read_feed(feed)
-    propagation, overrides = _policies(wire["policies"]["path"], wire["policies"]["digest"])
+    propagation, overrides, settings = _policies(wire["policies"]["path"], wire["policies"]["digest"])
     return TemplateRequest(
         key=wire["key"],
         manifest=Manifest(wire["manifest"]),
@@ -89,13 +95,32 @@ def read_template(feed: Feed, required_by: Mapping[str, Any]) -> TemplateRequest
         overrides=overrides,
         uid=wire["uid"],
         rebalances=frozenset(wire["rebalances"]),
+        waited=wire["waited"],
+        unhealthy={cluster: read_time(since) for cluster, since in wire["unhealthy"].items()},
         required_by=required(required_by),
         done={cluster: decode(Done, done) for cluster, done in wire["done"].items()},
+        settings=settings,
     )
 
 
 @lru_cache(maxsize=4)
-def _policies(path: str, digest: str) -> tuple[tuple[PropagationPolicy, ...], tuple[OverridePolicy, ...]]:
+def _policies(
+    path: str, digest: str
+) -> tuple[tuple[PropagationPolicy, ...], tuple[OverridePolicy, ...], KarmadaSettings]:
     wire = read_feed({"path": path, "digest": digest})
-    propagation = (PropagationPolicy.from_manifest(Manifest(data)) for data in wire["propagation"])
-    return tuple(propagation), tuple(OverridePolicy.from_manifest(Manifest(data)) for data in wire["overrides"])
+    propagation = tuple(PropagationPolicy.from_manifest(Manifest(data)) for data in wire["propagation"])
+    overrides = tuple(OverridePolicy.from_manifest(_read(written)) for written in wire["overrides"])
+    return propagation, overrides, decode(KarmadaSettings, wire["settings"])
+
+
+def _written(manifest: Manifest) -> Mapping[str, Any]:
+    """An object with the place where it is written, for messages."""
+    origin = manifest.origin
+    return {"data": manifest.data, "place": [origin.file, origin.line] if origin else None}
+
+
+def _read(written: Mapping[str, Any]) -> Manifest:
+    if not written["place"]:
+        return Manifest(written["data"])
+    file, line = written["place"]
+    return Manifest(written["data"], Origin(file, line, lambda _: line))

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
+from functools import partial
 
 import attrs
 
 from fleet_components.content.karmada.replicas import divide_completions, replicas_of
 from fleet_components.content.karmada.requirements import requirements_of
-from fleet_components.content.karmada.workload import shape_of
 from fleet_components.model.claims import Claim, Claims, template_key
 from fleet_components.model.codec import decode
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada import Placement, PropagationPolicy, Suspension
+from fleet_components.model.karmada import Failover, Placement, PropagationPolicy
 from fleet_components.model.karmada_override import OverridePolicy
+from fleet_components.model.karmada_settings import KarmadaSettings
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.template import Template
-from fleet_components.plan.karmada.content import CONFLICT_RESOLUTION, content_of, emitted
+from fleet_components.model.workload_shape import WorkloadShape
+from fleet_components.plan.karmada.content import CONFLICT_RESOLUTION, content_of, emitted, shape_in
+from fleet_components.plan.karmada.dispatch import Dispatch
 from fleet_components.plan.karmada.record import Share, TemplateRecord, TemplateState
 from fleet_components.plan.record import Objects, digest
-from fleet_components.rollout.plan import Change, Done, Entry, Plan, Wave
+from fleet_components.rollout.plan import Change, Done, Plan
 from fleet_components.scheduler.karmada import schedule
+from fleet_components.scheduler.karmada.failover import Circumstances, Driven, driven_from, fail_over, going_on
 from fleet_components.scheduler.karmada.matching import Hub, MatchSettings, match_policies, matches
 from fleet_components.scheduler.karmada.status import TemplateDecision
-
-_NOTHING = Done(None)
-_SUSPENDED = "dispatching is suspended by the policy"
 
 
 @attrs.frozen
@@ -41,6 +43,8 @@ class TemplateRequest:
         overrides: the override policies.
         uid: the template's stable uid; ties between members depend on it.
         rebalances: the names of the rebalances that ask for it.
+        waited: a digest of the object as it was when no policy had it; empty for one that is new, or that was had.
+        unhealthy: the members on which it is seen to be Unhealthy, and since when; None for long enough.
         required_by: the members of the templates that need it, by their keys.
         done: what really runs, by cluster.
         settings: how the control plane would be set up.
@@ -53,9 +57,11 @@ class TemplateRequest:
     overrides: tuple[OverridePolicy, ...] = ()
     uid: str = ""
     rebalances: frozenset[str] = frozenset()
+    waited: str = ""
+    unhealthy: Mapping[str, datetime | None] = attrs.field(factory=dict)
     required_by: Mapping[str, Mapping[str, int]] = attrs.field(factory=dict)
     done: Mapping[str, Done] = attrs.field(factory=dict)
-    settings: MatchSettings = MatchSettings()
+    settings: KarmadaSettings = KarmadaSettings()
 
 
 @attrs.frozen
@@ -67,12 +73,14 @@ class TemplateOutcome:
         decision: the scheduler's decision; None where no policy's binding was scheduled.
         rollout: which members change, and which are held.
         template: the object as the scheduler sees it.
+        due: members that it has to leave later, each with the reason and the time.
     """
 
     record: TemplateRecord
     decision: TemplateDecision | None
     rollout: Plan
     template: Template
+    due: Mapping[str, str] = attrs.field(factory=dict)
 
     @property
     def failure(self) -> str:
@@ -93,20 +101,22 @@ def place_template(request: TemplateRequest, before: TemplateRecord) -> Template
     """
     state = _matched(request, before.memory)
     fresh = _is_fresh(state, before)
-    state = attrs.evolve(state, replicas=replicas_of(request.manifest) if fresh else state.replicas)
-    template = _template(request.manifest, state.replicas)
-    decision = _scheduled(request, state, template)
-    if decision:
-        state = attrs.evolve(state, schedule=decision.memory)
+    shapes = request.settings.shapes
+    state = attrs.evolve(state, replicas=replicas_of(request.manifest, shapes) if fresh else state.replicas)
+    template = _template(request.manifest, state.replicas, shapes)
+    driven = _driven(request, state)
+    state, decision = _decided(request, state, template, driven)
     content = _content(request, state, before, fresh=fresh)
     revision = before.next_revision(content)
-    shares = _shares(request, state, template, Manifest(content[0]), revision)
-    rollout = _rollout(request, state, shares, before)
+    shares = _shares(request, state, template, content, revision)
+    why = {cluster: cause.words for cluster, cause in driven.now.items()}
+    rollout = Dispatch(state, request.done, request.inventory.names).plan(shares, before.decisions, why)
     placed = {cluster: entry.placed for cluster, entry in rollout.entries.items() if isinstance(entry.placed, Share)}
     kept = before.in_use(revision, content, placed, request.done.values())
     record = TemplateRecord(revision, placed, state, *kept)
     _check(request, record, rollout)
-    return TemplateOutcome(record, decision, rollout, template)
+    due = {cluster: words for cluster, words in driven.due.items() if cluster in state.schedule.clusters}
+    return TemplateOutcome(record, decision, rollout, template, due)
 
 
 def overwrites(state: TemplateState, manifest: Manifest) -> bool:
@@ -124,17 +134,19 @@ def passed_on(state: TemplateState, *, always: bool) -> dict[str, int]:
     """
     if not always and not state.spec.get("propagateDeps"):
         return {}
-    return dict.fromkeys(state.targets if always else sorted(state.schedule.clusters), 0)
+    return dict.fromkeys(sorted({*state.targets, *state.left_later}) if always else state.own, 0)
 
 
 def _matched(request: TemplateRequest, before: TemplateState) -> TemplateState:
     """The state with its claim up to date; policies that do not concern the template are not remembered."""
+    if request.waited and not before.seen:
+        before = attrs.evolve(before, claim=Claim(revision=1), seen=request.waited, generation=1)
     key, seen = template_key(request.manifest), digest((request.manifest.data,))
     generation = before.generation + (seen != before.seen)
     overrides = frozenset(policy.key for policy in request.overrides)
     hub = Hub({key: request.manifest}, request.policies, overrides, {key: generation})
     known = Claims({key: before.claim} if before.seen else {}, before.policies)
-    claims = match_policies(hub, known, request.settings).claims
+    claims = match_policies(hub, known, MatchSettings(request.settings.preemption)).claims
     claim = claims.of(key)
     holders = {claim.policy, claim.bound.policy if claim.bound else None}
     concerned = {
@@ -168,36 +180,68 @@ def _is_fresh(state: TemplateState, before: TemplateRecord) -> bool:
     return bound.policy is not None and bound.revision == state.generation
 
 
-def _template(manifest: Manifest, replicas: int) -> Template:
-    requires = requirements_of(manifest)
+def _template(manifest: Manifest, replicas: int, shapes: tuple[WorkloadShape, ...]) -> Template:
+    requires = requirements_of(manifest, shapes)
     requests = requires.requests if requires else None
     return Template(manifest.api_version, manifest.kind, manifest.name, manifest.namespace, replicas, requests)
 
 
-def _scheduled(request: TemplateRequest, state: TemplateState, template: Template) -> TemplateDecision | None:
-    """The scheduler's decision; None where no binding belongs to a policy, which the scheduler ignores."""
+def _driven(request: TemplateRequest, state: TemplateState) -> Driven:
+    """The members that it has to leave. Where no policy has it any more, what was applied last still counts."""
+    placement = state.claim.bound.placement if state.policy and state.claim.bound else state.schedule.placement
+    if placement is None:
+        return Driven()
+    failover = decode(Failover, state.spec["failover"]) if state.spec.get("failover") else None
+    around = Circumstances(
+        placement=placement, failover=failover, unhealthy=request.unhealthy, settings=request.settings
+    )
+    return driven_from(request.inventory, around)
+
+
+def _decided(
+    request: TemplateRequest, state: TemplateState, template: Template, driven: Driven
+) -> tuple[TemplateState, TemplateDecision | None]:
+    """The state as the scheduler leaves it. A binding that belongs to no policy is ignored: there is no decision."""
     bound = state.claim.bound
     if bound is None or bound.policy is None:
-        return None
-    return schedule(request.inventory, template, bound.placement, state.schedule, rebalances=request.rebalances)
+        return state, None
+    run = partial(schedule, request.inventory, template, bound.placement, rebalances=request.rebalances)
+    decision = fail_over(run, state.schedule, driven, exact=request.settings.exact)
+    decided = _moved(request, state, decision)
+    if decision.memory.evictions:  # one that has ended may let the object return
+        after = fail_over(run, decided.schedule, driven, exact=request.settings.exact)
+        returned = _moved(request, decided, after)
+        if returned != decided:
+            return returned, after
+    return decided, decision
+
+
+def _moved(request: TemplateRequest, state: TemplateState, decision: TemplateDecision) -> TemplateState:
+    """The state with what was decided, and without the evictions that this update brings to an end."""
+    state = attrs.evolve(state, schedule=decision.memory)
+    dispatch = Dispatch(state, request.done, request.inventory.names)
+    timeout = request.settings.graceful_eviction_timeout
+    as_of = request.inventory.as_of if request.settings.exact else None
+    tasks = going_on(decision, dispatch.emptied, dispatch.standing, as_of=as_of, timeout=timeout)
+    return attrs.evolve(state, schedule=attrs.evolve(decision.memory, evictions=tasks))
 
 
 def _content(request: TemplateRequest, state: TemplateState, before: TemplateRecord, *, fresh: bool) -> Objects:
     divided = state.claim.bound is not None and state.claim.bound.placement.divided
-    content = content_of(request.manifest, request.overrides, divided=divided)
+    content = content_of(request.manifest, request.overrides, request.settings.workloads, divided=divided)
     return content if fresh else (before.contents[before.revision][0], *content[1:])
 
 
 def _shares(
-    request: TemplateRequest, state: TemplateState, template: Template, content: Manifest, revision: int
+    request: TemplateRequest, state: TemplateState, template: Template, content: Objects, revision: int
 ) -> dict[str, Share]:
     """What each member of the fleet is to get."""
     held = state.schedule.clusters
     placement = state.claim.bound.placement if state.claim.bound else Placement()
     divided = template.workload and placement.divided
-    shape = shape_of(content)
+    manifest, shape = Manifest(content[0]), shape_in(content)
     counted = template.workload or (shape is not None and shape.replicas is not None)  # scaled to 0 is no workload
-    completions = divide_completions(content, held, state.schedule.uid) if divided and any(held.values()) else {}
+    completions = divide_completions(manifest, held, state.schedule.uid) if divided and any(held.values()) else {}
     return {
         cluster: Share(
             revision=revision,
@@ -207,38 +251,6 @@ def _shares(
         for cluster in state.targets
         if request.inventory.position(cluster) is not None
     }
-
-
-def _rollout(
-    request: TemplateRequest, state: TemplateState, shares: Mapping[str, Share], before: TemplateRecord
-) -> Plan:
-    """All members at once: Karmada has no budget. What is dropped goes at the end, when the rest stands."""
-    suspension = decode(Suspension, state.spec.get("suspension") or {})
-    entries = {
-        cluster: _held(request.done.get(cluster, _NOTHING))
-        if suspension.suspends(cluster)
-        else _entry(request.done.get(cluster, _NOTHING), share)
-        for cluster, share in shares.items()
-    }
-    runs = {cluster for cluster, done in request.done.items() if done.revision is not None}
-    removals = tuple(sorted((runs | set(before.decisions)) - set(shares)))
-    entries |= dict.fromkeys(removals, Entry(Change.REMOVE, None))
-    moving = tuple(c for c, entry in sorted(entries.items()) if entry.change in (Change.ADD, Change.UPDATE))
-    return Plan(dict(sorted(entries.items())), (Wave(1, moving),) if moving else (), removals)
-
-
-def _entry(done: Done, share: Share) -> Entry:
-    if done.revision is None:
-        return Entry(Change.ADD, share)
-    return Entry(Change.KEEP if share.stands(done) else Change.UPDATE, share)
-
-
-def _held(done: Done) -> Entry:
-    """What runs stays as it is; a member that has nothing gets nothing."""
-    if done.revision is None:
-        return Entry(Change.HELD, None, _SUSPENDED)
-    share = Share(revision=done.revision, replicas=done.replicas, completions=done.completions)
-    return Entry(Change.HELD, share, _SUSPENDED)
 
 
 def _check(request: TemplateRequest, record: TemplateRecord, rollout: Plan) -> None:
@@ -254,4 +266,10 @@ def _check(request: TemplateRequest, record: TemplateRecord, rollout: Plan) -> N
         except FleetError as error:
             problems |= {str(problem): problem for problem in error.problems}
     if problems:
-        raise FleetError(problems.values())
+        written = {str(policy.manifest.key): policy.manifest for policy in request.overrides}
+        raise FleetError(_located(problem, written.get(problem.subject)) for problem in problems.values())
+
+
+def _located(problem: Problem, policy: Manifest | None) -> Problem:
+    """The problem of a policy that was kept, with file and line of the policy as it is written now."""
+    return policy.problem(problem.what, problem.path, problem.hint) if policy else problem

@@ -9,7 +9,7 @@ import attrs
 
 from fleet_components.model.claims import Claim, SeenPolicy
 from fleet_components.model.codec import decode, encode
-from fleet_components.model.karmada import PolicyKey
+from fleet_components.model.karmada import DIRECTLY, PolicyKey
 from fleet_components.model.memory import TemplateMemory
 from fleet_components.plan.record import Kept
 from fleet_components.rollout.plan import Done, Placed
@@ -59,6 +59,17 @@ class TemplateState:
         """The members that are to have it, on its own account or because others need it."""
         needed = {cluster for parent in self.schedule.required_by.values() for cluster in parent}
         return tuple(sorted({*self.schedule.clusters, *needed}))
+
+    @property
+    def left_later(self) -> tuple[str, ...]:
+        """The members that it is leaving, where its copy stays for a while."""
+        tasks = self.schedule.evictions
+        return tuple(sorted(cluster for cluster, task in tasks.items() if task.purge_mode != DIRECTLY))
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The members that have it on its own account."""
+        return tuple(sorted({*self.schedule.clusters, *self.left_later}))
 
     @property
     def policy(self) -> PolicyKey | None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import datetime
 from functools import cached_property
 
 import attrs
 
 from fleet_components.content.karmada.dependencies import Dependency, dependencies_of
+from fleet_components.model.application_health import by_object
 from fleet_components.model.karmada import (
     CLUSTER_OVERRIDE,
     CLUSTER_PROPAGATION,
@@ -16,14 +18,16 @@ from fleet_components.model.karmada import (
     PropagationPolicy,
 )
 from fleet_components.model.karmada_override import OverridePolicy
+from fleet_components.model.karmada_settings import KarmadaSettings
 from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.reader import API_VERSION
+from fleet_components.plan.record import digest
 from fleet_components.plan.source import Source, Workload
 from fleet_components.scheduler.karmada.matching import MatchSettings, best_policy, matches
 
 REBALANCER = "WorkloadRebalancer"
-RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 _SCHEDULER = "default-scheduler"
 
 
@@ -37,12 +41,14 @@ class TemplateWorkload:
         needed_by: the templates that take it along, by key; True where they do so without ``propagateDeps``, as
             they do with their namespace.
         rebalances: the names of the rebalances that ask for it.
+        unhealthy: the members on which it is seen to be Unhealthy, and since when.
     """
 
     key: str
     manifest: Manifest
     needed_by: Mapping[str, bool] = attrs.field(factory=dict)
     rebalances: frozenset[str] = frozenset()
+    unhealthy: Mapping[str, datetime | None] = attrs.field(factory=dict)
 
 
 @attrs.frozen
@@ -53,11 +59,17 @@ class Templates:
         workloads: the templates; what needs another one comes before it.
         propagation: the propagation policies.
         overrides: the override policies.
+        settings: how the control plane would be set up.
+        waiting: what no policy has, with a digest: a policy that comes later may leave it until it changes.
+        warnings: what is passed over.
     """
 
     workloads: tuple[TemplateWorkload, ...]
     propagation: tuple[PropagationPolicy, ...]
     overrides: tuple[OverridePolicy, ...]
+    settings: KarmadaSettings
+    waiting: Mapping[str, str]
+    warnings: tuple[Problem, ...]
 
 
 def templates_of(source: Source, placed: Iterable[Workload], known: Collection[str]) -> Templates:
@@ -70,14 +82,20 @@ def templates_of(source: Source, placed: Iterable[Workload], known: Collection[s
             deleting a policy leaves what it placed.
 
     Raises:
-        FleetError: an object is claimed by both systems, a rebalance names an object that is not there, or a policy
-            asks for what is not carried out.
+        FleetError: an object is claimed by both systems, or a policy asks for what is not carried out.
     """
     reader = _Reader(source, tuple(placed), known)
-    problems = [*reader.not_carried_out(), *reader.claimed_twice(), *reader.not_found()]
+    problems = [*reader.not_carried_out(), *reader.claimed_twice()]
     if problems:
         raise FleetError(problems)
-    return Templates(reader.workloads(), reader.propagation, reader.overrides)
+    return Templates(
+        reader.workloads(),
+        reader.propagation,
+        reader.overrides,
+        source.settings,
+        reader.waiting(),
+        tuple(reader.not_found()),
+    )
 
 
 def template_name(manifest: Manifest) -> str:
@@ -107,8 +125,9 @@ class _Reader:
     @cached_property
     def objects(self) -> dict[str, Manifest]:
         """All that could be a template."""
-        settings = MatchSettings()
-        return {template_name(m): m for m in self.source.catalogue.manifests if settings.propagates(m)}
+        settings = MatchSettings(self.source.settings.preemption)
+        manifests = (m for m in self.source.catalogue.manifests if m.api_version != API_VERSION)
+        return {template_name(m): m for m in manifests if settings.propagates(m)}
 
     @cached_property
     def matching(self) -> dict[str, list[PropagationPolicy]]:
@@ -127,7 +146,7 @@ class _Reader:
         found: dict[str, dict[str, bool]] = {}
         for parent in self.own:
             takes = any(policy.spec.propagate_deps for policy in self.matching.get(parent, ()))
-            for dependency in dependencies_of(self.objects[parent]):
+            for dependency in dependencies_of(self.objects[parent], self.source.settings.shapes):
                 for key in self._meant(dependency):
                     if takes or key in self.own:
                         found.setdefault(key, {})[parent] = False
@@ -158,16 +177,26 @@ class _Reader:
     def workloads(self) -> tuple[TemplateWorkload, ...]:
         """The templates, parents first."""
         keys = dict.fromkeys((*self.own, *self.dependencies, *self.namespaces))
+        unhealthy = by_object(self.source.health)
         found = [
             TemplateWorkload(
                 key,
                 self.objects[key],
                 {**self.dependencies.get(key, {}), **self.namespaces.get(key, {})},
                 self.rebalances.get(self.objects[key].key, frozenset()),
+                unhealthy.get(self.objects[key].key, {}),
             )
             for key in keys
         ]
         return tuple(sorted(found, key=lambda one: (one.key in self.namespaces, one.key in self.dependencies, one.key)))
+
+    def waiting(self) -> dict[str, str]:
+        """What nobody has; nothing waits in a fleet that Karmada's policies have no part in."""
+        if self.placed and not self.propagation:
+            return {}
+        taken = {*self.own, *self.dependencies, *self.namespaces}
+        left = ((key, m) for key, m in self.objects.items() if key not in taken and m.key not in self.brought)
+        return {key: digest((manifest.data,)) for key, manifest in left}
 
     @cached_property
     def rebalances(self) -> dict[ObjectKey, frozenset[str]]:
@@ -178,20 +207,11 @@ class _Reader:
         return found
 
     def not_carried_out(self) -> Iterator[Problem]:
-        """What policies and objects ask for in vain."""
+        """What policies ask for in vain."""
         for policy in self.propagation:
-            if policy.spec.failover and policy.spec.failover.application:
-                what = "application failover is not carried out: nothing watches applications between two updates"
-                hint = "take it out; when an application fails, taint the member or exclude it"
-                yield policy.manifest.problem(what, ("spec", "failover", "application"), hint)
             if policy.spec.scheduler_name != _SCHEDULER:
                 what = f'there is no scheduler "{policy.spec.scheduler_name}"'
                 yield policy.manifest.problem(what, ("spec", "schedulerName"), f"take it out, or write {_SCHEDULER}")
-
-        for manifest in (self.objects[key] for key in self.own):
-            if manifest.labels.get(RETAIN_REPLICAS) == "true":
-                what = "the replicas of the members are not kept: every update sets those that were decided"
-                yield manifest.problem(what, ("metadata", "labels", RETAIN_REPLICAS), "take the label out")
 
     def claimed_twice(self) -> Iterator[Problem]:
         """Objects that both systems claim."""
@@ -202,10 +222,14 @@ class _Reader:
                 yield manifest.problem(f"is claimed by {placement} and by {self._claimant(key)}", (), _TWICE)
 
     def not_found(self) -> Iterator[Problem]:
-        """Rebalances of objects that are not there."""
+        """Rebalances of objects, and observations of them, that are not there: what they were for may have gone."""
         for rebalancer, index, key in self._rebalanced():
             if self.source.catalogue.get(key) is None:
                 yield rebalancer.problem(f"there is no {key}", ("spec", "workloads", index), "take it out")
+        for health in self.source.health:
+            for position, application in enumerate(health.unhealthy):
+                if self.source.catalogue.get(application.key) is None:
+                    yield health.problem(position, f"there is no {application.key}", "name", "take it out")
 
     def _claimant(self, key: str) -> str:
         policy = best_policy(self.objects[key], self.matching.get(key, ()))

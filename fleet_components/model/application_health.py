@@ -1,0 +1,132 @@
+"""Applications that were seen to be Unhealthy: what Karmada's application failover goes by, recorded by hand or tool.
+
+::
+
+    apiVersion: fleet-components/v1
+    kind: ApplicationHealth
+    metadata: {name: seen}
+    spec:
+      unhealthy:
+      - {apiVersion: apps/v1, kind: Deployment, namespace: shop, name: web, cluster: paris,
+         since: "2026-11-21T10:00:00Z"}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+import attrs
+
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.member_cluster import read_time
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.reader import API_VERSION, MisfitError, read
+
+KIND = "ApplicationHealth"
+
+
+@attrs.frozen(kw_only=True)
+class UnhealthyApplication:
+    """An application that does not work on a member.
+
+    Attributes:
+        api_version: ``group/version`` of the object.
+        kind: its kind.
+        namespace: its namespace; empty for a cluster-scoped one.
+        name: its name.
+        cluster: the member.
+        since: when that was first seen, as an RFC 3339 time; None for long enough.
+    """
+
+    api_version: str
+    kind: str
+    namespace: str = ""
+    name: str
+    cluster: str
+    since: str | None = None
+
+    @property
+    def key(self) -> ObjectKey:
+        """The object."""
+        return ObjectKey(self.api_version.rpartition("/")[0], self.kind, self.namespace, self.name)
+
+    @property
+    def time(self) -> datetime | None:
+        """When it was first seen.
+
+        Raises:
+            ValueError: that is no time.
+        """
+        return read_time(self.since)
+
+
+@attrs.frozen
+class ApplicationHealth:
+    """What was seen.
+
+    Attributes:
+        unhealthy: the applications.
+        manifest: the object that says so.
+    """
+
+    unhealthy: tuple[UnhealthyApplication, ...]
+    manifest: Manifest
+
+    def problem(self, position: int, what: str, field: str, hint: str) -> Problem:
+        """What is wrong with one of them."""
+        return self.manifest.problem(what, ("spec", "unhealthy", position, field), hint)
+
+
+def read_health(manifests: Iterable[Manifest]) -> tuple[ApplicationHealth, ...]:
+    """What was seen, of all such objects among some.
+
+    Raises:
+        FleetError: something in one is wrong.
+    """
+    problems: list[Problem] = []
+    found = []
+    for manifest in manifests:
+        if (manifest.api_version, manifest.kind) == (API_VERSION, KIND):
+            try:
+                found.append(_read(manifest))
+            except FleetError as error:
+                problems += error.problems
+    if problems:
+        raise FleetError(problems)
+    return tuple(found)
+
+
+@attrs.frozen
+class _Spec:
+    unhealthy: tuple[UnhealthyApplication, ...]
+
+
+def _read(manifest: Manifest) -> ApplicationHealth:
+    try:
+        spec: _Spec = read(_Spec, manifest.data.get("spec"))
+    except MisfitError as misfit:
+        raise FleetError(
+            manifest.problem(problem.what, ("spec", *problem.path), problem.hint) for problem in misfit.problems
+        ) from misfit
+    health = ApplicationHealth(spec.unhealthy, manifest)
+    if problems := [p for position in range(len(spec.unhealthy)) if (p := _no_time(health, position))]:
+        raise FleetError(problems)
+    return health
+
+
+def _no_time(health: ApplicationHealth, position: int) -> Problem | None:
+    try:
+        _ = health.unhealthy[position].time
+    except ValueError as error:
+        return health.problem(position, str(error), "since", "write it as 2026-01-31T12:00:00Z")
+    return None
+
+
+def by_object(found: Iterable[ApplicationHealth]) -> Mapping[ObjectKey, Mapping[str, datetime | None]]:
+    """By object: the members on which it is Unhealthy, and since when."""
+    seen: dict[ObjectKey, dict[str, datetime | None]] = {}
+    for health in found:
+        for application in health.unhealthy:
+            seen.setdefault(application.key, {})[application.cluster] = application.time
+    return seen

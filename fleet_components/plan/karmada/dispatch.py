@@ -1,0 +1,98 @@
+"""What is sent to the members: all at once, for Karmada has no budget, but nothing to those that have to wait."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import attrs
+
+from fleet_components.model.codec import decode
+from fleet_components.model.karmada import DIRECTLY, Suspension
+from fleet_components.plan.karmada.record import Share, TemplateState
+from fleet_components.rollout.plan import Change, Done, Entry, Plan, Wave
+
+_NOTHING = Done(None)
+_SUSPENDED = "dispatching is suspended by the policy"
+_LEAVING = "its copy stays until the object stands elsewhere"
+_NEVER_PURGED = "purge mode Never: its copy stays"
+_PURGED_FIRST = "purge mode Directly: the copy on {clusters} goes first, the next update sends the rest"
+
+
+@attrs.frozen
+class Dispatch:
+    """What the members get of a template.
+
+    Attributes:
+        state: what is remembered of the template, with its targets.
+        done: what really runs, by cluster.
+        members: the names of the fleet's members.
+    """
+
+    state: TemplateState
+    done: Mapping[str, Done]
+    members: Collection[str]
+
+    @property
+    def suspension(self) -> Suspension:
+        """What the policy suspends."""
+        return decode(Suspension, self.state.spec.get("suspension") or {})
+
+    @property
+    def running(self) -> set[str]:
+        """The members that run it and can be reached."""
+        here = {cluster for cluster, done in self.done.items() if done.revision is not None and not done.lost}
+        return {cluster for cluster in here if cluster in self.members}
+
+    @property
+    def standing(self) -> set[str]:
+        """The members that run it once this update has succeeded."""
+        reached = {cluster for cluster in self.state.targets if not self.suspension.suspends(cluster)}
+        return self.running | reached
+
+    @property
+    def emptied(self) -> set[str]:
+        """The members that run it and are not to; where others need it there, it stays."""
+        return self.running - set(self.state.targets)
+
+    def plan(self, shares: Mapping[str, Share], before: Collection[str], why: Mapping[str, str]) -> Plan:
+        """Who gets what. What is dropped goes at the end, when the rest stands.
+
+        Args:
+            shares: what each target is to get.
+            before: the members that it was sent to.
+            why: why members have to be left.
+        """
+        entries = {cluster: self._entry(cluster, share) for cluster, share in shares.items()}
+        kept = [cluster for cluster in self.state.left_later if cluster in self.emptied]
+        entries |= {cluster: self._kept(cluster, why.get(cluster, "")) for cluster in kept}
+        runs = {cluster for cluster, done in self.done.items() if done.revision is not None}
+        removals = tuple(sorted((runs | set(before)) - set(entries)))
+        entries |= {cluster: Entry(Change.REMOVE, None, why.get(cluster, "")) for cluster in removals}
+        moving = tuple(c for c, entry in sorted(entries.items()) if entry.change in (Change.ADD, Change.UPDATE))
+        return Plan(dict(sorted(entries.items())), (Wave(1, moving),) if moving else (), removals)
+
+    def _entry(self, cluster: str, share: Share) -> Entry:
+        done = self.done.get(cluster, _NOTHING)
+        if self.suspension.suspends(cluster):
+            return _held(done, _SUSPENDED)
+        if done.revision is not None and share.stands(done):
+            return Entry(Change.KEEP, share)
+        if purged := self._purged_first():
+            return _held(done, _PURGED_FIRST.format(clusters=", ".join(purged)))
+        return Entry(Change.ADD if done.revision is None else Change.UPDATE, share)
+
+    def _kept(self, cluster: str, why: str) -> Entry:
+        task = self.state.schedule.evictions[cluster]
+        stays = _NEVER_PURGED if task.suppress_deletion else _LEAVING
+        return _held(self.done[cluster], f"{why or f'evicted for {task.reason}'}; {stays}")
+
+    def _purged_first(self) -> list[str]:
+        tasks = self.state.schedule.evictions
+        return [cluster for cluster, task in tasks.items() if task.purge_mode == DIRECTLY and cluster in self.emptied]
+
+
+def _held(done: Done, why: str) -> Entry:
+    """What runs stays as it is; a member that has nothing gets nothing."""
+    if done.revision is None:
+        return Entry(Change.HELD, None, why)
+    return Entry(Change.HELD, Share(revision=done.revision, replicas=done.replicas, completions=done.completions), why)

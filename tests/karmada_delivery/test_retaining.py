@@ -1,0 +1,55 @@
+"""Replicas that the members set themselves, as an autoscaler does: the label ``retain-replicas``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.delivery.driver import InProcess
+from tests.karmada_delivery.world import Driver, World, carried_out, deployment, on, policy, replicas, weights
+
+LABEL = "resourcetemplate.karmada.io/retain-replicas"
+
+
+def retaining(count: int, image: str = "web:1", label: str = "true") -> dict[str, Any]:
+    """The Deployment with the label."""
+    web = deployment(count, image)
+    web["metadata"]["labels"] = {**web["metadata"]["labels"], LABEL: label}
+    return web
+
+
+def test_a_member_keeps_its_replicas_and_gets_everything_else(driver: Driver) -> None:
+    driver.world.objects = {"web": retaining(4), "policy": policy(placement=weights(a=1, b=1))}
+    carried_out(driver)
+    assert replicas(driver) == {"a": 2, "b": 2}
+    driver.world.objects["web"] = retaining(8, "web:2")
+    seen = carried_out(driver)
+    assert "replicas: each member keeps those that it has, as a label of the object asks" in seen.text
+    assert replicas(driver) == {"a": 2, "b": 2}
+    assert set(driver.images().values()) == {"web:2"}
+
+
+def test_without_the_label_the_decided_replicas_are_sent_again(in_process: InProcess[World]) -> None:
+    in_process.world.objects = {"web": retaining(4), "policy": policy(placement=weights(a=1, b=1))}
+    carried_out(in_process)
+    in_process.world.objects["web"] = retaining(8, label="false")
+    carried_out(in_process)
+    assert replicas(in_process) == {"a": 4, "b": 4}
+
+
+def test_a_new_member_begins_with_what_was_decided(in_process: InProcess[World]) -> None:
+    in_process.world.objects = {"web": retaining(4), "policy": policy(placement=on("a"))}
+    carried_out(in_process)
+    in_process.world.objects |= {"web": retaining(6), "policy": policy(placement=on("a", "b"))}
+    carried_out(in_process)
+    assert replicas(in_process) == {"a": 4, "b": 6}
+
+
+def test_objects_without_replicas_take_no_notice(in_process: InProcess[World]) -> None:
+    metadata = {"name": "conf", "namespace": "shop", "labels": {LABEL: "true"}}
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a": "1"}}
+    selector = {"apiVersion": "v1", "kind": "ConfigMap", "name": "conf"}
+    in_process.world.objects = {"conf": config, "policy": policy(placement=on("a"), resourceSelectors=[selector])}
+    carried_out(in_process)
+    in_process.world.objects["conf"] = {**config, "data": {"a": "2"}}
+    carried_out(in_process)
+    assert in_process.stands("ConfigMap")["a"]["data"] == {"a": "2"}
