@@ -25,6 +25,8 @@ FEED = "feed"
 """The input that only feeds the decision: path and digest of a file. Dropped from what ``check`` returns."""
 REQUIRED_BY = "requiredBy"
 """An input of templates: where those go that need it. Dropped as well."""
+PROTECTED = "protected"
+"""An input of templates: their object must not be deleted."""
 TEMPLATE = "Template/"
 """How the keys of placements begin that are templates of Karmada's policies."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import attrs
@@ -15,7 +15,7 @@ from google.protobuf.struct_pb2 import Struct
 from pulumi.runtime.proto.resource_pb2 import ResourceInvokeRequest
 from pulumi.runtime.settings import get_monitor
 
-from fleet_components.dynamic import TEMPLATE
+from fleet_components.dynamic import PROTECTED, TEMPLATE
 from fleet_components.model.member_cluster import read_time
 from fleet_components.rollout.plan import Done
 
@@ -33,10 +33,12 @@ class Standing:
     Attributes:
         done: what runs on each cluster, by placement key.
         waiting: the objects that no Karmada policy had, with a digest of each.
+        protected: the keys of the templates that must not be deleted.
     """
 
     done: Mapping[str, Mapping[str, Done]]
     waiting: Mapping[str, str] = attrs.field(factory=dict)
+    protected: Collection[str] = ()
 
 
 def read_standing(fleet: str) -> Standing:
@@ -50,6 +52,7 @@ def read_standing(fleet: str) -> Standing:
     """
     found: dict[str, dict[str, Done]] = defaultdict(dict)
     waiting: dict[str, str] = {}
+    protected: list[str] = []
     for resource in (_read(_TRIES).get("outputs") or {}).values():
         outputs = resource.get("outputs") or {}
         if outputs.get("fleet", fleet) != fleet:
@@ -59,8 +62,10 @@ def read_standing(fleet: str) -> Standing:
         elif resource.get("type") == _TYPE:
             found[outputs["placement"]][outputs["cluster"]] = _done(outputs)
         elif resource.get("type") == _DECIDED and str(outputs.get("key")).startswith(TEMPLATE):
-            found[outputs["key"].removeprefix(TEMPLATE)]  # a template stays one, also where nothing runs yet
-    return Standing(found, waiting)
+            key = outputs["key"].removeprefix(TEMPLATE)
+            found[key]  # a template stays one, also where nothing runs yet
+            protected += [key] if outputs.get(PROTECTED) else []
+    return Standing(found, waiting, protected)
 
 
 def _read(tries: int) -> Mapping[str, Any]:

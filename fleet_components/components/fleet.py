@@ -53,7 +53,7 @@ class Fleet(pulumi.ComponentResource):
         members = _members(args)
         self.inventory = Inventory((serving_both(m.cluster) for m in members.values() if not m.lost), args.as_of)
         workloads, standing = args.source.workloads(), read_standing(name)
-        templates, done = templates_of(args.source, workloads, standing.done), standing.done
+        templates, done = templates_of(args.source, workloads, standing.done, standing.protected), standing.done
         _enroll(name, members, templates, args, self)
         providers = MemberProviders(name, members, args.render_to, self)
         for cluster in sorted(cluster for cluster, member in members.items() if member.lost):

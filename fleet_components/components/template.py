@@ -18,6 +18,7 @@ from fleet_components.plan.karmada.feed import feed_template
 from fleet_components.plan.karmada.needs import Needs, needs_of
 from fleet_components.plan.karmada.place import TemplateOutcome, TemplateRequest, place_template
 from fleet_components.plan.karmada.record import Share, TemplateRecord
+from fleet_components.plan.karmada.templates import is_protected
 from fleet_components.rollout.describe import describe
 from fleet_components.rollout.plan import Change
 
@@ -83,6 +84,7 @@ class Template(pulumi.ComponentResource):
                 "key": f"{dynamic.TEMPLATE}{args.request.key}",
                 "fleet": delivery.fleet,
                 "policy": None,
+                **({dynamic.PROTECTED: True} if is_protected(args.request.manifest) else {}),
                 dynamic.FEED: feed,
                 dynamic.REQUIRED_BY: self._needs.apply(lambda needs: needs.required_by),
             },

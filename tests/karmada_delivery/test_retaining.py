@@ -1,4 +1,4 @@
-"""Replicas that the members set themselves, as an autoscaler does: the label ``retain-replicas``."""
+"""Labels by which an object asks to be left alone: by its replicas on the members, and by deletion."""
 
 from __future__ import annotations
 
@@ -53,3 +53,22 @@ def test_objects_without_replicas_take_no_notice(in_process: InProcess[World]) -
     in_process.world.objects["conf"] = {**config, "data": {"a": "2"}}
     carried_out(in_process)
     assert in_process.stands("ConfigMap")["a"]["data"] == {"a": "2"}
+
+
+def test_an_object_that_is_protected_cannot_be_deleted(driver: Driver) -> None:
+    web = deployment(2)
+    web["metadata"]["labels"]["resourcetemplate.karmada.io/deletion-protected"] = "Always"
+    driver.world.config = {"limit": 1}
+    driver.world.objects = {"web": web, "policy": policy(placement=on("a")), "other": deployment(1, name="other")}
+    carried_out(driver)
+    del driver.world.objects["web"]
+    refused = driver.up()
+    assert not refused.ok
+    label = "resourcetemplate.karmada.io/deletion-protected"
+    assert f"shop/Deployment/web: is protected from deletion by its label {label}" in refused.text
+    assert replicas(driver) == {"a": 2}
+    driver.world.objects["web"] = deployment(2)
+    carried_out(driver)
+    del driver.world.objects["web"]
+    carried_out(driver)
+    assert replicas(driver) == {}

@@ -28,6 +28,7 @@ from fleet_components.plan.source import Source, Workload
 from fleet_components.scheduler.karmada.matching import MatchSettings, best_policy, matches
 
 REBALANCER = "WorkloadRebalancer"
+_PROTECTED = "resourcetemplate.karmada.io/deletion-protected"
 _SCHEDULER = "default-scheduler"
 
 
@@ -72,7 +73,9 @@ class Templates:
     warnings: tuple[Problem, ...]
 
 
-def templates_of(source: Source, placed: Iterable[Workload], known: Collection[str]) -> Templates:
+def templates_of(
+    source: Source, placed: Iterable[Workload], known: Collection[str], protected: Collection[str] = ()
+) -> Templates:
     """The templates of a source.
 
     Args:
@@ -80,12 +83,15 @@ def templates_of(source: Source, placed: Iterable[Workload], known: Collection[s
         placed: what KubeFleet's placements select; nothing may be both.
         known: the keys of the templates that stand. They stay templates when no policy matches them any more:
             deleting a policy leaves what it placed.
+        protected: the keys of those that must not be deleted.
 
     Raises:
-        FleetError: an object is claimed by both systems, or a policy asks for what is not carried out.
+        FleetError: an object is claimed by both systems, a protected one is gone, or a policy asks for what is not
+            carried out.
     """
     reader = _Reader(source, tuple(placed), known)
-    problems = [*reader.not_carried_out(), *reader.claimed_twice()]
+    gone = [_still_protected(key) for key in protected if key not in reader.objects]
+    problems = [*reader.not_carried_out(), *reader.claimed_twice(), *gone]
     if problems:
         raise FleetError(problems)
     return Templates(
@@ -96,6 +102,16 @@ def templates_of(source: Source, placed: Iterable[Workload], known: Collection[s
         reader.waiting(),
         tuple(reader.not_found()),
     )
+
+
+def is_protected(manifest: Manifest) -> bool:
+    """Whether a label of the object protects it from deletion."""
+    return manifest.labels.get(_PROTECTED) == "Always"
+
+
+def _still_protected(key: str) -> Problem:
+    hint = "put it back without the label, update, and take it out then"
+    return Problem(f"is protected from deletion by its label {_PROTECTED}", subject=key, hint=hint)
 
 
 def template_name(manifest: Manifest) -> str:
