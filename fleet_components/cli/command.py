@@ -9,6 +9,7 @@ import click
 from fleet_components.cli.explain import explain
 from fleet_components.cli.plan import plan
 from fleet_components.cli.render import render
+from fleet_components.cli.showing.words import confirming
 from fleet_components.model.problem import FleetError, Problem, show_path
 
 _MOST = 50
@@ -27,6 +28,8 @@ class _Commands(click.Group):
                 click.echo(_shown(problem), err=True)
             if more := len(error.problems[_MOST:]):
                 click.echo(f"and {more} more errors", err=True)
+            if line := confirming(problem.hint for problem in error.problems):
+                click.echo(line, err=True)
             ctx.exit(1)
 
 

@@ -9,12 +9,11 @@ from pathlib import Path
 import click
 
 from fleet_components.cli import options
-from fleet_components.cli.console import shown
-from fleet_components.cli.explained import print_explanation
-from fleet_components.cli.explanation import explanation
-from fleet_components.cli.survey import survey
-from fleet_components.cli.templates import chosen_templates, template_document
-from fleet_components.cli.wire import to_json, to_yaml
+from fleet_components.cli.documents.explanation import explanation
+from fleet_components.cli.documents.wire import to_json, to_yaml
+from fleet_components.cli.planning.survey import survey
+from fleet_components.cli.showing.console import shown
+from fleet_components.cli.showing.explained import print_explanation
 
 
 @click.command
@@ -35,14 +34,10 @@ def explain(
     """Show why each member of a fleet is in a placement, or is not.
 
     Without PLACEMENT every placement is shown, a line a member; with it every plug-in's verdict and score, and what
-    would let a member pass. MEMBER shows that one alone.
+    would let a member pass. What Karmada's policies place is named NAMESPACE/KIND/NAME. MEMBER shows that one alone.
     """
     planned = survey([path], stack, options.past_of(state), as_of).planned
-    if templates := chosen_templates(planned.templates, placement):
-        documents = list(map(template_document, templates))
-        document = {"templates": documents} if placement else {**explanation(planned), "templates": documents}
-    else:
-        document = explanation(planned, placement, member)
+    document = explanation(planned, placement, member)
     match output:
         case "json":
             text = to_json(document)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from fleet_components.cli.past import Past, read_past
+from fleet_components.cli.planning.past import Past, parse_past, read_past
 from fleet_components.model.member_cluster import read_time
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -25,7 +26,7 @@ class _Time(click.ParamType[datetime]):
         try:
             time = value if isinstance(value, datetime) else read_time(str(value))
         except ValueError as error:
-            self.fail(f"{error}; write it as 2026-01-31T12:00:00Z", param, ctx)
+            self.fail(str(error), param, ctx)
         assert time is not None
         return time
 
@@ -40,9 +41,16 @@ def where(command: F) -> F:
             "--state",
             type=click.Path(path_type=Path),
             metavar="FILE",
-            help="What was decided before: the output of `pulumi stack export`, or the state.json of a render.",
+            help="What was decided before: the output of `pulumi stack export`, or the state.json of a render; "
+            "- reads standard input.",
         ),
-        click.option("--stack", metavar="NAME", help="The stack of a Pulumi project; needed when there are several."),
+        click.option(
+            "--stack",
+            metavar="NAME",
+            help="The stack of a Pulumi project, needed when there are several. A directory of YAML is planned as "
+            "the stack of that name, local by default: objects are stamped with it, and ties between members fall "
+            "by it.",
+        ),
         click.option("--as-of", type=_Time(), help="The time at which observed members and waits are judged."),
     )
     for option in reversed(options):
@@ -61,4 +69,8 @@ def past_of(state: Path | None) -> Past:
     Raises:
         FleetError: the file cannot be read.
     """
-    return read_past(state) if state else Past()
+    if state is None:
+        return Past()
+    if str(state) == "-":
+        return parse_past(sys.stdin.buffer.read(), "standard input")
+    return read_past(state)

@@ -9,11 +9,12 @@ from pathlib import Path
 import click
 
 from fleet_components.cli import options
-from fleet_components.cli.console import shown
-from fleet_components.cli.markdown import to_markdown
-from fleet_components.cli.survey import survey
-from fleet_components.cli.table import plan_table
-from fleet_components.cli.wire import to_json, to_yaml
+from fleet_components.cli.documents.plan import plan_document
+from fleet_components.cli.documents.wire import to_json, to_yaml
+from fleet_components.cli.planning.survey import survey
+from fleet_components.cli.showing.console import shown
+from fleet_components.cli.showing.markdown import to_markdown
+from fleet_components.cli.showing.table import plan_table
 
 
 @click.command
@@ -30,7 +31,7 @@ def plan(
     with a Pulumi.yaml is a Pulumi project: its program is run here, without the Pulumi CLI and without touching a
     cluster, and what `pulumi preview` would do is shown too.
     """
-    document = survey(paths, stack, options.past_of(state), as_of).document()
+    document = plan_document(survey(paths, stack, options.past_of(state), as_of))
     match output:
         case "json":
             text = to_json(document)

@@ -9,13 +9,15 @@ from pathlib import Path
 import attrs
 import click
 
-from fleet_components.cli import options, words
-from fleet_components.cli.document import Document
-from fleet_components.cli.folder import recover, replace
-from fleet_components.cli.manifests import DECISIONS, STATE, rendered
-from fleet_components.cli.past import Past
-from fleet_components.cli.project import choose_stack, is_project, read_project
-from fleet_components.cli.survey import DEFAULT_STACK, survey
+from fleet_components.cli import options
+from fleet_components.cli.documents.form import Document
+from fleet_components.cli.documents.plan import plan_document
+from fleet_components.cli.planning.past import Past
+from fleet_components.cli.planning.project import choose_stack, is_project, read_project
+from fleet_components.cli.planning.survey import DEFAULT_STACK, survey
+from fleet_components.cli.rendering.folder import recover, replace
+from fleet_components.cli.rendering.manifests import DECISIONS, STATE, rendered
+from fleet_components.cli.showing import words
 from fleet_components.model.problem import FleetError, Problem
 
 
@@ -48,7 +50,7 @@ def render(
     surveyed = survey(paths, stack, past, as_of)
     files = rendered(surveyed.planned, stack=surveyed.stack, show_secrets=show_secrets)
     replace(folder, files, marker=STATE, private=show_secrets)
-    _report(surveyed.document(), folder, past, files)
+    _report(plan_document(surveyed), folder, past, files)
 
 
 def _stack_name(paths: tuple[Path, ...], stack: str | None) -> str:
@@ -77,9 +79,10 @@ def _last(folder: Path) -> Path | None:
 
 
 def _report(document: Document, folder: Path, past: Past, files: dict[str, str]) -> None:
-    for placement in document["placements"]:
-        for text in (*words.unfulfilled(placement), *placement["warnings"]):
-            click.echo(f"warning: {placement['kind']} {placement['key']}: {words.one_line(text)}", err=True)
+    for name, text in words.warnings(document):
+        click.echo(f"warning: {name}: {words.one_line(text)}", err=True)
+    if line := words.confirmation(document):
+        click.echo(line, err=True)
     manifests = [path for path in files if path not in (DECISIONS, STATE) and not path.endswith("/")]
     wrote = words.count(len(manifests), "manifest")
     members = words.count(len({path.partition("/")[0] for path in manifests}), "member")

@@ -144,10 +144,12 @@ def edit(file: Path, old: str, new: str) -> None:
     file.write_text(text.replace(old, new))
 
 
-def run(*args: object, width: int | None = None, env: Mapping[str, str] | None = None) -> Result:
+def run(
+    *args: object, width: int | None = None, env: Mapping[str, str] | None = None, stdin: str | None = None
+) -> Result:
     """Run the command; a fault of its own comes through."""
     surroundings = {"COLUMNS": str(width) if width else None, "NO_COLOR": None, **(env or {})}
-    return CliRunner().invoke(fleet, [str(arg) for arg in args], env=surroundings, catch_exceptions=False)
+    return CliRunner().invoke(fleet, [str(arg) for arg in args], input=stdin, env=surroundings, catch_exceptions=False)
 
 
 def plan(*args: object) -> dict[str, Any]:

@@ -161,7 +161,7 @@ CASES = [
     Case(
         "unknown placement",
         FLEET,
-        ('error: there is no placement "shp"', "hint: did you mean shop?"),
+        ('error: there is no placement or template "shp"', "hint: did you mean shop?"),
         ("explain", ".", "shp"),
     ),
     Case(
@@ -191,7 +191,10 @@ CASES = [
     Case(
         "two placements of one object",
         {**FLEET, "second.yaml": PLACEMENT.replace("name: shop}\nspec", "name: again}\nspec")},
-        ("Namespace shop: is brought to dublin by several placements", "hint: let only one placement select it"),
+        (
+            "Namespace shop: is brought to dublin by ClusterResourcePlacement/again and by ClusterResourcePlacement/shop",
+            "hint: let only one of them bring it",
+        ),
         ("render", *FLEET, "second.yaml", "--out", "out"),
     ),
     Case(
@@ -284,7 +287,10 @@ CASES = [
     Case(
         "no kubeconfig",
         project(DEV, "fleet:render: ../rendered", "fleet:limit: 1"),
-        (f"error: {DEV}: member amsterdam: has no kubeconfig", "hint: give the text or the path of a kubeconfig"),
+        (
+            f"error: {DEV}: member amsterdam: has no kubeconfig",
+            "hint: pulumi config set --path fleet:kubeconfigs.amsterdam",
+        ),
     ),
     Case(
         "unreadable kubeconfig",

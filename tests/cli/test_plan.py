@@ -81,7 +81,7 @@ def test_a_member_that_is_gone_is_replaced(folder: Path, state: Path) -> None:
     assert clusters(document) == {"iowa": "joins", "amsterdam": "leaves", "dublin": "stays"}
     gone = next(c for c in shop(document)["clusters"] if c["name"] == "amsterdam")
     assert (gone["revision"], gone["wave"]) == ({"old": 0, "new": None}, None)
-    assert gone["why"].startswith("gone from the fleet")
+    assert gone["why"].startswith("no longer a member of the fleet")
 
 
 def test_a_member_without_budget_is_held(folder: Path, state: Path) -> None:

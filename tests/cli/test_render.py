@@ -207,7 +207,8 @@ def test_a_refused_input_leaves_the_last_render(folder: Path, where: str) -> Non
 KILLED = """
 import os, sys
 from pathlib import Path
-from fleet_components.cli import folder, main
+from fleet_components.cli import main
+from fleet_components.cli.rendering import folder
 
 step, calls = int(sys.argv.pop(1)), 0
 

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fleet_components.cli.wire import to_json, to_yaml
+from fleet_components.cli.documents.wire import to_json, to_yaml
 from fleet_components.content.load import load_text
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), max_size=12)

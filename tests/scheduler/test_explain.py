@@ -225,7 +225,7 @@ def test_members_that_are_given_up_or_gone() -> None:
     before = run(labelled(a={}, b={}, c={}), pick_n(3)).memory.settled()
     found = explained(labelled(b={}, c={}), pick_n(1), before)
     assert list(found) == ["b", "c", "a"]
-    assert found["a"].summary == "gone from the fleet; what it ran is left or replaced"
+    assert found["a"].summary == "no longer a member of the fleet, so it cannot be picked"
     assert found["a"].selected is False
     assert found["b"].selected is False
     assert found["b"].summary.startswith("could take it, but 1 others are picked")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from fleet_components.cli.document import Document
+from fleet_components.cli.documents.form import Document
 
 _NAMES_SHOWN = 5
 _SUMMARY = {
@@ -18,14 +18,18 @@ _SUMMARY = {
     "stays": ("stays", "stay"),
 }
 _DOMAINS = re.compile(r"\b(kubernetes\.azure\.com|(resources\.)?kubernetes-fleet\.io)/")
+_TOKEN = re.compile(r"fleet:confirm=(\w+)")
 _UNSEEN = "the old objects are encrypted in the state; with pulumi stack export --show-secrets their changes show too"
 _COUNTS = {"create": "+ {} to create", "update": "~ {} to update", "delete": "- {} to delete", "same": "{} unchanged"}
 
 
 def summary(document: Document) -> str:
-    """``3 placements on 5 members: 9 join, 1 is held``."""
-    placements = count(len(document["placements"]), "placement")
-    return f"{placements} on {count(document['members'], 'member')}: {changes(document['totals'])}"
+    """``3 placements and 1 template on 5 members: 9 join, 1 is held``."""
+    placements, templates = document["placements"], document.get("templates", ())
+    parts = [count(len(templates), "template")] if templates else []
+    if placements or not templates:
+        parts.insert(0, count(len(placements), "placement"))
+    return f"{' and '.join(parts)} on {count(document['members'], 'member')}: {changes(document['totals'])}"
 
 
 def changes(totals: Mapping[str, int]) -> str:
@@ -58,13 +62,54 @@ def show_revision(revision: Mapping[str, int | None]) -> str:
 
 
 def show_scores(scores: Mapping[str, int] | None) -> str:
-    """``14/-1``: affinity and topology spread; nothing when there is nothing to score."""
-    return "" if not scores or not any(scores.values()) else f"{scores['affinity']}/{scores['topologySpread']}"
+    """``14/-1``: affinity and topology spread; ``0`` when both are 0, nothing when there is nothing to score."""
+    if not scores:
+        return ""
+    return f"{scores['affinity']}/{scores['topologySpread']}" if any(scores.values()) else "0"
 
 
 def why(cluster: Document) -> str:
     """Why something happens to a member, in one line, with properties by their short names."""
     return one_line(_DOMAINS.sub("", cluster["why"]))
+
+
+def holders(template: Document) -> list[str]:
+    """Which policies match a template, and why each has it or has it not."""
+    return [
+        f"{one['policy']} {'has it' if one['wins'] else 'has it not'}: {one['why']}" for one in template["policies"]
+    ]
+
+
+def template_notes(template: Document) -> Iterator[tuple[str, str]]:
+    """What there is to say of a template beyond the rows, a line each, with its style."""
+    if template["failure"]:
+        yield "red", f"not fulfilled: {template['failure']}"
+    yield from (("yellow", hint) for hint in template["hints"])
+    yield from (("", line) for line in template["division"])
+    yield from (("", f"{one['name']}: {one['why']}") for one in template["due"])
+    yield from (("yellow", f"warning: {warning}") for warning in template["warnings"])
+    yield from (("dim", f"not picked: {line}") for line in grouped(template["notPicked"]))
+
+
+def warnings(document: Document) -> Iterator[tuple[str, str]]:
+    """What is not as it was asked for, and what may surprise: the name of the placement or template, and the text."""
+    for one in document["placements"]:
+        yield from ((f"{one['kind']} {one['key']}", text) for text in (*unfulfilled(one), *one["warnings"]))
+    for one in document.get("templates", ()):
+        failed = [one["failure"]] if one["failure"] else []
+        yield from ((f"Template {one['key']}", text) for text in (*failed, *one["hints"], *one["warnings"]))
+
+
+def confirmation(document: Document) -> str:
+    """How all losses that would be refused are allowed at once; empty when there are not several."""
+    return confirming(text for _, text in warnings(document))
+
+
+def confirming(texts: Iterable[str]) -> str:
+    """The command that allows all refused losses at once that texts tell the token of; empty for one or none."""
+    tokens = dict.fromkeys(token for text in texts for token in _TOKEN.findall(text))
+    command = f"pulumi config set fleet:confirm {','.join(tokens)}"
+    return f"if all of them are meant: {command}" if len(tokens) > 1 else ""
 
 
 def unfulfilled(placement: Document) -> list[str]:
@@ -84,13 +129,17 @@ def unseen(placement: Document) -> list[str]:
 
 def not_picked(placement: Document) -> list[str]:
     """``a, b and 3 more: why``, a line a reason."""
-    found: dict[str, list[str]] = {}
     shown, number = placement["notPicked"]["shown"], placement["notPicked"]["count"]
-    for member in shown:
-        found.setdefault(one_line(member["why"]), []).append(member["name"])
-    lines = [f"{few(names)}: {why}" for why, names in found.items()]
     rest = number - len(shown)
-    return [*lines, f"{rest} more: fleet explain tells why"] if rest else lines
+    return [*grouped(shown), *([f"{rest} more: fleet explain tells why"] if rest else [])]
+
+
+def grouped(members: Iterable[Document]) -> list[str]:
+    """Members of one reason in one line, as far as they fit: ``a, b and 3 more: why``."""
+    found: dict[str, list[str]] = {}
+    for member in members:
+        found.setdefault(one_line(member["why"]), []).append(member["name"])
+    return [f"{few(names)}: {why}" for why, names in found.items()]
 
 
 def few(names: list[str]) -> str:

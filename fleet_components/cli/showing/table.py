@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
-from fleet_components.cli import words
-from fleet_components.cli.console import STYLES
-from fleet_components.cli.document import Document
-from fleet_components.cli.rows import Row, print_indented, print_rows
-from fleet_components.cli.templates import print_templates
-from fleet_components.cli.tree import print_resources
+from fleet_components.cli.documents.form import Document
+from fleet_components.cli.showing import words
+from fleet_components.cli.showing.console import STYLES
+from fleet_components.cli.showing.rows import Row, print_indented, print_rows
+from fleet_components.cli.showing.templates import print_templates
+from fleet_components.cli.showing.tree import print_resources
 
 _HEADER = Row(("member", "what", "wave", "revision", "score"), "why", "bold")
 _SIGNS = {"create": "+", "delete": "-", "update": "~"}
@@ -27,8 +27,9 @@ def plan_table(console: Console, document: Document, *, diff: bool = False) -> N
         print_resources(console, resources, diff=diff)
     for message in document.get("messages", ()):
         print_indented(console, Text(f"{message['level']}: {message['text']}"), 0)
-    if document["placements"] or not document.get("templates"):
-        print_indented(console, Text(words.summary(document), "bold"), 0)
+    if line := words.confirmation(document):
+        console.print(Text(line, "yellow"), soft_wrap=True)  # never folded, so that it can be pasted
+    print_indented(console, Text(words.summary(document), "bold"), 0)
     if counts := document["totals"].get("resources"):
         print_indented(console, Text(f"Resources: {words.resource_counts(counts)}", "bold"), 0)
 

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from fleet_components.cli.document import Document
-from fleet_components.cli.words import show_field
+from fleet_components.cli.documents.form import Document
+from fleet_components.cli.showing.words import show_field
 
 _SIGNS = {"create": ("+", "green"), "update": ("~", "yellow"), "delete": ("-", "red"), "same": (" ", "dim")}
 _FIELDS_SHOWN = 3

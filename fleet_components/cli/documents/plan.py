@@ -9,53 +9,63 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from fleet_components.cli.difference import HIDDEN, Difference, differences
-from fleet_components.cli.planned import Decided, Planned
-from fleet_components.cli.status import cluster_decisions, placement_status
+from fleet_components.cli.documents.form import VERSION, WORDS, Document
+from fleet_components.cli.documents.status import cluster_decisions, placement_status
+from fleet_components.cli.documents.template import template_document
+from fleet_components.cli.planning.difference import HIDDEN, Difference, differences
+from fleet_components.cli.planning.planned import Decided, Planned
+from fleet_components.cli.planning.resource import CHANGES
+from fleet_components.cli.planning.survey import Survey
 from fleet_components.content.secret import SECRET_FIELDS, is_secret
 from fleet_components.model.manifest import Manifest, ObjectKey
-from fleet_components.model.placement import PICK_ALL, PICK_FIXED, PICK_N
+from fleet_components.model.placement import PICK_ALL, PICK_N
 from fleet_components.rollout.describe import describe
 from fleet_components.rollout.plan import Change, Entry
 from fleet_components.scheduler.explain import MemberExplanation
 
-VERSION = 1
 MOST_NOT_PICKED = 20
-WORDS = {
-    Change.ADD: "joins",
-    Change.UPDATE: "updated",
-    Change.REMOVE: "leaves",
-    Change.HELD: "held",
-    Change.KEEP: "stays",
-}
-Document = dict[str, Any]
 
 
-def plan_document(planned: Planned, *, subject: Mapping[str, Any], state: str = "") -> Document:
-    """The plan of a fleet.
-
-    Args:
-        planned: the fleet, planned.
-        subject: what was planned: paths, or project and stack.
-        state: the file with what was decided before; empty for a new fleet.
-    """
-    placements = [_placement(decided, _clashing(planned, decided)) for decided in planned.placements]
+def plan_document(surveyed: Survey) -> Document:
+    """The plan of a fleet."""
+    planned = surveyed.planned
+    placements = [_placement(decided, _clashing(planned, decided.name)) for decided in planned.placements]
+    templates = [template_document(decided, _clashing(planned, decided.name)) for decided in planned.templates]
     as_of = planned.inventory.as_of
     return {
         "version": VERSION,
-        "fleet": dict(subject),
-        "state": state or None,
+        "fleet": surveyed.subject,
+        "state": surveyed.past.file or None,
         "asOf": as_of.isoformat() if as_of else None,
         "members": len(planned.inventory),
         "placements": placements,
-        "totals": totals(placements),
+        **({"templates": templates} if templates else {}),
+        **_of_a_project(surveyed),
+        "totals": {**totals([*placements, *templates]), **_counted(surveyed)},
     }
 
 
-def totals(placements: Iterable[Document]) -> Document:
-    """How often each change happens, over all placements."""
-    changes = Counter(cluster["change"] for placement in placements for cluster in placement["clusters"])
+def totals(placed: Iterable[Document]) -> Document:
+    """How often each change happens, over all placements and templates."""
+    changes = Counter(cluster["change"] for one in placed for cluster in one["clusters"])
     return {word: changes[word] for word in WORDS.values()}
+
+
+def _of_a_project(surveyed: Survey) -> Document:
+    if surveyed.resources is None:
+        return {}
+    return {
+        "resources": [resource.to_wire() for resource in surveyed.resources],
+        "messages": [{"level": level, "text": text} for level, text in surveyed.messages],
+    }
+
+
+def _counted(surveyed: Survey) -> Document:
+    """What happens to how many resources of a project; None where there is nothing to compare with."""
+    if surveyed.resources is None:
+        return {}
+    counted = Counter(resource.change for resource in surveyed.resources)
+    return {"resources": None if "" in counted else {change: counted[change] for change in CHANGES}}
 
 
 def _placement(decided: Decided, clashes: list[str]) -> Document:
@@ -79,14 +89,19 @@ def _placement(decided: Decided, clashes: list[str]) -> Document:
 
 
 def _policy(decided: Decided) -> str:
-    """``PickN 3 of 5 members``."""
+    """``PickN 3 of 5 members``; where there are fewer, ``PickN 3 (the fleet has only 2 members)``."""
     policy, members = decided.request.policy, len(decided.request.inventory)
     kind = policy.placement_type if policy else PICK_ALL
-    number = {
-        PICK_N: f" {policy.number_of_clusters}" if policy else "",
-        PICK_FIXED: f" {len(policy.cluster_names)}" if policy else "",
-    }.get(kind, "")
-    return f"{kind}{number} of {members} members"
+    if policy is None or kind == PICK_ALL:
+        return f"{kind} of {_members(members)}"
+    wanted = policy.number_of_clusters or 0 if kind == PICK_N else len(policy.cluster_names)
+    if wanted > members:
+        return f"{kind} {wanted} (the fleet has only {_members(members)})"
+    return f"{kind} {wanted} of {_members(members)}"
+
+
+def _members(number: int) -> str:
+    return f"{number} member{'' if number == 1 else 's'}"
 
 
 def content_changes(decided: Decided) -> list[Document] | None:
@@ -177,12 +192,12 @@ def _not_picked(decided: Decided) -> Document:
     }
 
 
-def _clashing(planned: Planned, decided: Decided) -> list[str]:
-    """One warning per pair of object and placements, with the members that it concerns."""
+def _clashing(planned: Planned, brought_by: str) -> list[str]:
+    """One warning per object and those who bring it, with the members that it concerns."""
     found: dict[tuple[str, str], list[str]] = {}
     for (cluster, key), names in planned.clashes.items():
-        if decided.name in names:
-            others = ", ".join(name for name in names if name != decided.name)
+        if brought_by in names:
+            others = ", ".join(name for name in names if name != brought_by)
             found.setdefault((str(key), others), []).append(cluster)
     return [
         f"{key} is brought to {_listed(clusters)} by {others} too: a member takes it from one of them only"

@@ -12,8 +12,8 @@ from typing import Any
 
 import attrs
 
-from fleet_components.cli.config_file import ConfigFile
-from fleet_components.cli.project import Project
+from fleet_components.cli.planning.config_file import ConfigFile
+from fleet_components.cli.planning.project import Project
 from fleet_components.content.secret import REDACTED
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 

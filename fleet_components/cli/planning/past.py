@@ -5,25 +5,27 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
 from fleet_components.model.member_cluster import read_time
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.karmada.record import TemplateRecord
-from fleet_components.plan.record import Objects, Record
+from fleet_components.plan.record import Kept, Objects, Record
 from fleet_components.rollout.plan import Done
 
 FORMAT = "fleet-components/render"
 VERSION = 1
 _HINT = "give the output of: pulumi stack export --file FILE, or the state.json of a fleet render"
 _LACKS = "revision {} stays on some members, and the state does not show its content"
-_LACKS_HINT = "give a state that does: pulumi stack export --show-secrets --file FILE"
+LACKS_HINT = "give a state that does: pulumi stack export --show-secrets --file FILE"
 _DECIDED = "pulumi-python:dynamic/fleet:Placement"
 TEMPLATE = "Template/"
 """How the keys of templates begin."""
 _DONE = "pulumi-python:dynamic/fleet:Binding"
+
+R = TypeVar("R", bound=Kept[Any, Any])
 
 
 @attrs.frozen
@@ -46,22 +48,27 @@ class Past:
     export: Mapping[str, Any] | None = None
     templates: Mapping[str, TemplateRecord] = attrs.field(factory=dict)
 
+    @property
+    def decided(self) -> bool:
+        """Whether anything was."""
+        return bool(self.records or self.templates)
+
     def record(self, name: str) -> Record:
         """What was decided for a placement; the default record for a new one."""
         return self.records.get(name, Record())
 
 
-def completed(record: Record, objects: Objects) -> Record:
+def completed(record: R, objects: Objects) -> R:
     """A record with the content of its revision, where the state hides it and it is still the same."""
     if record.contents or not record.holds(record.revision, objects):
         return record
     return attrs.evolve(record, contents={record.revision: objects})
 
 
-def missing_content(name: str, record: Record) -> list[Problem]:
-    """The problem of a placement that has to leave an old revision where it is without knowing what is in it."""
+def missing_content(name: str, record: Kept[Any, Any]) -> list[Problem]:
+    """The problem of what has to leave an old revision where it is without knowing what is in it."""
     missing = {placed.revision for placed in record.decisions.values()} - record.contents.keys()
-    return [Problem(_LACKS.format(min(missing)), subject=name, hint=_LACKS_HINT)] if missing else []
+    return [Problem(_LACKS.format(min(missing)), subject=name, hint=LACKS_HINT)] if missing else []
 
 
 def read_past(file: Path) -> Past:
@@ -71,9 +78,20 @@ def read_past(file: Path) -> Past:
         FleetError: it cannot be read, or is neither.
     """
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
+        text = file.read_bytes()
     except OSError as error:
-        raise _refused(file, f"cannot be read: {error.strerror}") from error
+        raise _refused(str(file), f"cannot be read: {error.strerror}") from error
+    return parse_past(text, str(file))
+
+
+def parse_past(text: bytes, file: str) -> Past:
+    """What either kind of file holds; ``file`` is what it is called.
+
+    Raises:
+        FleetError: it is neither.
+    """
+    try:
+        data = json.loads(text.decode())
     except ValueError as error:
         raise _refused(file, f"is no JSON: {error}", getattr(error, "lineno", None)) from error
     if not isinstance(data, dict):
@@ -88,25 +106,44 @@ def read_past(file: Path) -> Past:
     raise _refused(file, 'has neither a "deployment" nor the format of a render')
 
 
-def to_render(stack: str, records: Mapping[str, Record], *, redacted: bool) -> dict[str, Any]:
+def done_of(record: Kept[Any, Any]) -> dict[str, Done]:
+    """What runs on each member once what was decided is done."""
+    return {
+        cluster: Done(
+            placed.revision,
+            replicas=getattr(placed, "replicas", None),
+            completions=getattr(placed, "completions", None),
+        )
+        for cluster, placed in record.decisions.items()
+    }
+
+
+def to_render(
+    stack: str, records: Mapping[str, Record], templates: Mapping[str, TemplateRecord], *, redacted: bool
+) -> dict[str, Any]:
     """The state file of a render. What was decided counts as done, because a render always succeeds."""
-    placements = {name: record.to_wire() for name, record in sorted(records.items())}
-    return {"format": FORMAT, "version": VERSION, "stack": stack, "redacted": redacted, "placements": placements}
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "stack": stack,
+        "redacted": redacted,
+        "placements": {name: record.to_wire() for name, record in sorted(records.items())},
+        "templates": {key: record.to_wire() for key, record in sorted(templates.items())},
+    }
 
 
-def _from_render(file: Path, data: Mapping[str, Any]) -> Past:
+def _from_render(file: str, data: Mapping[str, Any]) -> Past:
     if data.get("version") != VERSION:
         what = f"is of version {data.get('version')}, this is fleet render of version {VERSION}"
-        raise FleetError([Problem(what, ("version",), "render anew with --fresh", file=str(file))])
+        raise FleetError([Problem(what, ("version",), "render anew with --fresh", file=file)])
     records = {name: Record.from_wire(wire) for name, wire in data["placements"].items()}
-    done = {
-        name.partition("/")[2]: {cluster: Done(placed.revision) for cluster, placed in record.decisions.items()}
-        for name, record in records.items()
-    }
-    return Past(str(file), records, done, redacted=bool(data["redacted"]))
+    templates = {key: TemplateRecord.from_wire(wire) for key, wire in (data.get("templates") or {}).items()}
+    done = {name.partition("/")[2]: done_of(record) for name, record in records.items()}
+    done |= {key: done_of(record) for key, record in templates.items()}
+    return Past(file, records, done, redacted=bool(data["redacted"]), templates=templates)
 
 
-def _from_export(file: Path, data: Mapping[str, Any]) -> Past:
+def _from_export(file: str, data: Mapping[str, Any]) -> Past:
     from fleet_components.testing.state import StackState
 
     stored = StackState.from_export(data).resources.values()
@@ -121,7 +158,7 @@ def _from_export(file: Path, data: Mapping[str, Any]) -> Past:
     for outputs in (r.outputs for r in stored if r.type == _DONE):
         done.setdefault(outputs["placement"], {})[outputs["cluster"]] = _done(outputs)
     encrypted = any(record.digests and not record.contents for record in records.values())
-    return Past(str(file), records, done, redacted=encrypted, export=data, templates=templates)
+    return Past(file, records, done, redacted=encrypted, export=data, templates=templates)
 
 
 def _done(outputs: Mapping[str, Any]) -> Done:
@@ -134,5 +171,5 @@ def _done(outputs: Mapping[str, Any]) -> Done:
     )
 
 
-def _refused(file: Path, what: str, line: int | None = None) -> FleetError:
-    return FleetError([Problem(what, hint=_HINT, file=str(file), line=line)])
+def _refused(file: str, what: str, line: int | None = None) -> FleetError:
+    return FleetError([Problem(what, hint=_HINT, file=file, line=line)])

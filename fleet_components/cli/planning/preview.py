@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 
 import attrs
 
-from fleet_components.cli.mocks import PlanMocks, state_of
-from fleet_components.cli.past import Past
-from fleet_components.cli.planned import Planned
-from fleet_components.cli.program import inside, located, refusals, run_main
-from fleet_components.cli.project import Project, choose_stack
-from fleet_components.cli.resources import STACK, Resource, compare
-from fleet_components.cli.settings import Settings, read_settings
+from fleet_components.cli.planning.mocks import PlanMocks, state_of
+from fleet_components.cli.planning.past import Past
+from fleet_components.cli.planning.planned import Planned
+from fleet_components.cli.planning.program import inside, located, refusals, run_main
+from fleet_components.cli.planning.project import Project, choose_stack
+from fleet_components.cli.planning.resource import Resource
+from fleet_components.cli.planning.resources import STACK, compare
+from fleet_components.cli.planning.settings import Settings, read_settings
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.problem import FleetError
 from fleet_components.rollout.describe import describe
@@ -55,17 +57,27 @@ def preview(project: Project, stack: str | None, past: Past, as_of: datetime | N
     organization = prefix.partition("/")[0] or DEFAULT_ORGANIZATION
     settings = read_settings(project, name)
     run, mocks = _run(project, organization, name, past, settings, as_of)
-    decided = mocks.decided()
-    templates = mocks.templates()
-    inventories = [*(one.request.inventory for one in decided), *(one.request.inventory for one in templates)]
-    told = {"\n".join(describe(one.outcome.rollout)) for one in decided}
+    placements, templates = mocks.decided(), mocks.templates()
+    if problems := [problem for template in templates for problem in template.unknown()]:
+        raise FleetError(problems)
+    inventories = [*(one.request.inventory for one in placements), *(one.request.inventory for one in templates)]
+    planned = Planned(inventories[0] if inventories else Inventory([]), placements, templates)
+    told = tuple(_told(planned))
     root = f"urn:pulumi:{name}::{project.name}::{STACK}::{project.name}-{name}"
     return Preview(
         f"{organization}/{project.name}/{name}",
-        Planned(inventories[0] if inventories else Inventory([]), decided, templates),
-        compare(run.registrations, root, past.export, known=past.export is not None or not past.records),
-        (*_unread(settings), *(message for message in run.messages if message[1] not in told)),
+        planned,
+        compare(run.registrations, root, past.export, known=past.export is not None or not past.decided),
+        (*_unread(settings), *(message for message in run.messages if not message[1].startswith(told))),
     )
+
+
+def _told(planned: Planned) -> Iterator[str]:
+    """How messages begin that say what the plan says itself."""
+    for decided in planned.decided:
+        yield "\n".join(describe(decided.outcome.rollout))
+    for template in planned.templates:
+        yield from (f"{cluster}: {words}" for cluster, words in template.outcome.due.items())
 
 
 def _unread(settings: Settings) -> list[tuple[str, str]]:

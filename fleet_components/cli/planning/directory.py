@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from fleet_components.cli.past import Past, completed
-from fleet_components.cli.planned import Decided, Planned
-from fleet_components.cli.templates import plan_templates
+from fleet_components.cli.planning.past import Past, completed
+from fleet_components.cli.planning.planned import Decided, Planned
+from fleet_components.cli.planning.project import instead_of
+from fleet_components.cli.planning.templates import plan_templates
 from fleet_components.content.load import load
 from fleet_components.content.secret import redacted
 from fleet_components.model.inventory import Inventory
@@ -27,20 +28,21 @@ _POLICIES = ("PropagationPolicy", "ClusterPropagationPolicy")
 _QUANTITY_HINT = 'write a quantity, such as "0.05" or 16Gi: the whole scheduling cycle fails on it, here as on a hub'
 
 
-def plan_directory(paths: Sequence[Path], past: Past, as_of: datetime | None) -> Planned:
-    """Decide every placement that files and directories hold.
+def plan_directory(paths: Sequence[Path], stack: str, past: Past, as_of: datetime | None) -> Planned:
+    """Decide every placement and template that files and directories hold.
 
     Args:
         paths: files and directories of YAML.
+        stack: the stack that they would be; ties between members depend on it.
         past: what was decided and done before.
         as_of: the time at which observed members and waits are judged.
 
     Raises:
         FleetError: the input cannot be worked with; all problems at once.
     """
-    manifests = load(*paths)
+    manifests = _loaded(paths)
     source = source_of(manifests)
-    if problems := list(_lacking(source, paths)):
+    if problems := list(_lacking(source, paths, past)):
         raise FleetError(problems)
     inventory = Inventory(source.clusters, as_of)
     members = {manifest.name: manifest for manifest in manifests if manifest.kind == "MemberCluster"}
@@ -57,15 +59,23 @@ def plan_directory(paths: Sequence[Path], past: Past, as_of: datetime | None) ->
     if problems:
         raise FleetError(problems)
     templates = templates_of(source, workloads, {*past.done, *past.templates})
-    return Planned(inventory, tuple(decided), plan_templates(templates, inventory, "local", past.templates, past.done))
+    return Planned(inventory, tuple(decided), plan_templates(templates, inventory, stack, past.templates, past.done))
 
 
-def _lacking(source: Source, paths: Sequence[Path]) -> Iterator[Problem]:
-    """What a fleet cannot be without."""
+def _loaded(paths: Sequence[Path]) -> tuple[Manifest, ...]:
+    try:
+        return load(*paths)
+    except FleetError as error:
+        raise FleetError(dict.fromkeys(map(instead_of, error.problems))) from error
+
+
+def _lacking(source: Source, paths: Sequence[Path], past: Past) -> Iterator[Problem]:
+    """What a fleet cannot be without. What Karmada's policies have placed stands without them."""
     where = ", ".join(map(str, paths))
     if not source.clusters:
         yield Problem("there is no member", file=where, hint="add MemberCluster objects, as a hub exports them")
-    if not source.placements and not any(policy.kind in _POLICIES for policy in source.policies):
+    decides = source.placements or any(policy.kind in _POLICIES for policy in source.policies)
+    if not decides and not past.templates:
         yield Problem("there is no placement", file=where, hint="add a ClusterResourcePlacement or ResourcePlacement")
     if not source.catalogue.manifests:
         hint = "add manifests of what is to be placed, a Namespace with its contents for example"

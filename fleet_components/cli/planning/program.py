@@ -12,8 +12,8 @@ from pathlib import Path
 import attrs
 import pulumi
 
-from fleet_components.cli.project import Project
-from fleet_components.cli.settings import Settings
+from fleet_components.cli.planning.project import Project
+from fleet_components.cli.planning.settings import Settings
 from fleet_components.model.problem import FleetError, Problem
 
 

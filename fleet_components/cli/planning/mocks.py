@@ -8,13 +8,13 @@ from typing import Any
 from pulumi.runtime import MockResourceArgs
 
 from fleet_components import dynamic
-from fleet_components.cli.past import Past, completed, missing_content
-from fleet_components.cli.planned import Decided
-from fleet_components.cli.templates import DecidedTemplate
+from fleet_components.cli.planning.past import TEMPLATE, Past, completed, missing_content
+from fleet_components.cli.planning.planned import Decided
+from fleet_components.cli.planning.templates import DecidedTemplate, completed_template, with_needs
 from fleet_components.content.secret import is_secret as is_secret_object
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.feed import Feed, decide, enroll, read_request
-from fleet_components.plan.karmada.feed import read_template
+from fleet_components.plan.karmada.feed import decide_template, read_template
 from fleet_components.plan.karmada.place import TemplateRequest, place_template
 from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.place import place
@@ -37,7 +37,7 @@ class PlanMocks(FleetMocks):
         super().__init__(state)
         self.problems: list[Problem] = []
         self._stored = {(r.type, r.name): (r.id, stored.get(r.urn, {})) for r in state.resources.values()}
-        self._templates: list[tuple[TemplateRequest, TemplateRecord]] = []
+        self._templates: dict[str, tuple[TemplateRequest, TemplateRecord]] = {}
         self._feeds: dict[str, tuple[Feed, Record]] = {}
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
@@ -51,27 +51,35 @@ class PlanMocks(FleetMocks):
     def check(self, provider: dynamic.RecordProvider, typ: str, name: str, news: dict[str, Any]) -> dict[str, Any]:
         """Decide; what is refused is kept for the end, and the old decision goes on in its place."""
         olds = dict(self._olds.get((typ, name), {}))
-        if dynamic.REQUIRED_BY in news:
-            request = read_template(news[dynamic.FEED], news[dynamic.REQUIRED_BY])
-            self._templates.append((request, TemplateRecord.from_wire(olds)))
-        decides = isinstance(provider, dynamic.PlacementProvider) and dynamic.REQUIRED_BY not in news
-        if decides:
-            before = completed(Record.from_wire(olds), read_request(news[dynamic.FEED]).objects)
-            self._feeds[news["key"]] = (news[dynamic.FEED], before)
+        if isinstance(provider, dynamic.PlacementProvider):
+            before = self._completed(news, olds)
             olds = self._olds[typ, name] = {**olds, **before.to_wire()} if olds else {}
         try:
             checked = super().check(provider, typ, name, news)
         except CheckFailed as failed:
             self.problems += _problems(provider, news, olds) or [Problem(str(failed))]
             return {**news, **olds}
-        if decides:
-            self.problems += missing_content(news["key"], Record.from_wire(checked))
+        if isinstance(provider, dynamic.PlacementProvider):
+            kind = TemplateRecord if dynamic.REQUIRED_BY in news else Record
+            self.problems += missing_content(news["key"].removeprefix(TEMPLATE), kind.from_wire(checked))
         return checked
+
+    def _completed(self, news: Mapping[str, Any], olds: Mapping[str, Any]) -> Record | TemplateRecord:
+        """What was decided before, with what the state hides and is still the same; kept for later."""
+        feed = news[dynamic.FEED]
+        if dynamic.REQUIRED_BY in news:
+            request = read_template(feed, news[dynamic.REQUIRED_BY])
+            template = completed_template(request, TemplateRecord.from_wire(olds))
+            self._templates[request.key] = request, template
+            return template
+        before = completed(Record.from_wire(olds), read_request(feed).objects)
+        self._feeds[news["key"]] = feed, before
+        return before
 
     def templates(self) -> tuple[DecidedTemplate, ...]:
         """Every template of Karmada's policies, by key."""
-        known = sorted(self._templates, key=lambda one: one[0].key)
-        return tuple(DecidedTemplate(request, before, place_template(request, before)) for request, before in known)
+        known = [self._templates[key] for key in sorted(self._templates)]
+        return tuple(with_needs(DecidedTemplate(*one, place_template(*one)) for one in known))
 
     def decided(self) -> tuple[Decided, ...]:
         """Every placement, by kind and key."""
@@ -85,7 +93,7 @@ def state_of(project: str, stack: str, past: Past) -> StackState:
         FleetError: it is the state of another stack, so that everything in it would be deleted.
     """
     if past.export is None:
-        return StackState.of([*_placements(past), *_bindings(past)])
+        return StackState.of([*_placements(past), *_templates(past), *_bindings(past)])
     state = StackState.from_export(past.export)
     urn = next(iter(state.resources), "")
     its_stack, its_project = (*urn.removeprefix("urn:pulumi:").split("::"), "")[:2]
@@ -104,13 +112,26 @@ def _placements(past: Past) -> list[StoredResource]:
     return [_stored(_PLACEMENT, name.partition("/")[2], inputs=wire) for name, wire in wires.items()]
 
 
+def _templates(past: Past) -> list[StoredResource]:
+    return [
+        _stored(_PLACEMENT, key, inputs=record.to_wire(), outputs={"key": f"{TEMPLATE}{key}"})
+        for key, record in past.templates.items()
+    ]
+
+
 def _bindings(past: Past) -> list[StoredResource]:
     """What a render has done."""
     return [
         _stored(
             _BINDING,
             f"{key}@{cluster}",
-            outputs={"placement": key, "cluster": cluster, "revision": here.revision},
+            outputs={
+                "placement": key,
+                "cluster": cluster,
+                "revision": here.revision,
+                "replicas": here.replicas,
+                "completions": here.completions,
+            },
         )
         for key, clusters in past.done.items()
         for cluster, here in clusters.items()
@@ -132,11 +153,13 @@ def _on_the_wire(value: Any) -> Any:
 
 def _problems(provider: dynamic.RecordProvider, news: Mapping[str, Any], olds: Mapping[str, Any]) -> list[Problem]:
     """Why a check was refused, in full."""
-    if dynamic.REQUIRED_BY in news:
-        return []  # the text of the failure names a template's problems
-    again = decide if isinstance(provider, dynamic.PlacementProvider) else enroll
     try:
-        again(news[dynamic.FEED], olds)
+        if dynamic.REQUIRED_BY in news:
+            decide_template(news[dynamic.FEED], olds, news[dynamic.REQUIRED_BY])
+        elif isinstance(provider, dynamic.PlacementProvider):
+            decide(news[dynamic.FEED], olds)
+        else:
+            enroll(news[dynamic.FEED], olds)
     except FleetError as error:
         return list(error.problems)
     return []

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from fleet_components.cli.config_file import ConfigFile
+from fleet_components.cli.planning.config_file import ConfigFile
 from fleet_components.model.problem import FleetError, Problem
 
 _NAMES = ("Pulumi.yaml", "Pulumi.yml")
 _EXTENSIONS = (".yaml", ".yml")
+_OF_PULUMI = re.compile(r"Pulumi(\.(?P<stack>.+))?\.ya?ml")
 
 
 @attrs.frozen
@@ -53,6 +56,21 @@ class Project:
 def is_project(folder: Path) -> bool:
     """Whether a directory is a Pulumi project."""
     return any((folder / name).is_file() for name in _NAMES)
+
+
+def instead_of(problem: Problem) -> Problem:
+    """The problem; where it comes of reading a file of Pulumi as an object, that it is one, and how to plan it."""
+    file = Path(problem.file)
+    named = _OF_PULUMI.fullmatch(file.name)
+    if named is None:
+        return problem
+    folder = next((folder for folder in file.resolve().parents if is_project(folder)), None)
+    stack = named["stack"]
+    what = "is a Pulumi stack file" if stack else "is the file of a Pulumi project"
+    if folder is None:
+        return Problem(what, file=problem.file, hint="plan its project: the directory with Pulumi.yaml")
+    shown = folder if file.is_absolute() else os.path.relpath(folder)
+    return Problem(what, file=problem.file, hint=f"fleet plan {shown}" + (f" --stack {stack}" if stack else ""))
 
 
 def read_project(folder: Path) -> Project:

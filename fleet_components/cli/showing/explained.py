@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from fleet_components.cli.document import Document
-from fleet_components.cli.rows import Row, print_indented, print_rows
-from fleet_components.cli.templates import print_templates
-from fleet_components.cli.words import one_line
+from fleet_components.cli.documents.form import Document
+from fleet_components.cli.showing.rows import Row, print_indented, print_rows
+from fleet_components.cli.showing.templates import print_templates
+from fleet_components.cli.showing.words import one_line
 
 _HEADER = Row(("member", "picked"), "why", "bold")
 
@@ -36,6 +36,8 @@ def _condition(console: Console, placement: Document) -> None:
     condition = placement["condition"]
     style = "dim" if condition["status"] == "True" else "red"
     print_indented(console, Text(f"{condition['reason']}: {condition['message']}", style))
+    for hint in placement["hints"]:
+        print_indented(console, Text(hint, "yellow"))
 
 
 def _row(member: Document) -> Row:
@@ -46,6 +48,8 @@ def _row(member: Document) -> Row:
 def _tree(console: Console, placement: Document, title: Text) -> None:
     condition = placement["condition"]
     tree = Tree(title + Text(f"\n{condition['message']}", "dim"), guide_style="dim")
+    for hint in placement["hints"]:
+        tree.add(Text(hint, "yellow"))
     for member in placement["members"]:
         label = Text(member["name"], "bold green" if member["selected"] else "bold")
         branch = tree.add(label + Text(f"  {one_line(member['summary'])}", "default"))

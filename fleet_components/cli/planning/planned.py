@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any
 
 import attrs
 
+from fleet_components.cli.planning.templates import DecidedTemplate
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.memory import Binding
@@ -15,9 +16,6 @@ from fleet_components.plan.place import Outcome, Request
 from fleet_components.plan.record import Record
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.kubefleet.explain import explain
-
-if TYPE_CHECKING:
-    from fleet_components.cli.templates import DecidedTemplate
 
 
 @attrs.frozen
@@ -62,6 +60,20 @@ class Decided:
         done = self.request.done.get(cluster)
         return done.revision if done else None
 
+    def brings(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Every object with the member that gets it, each member at its own revision, as far as that is known."""
+        record = self.outcome.record
+        for cluster, placed in sorted(record.decisions.items()):
+            for data in record.contents.get(placed.revision, ()):
+                yield cluster, data
+
+    def object_keys(self) -> Iterator[tuple[str, ObjectKey]]:
+        """What :meth:`brings` brings."""
+        record = self.outcome.record
+        keys = {number: [Manifest(data).key for data in objects] for number, objects in record.contents.items()}
+        for cluster, placed in record.decisions.items():
+            yield from ((cluster, key) for key in keys.get(placed.revision, ()))
+
     def explain(self, members: Collection[str] | None = None) -> tuple[MemberExplanation, ...]:
         """Why members are in, or are not; all members by default."""
         request = self.request
@@ -88,13 +100,16 @@ class Planned:
     placements: tuple[Decided, ...]
     templates: tuple[DecidedTemplate, ...] = ()
 
+    @property
+    def decided(self) -> tuple[Decided | DecidedTemplate, ...]:
+        """The placements, then the templates."""
+        return (*self.placements, *self.templates)
+
     @cached_property
     def clashes(self) -> Mapping[tuple[str, ObjectKey], tuple[str, ...]]:
-        """What several placements bring to one member: the placements, by member and object."""
+        """What comes to one member from several sides: the placements and templates, by member and object."""
         found: dict[tuple[str, ObjectKey], list[str]] = {}
-        for decided in self.placements:
-            keys = [Manifest(data).key for data in decided.request.objects]
-            for cluster in decided.outcome.record.decisions:
-                for key in keys:
-                    found.setdefault((cluster, key), []).append(decided.name)
+        for decided in self.decided:
+            for where in decided.object_keys():
+                found.setdefault(where, []).append(decided.name)
         return {where: tuple(names) for where, names in found.items() if len(names) > 1}

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fleet_components.cli import words
-from fleet_components.cli.document import Document
+from fleet_components.cli.documents.form import Document
+from fleet_components.cli.showing import words
 
 LIMIT = 60_000
 """GitHub cuts comments at 65,536 characters."""
 
 _RESERVE = 500
 _HEADER = ("| member | what | wave | revision | score | why |", "| --- | --- | --- | --- | --- | --- |")
+_TEMPLATE_HEADER = ("| member | what | replicas | revision | why |", "| --- | --- | --- | --- | --- |")
 _SIGNS = {"create": "+", "delete": "-", "update": "~"}
 _VALUE_SHOWN = 200
 
@@ -22,7 +23,10 @@ def to_markdown(document: Document, *, diff: bool = False) -> str:
     if counts := document["totals"].get("resources"):
         parts.append(f"Resources: {words.resource_counts(counts)}\n")
     parts += [f"> {m['level']}: {_escaped(m['text'])}\n" for m in document.get("messages", ())]
+    if line := words.confirmation(document):
+        parts.append(f"> {_escaped(line)}\n")
     blocks = [(_block(placement, diff), _title(placement)) for placement in document["placements"]]
+    blocks += [(_template_block(template), _title(template)) for template in document.get("templates", ())]
     return _fitted("\n".join(parts), blocks)
 
 
@@ -49,17 +53,33 @@ def _title(placement: Document) -> str:
     changes = dict.fromkeys(("joins", "updated", "leaves", "held", "stays"), 0)
     for cluster in placement["clusters"]:
         changes[cluster["change"]] += 1
-    return f"{_escaped(placement['kind'])} <b>{_escaped(placement['key'])}</b>: {words.changes(changes)}"
+    kind = placement.get("kind", "Template")
+    return f"{_escaped(kind)} <b>{_escaped(placement['key'])}</b>: {words.changes(changes)}"
 
 
 def _block(placement: Document, diff: bool) -> str:
-    lines = ["", f"<details><summary>{_title(placement)}</summary>", "", _escaped(words.headline(placement)), ""]
+    lines = [_escaped(words.headline(placement)), ""]
     if placement["clusters"]:
         lines += [*_HEADER, *(_row(cluster) for cluster in placement["clusters"]), ""]
     for change in placement["content"] or ():
         lines += _content(change, diff)
-    lines += [f"- {_escaped(note)}" for note in _notes(placement)]
-    return "\n".join([*lines, "", "</details>", ""])
+    return _folded(_title(placement), [*lines, *(f"- {_escaped(note)}" for note in _notes(placement))])
+
+
+def _template_block(template: Document) -> str:
+    lines = [f"- {_escaped(line)}" for line in words.holders(template)] + [""]
+    if template["clusters"]:
+        lines += [*_TEMPLATE_HEADER, *(_template_row(cluster) for cluster in template["clusters"]), ""]
+    return _folded(_title(template), [*lines, *(f"- {_escaped(note)}" for _, note in words.template_notes(template))])
+
+
+def _folded(title: str, lines: Iterable[str]) -> str:
+    return "\n".join(["", f"<details><summary>{title}</summary>", "", *lines, "", "</details>", ""])
+
+
+def _template_row(cluster: Document) -> str:
+    shown = words.show_revision(cluster["replicas"]), words.show_revision(cluster["revision"])
+    return "| " + " | ".join(map(_escaped, (cluster["name"], cluster["change"], *shown, cluster["why"]))) + " |"
 
 
 def _row(cluster: Document) -> str:

@@ -7,65 +7,17 @@ from typing import Any
 
 import attrs
 
-from fleet_components.cli.difference import HIDDEN, Difference, differences
+from fleet_components.cli.planning.difference import HIDDEN, Difference, differences
+from fleet_components.cli.planning.resource import CREATE, DELETE, SAME, UPDATE, Resource
 from fleet_components.model.problem import show_path
 from fleet_components.testing.monitor import Registration
 from fleet_components.testing.state import is_secret, redact, reveal
 
-CREATE, UPDATE, DELETE, SAME = "create", "update", "delete", "same"
-CHANGES = (CREATE, UPDATE, DELETE, SAME)
 STACK = "pulumi:pulumi:Stack"
 _PROVIDER = "pulumi:providers:"
 _UNKNOWN, _SHOWN_UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9", "[unknown]"
 _ENGINES_OWN = ("version", "pluginDownloadURL", "pluginChecksums", "__internal")
 """What the engine adds to the inputs of a provider."""
-
-
-@attrs.frozen
-class Resource:
-    """A resource, and what would happen to it.
-
-    Attributes:
-        urn: its URN.
-        type: its type token.
-        name: its logical name.
-        inputs: its inputs in wire form; secrets read ``[secret]``, what is not known yet ``[unknown]``.
-        parent: the URN of its parent.
-        provider: the URN of its explicit provider.
-        dependencies: the URNs that it depends on.
-        options: protect, retainOnDelete and hideDiffs, where set.
-        change: create, update, delete or same; empty when there is nothing to compare with.
-        differences: the inputs that differ.
-        uncompared: inputs that are encrypted in the state, so that nobody can tell whether they differ.
-    """
-
-    urn: str
-    type: str
-    name: str
-    inputs: Mapping[str, Any]
-    parent: str = ""
-    provider: str = ""
-    dependencies: tuple[str, ...] = ()
-    options: Mapping[str, Any] = attrs.field(factory=dict)
-    change: str = CREATE
-    differences: tuple[Difference, ...] = ()
-    uncompared: tuple[str, ...] = ()
-
-    def to_wire(self) -> dict[str, Any]:
-        """Its form in documents."""
-        return {
-            "urn": self.urn,
-            "type": self.type,
-            "name": self.name,
-            "change": self.change or None,
-            "differences": [difference.to_wire() for difference in self.differences],
-            "uncompared": list(self.uncompared),
-            "parent": self.parent or None,
-            "provider": self.provider or None,
-            "dependencies": list(self.dependencies),
-            "options": dict(self.options),
-            "inputs": dict(self.inputs),
-        }
 
 
 def compare(

@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.cli.planned import Decided
+from fleet_components.cli.planning.planned import Decided
 from fleet_components.model.decision import ClusterDecision, Status
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.placement import PICK_FIXED, PICK_N

@@ -1,0 +1,1 @@
+"""Plans, explanations and decisions as documents: plain data with stable keys."""

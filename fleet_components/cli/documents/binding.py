@@ -1,0 +1,109 @@
+"""What was decided for the templates of Karmada's policies, in the API's own form.
+
+Source: ``ResourceBinding`` and ``ClusterResourceBinding`` of ``work.karmada.io/v1alpha2``. Times, generations and what
+only members could report are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from fleet_components.cli.planning.templates import DecidedTemplate
+from fleet_components.model.codec import encode
+from fleet_components.model.karmada import CLUSTER_PROPAGATION
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.memory import EvictionTask
+from fleet_components.model.template import Template
+from fleet_components.plan.karmada.place import place_template
+
+API_VERSION = "work.karmada.io/v1alpha2"
+_POLICY, _CLUSTER_POLICY = "propagationpolicy.karmada.io", "clusterpropagationpolicy.karmada.io"
+
+
+def bindings(templates: Iterable[DecidedTemplate]) -> list[dict[str, Any]]:
+    """The binding of each template, by key, as it stands once the decision is settled."""
+    known = {template.name: template for template in templates}
+    manifests = {key: template.request.manifest for key, template in known.items()}
+    return [_binding(known[key], manifests) for key in sorted(known)]
+
+
+def _binding(decided: DecidedTemplate, manifests: Mapping[str, Manifest]) -> dict[str, Any]:
+    manifest, memory = decided.request.manifest, decided.outcome.record.memory
+    schedule, replicas = memory.schedule, memory.replicas if decided.outcome.template.workload else None
+    required = [_required(manifests[key], clusters) for key, clusters in schedule.required_by.items()]
+    tasks = [_task(cluster, task) for cluster, task in sorted(schedule.evictions.items())]
+    spec = {
+        "resource": _resource(manifest),
+        "replicas": replicas,
+        "clusters": _clusters(schedule.clusters, decided.outcome.template),
+        "requiredBy": required or None,
+        "gracefulEvictionTasks": tasks or None,
+        "suspension": memory.spec.get("suspension"),
+    }
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "ResourceBinding" if manifest.namespace else "ClusterResourceBinding",
+        "metadata": {**_named(manifest), "annotations": _claimed(decided)},
+        "spec": _given(spec),
+        "status": _status(decided),
+    }
+
+
+def _status(decided: DecidedTemplate) -> dict[str, Any]:
+    """What stands after the next scheduling, so that nothing differs while nothing changes."""
+    record = decided.outcome.record
+    settled = place_template(decided.request, record).decision
+    condition = settled.status.condition if settled else None
+    observed = record.memory.schedule.observed_group
+    return {
+        "conditions": [attrs.asdict(condition)] if condition else [],
+        **({"schedulerObservedAffinityName": observed} if observed else {}),
+    }
+
+
+def _claimed(decided: DecidedTemplate) -> dict[str, str]:
+    """Which policy has it, as Karmada writes it on the binding; nothing where none has."""
+    policy = decided.outcome.record.memory.policy
+    if policy is None:
+        return {}
+    if policy.kind == CLUSTER_PROPAGATION:
+        return {f"{_CLUSTER_POLICY}/name": policy.name}
+    return {f"{_POLICY}/name": policy.name, f"{_POLICY}/namespace": policy.namespace}
+
+
+def _named(manifest: Manifest) -> dict[str, str]:
+    """The name and the namespace of an object's binding."""
+    name = f"{manifest.name}-{manifest.kind.lower()}"
+    return {"name": name, **({"namespace": manifest.namespace} if manifest.namespace else {})}
+
+
+def _resource(manifest: Manifest) -> dict[str, Any]:
+    fields = {
+        "apiVersion": manifest.api_version,
+        "kind": manifest.kind,
+        "namespace": manifest.namespace or None,
+        "name": manifest.name,
+    }
+    return _given(fields)
+
+
+def _clusters(clusters: Mapping[str, int], template: Template) -> list[dict[str, Any]]:
+    return [
+        {"name": name, **({"replicas": replicas} if template.workload else {})}
+        for name, replicas in sorted(clusters.items())
+    ]
+
+
+def _required(parent: Manifest, clusters: Iterable[str]) -> dict[str, Any]:
+    return {**_named(parent), "clusters": [{"name": name} for name in sorted(clusters)]}
+
+
+def _task(cluster: str, task: EvictionTask) -> dict[str, Any]:
+    return {"fromCluster": cluster, **{field: value for field, value in encode(task).items() if field != "created"}}
+
+
+def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {field: value for field, value in fields.items() if value is not None}
