@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.delivery.driver import Driver, InProcess
-from tests.engine.driver import Engine, engine_or_skip
+from tests.delivery.driver import Driver
+from tests.delivery.world import World
+from tests.engine.driver import DRIVERS, started
 
 
-@pytest.fixture(params=["in process", pytest.param("engine", marks=pytest.mark.engine)])
+@pytest.fixture(params=DRIVERS)
 def driver(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Driver:
     """Successive runs of one stack."""
-    if request.param == "in process":
-        return InProcess()
-    engine_or_skip()
-    return Engine(tmp_path_factory.mktemp("stack"))
+    return started(request.param, World(), tmp_path_factory)

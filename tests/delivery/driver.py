@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, cast
 
 import attrs
+from typing_extensions import TypeVar
 
 from fleet_components import Fleet
 from fleet_components.testing import ProgramRun, Registration, StackState, kubeconfig, run_program
 from tests.delivery.world import World
+
+
+class Written(Protocol):
+    """What a user has written."""
+
+    config: dict[str, Any]
+
+    @property
+    def members(self) -> Collection[str]:
+        """The names of the members."""
+
+    def write(self, folder: Path) -> None:
+        """Write the YAML into a folder of its own."""
+
+
+W = TypeVar("W", bound=Written, default=World)
 
 
 @attrs.frozen
@@ -29,10 +46,10 @@ class Outcome:
     changes: Mapping[str, str]
 
 
-class Driver(Protocol):
+class Driver(Protocol[W]):
     """Successive runs on one stack."""
 
-    world: World
+    world: W
 
     def up(self, fails: Collection[str] = ()) -> Outcome:
         """Update; on the named clusters the Deployment is refused."""
@@ -40,27 +57,30 @@ class Driver(Protocol):
     def preview(self) -> Outcome:
         """What an update would do."""
 
+    def stands(self, kind: str = "Deployment") -> dict[str, Mapping[str, Any]]:
+        """The one object of a kind that really stands on each cluster, by cluster."""
+
     def images(self) -> dict[str, str]:
         """What really runs, by cluster."""
 
     def order(self) -> list[str]:
         """The clusters whose Deployment the last update touched, in order."""
 
-    def record(self) -> Mapping[str, Any]:
-        """The inputs of the placement as the state holds them."""
+    def record(self, name: str = "shop") -> Mapping[str, Any]:
+        """The inputs of a placement as the state holds them."""
 
 
-class InProcess:
+class InProcess(Generic[W]):
     """Without an engine: the mocks run the providers' checks, the state is what was registered."""
 
-    def __init__(self) -> None:
-        self.world = World()
+    def __init__(self, world: W | None = None) -> None:
+        self.world = cast(W, world or World())
         self.state = StackState()
         self._order: list[str] = []
 
     def up(self, fails: Collection[str] = ()) -> Outcome:
         """Update."""
-        run = self._run(preview=False, fails=fails)
+        run = self.run(preview=False, fails=fails)
         before = self.state.resources
         self._order = [
             cluster_of(r.name)
@@ -73,23 +93,29 @@ class InProcess:
 
     def preview(self) -> Outcome:
         """Preview."""
-        return self._outcome(self._run(preview=True, fails=()))
+        return self._outcome(self.run())
+
+    def stands(self, kind: str = "Deployment") -> dict[str, Mapping[str, Any]]:
+        """From the state."""
+        resources = self.state.resources.values()
+        objects = [r for r in resources if r.type.startswith("kubernetes:") and r.type.endswith(f":{kind}")]
+        return one_each((cluster_of(r.name), r.inputs) for r in objects)
 
     def images(self) -> dict[str, str]:
         """From the state."""
-        deployments = [r for r in self.state.resources.values() if is_deployment(r.type)]
-        return {cluster_of(r.name): image_of(r.inputs) for r in deployments}
+        return {cluster: image_of(data) for cluster, data in self.stands().items()}
 
     def order(self) -> list[str]:
         """The order of registration."""
         return self._order
 
-    def record(self) -> Mapping[str, Any]:
+    def record(self, name: str = "shop") -> Mapping[str, Any]:
         """From the state."""
-        placements = [r for r in self.state.resources.values() if r.type.endswith("fleet:Placement")]
-        return placements[0].inputs
+        return record_of(self.state, name)
 
-    def _run(self, *, preview: bool, fails: Collection[str]) -> ProgramRun:
+    def run(self, *, preview: bool = True, fails: Collection[str] = ()) -> ProgramRun:
+        """Run the program; the state stays as it is."""
+
         def refused(registration: Registration) -> bool:
             return is_deployment(registration.type) and cluster_of(registration.name) in fails
 
@@ -107,6 +133,21 @@ class InProcess:
     def _outcome(self, run: ProgramRun) -> Outcome:
         text = "\n".join([message for _, message in run.messages] + ([str(run.error)] if run.error else []))
         return Outcome(run.error is None, text, changes(run))
+
+
+def record_of(state: StackState, name: str) -> Mapping[str, Any]:
+    """The inputs of a placement in a state."""
+    (found,) = (r for r in state.resources.values() if r.type.endswith("fleet:Placement") and r.name == name)
+    return found.inputs
+
+
+def one_each(found: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, Mapping[str, Any]]:
+    """By cluster; nothing may be there twice."""
+    by_cluster: dict[str, Mapping[str, Any]] = {}
+    for cluster, data in found:
+        assert cluster not in by_cluster, (cluster, data["metadata"], by_cluster[cluster]["metadata"])
+        by_cluster[cluster] = data
+    return by_cluster
 
 
 def changes(run: ProgramRun) -> dict[str, str]:

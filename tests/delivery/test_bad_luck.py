@@ -15,7 +15,7 @@ from fleet_components.testing import ProgramRun, StackState, run_program
 from tests.delivery.driver import Driver, InProcess, kubeconfigs
 from tests.delivery.world import World
 
-NO_KUBECONFIG = "member b: has no kubeconfig (give the text or the path of a kubeconfig"
+NO_KUBECONFIG = "member b: has no kubeconfig (pulumi config set --path fleet:kubeconfigs.b PATH, or give it"
 
 
 def run_fleet(world: World, state: StackState | None = None, preview: bool = True, **more: Any) -> ProgramRun:
@@ -62,7 +62,11 @@ REFUSED = {
     ),
     "a kubeconfig for nobody": (
         with_config(kubeconfigs={"x": "text"}),
-        'kubeconfigs: there is no member "x" (the members are: a, b, c, d)',
+        'kubeconfigs: there is no member "x" (the members are: a, b, c, d; if it is gone: pulumi config rm --path fleet:kubeconfigs.x)',
+    ),
+    "a kubeconfig for nobody, with dots": (
+        with_config(kubeconfigs={"x.y": "text"}),
+        "pulumi config rm --path 'fleet:kubeconfigs[\"x.y\"]')",
     ),
     "an unknown member is lost": (with_config(lost="x"), 'lost: there is no member "x"'),
     "an unknown key": (with_config(aproval="x"), "is no key of this configuration (did you mean fleet:approvals?)"),

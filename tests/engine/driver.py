@@ -10,14 +10,24 @@ import subprocess
 import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, cast
 
 import pytest
 import yaml
 from pulumi import automation
 
 from fleet_components.testing import StackState
-from tests.delivery.driver import Outcome, cluster_of, image_of, is_deployment, kubeconfigs, short
+from tests.delivery.driver import (
+    Driver,
+    InProcess,
+    Outcome,
+    W,
+    image_of,
+    kubeconfigs,
+    one_each,
+    record_of,
+    short,
+)
 from tests.delivery.world import World
 from tests.engine.standin import FOLDER
 
@@ -35,12 +45,32 @@ def engine_or_skip() -> None:
     pytest.skip("needs the Pulumi CLI with its Python language host on PATH")
 
 
-class Engine:
+DRIVERS = ["in process", pytest.param("engine", marks=pytest.mark.engine)]
+"""Parameters of a fixture: a story is told twice."""
+
+
+def started(kind: str, world: W, folders: pytest.TempPathFactory) -> Driver[W]:
+    """A new stack; the test is skipped where there is no engine."""
+    if kind == "in process":
+        return InProcess(world)
+    engine_or_skip()
+    return Engine(folders.mktemp("stack"), world=world)
+
+
+class Engine(Generic[W]):
     """Successive runs of one stack."""
 
-    def __init__(self, folder: Path, program: Path = PROGRAM, *, standin: bool = True, name: str = "dev") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        program: Path = PROGRAM,
+        world: W | None = None,
+        *,
+        standin: bool = True,
+        name: str = "dev",
+    ) -> None:
         self.name = name
-        self.world = World()
+        self.world = cast(W, world or World())
         self.secrets: dict[str, Any] = {}
         self.folder = folder
         self.project = folder / "project"
@@ -115,13 +145,14 @@ class Engine:
         mark.touch()
         return mark
 
+    def stands(self, kind: str = "Deployment") -> dict[str, Mapping[str, Any]]:
+        """From the stand-in's folders."""
+        files = sorted((self.standin / "clusters").glob(f"*/*_{kind}_*.json"))
+        return one_each((file.parent.name, json.loads(file.read_text())) for file in files)
+
     def images(self) -> dict[str, str]:
         """From the stand-in's folders."""
-        found = {}
-        for cluster in sorted((self.standin / "clusters").glob("*")):
-            for file in cluster.glob("*Deployment*"):
-                found[cluster.name] = image_of(json.loads(file.read_text()))
-        return found
+        return {cluster: image_of(data) for cluster, data in self.stands().items()}
 
     def calls(self) -> list[dict[str, str]]:
         """What the stand-in was asked in the last update: call, cluster and object."""
@@ -133,10 +164,9 @@ class Engine:
         calls = self.calls()
         return [call["cluster"] for call in calls if call["object"] == "shop/web" and call["call"] != "delete"]
 
-    def record(self) -> Mapping[str, Any]:
+    def record(self, name: str = "shop") -> Mapping[str, Any]:
         """From the exported state."""
-        placements = [r for r in self.state().resources.values() if r.type.endswith("fleet:Placement")]
-        return placements[0].inputs
+        return record_of(self.state(), name)
 
     def runs(self) -> dict[str, int]:
         """The revision that each cluster's binding says."""
@@ -187,6 +217,7 @@ class Engine:
             "PULUMI_HOME": str(home),
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+            "PULUMI_IGNORE_AMBIENT_PLUGINS": "false",  # the plugins of these tests are found on PATH
             "PYTHONPATH": str(REPOSITORY),
             FOLDER: str(self.standin),
         }
@@ -197,6 +228,3 @@ class Engine:
             plugin.chmod(plugin.stat().st_mode | stat.S_IXUSR)
             environment["PATH"] = f"{plugin.parent}:{os.environ['PATH']}"
         return environment
-
-
-__all__ = ["Engine", "cluster_of", "engine_or_skip", "is_deployment"]

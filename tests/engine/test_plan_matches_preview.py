@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,14 +12,18 @@ from fleet_components import Fleet
 from fleet_components.testing import Registration, StackState, redact, run_program
 from tests.delivery.driver import kubeconfigs
 from tests.delivery.test_secrets import plant
-from tests.engine.driver import Engine
+from tests.engine.driver import Engine, engine_or_skip
+from tests.karmada_delivery.test_depending import CONFIG, needing
+from tests.karmada_delivery.test_overriding import override
+from tests.karmada_delivery.world import World as TemplateWorld
+from tests.karmada_delivery.world import policy, weights
 
 pytestmark = pytest.mark.engine
 Shown = dict[str, dict[str, Any]]
 """By URN: type, name, parent, provider, dependencies and inputs."""
 
 
-def previewed(engine: Engine) -> Shown:
+def previewed(engine: Engine[Any]) -> Shown:
     """What ``pulumi preview --json`` says."""
     code, text = engine.command("preview", "--json", "--show-sames")
     assert code == 0, text
@@ -42,7 +47,7 @@ def shown_by_engine(state: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def planned(engine: Engine, state: StackState) -> Shown:
+def planned(engine: Engine[Any], state: StackState) -> Shown:
     """What the same program registers in process."""
     settings = {"source": str(engine.project / "fleet"), "kubeconfigs": kubeconfigs(engine.world.members)}
     config = {f"fleet:{key}": value for key, value in {**settings, **engine.world.config}.items()}
@@ -76,7 +81,7 @@ def inputs(kind: str, given: Any) -> Any:
     return redact(given)
 
 
-def same(engine: Engine, state: StackState) -> None:
+def same(engine: Engine[Any], state: StackState) -> None:
     """Every difference is named: which resource, which field."""
     preview, plan = previewed(engine), planned(engine, state)
     assert preview.keys() == plan.keys()
@@ -105,4 +110,19 @@ def test_what_goes(engine: Engine) -> None:
     engine.world.policy = {"placementType": "PickN", "numberOfClusters": 2}
     assert engine.up().ok
     del engine.world.members["d"]
+    same(engine, engine.state())
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_templates(tmp_path: Path, broken: bool) -> None:
+    """On a new stack, and after an update that broke, with a member that goes and an object that is renamed."""
+    engine_or_skip()
+    engine = Engine(tmp_path / "stack", world=TemplateWorld())
+    asked = policy(placement=weights(a=2, b=1), propagateDeps=True, preserveResourcesOnDeletion=True)
+    engine.world.objects = {"policy": asked, "settings": CONFIG, "web": needing({"configMap": {"name": "settings"}})}
+    if broken:
+        assert not engine.up(fails="b").ok
+        rename = [{"path": "/metadata/name", "operator": "replace", "value": "www"}]
+        engine.world.objects["override"] = override("a", plaintext=rename)
+        engine.world.objects["policy"] = policy(placement=weights(a=2, c=1), propagateDeps=True)
     same(engine, engine.state())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -46,7 +47,7 @@ def test_rendered_files_show_nothing(engine: Engine) -> None:
     assert not found(encrypted_state(engine))
 
 
-def encrypted_state(engine: Engine) -> str:
+def encrypted_state(engine: Engine[Any]) -> str:
     """What the backend holds."""
     files = [file for file in (engine.folder / "backend").rglob("*.json*") if file.is_file()]
     assert any(json.loads(file.read_text()).get("checkpoint") for file in files if file.suffix == ".json")

@@ -105,6 +105,15 @@ def test_of_the_members_it_would_have_to_leave_at_once_none_is_chosen(in_process
     assert replicas(in_process) == {"b": 3, "c": 3}
 
 
+def test_where_only_such_members_are_left_nothing_is_decided_or_remembered(in_process: InProcess[World]) -> None:
+    in_process.world.objects["settings"] = settings()
+    in_process.world.config["asOf"] = "2026-11-21T10:05:00Z"
+    taint(in_process, "a", DOWN)
+    delivered(in_process, {**on("a"), **FOR_A_MINUTE}, 6)
+    assert (replicas(in_process), tasks(in_process)) == ({}, [])
+    assert "1 cluster(s) is in the process of eviction" in in_process.preview().text
+
+
 def test_with_nowhere_to_go_the_copy_stays_until_there_is_a_place(driver: Driver) -> None:
     driver.world.objects["settings"] = settings()
     driver.world.config = {"limit": 1}
