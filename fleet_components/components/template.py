@@ -155,7 +155,7 @@ class Template(pulumi.ComponentResource):
 
 def _division(outcome: TemplateOutcome, request: TemplateRequest) -> Sequence[str]:
     """The replicas of each member, with those that it has now where they differ."""
-    if retained(outcome.record.contents.get(outcome.record.revision, ({},))):
+    if retained(outcome.record.contents[outcome.record.revision]):
         return ["replicas: each member keeps those that it has, as a label of the object asks"]
     shares = {c: share.replicas for c, share in outcome.record.decisions.items() if share.replicas is not None}
     before = {cluster: done.replicas for cluster, done in request.done.items()}

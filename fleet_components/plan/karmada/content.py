@@ -54,6 +54,11 @@ def shape_in(content: Objects) -> WorkloadShape | None:
     return shape_of(Manifest(content[0]), (workload.shape for workload in declared))
 
 
+def overrides_in(content: Objects) -> list[Mapping[str, Any]]:
+    """The override policies of a content."""
+    return [part for part in content[1:] if part["kind"] != _CUSTOM]
+
+
 def emitted(content: Objects, share: Share, cluster: Cluster, *, overwrite: bool = False) -> Mapping[str, Any]:
     """The object that a member gets: with its replicas, then with the overrides applied.
 
@@ -66,8 +71,7 @@ def emitted(content: Objects, share: Share, cluster: Cluster, *, overwrite: bool
     Raises:
         FleetError: an override does not apply.
     """
-    template, *others = content
-    policies = [policy for policy in others if policy["kind"] != _CUSTOM]
+    template, policies = content[0], overrides_in(content)
     manifest, shape = Manifest(template), shape_in(content)
     if share.replicas is not None and shape and shape.replicas and value_at(template, shape.replicas) is None:
         manifest = Manifest(with_replicas(manifest, share.replicas, share.completions, [shape]))

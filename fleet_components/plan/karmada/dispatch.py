@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import cached_property
 
 import attrs
 
@@ -18,7 +19,7 @@ _NEVER_PURGED = "purge mode Never: its copy stays"
 _PURGED_FIRST = "purge mode Directly: the copy on {clusters} goes first, the next update sends the rest"
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Dispatch:
     """What the members get of a template.
 
@@ -32,24 +33,24 @@ class Dispatch:
     done: Mapping[str, Done]
     members: Collection[str]
 
-    @property
+    @cached_property
     def suspension(self) -> Suspension:
         """What the policy suspends."""
         return decode(Suspension, self.state.spec.get("suspension") or {})
 
-    @property
+    @cached_property
     def running(self) -> set[str]:
         """The members that run it and can be reached."""
         here = {cluster for cluster, done in self.done.items() if done.revision is not None and not done.lost}
         return {cluster for cluster in here if cluster in self.members}
 
-    @property
+    @cached_property
     def standing(self) -> set[str]:
         """The members that run it once this update has succeeded."""
         reached = {cluster for cluster in self.state.targets if not self.suspension.suspends(cluster)}
         return self.running | reached
 
-    @property
+    @cached_property
     def emptied(self) -> set[str]:
         """The members that run it and are not to; where others need it there, it stays."""
         return self.running - set(self.state.targets)

@@ -20,7 +20,7 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.template import Template
 from fleet_components.model.workload_shape import WorkloadShape
-from fleet_components.plan.karmada.content import CONFLICT_RESOLUTION, content_of, emitted, shape_in
+from fleet_components.plan.karmada.content import CONFLICT_RESOLUTION, content_of, emitted, overrides_in, shape_in
 from fleet_components.plan.karmada.dispatch import Dispatch
 from fleet_components.plan.karmada.record import Share, TemplateRecord, TemplateState
 from fleet_components.plan.record import Objects, digest
@@ -261,6 +261,8 @@ def _check(request: TemplateRequest, record: TemplateRecord, rollout: Plan) -> N
         content = record.contents.get(share.revision)
         if position is None or content is None or rollout.entries[cluster].change is Change.HELD:
             continue
+        if not overrides_in(content):
+            continue  # nothing else can fail
         try:
             emitted(content, share, request.inventory.clusters[position])
         except FleetError as error:
