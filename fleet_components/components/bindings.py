@@ -33,11 +33,13 @@ class Standing:
     Attributes:
         done: what runs on each cluster, by placement key.
         waiting: the objects that no Karmada policy had, with a digest of each.
-        protected: the keys of the templates that must not be deleted.
+        templates: the keys of the templates.
+        protected: the keys of those that must not be deleted.
     """
 
     done: Mapping[str, Mapping[str, Done]]
     waiting: Mapping[str, str] = attrs.field(factory=dict)
+    templates: Collection[str] = ()
     protected: Collection[str] = ()
 
 
@@ -52,6 +54,7 @@ def read_standing(fleet: str) -> Standing:
     """
     found: dict[str, dict[str, Done]] = defaultdict(dict)
     waiting: dict[str, str] = {}
+    templates: list[str] = []
     protected: list[str] = []
     for resource in (_read(_TRIES).get("outputs") or {}).values():
         outputs = resource.get("outputs") or {}
@@ -64,8 +67,9 @@ def read_standing(fleet: str) -> Standing:
         elif resource.get("type") == _DECIDED and str(outputs.get("key")).startswith(TEMPLATE):
             key = outputs["key"].removeprefix(TEMPLATE)
             found[key]  # a template stays one, also where nothing runs yet
+            templates.append(key)
             protected += [key] if outputs.get(PROTECTED) else []
-    return Standing(found, waiting, protected)
+    return Standing(found, waiting, templates, protected)
 
 
 def _read(tries: int) -> Mapping[str, Any]:

@@ -57,7 +57,10 @@ class Fleet(pulumi.ComponentResource):
         _enroll(name, members, templates, args, self)
         providers = MemberProviders(name, members, args.render_to, self)
         for cluster in sorted(cluster for cluster, member in members.items() if member.lost):
-            providers.of(cluster)  # it is what drops the objects that cannot be reached any more
+            # They are what drops the objects that cannot be reached any more.
+            providers.of(cluster)
+            if standing.templates:
+                providers.of(cluster, adopts=False)
         delivery = DeliveryArgs(
             fleet=name,
             stack=stack_name(),

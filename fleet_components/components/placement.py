@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, Protocol
 
 import attrs
 import pulumi
@@ -22,6 +22,13 @@ from fleet_components.plan.place import Outcome, Request, place
 from fleet_components.plan.record import Record
 from fleet_components.rollout.describe import describe
 from fleet_components.rollout.plan import Change, Placed
+
+
+class ProviderOf(Protocol):
+    """Gives the Kubernetes provider of a member."""
+
+    def __call__(self, cluster: str, *, adopts: bool = True) -> pulumi.ProviderResource:
+        """The provider that takes up what is there already, or the one that refuses it."""
 
 
 @attrs.frozen
@@ -43,7 +50,7 @@ class DeliveryArgs:
     fleet: str
     stack: str
     inventory: Feed
-    provider_of: Callable[[str], pulumi.ProviderResource]
+    provider_of: ProviderOf
     limit: float = 0.5
     confirm: tuple[str, ...] = ()
     keep_cluster_resources: bool = True
@@ -163,7 +170,7 @@ class _Delivery:
 
     def _report(self, outcome: Outcome) -> None:
         if any(entry.change is not Change.KEEP for entry in outcome.rollout.entries.values()):
-            pulumi.log.info("\n".join(describe(outcome.rollout)), self.parent)
+            pulumi.log.info("\n".join((f"{self.args.request.key}:", *describe(outcome.rollout))), self.parent)
 
 
 def _waves(decisions: Mapping[str, Placed]) -> list[tuple[int, list[tuple[str, Placed]]]]:

@@ -1,4 +1,4 @@
-"""The Kubernetes providers of a fleet: one per member in use, declared when it is first needed."""
+"""The Kubernetes providers of a fleet: one per member and way of conflict, declared when first needed."""
 
 from __future__ import annotations
 
@@ -24,10 +24,15 @@ class MemberProviders:
 
     def __init__(self, fleet: str, members: Mapping[str, Member], render_to: str, parent: pulumi.Resource) -> None:
         self._fleet, self._members, self._render_to, self._parent = fleet, members, render_to, parent
-        self._declared: dict[str, pulumi.ProviderResource] = {}
+        self._declared: dict[tuple[str, bool], pulumi.ProviderResource] = {}
 
-    def of(self, cluster: str) -> pulumi.ProviderResource:
+    def of(self, cluster: str, *, adopts: bool = True) -> pulumi.ProviderResource:
         """The provider of a member.
+
+        Args:
+            cluster: the member's name.
+            adopts: whether it takes up objects that are there already; one that does not refuses them. Files know
+                no such difference.
 
         Raises:
             FleetError: the member cannot be reached: it is not declared, has no kubeconfig, or an unreadable one.
@@ -37,13 +42,15 @@ class MemberProviders:
             raise FleetError(
                 [Problem("still has objects and is no member any more", subject=f"member {cluster}", hint=hint)]
             )
-        if cluster not in self._declared:
-            self._declared[cluster] = self._declare(self._members[cluster])
-        return self._declared[cluster]
+        adopts = adopts or bool(self._render_to)
+        if (cluster, adopts) not in self._declared:
+            self._declared[cluster, adopts] = self._declare(self._members[cluster], adopts)
+        return self._declared[cluster, adopts]
 
-    def _declare(self, member: Member) -> pulumi.ProviderResource:
+    def _declare(self, member: Member, adopts: bool) -> pulumi.ProviderResource:
         return member_provider(
-            f"{self._fleet}/{member.name}",
+            f"{self._fleet}/{member.name}" + ("" if adopts else "/abort"),
+            adopts=adopts,
             cluster=member.name,
             kubeconfig=member.kubeconfig,
             identifier=member.identifier or member.name,

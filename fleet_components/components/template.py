@@ -120,12 +120,9 @@ class Template(pulumi.ComponentResource):
     ) -> Target:
         delivery, request = self._args.delivery, self._args.request
         position = request.inventory.position(cluster) or 0
-        data = emitted(
-            record.contents[share.revision],
-            share,
-            request.inventory.clusters[position],
-            overwrite=needs.overwrites(record.memory, request.manifest),
-        )
+        overwrite = needs.overwrites(record.memory, request.manifest)
+        member = request.inventory.clusters[position]
+        data = emitted(record.contents[share.revision], share, member, overwrite=overwrite)
         delivery.owners.take(cluster, [data], request.key)
         stamp = {"stack": delivery.stack, "placement": request.key}
         target = TargetArgs(
@@ -134,7 +131,7 @@ class Template(pulumi.ComponentResource):
             cluster=cluster,
             revision=share.revision,
             objects=[delivery.transform(stamped(data, **stamp))],
-            provider=delivery.provider_of(cluster),
+            provider=delivery.provider_of(cluster, adopts=overwrite or not request.manifest.namespace),
             keep_cluster_resources=delivery.keep_cluster_resources,
             keep=needs.preserves(record.memory),
             replicas=share.replicas,
@@ -147,8 +144,9 @@ class Template(pulumi.ComponentResource):
         moves = any(entry.change is not Change.KEEP for entry in outcome.rollout.entries.values())
         lines = [*describe(outcome.rollout), *_division(outcome, self._args.request)] if moves else []
         lines += [f"{cluster}: {words}" for cluster, words in outcome.due.items()]
+        lines += [outcome.left] if outcome.left else []
         if lines:
-            pulumi.log.info("\n".join(lines), self)
+            pulumi.log.info("\n".join((f"{self._name}:", *lines)), self)
         if outcome.failure:
             pulumi.log.warn(outcome.failure, self)
 

@@ -22,6 +22,7 @@ def member_provider(
     identifier: str,
     render_to: str,
     lost: bool,
+    adopts: bool = True,
     parent: pulumi.Resource,
 ) -> pulumi.ProviderResource:
     """Declare the provider of a member.
@@ -33,6 +34,7 @@ def member_provider(
         identifier: stays while the cluster is the same, so that a rotated kubeconfig replaces nothing.
         render_to: a directory to render to instead of reaching the cluster; empty for none.
         lost: the cluster is gone: what it held is dropped from the state without being deleted there.
+        adopts: objects that are there already are taken up; else they are refused.
         parent: the provider's parent.
 
     Raises:
@@ -45,8 +47,9 @@ def member_provider(
         "enable_config_map_mutable": True,
         "enable_secret_mutable": True,
         # What a placement left behind, a namespace for example, is taken up again, as KubeFleet does by default. What
-        # another stack or placement brought conflicts on the annotations that say so, and is refused.
-        "upsert_existing_objects": True,
+        # another stack or placement brought conflicts on the annotations that say so, and is refused. Karmada's Abort
+        # refuses whatever is there.
+        "upsert_existing_objects": adopts,
     }
     if render_to:
         settings["render_yaml_to_directory"] = render_to

@@ -122,7 +122,9 @@ def test_a_lost_member_is_replaced_and_forgotten(driver: Driver) -> None:
 def test_deleting_a_policy_leaves_what_it_placed_and_freezes_it(driver: Driver) -> None:
     delivered(driver, weights(a=3, b=1))
     del driver.world.objects["policy"]
-    assert of_kind(carried_out(driver)) == {}
+    seen = carried_out(driver)
+    assert of_kind(seen) == {}
+    assert "no policy has it any more: it stays as it was placed, and its changes are not delivered" in seen.text
     driver.world.objects["web"] = deployment(8, image="web:2")
     assert of_kind(carried_out(driver)) == {}
     assert replicas(driver) == {"a": 3, "b": 1}

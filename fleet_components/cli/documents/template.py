@@ -41,6 +41,7 @@ def template_document(decided: DecidedTemplate, clashes: Iterable[str] = ()) -> 
             for member in explanation.members
             if member.cluster not in outcome.rollout.entries
         ],
+        "left": outcome.left or None,
         "due": [{"name": name, "why": words} for name, words in outcome.due.items()],
         "warnings": [
             *([f"pulumi up would refuse this: {refusal.what} ({refusal.hint})"] if refusal else []),

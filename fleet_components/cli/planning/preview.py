@@ -17,7 +17,6 @@ from fleet_components.cli.planning.resources import STACK, compare
 from fleet_components.cli.planning.settings import Settings, read_settings
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.problem import FleetError
-from fleet_components.rollout.describe import describe
 from fleet_components.testing.program import ProgramRun, run_program
 
 DEFAULT_ORGANIZATION = "organization"
@@ -75,9 +74,7 @@ def preview(project: Project, stack: str | None, past: Past, as_of: datetime | N
 def _told(planned: Planned) -> Iterator[str]:
     """How messages begin that say what the plan says itself."""
     for decided in planned.decided:
-        yield "\n".join(describe(decided.outcome.rollout))
-    for template in planned.templates:
-        yield from (f"{cluster}: {words}" for cluster, words in template.outcome.due.items())
+        yield f"{decided.request.key}:\n"
 
 
 def _unread(settings: Settings) -> list[tuple[str, str]]:

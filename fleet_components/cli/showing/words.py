@@ -87,6 +87,7 @@ def template_notes(template: Document) -> Iterator[tuple[str, str]]:
     yield from (("yellow", hint) for hint in template["hints"])
     yield from (("", line) for line in template["division"])
     yield from (("", f"{one['name']}: {one['why']}") for one in template["due"])
+    yield from [("yellow", template["left"])] if template["left"] else []
     yield from (("yellow", f"warning: {warning}") for warning in template["warnings"])
     yield from (("dim", f"not picked: {line}") for line in grouped(template["notPicked"]))
 

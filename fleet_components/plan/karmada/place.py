@@ -74,6 +74,7 @@ class TemplateOutcome:
         rollout: which members change, and which are held.
         template: the object as the scheduler sees it.
         due: members that it has to leave later, each with the reason and the time.
+        left: why it is left as it was placed; empty where it is not.
     """
 
     record: TemplateRecord
@@ -81,6 +82,7 @@ class TemplateOutcome:
     rollout: Plan
     template: Template
     due: Mapping[str, str] = attrs.field(factory=dict)
+    left: str = ""
 
     @property
     def failure(self) -> str:
@@ -116,7 +118,7 @@ def place_template(request: TemplateRequest, before: TemplateRecord) -> Template
     record = TemplateRecord(revision, placed, state, *kept)
     _check(request, record, rollout)
     due = {cluster: words for cluster, words in driven.due.items() if cluster in state.schedule.clusters}
-    return TemplateOutcome(record, decision, rollout, template, due)
+    return TemplateOutcome(record, decision, rollout, template, due, "" if fresh else _left(state))
 
 
 def overwrites(state: TemplateState, manifest: Manifest) -> bool:
@@ -178,6 +180,13 @@ def _is_fresh(state: TemplateState, before: TemplateRecord) -> bool:
     if bound is None or needed or before.revision not in before.contents:
         return True
     return bound.policy is not None and bound.revision == state.generation
+
+
+def _left(state: TemplateState) -> str:
+    """Why the object is not delivered as it is now."""
+    if state.policy is None:
+        return "no policy has it any more: it stays as it was placed, and its changes are not delivered"
+    return f"{state.policy.kind} {state.policy} does not follow it as it is now: its changes are not delivered"
 
 
 def _template(manifest: Manifest, replicas: int, shapes: tuple[WorkloadShape, ...]) -> Template:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ from fleet_components.model.claims import Claim, SeenPolicy
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.karmada import DIRECTLY, PolicyKey
 from fleet_components.model.memory import TemplateMemory
-from fleet_components.plan.record import Kept
+from fleet_components.plan.record import Kept, digest
 from fleet_components.rollout.plan import Done, Placed
 
 
@@ -104,6 +105,14 @@ class TemplateRecord(Kept[Share, TemplateState]):
     MEMORY = TemplateState
 
     def to_wire(self) -> dict[str, Any]:
-        """As for any record, with the policy in words."""
-        policy = self.memory.policy
-        return {**super().to_wire(), "policy": f"{policy.kind} {policy}" if policy else "none"}
+        """As for any record, with the policy in words, and with what shows that something hidden has changed."""
+        policy, needing = self.memory.policy, sorted(self.memory.schedule.required_by)
+        nobody = f"none: needed by {', '.join(needing)}" if needing else "none"
+        wire = super().to_wire()
+        remembered = digest((json.loads(json.dumps(wire["memory"]), parse_float=_whole),))
+        return {**wire, "policy": f"{policy.kind} {policy}" if policy else nobody, "remembered": remembered}
+
+
+def _whole(number: str) -> float:
+    """A number as it was before an engine made it a float."""
+    return int(float(number)) if float(number).is_integer() else float(number)
