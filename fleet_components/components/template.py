@@ -22,6 +22,8 @@ from fleet_components.plan.karmada.templates import is_protected
 from fleet_components.rollout.describe import describe
 from fleet_components.rollout.plan import Change
 
+_IDENTITY = ("apiVersion", "kind")
+
 Memory = pulumi.Output[Mapping[str, Any]]
 
 
@@ -112,17 +114,26 @@ class Template(pulumi.ComponentResource):
         bindings = {}
         for cluster, share in record.decisions.items():
             before = [done.bindings[cluster] for done in first if cluster in done.bindings]
-            bindings[cluster] = self._target(record, needs, cluster, share, before).binding
+            held = outcome.rollout.entries[cluster].change is Change.HELD
+            bindings[cluster] = self._target(record, needs, cluster, share, before, held=held).binding
         return Delivered(outcome, bindings)
 
     def _target(
-        self, record: TemplateRecord, needs: Needs, cluster: str, share: Share, after: Sequence[pulumi.Resource]
+        self,
+        record: TemplateRecord,
+        needs: Needs,
+        cluster: str,
+        share: Share,
+        after: Sequence[pulumi.Resource],
+        *,
+        held: bool,
     ) -> Target:
         delivery, request = self._args.delivery, self._args.request
         position = request.inventory.position(cluster) or 0
         overwrite = needs.overwrites(record.memory, request.manifest)
         member = request.inventory.clusters[position]
-        data = emitted(record.contents[share.revision], share, member, overwrite=overwrite)
+        content = record.contents[share.revision]
+        data = emitted(content, share, member, overwrite=overwrite)
         delivery.owners.take(cluster, [data], request.key)
         stamp = {"stack": delivery.stack, "placement": request.key}
         target = TargetArgs(
@@ -136,7 +147,8 @@ class Template(pulumi.ComponentResource):
             keep=needs.preserves(record.memory),
             replicas=share.replicas,
             completions=share.completions,
-            left_alone=retained(record.contents[share.revision]),
+            # Overrides may select the member by a label that it got since: what is held stays as it is all the same.
+            left_alone=[part for part in data if part not in _IDENTITY] if held else retained(content),
         )
         return Target(f"{self._name}@{cluster}", target, after, pulumi.ResourceOptions(parent=self))
 

@@ -33,6 +33,7 @@ STEPS: Mapping[str, Mapping[str, Any]] = {
         "policy": policy(
             placement=on("a", "c"),
             propagateDeps=True,
+            conflictResolution="Overwrite",
             suspension={"dispatchingOnClusters": {"clusterNames": ["a"]}},
         ),
         "web": deployment(8, "web:3", volumes=[{"name": "s", "secret": {"secretName": "pay"}}]),

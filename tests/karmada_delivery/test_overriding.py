@@ -12,6 +12,7 @@ from tests.karmada_delivery.world import (
     carried_out,
     delivered,
     deployment,
+    member,
     of_kind,
     on,
     policy,
@@ -94,3 +95,18 @@ def test_a_policy_that_selects_the_new_name_of_a_renamed_object_applies(in_proce
     carried_out(in_process)
     metadata = in_process.stands()["a"]["metadata"]
     assert (metadata["name"], metadata["labels"]["renamed"]) == ("shop-front", "yes")
+
+
+def test_where_dispatching_is_suspended_a_new_label_of_the_member_changes_nothing(driver: Driver) -> None:
+    labelled = override("b")
+    labelled["spec"]["overrideRules"][0]["targetCluster"] = {"labelSelector": {"matchLabels": {"air": "gapped"}}}
+    driver.world.objects["override"] = labelled
+    delivered(driver, on("a", "b"), suspension={})
+    driver.world.objects["policy"] = policy(placement=on("a", "b"), suspension={"dispatching": True})
+    carried_out(driver)
+    driver.world.members["b"] = member("b", labels={"air": "gapped"})
+    assert of_kind(carried_out(driver)) == {}
+    assert driver.images() == {"a": "web:1", "b": "web:1"}
+    driver.world.objects["policy"] = policy(placement=on("a", "b"))
+    assert of_kind(carried_out(driver)) == {"b": "update"}
+    assert driver.images() == {"a": "web:1", "b": "mirror.example.com/web:1"}
