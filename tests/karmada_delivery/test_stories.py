@@ -145,10 +145,12 @@ def test_deleting_the_object_removes_it(driver: Driver) -> None:
 def test_a_policy_deleted_after_an_update_that_broke_at_once_leaves_the_template_alone(driver: Driver) -> None:
     driver.world.objects = {"web": deployment(), "policy": policy(placement=on("a", "b"))}
     assert not driver.up(fails="b").ok
-    assert set(driver.stands()) == {"a"}
+    stood = set(driver.stands())
+    assert stood <= {"a"}  # an engine may stop before the other member's turn
     del driver.world.objects["policy"]
     assert driver.up().ok
-    assert set(driver.stands()) >= {"a"}
+    assert set(driver.stands()) >= stood
+    assert decided(driver)["policy"] == "none"
 
 
 def test_a_claim_stays_when_a_better_policy_comes(in_process: InProcess[World]) -> None:
