@@ -198,3 +198,19 @@ def test_the_new_copy_stands_before_the_old_one_goes(clusters: Engine[World], pl
     assert code == 0, text
     assert stands(planes, "deployment", "web").keys() == {"b"}
     assert text.index("web@b/shop/web created") < text.index("web@a/shop/web deleting")
+
+
+def test_a_member_that_scales_by_itself_keeps_its_replicas(clusters: Engine[World], planes: Planes) -> None:
+    web = deployment(4)
+    web["metadata"]["labels"]["resourcetemplate.karmada.io/retain-replicas"] = "true"
+    clusters.world.objects = {"web": web, "policy": policy(placement=weights(a=1, b=1))}
+    carried_out(clusters)
+    assert available(planes) == {"a": 2, "b": 2}
+    planes["a"].kubectl("scale", "deployment", "web", "-n", "shop", "--replicas=5")
+    web["spec"]["template"]["spec"]["containers"][0]["image"] = "web:2"
+    web["spec"]["replicas"] = 6
+    carried_out(clusters)
+    found = stands(planes, "deployment", "web")
+    assert {cluster: data["spec"]["replicas"] for cluster, data in found.items()} == {"a": 5, "b": 2}
+    images = {c: data["spec"]["template"]["spec"]["containers"][0]["image"] for c, data in found.items()}
+    assert images == {"a": "web:2", "b": "web:2"}
