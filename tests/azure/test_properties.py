@@ -26,6 +26,7 @@ from fleet_components.model.codec import decode, encode
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.problem import FleetError
 from fleet_components.model.quantity import parse_quantity
+from fleet_components.scheduler.karmada.general_estimator import estimate
 from tests.azure.build import GUID, SYSTEM_POOL, aks, pool
 
 OWN_TABLE = """\
@@ -196,6 +197,19 @@ def test_automatic_labels(table: SizeTable) -> None:
         "fleet.azure.com/member-name": "weu-1",
     }
     assert "fleet.azure.com/subscription-id" not in record(table).labels
+
+
+def test_karmada_counts_the_free_nodes_of_the_pools_by_grade(table: SizeTable) -> None:
+    """Of each node 3860m and 12.2 GiB are left: the second grade, whose nodes have room for what 1 cpu and 4 GiB hold."""
+    inventory = Inventory([record(table)])
+    (summary,) = (cluster.resource_summary for cluster in inventory.clusters)
+    assert summary
+    assert {grade: count for grade, count in (summary.nodes_by_grade or {}).items() if count} == {1: 3}
+    assert estimate(inventory, {"cpu": "500m", "memory": "1Gi"}) == [6]
+    assert estimate(inventory, {"cpu": "1500m"}) == [0]
+    assert estimate(inventory, None) == [750]
+    observed = record(table, observed=Observation(available={"cpu": "2"}))
+    assert observed.resource_summary is None, "a sum tells nothing of nodes"
 
 
 def test_a_joined_cluster(table: SizeTable) -> None:
