@@ -192,6 +192,22 @@ def test_an_update_that_fails_on_the_new_member_keeps_the_old_copy(driver: Drive
     assert of_kind(carried_out(driver)) == {first: "delete", other: "create"}
 
 
+def test_as_long_as_dispatching_is_suspended_on_the_new_member_the_old_copy_stays(in_process: InProcess[World]) -> None:
+    world = in_process.world
+    world.objects["settings"], world.config = settings(), {"limit": 1}
+    delivered(in_process, on("a"), 2)
+    taint(in_process, "a", DOWN, {"key": "full", "effect": "NoSchedule"})
+    suspended = {"dispatchingOnClusters": {"clusterNames": ["b"]}}
+    world.objects["policy"] = policy(placement=on("a", "b"), suspension=suspended)
+    seen = carried_out(in_process)
+    assert (
+        "held: a not updated (keep revision 0): the taint down:NoExecute is not tolerated; its copy stays" in seen.text
+    )
+    assert replicas(in_process) == {"a": 2}
+    world.objects["policy"] = policy(placement=on("a", "b"))
+    assert of_kind(carried_out(in_process)) == {"a": "delete", "b": "create"}
+
+
 @pytest.mark.parametrize("time", [None, "2026-11-21T10:00:29Z"])
 def test_an_application_that_fails_has_time_to_recover(in_process: InProcess[World], time: str | None) -> None:
     delivered(in_process, EVENLY, 6, **failing_over("Gracefully"))

@@ -94,9 +94,9 @@ def fail_over(
             gone. Otherwise neither happens.
     """
     if not exact:
-        going_on = {name: task for name, task in memory.evictions.items() if name in driven.now}
+        caused = {name: task for name, task in memory.evictions.items() if name in driven.now}
         barred = dict.fromkeys(sorted(driven.now.keys() - memory.clusters.keys()), _BARRED)
-        memory = attrs.evolve(memory, evictions={**barred, **going_on})
+        memory = attrs.evolve(memory, evictions={**barred, **caused})
     decision = schedule(memory)
     while leaving := [name for name in decision.memory.clusters if name in driven.now]:
         memory = decision.memory
