@@ -16,7 +16,7 @@ from pulumi.runtime.proto.resource_pb2 import ResourceInvokeRequest
 from pulumi.runtime.settings import get_monitor
 
 from fleet_components.dynamic import PROTECTED, TEMPLATE
-from fleet_components.model.member_cluster import read_time
+from fleet_components.model.codec import decode
 from fleet_components.rollout.plan import Done
 
 _TYPE = "pulumi-python:dynamic/fleet:Binding"
@@ -63,7 +63,7 @@ def read_standing(fleet: str) -> Standing:
         if resource.get("type") == _ROSTER and outputs.get("key") == fleet:
             waiting = outputs.get("waiting") or {}
         elif resource.get("type") == _TYPE:
-            found[outputs["placement"]][outputs["cluster"]] = _done(outputs)
+            found[outputs["placement"]][outputs["cluster"]] = decode(Done, outputs)
         elif resource.get("type") == _DECIDED and str(outputs.get("key")).startswith(TEMPLATE):
             key = outputs["key"].removeprefix(TEMPLATE)
             found[key]  # a template stays one, also where nothing runs yet
@@ -86,13 +86,3 @@ def _read(tries: int) -> Mapping[str, Any]:
         time.sleep(0.1)
         return _read(tries - 1)
     return dict(MessageToDict(getattr(answer, "return")))
-
-
-def _done(outputs: Mapping[str, Any]) -> Done:
-    replicas, completions = (outputs.get(part) for part in ("replicas", "completions"))
-    return Done(
-        int(outputs["revision"]),
-        since=read_time(outputs.get("since")),
-        replicas=None if replicas is None else int(replicas),
-        completions=None if completions is None else int(completions),
-    )

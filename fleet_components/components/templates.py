@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import attrs
 import pulumi
 
 from fleet_components.components.bindings import Standing
@@ -11,9 +12,7 @@ from fleet_components.components.placement import DeliveryArgs
 from fleet_components.components.template import Delivered, Template, TemplateArgs
 from fleet_components.model.inventory import Inventory
 from fleet_components.plan.karmada.feed import feed_policies
-from fleet_components.plan.karmada.place import TemplateRequest
 from fleet_components.plan.karmada.templates import Templates
-from fleet_components.plan.karmada.uid import template_uid
 
 
 def deliver_templates(
@@ -37,16 +36,8 @@ def deliver_templates(
     policies = feed_policies(templates)
     made: dict[str, Template] = {}
     for workload in templates.workloads:
-        request = TemplateRequest(
-            key=workload.key,
-            manifest=workload.manifest,
-            inventory=inventory,
-            policies=templates.propagation,
-            overrides=templates.overrides,
-            uid=template_uid(delivery.stack, workload.key),
-            rebalances=workload.rebalances,
-            unhealthy=workload.unhealthy,
-            settings=templates.settings,
+        request = attrs.evolve(
+            templates.request(workload, inventory, delivery.stack),
             done=standing.done.get(workload.key, {}),
             waited=standing.waiting.get(workload.key, ""),
         )

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import attrs
 
-from fleet_components.model.member_cluster import read_time
+from fleet_components.model.codec import decode
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.record import Kept, Objects, Record
@@ -156,19 +156,9 @@ def _from_export(file: str, data: Mapping[str, Any]) -> Past:
     }
     done: dict[str, dict[str, Done]] = {}
     for outputs in (r.outputs for r in stored if r.type == _DONE):
-        done.setdefault(outputs["placement"], {})[outputs["cluster"]] = _done(outputs)
+        done.setdefault(outputs["placement"], {})[outputs["cluster"]] = decode(Done, outputs)
     encrypted = any(record.digests and not record.contents for record in records.values())
     return Past(file, records, done, redacted=encrypted, export=data, templates=templates)
-
-
-def _done(outputs: Mapping[str, Any]) -> Done:
-    replicas, completions = (outputs.get(part) for part in ("replicas", "completions"))
-    return Done(
-        int(outputs["revision"]),
-        since=read_time(outputs.get("since")),
-        replicas=None if replicas is None else int(replicas),
-        completions=None if completions is None else int(completions),
-    )
 
 
 def _refused(file: str, what: str, line: int | None = None) -> FleetError:

@@ -18,8 +18,7 @@ from fleet_components.plan.karmada.content import content_of, emitted
 from fleet_components.plan.karmada.needs import Needs, needs_of
 from fleet_components.plan.karmada.place import TemplateOutcome, TemplateRequest, place_template
 from fleet_components.plan.karmada.record import TemplateRecord
-from fleet_components.plan.karmada.templates import Templates, TemplateWorkload
-from fleet_components.plan.karmada.uid import template_uid
+from fleet_components.plan.karmada.templates import Templates
 from fleet_components.rollout.plan import Done
 from fleet_components.scheduler.karmada.explain import TemplateExplanation, explain
 from fleet_components.scheduler.karmada.match_explanation import PolicyVerdict, explain_match
@@ -89,9 +88,11 @@ class DecidedTemplate:
     def unknown(self) -> Iterator[Problem]:
         """The problem of an object that no policy follows any more, and whose old form the state hides."""
         before, after = self.before, self.outcome.record
-        bound = after.memory.claim.bound
-        frozen = bound is not None and (bound.policy is None or bound.revision != after.memory.generation)
-        if frozen and before.revision not in (-1, after.revision) and before.revision not in before.contents:
+        if (
+            after.memory.frozen
+            and before.revision not in (-1, after.revision)
+            and before.revision not in before.contents
+        ):
             yield Problem(_FROZEN, subject=self.name, hint=LACKS_HINT)
 
 
@@ -120,7 +121,7 @@ def plan_templates(
         parents = {key: decided[key].outcome.record.memory.to_wire() for key in workload.needed_by if key in decided}
         needs = needs_of(parents, {key for key, always in workload.needed_by.items() if always})
         request = attrs.evolve(
-            _request(templates, workload, inventory, stack),
+            templates.request(workload, inventory, stack),
             required_by=needs.required_by,
             done=done.get(workload.key, {}),
         )
@@ -133,20 +134,6 @@ def plan_templates(
     if problems:
         raise FleetError(dict.fromkeys(problems))
     return tuple(decided.values())
-
-
-def _request(templates: Templates, workload: TemplateWorkload, inventory: Inventory, stack: str) -> TemplateRequest:
-    return TemplateRequest(
-        key=workload.key,
-        manifest=workload.manifest,
-        inventory=inventory,
-        policies=templates.propagation,
-        overrides=templates.overrides,
-        uid=template_uid(stack, workload.key),
-        rebalances=workload.rebalances,
-        unhealthy=workload.unhealthy,
-        settings=templates.settings,
-    )
 
 
 def with_needs(templates: Iterable[DecidedTemplate]) -> Iterator[DecidedTemplate]:

@@ -83,14 +83,7 @@ def _template_row(cluster: Document) -> str:
 
 
 def _row(cluster: Document) -> str:
-    cells = (
-        cluster["name"],
-        cluster["change"],
-        "" if cluster["wave"] is None else str(cluster["wave"]),
-        words.show_revision(cluster["revision"]),
-        words.show_scores(cluster["scores"]),
-        words.why(cluster),
-    )
+    cells = (*words.cells(cluster), words.why(cluster))
     return "| " + " | ".join(map(_escaped, cells)) + " |"
 
 

@@ -47,14 +47,7 @@ def _placement(console: Console, placement: Document, diff: bool) -> None:
 
 
 def _row(cluster: Document) -> Row:
-    cells = (
-        cluster["name"],
-        cluster["change"],
-        "" if cluster["wave"] is None else str(cluster["wave"]),
-        words.show_revision(cluster["revision"]),
-        words.show_scores(cluster["scores"]),
-    )
-    return Row(cells, words.why(cluster), STYLES[cluster["change"]])
+    return Row(words.cells(cluster), words.why(cluster), STYLES[cluster["change"]])
 
 
 def _notes(placement: Document) -> Iterator[tuple[str, str]]:

@@ -61,6 +61,17 @@ def show_revision(revision: Mapping[str, int | None]) -> str:
     return " -> ".join("" if number is None else str(number) for number in (old, new)).strip()
 
 
+def cells(cluster: Document) -> tuple[str, ...]:
+    """What a row says of a cluster of a placement, but for the reason: name, change, wave, revision and scores."""
+    return (
+        cluster["name"],
+        cluster["change"],
+        "" if cluster["wave"] is None else str(cluster["wave"]),
+        show_revision(cluster["revision"]),
+        show_scores(cluster["scores"]),
+    )
+
+
 def show_scores(scores: Mapping[str, int] | None) -> str:
     """``14/-1``: affinity and topology spread; ``0`` when both are 0, nothing when there is nothing to score."""
     if not scores:

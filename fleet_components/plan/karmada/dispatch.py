@@ -41,8 +41,8 @@ class Dispatch:
     @cached_property
     def running(self) -> set[str]:
         """The members that run it and can be reached."""
-        here = {cluster for cluster, done in self.done.items() if done.revision is not None and not done.lost}
-        return {cluster for cluster in here if cluster in self.members}
+        running = {cluster for cluster, done in self.done.items() if done.revision is not None and not done.lost}
+        return running.intersection(self.members)
 
     @cached_property
     def standing(self) -> set[str]:

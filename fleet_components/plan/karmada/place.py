@@ -175,11 +175,8 @@ def _settled(claim: Claim) -> Claim:
 
 def _is_fresh(state: TemplateState, before: TemplateRecord) -> bool:
     """Whether the object is delivered as it is now. Without a policy that follows it, it stays as it was."""
-    bound = state.claim.bound
     needed = bool(state.schedule.required_by) and not any(state.schedule.clusters.values())
-    if bound is None or needed or before.revision not in before.contents:
-        return True
-    return bound.policy is not None and bound.revision == state.generation
+    return needed or before.revision not in before.contents or not state.frozen
 
 
 def _left(state: TemplateState) -> str:

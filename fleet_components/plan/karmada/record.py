@@ -78,6 +78,12 @@ class TemplateState:
         return self.claim.bound.policy if self.claim.bound else None
 
     @property
+    def frozen(self) -> bool:
+        """No policy follows the object as it is now: it stays as it was placed."""
+        bound = self.claim.bound
+        return bound is not None and (bound.policy is None or bound.revision != self.generation)
+
+    @property
     def spec(self) -> Mapping[str, Any]:
         """What the binding has from the policy, in API form; it stays when the policy goes."""
         return self.claim.bound.spec if self.claim.bound else {}

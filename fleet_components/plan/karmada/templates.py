@@ -10,6 +10,7 @@ import attrs
 
 from fleet_components.content.karmada.dependencies import Dependency, dependencies_of
 from fleet_components.model.application_health import by_object
+from fleet_components.model.inventory import Inventory
 from fleet_components.model.karmada import (
     CLUSTER_OVERRIDE,
     CLUSTER_PROPAGATION,
@@ -23,6 +24,8 @@ from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.reader import API_VERSION
+from fleet_components.plan.karmada.place import TemplateRequest
+from fleet_components.plan.karmada.uid import template_uid
 from fleet_components.plan.record import digest
 from fleet_components.plan.source import Source, Workload
 from fleet_components.scheduler.karmada.matching import MatchSettings, best_policy, matches
@@ -71,6 +74,26 @@ class Templates:
     settings: KarmadaSettings
     waiting: Mapping[str, str]
     warnings: tuple[Problem, ...]
+
+    def request(self, workload: TemplateWorkload, inventory: Inventory, stack: str) -> TemplateRequest:
+        """What the decision of a template depends on, without what needs it and what runs.
+
+        Args:
+            workload: the template.
+            inventory: the fleet.
+            stack: the stack, which ties between members depend on.
+        """
+        return TemplateRequest(
+            key=workload.key,
+            manifest=workload.manifest,
+            inventory=inventory,
+            policies=self.propagation,
+            overrides=self.overrides,
+            uid=template_uid(stack, workload.key),
+            rebalances=workload.rebalances,
+            unhealthy=workload.unhealthy,
+            settings=self.settings,
+        )
 
 
 def templates_of(
