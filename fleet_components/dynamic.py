@@ -10,25 +10,17 @@ what reviewers read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import pulumi
 from pulumi.dynamic import CheckFailure, CheckResult, CreateResult, Resource, ResourceProvider, UpdateResult
 
 from fleet_components.model.problem import FleetError
-from fleet_components.plan.record import Kept
 
 Props = dict[str, Any]
-R = TypeVar("R", bound=Kept[Any, Any])
 FEED = "feed"
-"""The input that only feeds the decision: path and digest of a file. Dropped from what ``check`` returns."""
-REQUIRED_BY = "requiredBy"
-"""An input of templates: where those go that need it. Dropped as well."""
-PROTECTED = "protected"
-"""An input of templates: their object must not be deleted."""
-TEMPLATE = "Template/"
-"""How the keys of placements begin that are templates of Karmada's policies."""
+"""The input that only feeds a decision: path and digest of a file. Dropped from what ``check`` returns."""
 
 
 class RecordProvider(ResourceProvider):
@@ -45,18 +37,22 @@ class RecordProvider(ResourceProvider):
         return UpdateResult(dict(news))
 
 
-class PlacementProvider(RecordProvider):
-    """Schedules a placement and lays out its rollout."""
+class SubjectProvider(RecordProvider):
+    """Decides what is decided one by one."""
 
     def check(self, olds: Props, news: Props) -> CheckResult:
         """Decide; with unknown inputs what was decided before holds."""
-        if REQUIRED_BY in news:
-            from fleet_components.plan.karmada.feed import decide_template
-
-            return _checked(news, olds, lambda feed, before: decide_template(feed, before, news[REQUIRED_BY]))
         from fleet_components.plan.feed import decide
 
         return _checked(news, olds, decide)
+
+
+class PlacementProvider(SubjectProvider):
+    """Schedules a placement and lays out its rollout."""
+
+
+class TemplateProvider(SubjectProvider):
+    """Decides which policy of Karmada has an object, and which members get it."""
 
 
 class BindingProvider(RecordProvider):
@@ -70,33 +66,42 @@ class BindingProvider(RecordProvider):
 
 
 class RosterProvider(RecordProvider):
-    """Remembers the members, and refuses to lose many of them at once."""
+    """Remembers the members, and refuses an update that would take too much."""
 
     def check(self, olds: Props, news: Props) -> CheckResult:
-        """Compare the members with those of the last run."""
+        """Say why the update must not happen, should the program have gone on in spite of it."""
         from fleet_components.plan.feed import enroll
 
-        return _checked(news, olds, enroll)
+        def enrolled(feed: Mapping[str, str], _: Mapping[str, Any]) -> Props:
+            enroll(feed)
+            return {}
+
+        return _checked(news, olds, enrolled)
+
+
+class MemberProvider(RecordProvider):
+    """Remembers which cluster a member is."""
+
+    def check(self, olds: Props, news: Props) -> CheckResult:
+        """Refuse a kubeconfig that leads to another cluster; a cluster that cannot be asked stays what it was."""
+        from fleet_components.plan.identity import other_cluster
+
+        if has_unknown(news.get("uid")):
+            news = {**news, "uid": None}
+        confirm, kept = news.get("confirm"), {key: value for key, value in news.items() if key != "confirm"}
+        problem = other_cluster(olds, news, confirm if isinstance(confirm, list) else [])
+        uid = news.get("uid") or olds.get("uid")
+        rest = {key: value for key, value in kept.items() if key != "uid"}
+        failures = [CheckFailure("", str(problem))] if problem else []
+        return CheckResult({**rest, "uid": uid} if uid else rest, failures)
 
 
 class BarrierProvider(RecordProvider):
     """Stands between two waves or phases, so that their dependencies grow linearly."""
 
 
-class CreateOnlyProvider(RecordProvider):
-    """Compares fields that only a creation can set with those that were accepted before."""
-
-    def check(self, olds: Props, news: Props) -> CheckResult:
-        """Refuse their change; nothing is held of a new thing."""
-        from fleet_components.model.azure.create_only import RULES, refuse_changes
-
-        old = olds.get("fields")
-        problems = refuse_changes(old, news["fields"], RULES[news["kind"]]) if old else ()
-        return CheckResult(news, [CheckFailure("", f"{news['key']}: {problem}") for problem in problems])
-
-
-class Placement(Resource, module="fleet", name="Placement"):
-    """What was decided for one placement, or for one template of Karmada's policies.
+class _Subject(Resource):
+    """What was decided one by one.
 
     Attributes:
         decisions: by cluster name: ``rank``, ``wave`` and ``revision``; of a template ``revision`` and ``replicas``.
@@ -106,6 +111,8 @@ class Placement(Resource, module="fleet", name="Placement"):
         digests: of the same, without the data of Secrets.
     """
 
+    PROVIDER: Callable[[], SubjectProvider]
+
     decisions: pulumi.Output[Mapping[str, Mapping[str, int]]]
     revision: pulumi.Output[int]
     memory: pulumi.Output[Mapping[str, Any]]
@@ -113,26 +120,27 @@ class Placement(Resource, module="fleet", name="Placement"):
     digests: pulumi.Output[Mapping[str, str]]
 
     def __init__(self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
-        declared = dict.fromkeys(("decisions", "revision", "memory", "digests"))
+        declared = dict.fromkeys(("decisions", "revision", "memory", "digests", "format"))
         hidden = pulumi.ResourceOptions(hide_diffs=["memory", "contents", "digests"])
         super().__init__(
-            PlacementProvider(),
+            type(self).PROVIDER(),
             name,
             # What goes in as a secret stays one in the state, in inputs and outputs.
             {**declared, "contents": pulumi.Output.secret({}), **props},
             pulumi.ResourceOptions.merge(hidden, opts),
         )
 
-    def record(self, kind: type[R]) -> pulumi.Output[R]:
-        """The whole record, in plain; what is made of it is no secret but for the data of Secrets."""
-        parts = pulumi.Output.all(
-            revision=self.revision,
-            decisions=self.decisions,
-            memory=self.memory,
-            digests=self.digests,
-            contents=pulumi.Output.unsecret(self.contents),
-        )
-        return parts.apply(kind.from_wire)
+
+class Placement(_Subject, module="fleet", name="Placement"):
+    """What was decided for one KubeFleet placement."""
+
+    PROVIDER = PlacementProvider
+
+
+class Template(_Subject, module="fleet", name="Template"):
+    """What was decided for one object that Karmada's policies steer."""
+
+    PROVIDER = TemplateProvider
 
 
 class Binding(Resource, module="fleet", name="Binding"):
@@ -156,24 +164,17 @@ class Barrier(Resource, module="fleet", name="Barrier"):
         super().__init__(BarrierProvider(), name, dict(props), opts)
 
 
-class CreateOnly(Resource, module="fleet", name="CreateOnly"):
-    """The fields of one thing that only its creation can set.
+class Member(Resource, module="fleet", name="Member"):
+    """Which cluster a member is, and what was brought there before it was lost.
 
-    A component cannot see what it was given the last time; ``check`` can. Without it Pulumi would replace a whole
-    cluster, or Azure would refuse the request in the middle of an update.
-
-    Args:
-        name: the resource's name.
-        kind: what it is: ``HUB`` or ``MEMBER`` of ``fleet_components.model.azure.create_only``.
-        key: what it is called in errors.
-        fields: the values by name, maps for what has fields of its own, None for what is not there; all plain, so
-            that previews can judge them.
+    Attributes:
+        uid: the cluster's own uid, where it could ever be asked.
     """
 
-    def __init__(
-        self, name: str, kind: str, key: str, fields: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None
-    ) -> None:
-        super().__init__(CreateOnlyProvider(), name, {"kind": kind, "key": key, "fields": dict(fields)}, opts)
+    uid: pulumi.Output[str]
+
+    def __init__(self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(MemberProvider(), name, {"uid": None, **props}, opts)
 
 
 def has_unknown(value: Any) -> bool:
@@ -185,11 +186,13 @@ def has_unknown(value: Any) -> bool:
     return isinstance(value, pulumi.output.Unknown)
 
 
-def _checked(news: Props, olds: Props, decide: Any) -> CheckResult:
+def _checked(
+    news: Props, olds: Props, decide: Callable[[Mapping[str, str], Mapping[str, Any]], Mapping[str, Any]]
+) -> CheckResult:
     if has_unknown({key: value for key, value in news.items() if key != "__provider"}):
         # A preview must not show deletes that will not happen: the old decision holds.
         return CheckResult({**olds, "__provider": news["__provider"]}, [])
-    kept = {key: value for key, value in news.items() if key not in (FEED, REQUIRED_BY)}
+    kept = {key: value for key, value in news.items() if key != FEED}
     try:
         return CheckResult({**kept, **decide(news[FEED], olds)}, [])
     except FleetError as error:

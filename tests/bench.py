@@ -36,6 +36,7 @@ from time import perf_counter
 from typing import Any
 
 import attrs
+from fleet_components.plan.place import Outcome, Request, place
 
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import decode
@@ -45,7 +46,6 @@ from fleet_components.model.member_cluster import read_member_cluster
 from fleet_components.model.memory import PlacementMemory
 from fleet_components.model.placement import PlacementPolicy
 from fleet_components.model.quantity import parse_quantity
-from fleet_components.plan.place import Outcome, Request, place
 from fleet_components.plan.record import Record
 from fleet_components.plan.source import source_of
 from fleet_components.scheduler.kubefleet import schedule

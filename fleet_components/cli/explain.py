@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -22,22 +22,14 @@ from fleet_components.cli.showing.explained import print_explanation
 @click.argument("member", required=False)
 @options.where
 @options.output("tree", "json", "yaml")
-def explain(
-    path: Path,
-    placement: str | None,
-    member: str | None,
-    state: Path | None,
-    stack: str | None,
-    as_of: datetime | None,
-    output: str,
-) -> None:
+def explain(path: Path, placement: str | None, member: str | None, output: str, **where: Any) -> None:
     """Show why each member of a fleet is in a placement, or is not.
 
     Without PLACEMENT every placement is shown, a line a member; with it every plug-in's verdict and score, and what
     would let a member pass. What Karmada's policies place is named NAMESPACE/KIND/NAME. MEMBER shows that one alone.
     """
-    planned = survey([path], stack, options.past_of(state), as_of).planned
-    document = explanation(planned, placement, member)
+    surveyed = survey([path], options.told(**where))
+    document = explanation(surveyed.plans, placement, member)
     match output:
         case "json":
             text = to_json(document)
@@ -46,3 +38,4 @@ def explain(
         case _:
             text = shown(lambda console: print_explanation(console, document, short=placement is None))
     sys.stdout.write(text)
+    options.end(surveyed)

@@ -10,9 +10,12 @@ from typing import Any, TypeVar
 
 import click
 
-from fleet_components.cli.planning.past import Past, parse_past, read_past
+from fleet_components.cli.planning.past import StateFile, parse_state, read_state
+from fleet_components.cli.planning.survey import Survey, Told
 from fleet_components.model.member_cluster import read_time
 
+REFUSED = 3
+"""The exit status of a plan that is refused: 0 is fine, 1 an error."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -35,7 +38,7 @@ PATHS = click.argument("paths", nargs=-1, required=True, type=click.Path(path_ty
 
 
 def where(command: F) -> F:
-    """``--state``, ``--stack`` and ``--as-of``."""
+    """``--state``, ``--stack``, and what a plan is told besides; :func:`told` takes them."""
     options = (
         click.option(
             "--state",
@@ -51,6 +54,11 @@ def where(command: F) -> F:
             "the stack of that name, local by default: objects are stamped with it, and ties between members fall "
             "by it.",
         ),
+        click.option("--any-state", is_flag=True, help="Take a state of another project or stack."),
+        click.option(
+            "--confirm", multiple=True, metavar="TOKEN", help="Allow a refused loss, as fleet:confirm does; repeatable."
+        ),
+        click.option("--lost", multiple=True, metavar="MEMBER", help="A member that is gone for good; repeatable."),
         click.option("--as-of", type=_Time(), help="The time at which observed members and waits are judged."),
     )
     for option in reversed(options):
@@ -63,14 +71,48 @@ def output(*forms: str) -> Callable[[F], F]:
     return click.option("-o", "--output", type=click.Choice(forms), default=forms[0], show_default=True)
 
 
-def past_of(state: Path | None) -> Past:
+def told(
+    state: Path | None,
+    stack: str | None,
+    as_of: datetime | None,
+    confirm: tuple[str, ...],
+    lost: tuple[str, ...],
+    any_state: bool,
+) -> Told:
+    """What the options of :func:`where` say.
+
+    Raises:
+        FleetError: the state cannot be read.
+    """
+    return Told(
+        state=state_of(state),
+        stack=stack,
+        as_of=as_of,
+        confirm=frozenset(confirm),
+        lost=frozenset(lost),
+        any_state=any_state,
+    )
+
+
+def state_of(state: Path | None) -> StateFile:
     """What ``--state`` holds; nothing for a new fleet.
 
     Raises:
         FleetError: the file cannot be read.
     """
     if state is None:
-        return Past()
+        return StateFile()
     if str(state) == "-":
-        return parse_past(sys.stdin.buffer.read(), "standard input")
-    return read_past(state)
+        return parse_state(sys.stdin.buffer.read(), "standard input")
+    return read_state(state)
+
+
+def end(surveyed: Survey) -> None:
+    """End the command: with the status of a refusal where the update is refused, and what is refused on stderr.
+
+    Standard output may be a file or a pipe, and a refusal must not go unseen.
+    """
+    for problem in surveyed.refused:
+        click.echo(f"refused: {problem}", err=True)
+    if surveyed.refused:
+        sys.exit(REFUSED)

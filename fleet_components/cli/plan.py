@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -22,16 +22,15 @@ from fleet_components.cli.showing.table import plan_table
 @options.where
 @options.output("table", "json", "yaml", "markdown")
 @click.option("--diff", is_flag=True, help="Show the old and the new value of every field that changes.")
-def plan(
-    paths: tuple[Path, ...], state: Path | None, stack: str | None, as_of: datetime | None, output: str, diff: bool
-) -> None:
+def plan(paths: tuple[Path, ...], output: str, diff: bool, **where: Any) -> None:
     """Show what would happen to each cluster, and why.
 
     DIR holds members, policies and manifests as YAML; several files and directories make one fleet. A directory
     with a Pulumi.yaml is a Pulumi project: its program is run here, without the Pulumi CLI and without touching a
-    cluster, and what `pulumi preview` would do is shown too.
+    cluster, and what `pulumi preview` would do is shown too. The exit status is 3 where the update is refused.
     """
-    document = plan_document(survey(paths, stack, options.past_of(state), as_of))
+    surveyed = survey(paths, options.told(**where))
+    document = plan_document(surveyed)
     match output:
         case "json":
             text = to_json(document)
@@ -42,3 +41,4 @@ def plan(
         case _:
             text = shown(lambda console: plan_table(console, document, diff=diff))
     sys.stdout.write(text)
+    options.end(surveyed)

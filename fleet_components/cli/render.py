@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import attrs
 import click
@@ -12,13 +12,14 @@ import click
 from fleet_components.cli import options
 from fleet_components.cli.documents.form import Document
 from fleet_components.cli.documents.plan import plan_document
-from fleet_components.cli.planning.past import Past
+from fleet_components.cli.planning.past import StateFile
 from fleet_components.cli.planning.project import choose_stack, is_project, read_project
 from fleet_components.cli.planning.survey import DEFAULT_STACK, survey
 from fleet_components.cli.rendering.folder import recover, replace
 from fleet_components.cli.rendering.manifests import DECISIONS, STATE, rendered
 from fleet_components.cli.showing import words
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan.fleet import FleetPlan
 
 
 @click.command
@@ -27,30 +28,41 @@ from fleet_components.model.problem import FleetError, Problem
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Where to write.")
 @click.option("--fresh", is_flag=True, help="Forget what the last render decided.")
 @click.option("--show-secrets", is_flag=True, help="Write the data of Secrets, in files for their owner only.")
-def render(
-    paths: tuple[Path, ...],
-    state: Path | None,
-    stack: str | None,
-    as_of: datetime | None,
-    out: Path,
-    fresh: bool,
-    show_secrets: bool,
-) -> None:
+def render(paths: tuple[Path, ...], out: Path, fresh: bool, show_secrets: bool, **where: Any) -> None:
     """Write the manifests of each member, with the decisions beside them.
 
     The manifests go to OUT/STACK/CLUSTER, the decisions to OUT/STACK. What the last render decided is the starting
-    point of the next one. The folder of the stack is replaced as a whole; nothing is left half-written.
+    point of the next one. The folder of the stack is replaced as a whole; nothing is left half-written, and
+    nothing is written where the update is refused.
     """
-    name = _stack_name(paths, stack)
+    told = options.told(**where)
+    if fresh:
+        told = attrs.evolve(told, state=StateFile())
+    name = _stack_name(paths, told.stack or told.state.stack[1])
     _refuse_inside(paths, out)
     folder = out / name
-    past = Past() if fresh else options.past_of(state or _last(folder))
+    if not fresh and not told.state.file:
+        told = attrs.evolve(told, state=options.state_of(_last(folder)))
     if show_secrets:
-        past = attrs.evolve(past, redacted=False)  # what was hidden and is shown now counts as changed
-    surveyed = survey(paths, stack, past, as_of)
-    files = rendered(surveyed.planned, stack=surveyed.stack, show_secrets=show_secrets)
-    replace(folder, files, marker=STATE, private=show_secrets)
-    _report(plan_document(surveyed), folder, past, files)
+        told = attrs.evolve(told, state=told.state.shown())
+    surveyed = survey(paths, told)
+    if not surveyed.refused:
+        files = rendered(_only(surveyed.plans), show_secrets=show_secrets)
+        replace(folder, files, marker=STATE, private=show_secrets)
+        _report(plan_document(surveyed), folder, told.state.file, files)
+    options.end(surveyed)
+
+
+def _only(plans: tuple[FleetPlan, ...]) -> FleetPlan:
+    """The one fleet that is rendered.
+
+    Raises:
+        FleetError: there is none, or there are several.
+    """
+    if len(plans) != 1:
+        what = "the program has no fleet" if not plans else f"the program has {len(plans)} fleets"
+        raise FleetError([Problem(what, hint="render the directory of each")])
+    return plans[0]
 
 
 def _stack_name(paths: tuple[Path, ...], stack: str | None) -> str:
@@ -78,7 +90,7 @@ def _last(folder: Path) -> Path | None:
     return state if state.is_file() else None
 
 
-def _report(document: Document, folder: Path, past: Past, files: dict[str, str]) -> None:
+def _report(document: Document, folder: Path, state: str, files: dict[str, str]) -> None:
     for name, text in words.warnings(document):
         click.echo(f"warning: {name}: {words.one_line(text)}", err=True)
     if line := words.confirmation(document):
@@ -86,6 +98,6 @@ def _report(document: Document, folder: Path, past: Past, files: dict[str, str])
     manifests = [path for path in files if path not in (DECISIONS, STATE) and not path.endswith("/")]
     wrote = words.count(len(manifests), "manifest")
     members = words.count(len({path.partition("/")[0] for path in manifests}), "member")
-    start = f"from {past.file}" if past.file else "as a new fleet"
+    start = f"from {state}" if state else "as a new fleet"
     click.echo(words.summary(document))
     click.echo(f"planned {start}; wrote {wrote} of {members} to {folder}")

@@ -11,8 +11,10 @@ import pulumi
 from pulumi.runtime.config import CONFIG, is_config_secret
 
 from fleet_components.components.fleet_args import FleetArgs
+from fleet_components.components.identification import identity_in
 from fleet_components.model.member_cluster import read_time
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan.options import Renamed
 from fleet_components.plan.source import read_source
 
 NAMESPACE = "fleet"
@@ -27,6 +29,9 @@ KEYS: Mapping[str, str] = {
     "confirm": "tokens of refused losses that are meant",
     "keepClusterResources": "whether cluster-scoped objects outlive their placement; true by default",
     "maxWait": "the longest time in seconds that an update waits between stages; 900 by default",
+    "renamed": "what is called otherwise now: fleet: OLD, members: {NEW: OLD}, placements: {NEW: OLD}",
+    "takesOver": "by member, names of Kubernetes resources of this stack that the fleet brings from now on",
+    "protect": "whether a program without its fleet is stopped before it deletes everything; true by default",
 }
 
 
@@ -50,6 +55,10 @@ def read_config() -> FleetArgs:
         approvals=_names(config, "approvals"),
         lost=_names(config, "lost"),
         limit=_share(config),
+        renamed=_renamed(config),
+        takes_over=_lists(config, "takesOver"),
+        protect=config.get_bool("protect") is not False,
+        identities=_identities(config),
         confirm=_names(config, "confirm"),
         keep_cluster_resources=config.get_bool("keepClusterResources") is not False,
         max_wait=900 if (seconds := config.get_int("maxWait")) is None else seconds,
@@ -67,6 +76,31 @@ def _kubeconfigs(config: pulumi.Config) -> dict[str, pulumi.Input[str]]:
         raise FleetError([_wrong("kubeconfigs", "is no map of members", "write member: path")])
     secret = is_config_secret(f"{NAMESPACE}:kubeconfigs")
     return {name: pulumi.Output.secret(text) if secret else text for name, text in given.items()}
+
+
+def _identities(config: pulumi.Config) -> dict[str, str]:
+    """What tells the clusters of the kubeconfigs from any other, while their texts are at hand."""
+    given = config.get_object("kubeconfigs") or {}
+    found = {name: identity_in(text, name) for name, text in given.items()}
+    return {name: identity for name, identity in found.items() if identity}
+
+
+def _renamed(config: pulumi.Config) -> Renamed:
+    given = config.get_object("renamed") or {}
+    maps = ("members", "placements")
+    if not isinstance(given, dict) or not all(isinstance(given.get(key, {}), dict) for key in maps):
+        raise FleetError([_wrong("renamed", "is no map", "write members: {NEW: OLD}")])
+    if strange := sorted(given.keys() - {"fleet", *maps}):
+        hint = "the fields are: fleet, members, placements"
+        raise FleetError([_wrong("renamed", f"has a field {strange[0]}", hint)])
+    return Renamed(fleet=str(given.get("fleet") or ""), **{key: given.get(key) or {} for key in maps})
+
+
+def _lists(config: pulumi.Config, key: str) -> dict[str, list[str]]:
+    given = config.get_object(key) or {}
+    if not isinstance(given, dict):
+        raise FleetError([_wrong(key, "is no map of members", "write MEMBER: [NAME]")])
+    return {name: [patterns] if isinstance(patterns, str) else list(patterns) for name, patterns in given.items()}
 
 
 def _names(config: pulumi.Config, key: str) -> tuple[str, ...]:

@@ -1,91 +1,81 @@
-"""A fleet: its members, and every placement delivered to them."""
+"""A fleet: planned first, then its members and every placement and template delivered to them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
 
 import attrs
 import pulumi
 
 from fleet_components import dynamic
-from fleet_components.components.bindings import read_standing
 from fleet_components.components.config import read_config
+from fleet_components.components.delivery import DeliveryArgs, SubjectDelivery
 from fleet_components.components.fleet_args import FleetArgs
+from fleet_components.components.former import Former
+from fleet_components.components.identification import Identification, identities_of
 from fleet_components.components.member import Member
-from fleet_components.components.placement import DeliveryArgs, Placement, PlacementArgs
-from fleet_components.components.providers import MemberProviders
-from fleet_components.components.refusal import refusing
-from fleet_components.components.template import Template
-from fleet_components.components.templates import deliver_templates
+from fleet_components.components.past import read_past
+from fleet_components.components.provider import kubeconfig_key
+from fleet_components.components.providers import MemberProviders, identifier_of
+from fleet_components.components.refusal import RefusedPlanError, refusing
 from fleet_components.content.secret import redacted
-from fleet_components.delivery.provider import kubeconfig_key
 from fleet_components.model.azure.member_list import is_member_list
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.plan.feed import feed_inventory, write_feed
+from fleet_components.plan import names
+from fleet_components.plan.describe import describe_plan
+from fleet_components.plan.feed import feed_inventory, feed_plan
+from fleet_components.plan.fleet import FleetPlan, plan_fleet
 from fleet_components.plan.karmada.member import serving_both
-from fleet_components.plan.karmada.templates import Templates, templates_of
-from fleet_components.plan.place import Request
-from fleet_components.plan.source import Workload
-from fleet_components.rollout.plan import Done, Gates
+from fleet_components.plan.options import Options, Settings
+from fleet_components.plan.record import FORMAT
 
 
 class Fleet(pulumi.ComponentResource):
     """A fleet.
 
     Attributes:
+        plan: what happens to every placement, template, member and object, and why; known at once.
         placements: the placements by key: name, or ``namespace/name``.
         templates: what Karmada's policies place, by key: ``namespace/Kind/name``.
         inventory: the members as they were scheduled on.
 
     Raises:
-        FleetError: the input cannot be worked with; every problem is named.
+        FleetError: the input cannot be worked with, or the update would take too much; every problem is named, and
+            nothing was registered.
     """
 
-    placements: Mapping[str, Placement]
-    templates: Mapping[str, Template]
+    plan: FleetPlan
+    placements: Mapping[str, SubjectDelivery]
+    templates: Mapping[str, SubjectDelivery]
     inventory: Inventory
 
     @refusing()
     def __init__(self, name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("fleet:index:Fleet", name, {}, opts)
+        _check_name(name)
         members = _members(args)
-        self.inventory = Inventory((serving_both(m.cluster) for m in members.values() if not m.lost), args.as_of)
-        workloads, standing = args.source.workloads(), read_standing(name)
-        templates, done = templates_of(args.source, workloads, standing.done, standing.protected), standing.done
-        _enroll(name, members, templates, args, self)
-        providers = MemberProviders(name, members, args.render_to, self)
-        for cluster in sorted(cluster for cluster, member in members.items() if member.lost):
-            # They are what drops the objects that cannot be reached any more.
-            providers.of(cluster)
-            if standing.templates:
-                providers.of(cluster, adopts=False)
+        self.plan = _plan(name, args, members)
+        self.inventory = self.plan.inventory
+        former = Former(self.plan)
+        alias = former.alias(names.FLEET, name, former.fleet)
+        super().__init__(names.FLEET, name, {}, pulumi.ResourceOptions.merge(alias, opts))
+        self._enroll(name, args, former)
+        identification = Identification(name, members, self.plan, former, not args.render_to, self)
+        providers = self._reach(name, args, identification)
         delivery = DeliveryArgs(
             fleet=name,
-            stack=stack_name(),
+            plan=self.plan,
             inventory=feed_inventory(self.inventory),
-            provider_of=providers.of,
-            limit=args.limit,
-            confirm=tuple(args.confirm),
-            keep_cluster_resources=args.keep_cluster_resources,
+            providers=providers,
+            former=former,
+            clear=identification.clear,
             # Rendered files may be read by others.
             transform=redacted if args.render_to else dict,
         )
-        self.placements = {}
-        for workload in workloads:
-            here = _marked(done.get(workload.name, {}), members)
-            request = _request(workload, args, self.inventory, here)
-            placement = PlacementArgs(request, workload.placement.kind, delivery)
-            self.placements[workload.name] = Placement(workload.name, placement, pulumi.ResourceOptions(parent=self))
-            for warning in workload.selection.warnings:
-                pulumi.log.warn(str(warning), self.placements[workload.name])
-        done = {key: _marked(here, members) for key, here in done.items()}
-        self.templates = deliver_templates(templates, self.inventory, attrs.evolve(standing, done=done), delivery, self)
-        for warning in templates.warnings:
-            pulumi.log.warn(str(warning), self)
-        decided: dict[str, Placement | Template] = {**self.placements, **self.templates}
-        self.register_outputs({key: placement.decisions for key, placement in decided.items()})
+        self._deliver(delivery)
+        self._report()
+        delivered = {**self.placements, **self.templates}
+        self.register_outputs({key: one.decisions for key, one in delivered.items()})
 
     @classmethod
     @refusing()
@@ -102,10 +92,96 @@ class Fleet(pulumi.ComponentResource):
             args = provision(name, args)
         return cls(name, args, opts)
 
+    def _enroll(self, name: str, args: FleetArgs, former: Former) -> None:
+        plan = self.plan
+        props = {
+            "key": name,
+            "format": FORMAT,
+            "fleet": name,
+            "members": plan.members,
+            "settings": plan.options.settings.to_wire(),
+            "manager": plan.manager,
+            **({"waiting": plan.waiting} if plan.waiting else {}),
+            **({"redacted": True} if plan.past.redacted else {}),
+            dynamic.FEED: feed_plan(plan),
+        }
+        # A program from which the fleet has gone would delete everything without any check: this stops it.
+        options = pulumi.ResourceOptions(parent=self, protect=args.protect)
+        alias = former.alias(names.ROSTER, name, former.fleet)
+        dynamic.Roster(name, props, pulumi.ResourceOptions.merge(options, alias))
+
+    def _reach(self, name: str, args: FleetArgs, identification: Identification) -> MemberProviders:
+        """The providers of the members, used once every member is known to be the cluster that it was."""
+        members, former = identification.members, identification.former
+        after = identification.register({m: identifier_of(self.plan, declared) for m, declared in members.items()})
+        providers = MemberProviders(name, members, args.render_to, former, after, self)
+        for cluster in sorted(cluster for cluster, member in members.items() if member.lost):
+            # They are what drops the objects that cannot be reached any more.
+            providers.of(cluster)
+            if self.plan.past.templates():
+                providers.of(cluster, adopts=False)
+        return providers
+
+    def _deliver(self, delivery: DeliveryArgs) -> None:
+        made: dict[str, SubjectDelivery] = {}
+        for decided in reversed(self.plan.subjects):  # what others need goes before them
+            first = [made[other] for other in decided.first if other in made]
+            made[decided.name] = SubjectDelivery(decided, delivery, first, self)
+        self.placements, self.templates = (
+            {one.subject.key: made[one.name] for one in self.plan.of(component)}
+            for component in ("Placement", "Template")
+        )
+
+    def _report(self) -> None:
+        lines = [line.text for line in describe_plan(self.plan)]
+        if lines:
+            pulumi.log.info("\n".join((f"{self.plan.options.fleet}:", *lines)), self)
+        for warning in self.plan.warnings:
+            pulumi.log.warn(str(warning), self)
+
 
 def stack_name() -> str:
     """The stack that is running, as ``organization/project/stack``."""
     return f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
+
+
+def _plan(name: str, args: FleetArgs, members: Mapping[str, Member]) -> FleetPlan:
+    """Plan the fleet.
+
+    Raises:
+        RefusedPlanError: the update must not happen.
+        FleetError: there is no plan.
+    """
+    settings = Settings(
+        limit=args.limit,
+        approvals=tuple(args.approvals),
+        keep_cluster_resources=args.keep_cluster_resources,
+        max_wait=args.max_wait,
+    )
+    options = Options(
+        stack=stack_name(),
+        fleet=name,
+        settings=settings,
+        as_of=args.as_of,
+        lost=frozenset(member for member, declared in members.items() if declared.lost),
+        confirm=frozenset(args.confirm),
+        renamed=args.renamed,
+        identities={**args.identities, **identities_of(members)},
+        takes_over=args.takes_over,
+    )
+    clusters = tuple(serving_both(member.cluster) for member in members.values())
+    plan = plan_fleet(attrs.evolve(args.source, clusters=clusters), read_past(args.renamed.fleet or name), options)
+    if plan.refused:
+        raise RefusedPlanError(plan)
+    if plan.hidden:
+        raise FleetError(plan.hidden)
+    return plan
+
+
+def _check_name(name: str) -> None:
+    if "/" in name or "@" in name or not name:
+        hint = "use letters, digits, - and ."
+        raise FleetError([Problem(f'"{name}" cannot be the name of a fleet', hint=hint)])
 
 
 def _members(args: FleetArgs) -> dict[str, Member]:
@@ -126,34 +202,3 @@ def _members(args: FleetArgs) -> dict[str, Member]:
     if problems:
         raise FleetError(problems)
     return {name: attrs.evolve(member, lost=member.lost or name in args.lost) for name, member in members.items()}
-
-
-def _enroll(
-    name: str, members: Mapping[str, Member], templates: Templates, args: FleetArgs, parent: pulumi.Resource
-) -> None:
-    roster = {member: "lost" if members[member].lost else "member" for member in sorted(members)}
-    said = {"limit": args.limit, "confirm": list(args.confirm)}
-    feed = write_feed({"members": roster, "waiting": templates.waiting, **said})
-    props = {"key": name, "members": None, dynamic.FEED: feed}
-    dynamic.Roster(name, props, pulumi.ResourceOptions(parent=parent))
-
-
-def _marked(done: Mapping[str, Done], members: Mapping[str, Member]) -> dict[str, Done]:
-    # A member that is no longer declared cannot be kept: there is nothing to reach it with.
-    reached = {name for name, member in members.items() if not member.lost}
-    return {cluster: attrs.evolve(here, lost=cluster not in reached) for cluster, here in done.items()}
-
-
-def _request(workload: Workload, args: FleetArgs, inventory: Inventory, done: Mapping[str, Done]) -> Request:
-    placement = workload.placement
-    return Request(
-        key=placement.key,
-        policy=placement.spec.policy,
-        strategy=workload.strategy,
-        inventory=inventory,
-        objects=workload.objects,
-        namespace=placement.namespace,
-        done=done,
-        gates=Gates(frozenset(args.approvals), args.as_of, timedelta(seconds=args.max_wait)),
-        untrackable=workload.untrackable,
-    )

@@ -9,6 +9,7 @@ import attrs
 import pulumi
 
 from fleet_components.components.member import Member
+from fleet_components.plan.options import Renamed
 from fleet_components.plan.source import Source
 
 
@@ -28,6 +29,12 @@ class FleetArgs:
         confirm: tokens of refused losses that are meant.
         keep_cluster_resources: whether namespaces and other cluster-scoped objects outlive their placement.
         max_wait: the longest time in seconds that an update waits between stages.
+        renamed: what is called otherwise now, so that it stays alive under its new name.
+        takes_over: by member, the names of Kubernetes resources that this stack has managed itself, and that the
+            fleet brings there from now on; ``*`` stands for anything.
+        protect: whether a program from which the fleet has gone is stopped before it deletes everything; see
+            ``docs/delivery.md`` for what that means for ``pulumi destroy``.
+        identities: what tells the clusters of ``kubeconfigs`` from any other, where these are secrets.
     """
 
     source: Source
@@ -41,3 +48,7 @@ class FleetArgs:
     confirm: Sequence[str] = ()
     keep_cluster_resources: bool = True
     max_wait: int = 900
+    renamed: Renamed = Renamed()
+    takes_over: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
+    protect: bool = True
+    identities: Mapping[str, str] = attrs.field(factory=dict, repr=False)

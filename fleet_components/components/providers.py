@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pulumi
 
+from fleet_components.components.former import Former
 from fleet_components.components.member import Member
-from fleet_components.delivery.provider import member_provider
+from fleet_components.components.provider import member_provider
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan import names
+from fleet_components.plan.fleet import FleetPlan
+
+_ABORT = "/abort"
 
 
 class MemberProviders:
@@ -19,12 +25,27 @@ class MemberProviders:
         fleet: the fleet's name, part of the resources' names.
         members: the members by name.
         render_to: a directory to render to instead of reaching clusters; empty for none.
+        former: what members and the fleet were called before.
+        after: what comes first: that every member was found to be the cluster that it was.
         parent: the parent of the providers.
     """
 
-    def __init__(self, fleet: str, members: Mapping[str, Member], render_to: str, parent: pulumi.Resource) -> None:
+    def __init__(
+        self,
+        fleet: str,
+        members: Mapping[str, Member],
+        render_to: str,
+        former: Former,
+        after: Sequence[pulumi.Resource],
+        parent: pulumi.Resource,
+    ) -> None:
         self._fleet, self._members, self._render_to, self._parent = fleet, members, render_to, parent
+        self._former, self._after = former, after
         self._declared: dict[tuple[str, bool], pulumi.ProviderResource] = {}
+
+    def for_object(self, cluster: str, data: Mapping[str, Any], *, adopts: bool) -> pulumi.ProviderResource:
+        """The provider of a member for one of its objects."""
+        return self.of(cluster, adopts=adopts)
 
     def of(self, cluster: str, *, adopts: bool = True) -> pulumi.ProviderResource:
         """The provider of a member.
@@ -48,13 +69,23 @@ class MemberProviders:
         return self._declared[cluster, adopts]
 
     def _declare(self, member: Member, adopts: bool) -> pulumi.ProviderResource:
+        suffix = "" if adopts else _ABORT
+        name = names.member_name(self._fleet, member.name) + suffix
+        former = names.member_name(self._former.fleet, self._former.member(member.name)) + suffix
+        options = pulumi.ResourceOptions(parent=self._parent, depends_on=list(self._after))
         return member_provider(
-            f"{self._fleet}/{member.name}" + ("" if adopts else "/abort"),
+            name,
             adopts=adopts,
             cluster=member.name,
             kubeconfig=member.kubeconfig,
-            identifier=member.identifier or member.name,
+            identifier=identifier_of(self._former.plan, member),
             render_to=str(Path(self._render_to) / member.name) if self._render_to else "",
             lost=member.lost,
-            parent=self._parent,
+            opts=pulumi.ResourceOptions.merge(options, self._former.alias(names.PROVIDER, name, former)),
         )
+
+
+def identifier_of(plan: FleetPlan, member: Member) -> str:
+    """What the provider calls a cluster: what it called it before, so that a new name replaces nothing."""
+    known = plan.past.members.get(member.name)
+    return member.identifier or (known.identifier if known else "") or member.name

@@ -8,10 +8,32 @@ from contextlib import contextmanager
 import pulumi
 
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan.describe import describe_plan, describe_subject
+from fleet_components.plan.fleet import FleetPlan
 
 
 class RefusedError(FleetError, pulumi.RunError):
     """Input that cannot be worked with. Pulumi prints its text alone, without a traceback."""
+
+
+class RefusedPlanError(RefusedError):
+    """An update that must not happen. The plan is shown whole: why it is refused, then what it would do.
+
+    Attributes:
+        plan: the plan.
+    """
+
+    def __init__(self, plan: FleetPlan) -> None:
+        super().__init__(plan.refused)
+        self.plan = plan
+
+    def __str__(self) -> str:
+        lines = [f"the update is refused: {problem}" for problem in self.plan.refused]
+        lines += [line.text for line in describe_plan(self.plan)]
+        for one in self.plan.subjects:
+            told, _ = describe_subject(one)
+            lines += [f"{one.name}:", *(f"  {line}" for line in told)] if told else []
+        return "\n".join(lines)
 
 
 def refuse(problems: Iterable[Problem], subject: str) -> None:
@@ -34,5 +56,7 @@ def refusing() -> Iterator[None]:
     """
     try:
         yield
+    except RefusedError:
+        raise
     except FleetError as error:
         raise RefusedError(error.problems) from None

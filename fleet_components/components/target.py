@@ -1,18 +1,25 @@
-"""One placement on one cluster: its objects, phase by phase, and the binding that says that they stand."""
+"""One placement or template on one member: its objects, phase by phase, and the binding that says that they stand."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
 import pulumi
 
+from fleet_components.components.barrier import between
+from fleet_components.components.former import Former
+from fleet_components.components.live import Leftover
+from fleet_components.components.objects import KubernetesObject, sealed
+from fleet_components.components.replacing import replacing, untried
 from fleet_components.content.order import phases
-from fleet_components.delivery.barrier import between
-from fleet_components.delivery.objects import KubernetesObject, object_name, sealed
 from fleet_components.dynamic import Binding
 from fleet_components.model.manifest import Manifest
+from fleet_components.plan import names
+from fleet_components.plan.past import ALL, CLUSTER_SCOPED
+from fleet_components.plan.record import FORMAT
+from fleet_components.plan.subject import Decided, Delivery
 
 After = Sequence[pulumi.Input[pulumi.Resource]]
 """Resources that come first."""
@@ -20,39 +27,38 @@ After = Sequence[pulumi.Input[pulumi.Resource]]
 
 @attrs.frozen
 class TargetArgs:
-    """What goes to the cluster.
+    """What goes to the member.
 
     Attributes:
         fleet: the fleet's name.
-        placement: the placement's key.
+        decided: the placement or template.
         cluster: the member's name.
-        revision: the revision that the objects are of.
-        objects: the objects, as they are to be emitted.
+        objects: the objects, as they are registered.
         provider: the provider of the member.
-        keep_cluster_resources: whether namespaces and other cluster-scoped objects outlive the placement.
+        former: where the resources were registered before.
+        clear: deletes objects of the member that are kept otherwise.
+        keeps: which objects outlive it: ``all``, ``cluster-scoped``, or none where it is empty.
         since: the time of this update, for stages that wait; None where there is no time.
-        keep: whether all objects outlive the placement.
-        replicas: the replicas that the cluster was given, to be recorded; None where they are not set for each.
-        completions: the same of a Job's completions.
-        left_alone: fields that stay as they are on the cluster once the objects are there, as ``spec.replicas``.
     """
 
     fleet: str
-    placement: str
+    decided: Decided
     cluster: str
-    revision: int
     objects: Sequence[Mapping[str, Any]]
-    provider: pulumi.ProviderResource
-    keep_cluster_resources: bool = True
+    provider: Callable[[Mapping[str, Any]], pulumi.ProviderResource]
+    former: Former
+    clear: Callable[[Sequence[Leftover]], pulumi.Output[Any]]
+    keeps: str = ""
     since: str | None = None
-    keep: bool = False
-    replicas: int | None = None
-    completions: int | None = None
-    left_alone: Sequence[str] = ()
+
+    @property
+    def delivery(self) -> Delivery:
+        """What the member gets, and how."""
+        return self.decided.deliveries[self.cluster]
 
 
 class Target(pulumi.ComponentResource):
-    """A placement on a cluster.
+    """A placement or template on a member.
 
     Attributes:
         binding: registered once every object stands; later waves depend on it.
@@ -60,36 +66,69 @@ class Target(pulumi.ComponentResource):
 
     binding: Binding
 
-    def __init__(self, name: str, args: TargetArgs, after: After, opts: pulumi.ResourceOptions) -> None:
-        super().__init__("fleet:index:Target", name, {}, opts)
+    def __init__(self, args: TargetArgs, after: After, parent: pulumi.Resource) -> None:
+        key = args.decided.subject.key
+        self._name = names.target_name(args.fleet, key, args.cluster)
+        self._formerly = args.former.target(key, args.cluster)
+        alias = args.former.alias(names.TARGET, self._name, self._formerly)
+        opts = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(parent=parent), alias)
+        super().__init__(names.TARGET, self._name, {}, opts)
         placed: list[pulumi.Resource] = []
         before = after
         for number, group in phases([Manifest(data) for data in args.objects]):
             if placed:
-                before = between(f"{name}/phase-{number}", placed, len(group), self)
-            placed = [self._object(name, args, manifest, before) for manifest in group]
-        self.binding = self._bind(name, args, placed or before)
+                before = between(f"{self._name}/phase-{number}", placed, len(group), self)
+            placed = [self._object(args, manifest, before) for manifest in group]
+        self.binding = self._bind(args, placed or before)
         self.register_outputs({})
 
-    def _object(self, name: str, args: TargetArgs, manifest: Manifest, before: After) -> KubernetesObject:
+    def _object(self, args: TargetArgs, manifest: Manifest, before: After) -> KubernetesObject:
+        data = manifest.data
+        name = f"{self._name}/{names.short_name(manifest.key)}"
+        retained = args.keeps == ALL or (args.keeps == CLUSTER_SCOPED and not manifest.namespace)
+        component = f"fleet:index:{args.decided.subject.COMPONENT}"
+        alias = args.former.object_alias(component, args.cluster, name, data)
+        replaced = args.former.plan.replaced.get((args.cluster, manifest.key))
+        if replaced and retained:
+            before = self._cleared(args, manifest, before)
         options = pulumi.ResourceOptions(
             parent=self,
-            provider=args.provider,
+            provider=args.provider(data),
             depends_on=list(before),
-            ignore_changes=list(args.left_alone),
-            retain_on_delete=args.keep or (args.keep_cluster_resources and not manifest.namespace),
+            ignore_changes=list(args.delivery.left_alone),
+            retain_on_delete=retained,
         )
-        return KubernetesObject(f"{name}/{object_name(manifest.data)}", sealed(manifest.data), options)
+        sent = sealed(untried(data) if replaced else data)
+        merged = pulumi.ResourceOptions.merge(options, alias)
+        return KubernetesObject(
+            name, sent, pulumi.ResourceOptions.merge(merged, replacing(replaced)) if replaced else merged
+        )
 
-    def _bind(self, name: str, args: TargetArgs, placed: After) -> Binding:
+    def _cleared(self, args: TargetArgs, manifest: Manifest, before: After) -> After:
+        """The same resources, once the object that is kept otherwise is gone, so that it can be made anew."""
+        key = manifest.key
+        gone = args.clear([Leftover(manifest.api_version, key.kind, key.namespace, key.name)])
+
+        def once_gone(resource: pulumi.Input[pulumi.Resource]) -> pulumi.Output[pulumi.Resource]:
+            return pulumi.Output.all(gone, resource).apply(lambda found: found[1])
+
+        return [once_gone(resource) for resource in before]
+
+    def _bind(self, args: TargetArgs, placed: After) -> Binding:
+        placed_as = args.decided.record.decisions[args.cluster]
+        replicas, completions = getattr(placed_as, "replicas", None), getattr(placed_as, "completions", None)
         props = {
-            "key": name,
+            "key": self._name,
+            "format": FORMAT,
             "fleet": args.fleet,
-            "placement": args.placement,
+            "subject": args.decided.name,
             "cluster": args.cluster,
-            "revision": args.revision,
+            "revision": placed_as.revision,
+            **({"keeps": args.keeps} if args.keeps else {}),
             **({"since": args.since} if args.since else {}),
-            **({} if args.replicas is None else {"replicas": args.replicas}),
-            **({} if args.completions is None else {"completions": args.completions}),
+            **({} if replicas is None else {"replicas": replicas}),
+            **({} if completions is None else {"completions": completions}),
         }
-        return Binding(name, props, pulumi.ResourceOptions(parent=self, depends_on=list(placed)))
+        alias = args.former.alias(names.BINDING, self._name, self._formerly)
+        options = pulumi.ResourceOptions(parent=self, depends_on=list(placed))
+        return Binding(self._name, props, pulumi.ResourceOptions.merge(options, alias))

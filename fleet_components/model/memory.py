@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import attrs
@@ -61,6 +61,22 @@ class PlacementMemory:
             if binding.state != UNSCHEDULED or name in held
         }
         return attrs.evolve(self, bindings=kept)
+
+    def renamed(self, cluster: Callable[[str], str]) -> PlacementMemory:
+        """The memory with the members under other names."""
+        return attrs.evolve(self, bindings={cluster(name): binding for name, binding in self.bindings.items()})
+
+    def delivered(self, standing: Collection[str]) -> PlacementMemory:
+        """The memory with what never came to a member as scheduled: when fewer are wanted it is the first to go.
+
+        Args:
+            standing: the members on which something stands.
+        """
+        bindings = {
+            name: attrs.evolve(binding, state=SCHEDULED) if binding.state == BOUND and name not in standing else binding
+            for name, binding in self.bindings.items()
+        }
+        return attrs.evolve(self, bindings=bindings)
 
     @property
     def selected(self) -> tuple[str, ...]:
@@ -139,6 +155,16 @@ class TemplateMemory:
             self,
             clusters={name: replicas for name, replicas in self.clusters.items() if name != cluster},
             evictions={cluster: task, **self.evictions},
+        )
+
+    def renamed(self, cluster: Callable[[str], str]) -> TemplateMemory:
+        """The memory with the members under other names."""
+        required = {by: {cluster(name): n for name, n in members.items()} for by, members in self.required_by.items()}
+        return attrs.evolve(
+            self,
+            clusters={cluster(name): replicas for name, replicas in self.clusters.items()},
+            evictions={cluster(name): task for name, task in self.evictions.items()},
+            required_by=required,
         )
 
     def to_wire(self) -> dict[str, object]:

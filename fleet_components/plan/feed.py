@@ -18,20 +18,25 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.inventory import Inventory
+from fleet_components.model.karmada import PropagationPolicy
+from fleet_components.model.karmada_override import OverridePolicy
+from fleet_components.model.karmada_settings import KarmadaSettings
+from fleet_components.model.manifest import Manifest, Origin
 from fleet_components.model.member_cluster import read_time
-from fleet_components.model.placement import PlacementPolicy, RollingUpdate
-from fleet_components.model.problem import FleetError
-from fleet_components.plan.place import Request, place
-from fleet_components.plan.record import Record
-from fleet_components.rollout.guard import guard
-from fleet_components.rollout.plan import Done, Gates
-from fleet_components.rollout.strategy import External
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan.fleet import FleetPlan
+from fleet_components.plan.karmada.place import Policies, TemplateSubject
+from fleet_components.plan.kubefleet.place import PlacementSubject
+from fleet_components.plan.subject import Decided, Subject
 
 Feed = Mapping[str, str]
+_AT_HAND: WeakValueDictionary[str, Decided | FleetPlan] = WeakValueDictionary()
+"""What this very process has handed over, by path, while it lives: what is at hand is not decided again."""
 
 
 def write_feed(value: Any) -> Feed:
@@ -51,59 +56,69 @@ def feed_inventory(inventory: Inventory) -> Feed:
     return write_feed({"clusters": [encode(cluster) for cluster in inventory.clusters], "asOf": as_of})
 
 
-def feed_request(request: Request, inventory: Feed, *, limit: float, confirm: tuple[str, ...]) -> Feed:
-    """Hand over one placement."""
-    strategy = request.strategy
+def feed_subject(decided: Decided, inventory: Feed) -> Feed:
+    """Hand over one subject, with what was decided for it."""
+    subject = decided.subject
+    policies = feed_policies(subject.policies) if isinstance(subject, TemplateSubject) else None
+    wire = {"inventory": inventory, "policies": policies, "subject": subject.to_wire()}
+    feed = write_feed({**wire, "decided": decided.record.decided()})
+    _AT_HAND[feed["path"]] = decided
+    return feed
+
+
+def feed_plan(plan: FleetPlan) -> Feed:
+    """Hand over why an update must not happen, for the roster to say."""
+    feed = write_feed({"refused": [str(problem) for problem in plan.refused]})
+    _AT_HAND[feed["path"]] = plan
+    return feed
+
+
+@lru_cache(maxsize=4)
+def feed_policies(policies: Policies) -> Feed:
+    """Hand over the policies and the settings, once for all templates."""
     return write_feed(
         {
-            "inventory": inventory,
-            "key": request.key,
-            "policy": encode(request.policy) if request.policy else None,
-            "external": encode(strategy) if isinstance(strategy, External) else None,
-            "rolling": encode(strategy) if isinstance(strategy, RollingUpdate) else None,
-            "objects": list(request.objects),
-            "namespace": request.namespace,
-            "done": {cluster: encode(done) for cluster, done in request.done.items()},
-            "gates": encode(request.gates),
-            "untrackable": request.untrackable,
-            "limit": limit,
-            "confirm": list(confirm),
+            "propagation": [policy.manifest.data for policy in policies.propagation],
+            "overrides": [_written(policy.manifest) for policy in policies.overrides],
+            "settings": encode(policies.settings),
         }
     )
 
 
-def read_request(feed: Feed) -> Request:
-    """The placement that was handed over."""
-    return _request(read_feed(feed))
+def plan_at_hand(feed: Feed) -> FleetPlan | None:
+    """The plan behind a feed of this process."""
+    found = _AT_HAND.get(feed["path"])
+    return found if isinstance(found, FleetPlan) else None
 
 
 def decide(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
-    """What the placement's provider adds to its inputs.
+    """What a subject's provider adds to its inputs: it decides again, from what the engine says was before.
 
     Raises:
-        FleetError: the cycle fails, or the placement would lose too many clusters.
+        FleetError: it cannot be decided, or not as the program has planned it.
     """
-    wire, before = read_feed(feed), Record.from_wire(olds)
-    outcome = place(_request(wire), before)
-    after = outcome.record.decisions
-    refusal = guard(f"placement {wire['key']}", before.decisions, after, limit=wire["limit"], confirm=wire["confirm"])
-    if refusal:
-        raise FleetError([refusal])
-    return outcome.record.to_wire()
+    known = _AT_HAND.get(feed["path"])
+    decided = known if isinstance(known, Decided) else None
+    subject = decided.subject if decided else read_subject(feed)
+    before = subject.RECORD.from_wire(olds)
+    record = decided.record if decided and decided.before == before else subject.decide(before).record
+    if record.decided() != read_feed(feed)["decided"]:
+        raise FleetError([Problem(_OTHERWISE, subject=subject.name, hint="run it again")])
+    kept: dict[str, Any] = record.to_wire()
+    return kept
 
 
-def enroll(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
-    """What the roster's provider adds to its inputs: the members, and the objects that wait for a policy.
+_OTHERWISE = "was planned from another state than the one that stands now"
+
+
+def enroll(feed: Feed) -> None:
+    """Let the roster say why an update must not happen, should the program have gone on in spite of it.
 
     Raises:
-        FleetError: the list shrinks by too much.
+        FleetError: the plan is refused.
     """
-    wire = read_feed(feed)
-    before, after = olds.get("members") or {}, wire["members"]
-    refusal = guard("the member list", before, after, limit=wire["limit"], confirm=wire["confirm"])
-    if refusal:
-        raise FleetError([refusal])
-    return {"members": after, **({"waiting": wire["waiting"]} if wire["waiting"] else {})}
+    if refused := read_feed(feed)["refused"]:
+        raise FleetError(Problem(text) for text in refused)
 
 
 def read_feed(feed: Feed) -> Any:
@@ -120,19 +135,35 @@ def read_inventory(feed: Feed) -> Inventory:
     return _inventory(feed["path"], feed["digest"])
 
 
-def _request(wire: Mapping[str, Any]) -> Request:
-    rolling, external = wire["rolling"], wire["external"]
-    return Request(
-        key=wire["key"],
-        policy=None if wire["policy"] is None else decode(PlacementPolicy, wire["policy"]),
-        strategy=decode(External, external) if rolling is None else decode(RollingUpdate, rolling),
-        inventory=read_inventory(wire["inventory"]),
-        objects=tuple(wire["objects"]),
-        namespace=wire["namespace"],
-        done={cluster: decode(Done, done) for cluster, done in wire["done"].items()},
-        gates=decode(Gates, wire["gates"]),
-        untrackable=wire["untrackable"],
-    )
+def read_subject(feed: Feed) -> Subject[Any]:
+    """The subject that was handed over."""
+    wire = read_feed(feed)
+    inventory = read_inventory(wire["inventory"])
+    if wire["policies"] is None:
+        return PlacementSubject.from_wire(wire["subject"], inventory)
+    policies = _policies(wire["policies"]["path"], wire["policies"]["digest"])
+    return TemplateSubject.from_wire(wire["subject"], inventory, policies)
+
+
+@lru_cache(maxsize=4)
+def _policies(path: str, digest: str) -> Policies:
+    wire = read_feed({"path": path, "digest": digest})
+    propagation = tuple(PropagationPolicy.from_manifest(Manifest(data)) for data in wire["propagation"])
+    overrides = tuple(OverridePolicy.from_manifest(_located(written)) for written in wire["overrides"])
+    return Policies(propagation, overrides, decode(KarmadaSettings, wire["settings"]))
+
+
+def _written(manifest: Manifest) -> Mapping[str, Any]:
+    """An object with the place where it is written, for messages."""
+    origin = manifest.origin
+    return {"data": manifest.data, "place": [origin.file, origin.line] if origin else None}
+
+
+def _located(written: Mapping[str, Any]) -> Manifest:
+    if not written["place"]:
+        return Manifest(written["data"])
+    file, line = written["place"]
+    return Manifest(written["data"], Origin(file, line, lambda _: line))
 
 
 @lru_cache(maxsize=4)

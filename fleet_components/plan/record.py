@@ -1,17 +1,19 @@
-"""What is kept of a placement from run to run: one form for the state, for ``--state`` and for ``out/``."""
+"""What is kept of a subject from run to run: one form for the state, for ``--state`` and for ``out/``."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import attrs
 
 from fleet_components.content.revision import canonical, compress, decompress
 from fleet_components.content.secret import redacted
+from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import decode, encode
-from fleet_components.model.memory import PlacementMemory
+from fleet_components.model.problem import FleetError, Problem
 from fleet_components.rollout.plan import Done, Placed
 
 Objects = tuple[Mapping[str, Any], ...]
@@ -20,8 +22,14 @@ M = TypeVar("M")
 T = TypeVar("T")
 
 
+FORMAT = 1
+"""The version of this form. It grows by addition; what an older version cannot read gets a new number."""
+
+LACKS_HINT = "give a state that does: pulumi stack export --show-secrets --file FILE"
+
+
 @attrs.frozen
-class Kept(Generic[P, M]):
+class Record(ABC, Generic[P, M]):
     """Decisions, and what they rest on.
 
     Attributes:
@@ -44,6 +52,7 @@ class Kept(Generic[P, M]):
     def to_wire(self) -> dict[str, Any]:
         """Plain maps, keyed by cluster and by revision; contents compressed."""
         return {
+            "format": FORMAT,
             "revision": self.revision,
             "decisions": {cluster: encode(placed) for cluster, placed in sorted(self.decisions.items())},
             "memory": self._memory_to_wire(),
@@ -56,6 +65,7 @@ class Kept(Generic[P, M]):
         """Read it back. Numbers may be floats and maps in any order, as the engine hands them over."""
         if not wire.get("memory"):
             return cls()
+        check_format(wire)
         contents = wire["contents"] if isinstance(wire["contents"], Mapping) else {}
         return cls(
             int(wire["revision"]),
@@ -64,6 +74,42 @@ class Kept(Generic[P, M]):
             {int(revision): tuple(decompress(text)) for revision, text in sorted(contents.items())},
             {int(revision): digest for revision, digest in sorted(wire["digests"].items())},
         )
+
+    @abstractmethod
+    def objects(self, placed: P, member: Cluster) -> Objects:
+        """The objects that a member gets, or has, with this decision; none where the content is not known."""
+
+    @abstractmethod
+    def standing(self, done: Done) -> P:
+        """What must have been sent to a member for this to run there."""
+
+    def content(self, revision: int) -> Objects | None:
+        """The objects of a revision before anything is done to them for a member; None where they are not known."""
+        return self.contents.get(revision)
+
+    @abstractmethod
+    def guarded_as(self, name: str) -> str:
+        """What its losses are counted under: its own name, or a policy; empty for what goes along with others."""
+
+    def completed(self, objects: Objects) -> Self:
+        """The record with the content of its revision, where the state hides it and it is still the same."""
+        if self.contents or not self.holds(self.revision, objects):
+            return self
+        return attrs.evolve(self, contents={self.revision: objects})
+
+    def renamed(self, cluster: Callable[[str], str]) -> Self:
+        """The record with the members under other names."""
+        decisions = {cluster(name): placed for name, placed in self.decisions.items()}
+        return attrs.evolve(self, decisions=decisions, memory=self.memory.renamed(cluster))  # type: ignore[attr-defined]
+
+    def hidden(self) -> list[int]:
+        """The revisions that stay on some members and whose content the state hides."""
+        return sorted({placed.revision for placed in self.decisions.values()} - self.contents.keys())
+
+    def decided(self) -> str:
+        """A digest of what was decided: it tells whether two parts of a run have decided the same."""
+        decisions = {cluster: encode(placed) for cluster, placed in self.decisions.items()}
+        return hashlib.sha256(canonical([self.revision, decisions]).encode()).hexdigest()[:16]
 
     def holds(self, revision: int, objects: Objects) -> bool:
         """Whether a revision has these objects; where the contents are encrypted, all but Secret data decide."""
@@ -91,12 +137,15 @@ class Kept(Generic[P, M]):
         return self.memory.to_wire()  # type: ignore[attr-defined]
 
 
-@attrs.frozen
-class Record(Kept[Placed, PlacementMemory]):
-    """The record of a KubeFleet placement: the scheduler's memory, and a wave for each cluster."""
+def check_format(wire: Mapping[str, Any]) -> None:
+    """Refuse what a later version of this package has written.
 
-    DECISION = Placed
-    MEMORY = PlacementMemory
+    Raises:
+        FleetError: it has.
+    """
+    if int(wire.get("format") or FORMAT) > FORMAT:
+        what = f"the state is of format {int(wire['format'])}, this version reads up to {FORMAT}"
+        raise FleetError([Problem(what, subject=str(wire.get("key") or ""), hint="upgrade fleet-components")])
 
 
 def digest(objects: Objects) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -83,6 +83,7 @@ class Source:
         policies: every object that steers a hub, defaulted.
         settings: how the Karmada control plane would be set up.
         health: the applications that were seen to be Unhealthy.
+        declarations: the members as they are written, by name.
     """
 
     clusters: tuple[Cluster, ...]
@@ -91,19 +92,20 @@ class Source:
     policies: tuple[Manifest, ...]
     settings: KarmadaSettings = KarmadaSettings()
     health: tuple[ApplicationHealth, ...] = ()
+    declarations: Mapping[str, Manifest] = attrs.field(factory=dict)
 
-    def workloads(self) -> tuple[Workload, ...]:
-        """Every placement with what it selects.
+    def policy(self, kind: str, namespace: str, name: str) -> Manifest:
+        """One of the policies, as it is written."""
+        return next(p for p in self.policies if (p.kind, p.namespace, p.name) == (kind, namespace, name))
 
-        Raises:
-            FleetError: a selection is refused, two placements bring one object to one place, or a strategy that
-                an update run names is missing.
+    def workloads(self) -> tuple[tuple[Workload, ...], list[Problem]]:
+        """Every placement with what it selects, and why others have none.
+
+        A selection may be refused, or a strategy that an update run names may be missing.
         """
         problems: list[Problem] = []
         found = [_collected(problems, self._workload, placement) for placement in self.placements]
-        if problems:
-            raise FleetError(problems)
-        return tuple(workload for workload in found if workload)
+        return tuple(workload for workload in found if workload), problems
 
     def _workload(self, placement: Placement) -> Workload:
         selection = select(self.catalogue, placement)
@@ -169,7 +171,8 @@ def source_of(manifests: Iterable[Manifest]) -> Source:
         raise FleetError(problems)
     placements = tuple(Placement.from_manifest(policy) for policy in policies if policy.kind in _PLACEMENTS)
     members = (*(cluster for cluster in clusters if cluster), *declared)
-    return Source(members, placements, parts.objects, tuple(policies), settings, health)
+    written = {member.name: member for member in declarations}
+    return Source(members, placements, parts.objects, tuple(policies), settings, health, written)
 
 
 def _admitted(manifests: Iterable[Manifest], context: Sequence[Manifest], problems: list[Problem]) -> list[Manifest]:

@@ -79,11 +79,13 @@ class Placed:
         rank: its rank when it was picked.
         wave: the wave in which it last moved, from 1.
         revision: the revision that was sent to it.
+        again: the revision at which it was written anew, because an update was interrupted there; None for never.
     """
 
     rank: int
     wave: int
     revision: int
+    again: int | None = None
 
 
 class Change(StrEnum):

@@ -96,9 +96,12 @@ def assess(done: Mapping[str, Done], wanted: Wanted, previous: Mapping[str, Plac
     )
 
 
-def _broken(done: Mapping[str, Done], previous: Mapping[str, Placed]) -> frozenset[str]:
-    """The unfinished clusters of the first wave that did not end: later waves were not begun."""
+def stopped_at(done: Mapping[str, Done], previous: Mapping[str, Placed]) -> frozenset[str]:
+    """The unfinished clusters of the first wave of the last update that did not end: later waves were not begun."""
     unfinished = [c for c, placed in previous.items() if placed.revision != done.get(c, _NOTHING).revision]
-    stopped = min((previous[cluster].wave for cluster in unfinished), default=0)
-    told = {cluster for cluster, here in done.items() if here.broken}
-    return frozenset(told.union(c for c in unfinished if previous[c].wave == stopped))
+    first = min((previous[cluster].wave for cluster in unfinished), default=0)
+    return frozenset(c for c in unfinished if previous[c].wave == first)
+
+
+def _broken(done: Mapping[str, Done], previous: Mapping[str, Placed]) -> frozenset[str]:
+    return stopped_at(done, previous).union(cluster for cluster, here in done.items() if here.broken)

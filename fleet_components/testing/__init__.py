@@ -10,11 +10,11 @@ Example::
         assert all(cluster.startswith("eu-") for cluster in decisions)
 """
 
+from fleet_components.plan.state import StackState, StoredResource, redact, reveal
 from fleet_components.testing.builders import config_map, kubeconfig, member, placement
 from fleet_components.testing.mocks import CheckFailed, FleetMocks
 from fleet_components.testing.monitor import RecordingMonitor, Refused, Registration
 from fleet_components.testing.program import ProgramRun, run_program
-from fleet_components.testing.state import StackState, StoredResource, redact, reveal
 
 __all__ = [
     "CheckFailed",

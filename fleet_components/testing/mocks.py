@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import base64
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pulumi
 from pulumi.runtime import MockCallArgs, MockResourceArgs, Mocks
 
 from fleet_components import dynamic
-from fleet_components.testing.state import StackState, is_secret, reveal
+from fleet_components.azure.dynamic import CreateOnlyProvider
+from fleet_components.plan.state import StackState, is_secret, reveal
 
 PROVIDERS: Mapping[str, dynamic.RecordProvider] = {
     "pulumi-python:dynamic/fleet:Placement": dynamic.PlacementProvider(),
+    "pulumi-python:dynamic/fleet:Template": dynamic.TemplateProvider(),
+    "pulumi-python:dynamic/fleet:Member": dynamic.MemberProvider(),
     "pulumi-python:dynamic/fleet:Binding": dynamic.BindingProvider(),
     "pulumi-python:dynamic/fleet:Roster": dynamic.RosterProvider(),
     "pulumi-python:dynamic/fleet:Barrier": dynamic.BarrierProvider(),
-    "pulumi-python:dynamic/fleet:CreateOnly": dynamic.CreateOnlyProvider(),
+    "pulumi-python:dynamic/fleet:CreateOnly": CreateOnlyProvider(),
 }
 READ_OUTPUTS = "pulumi:pulumi:readStackResourceOutputs"
 _KUBECONFIG = base64.b64encode(
@@ -44,6 +47,7 @@ class FleetMocks(Mocks):
     def __init__(self, state: StackState | None = None) -> None:
         self.state = state or StackState()
         self._olds = {(r.type, r.name): r.inputs for r in self.state.resources.values()}
+        self._aliased: dict[tuple[str, str], str] = {}
         self._deciding = threading.Lock()
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
@@ -63,11 +67,18 @@ class FleetMocks(Mocks):
         if args.token != READ_OUTPUTS:
             return {}, []
         stored = self.state.resources.values()
-        return {"outputs": {r.urn: {"type": r.type, "outputs": dict(r.outputs)} for r in stored}}, []
+        return {"outputs": {r.urn: {"type": r.type, "outputs": _plain(r.outputs)} for r in stored}}, []
 
     def olds(self, typ: str, name: str) -> Mapping[str, Any]:
         """The inputs that a resource had before the run; empty for a new one."""
-        return self._olds.get((typ, name), {})
+        urn = self._aliased.get((typ, name))
+        return self.state.resources[urn].inputs if urn else self._olds.get((typ, name), {})
+
+    def alias(self, typ: str, name: str, urns: Iterable[str]) -> None:
+        """Say where a resource may have been registered before."""
+        known = next((urn for urn in urns if urn in self.state.resources), None)
+        if known:
+            self._aliased[typ, name] = known
 
     def check(self, provider: dynamic.RecordProvider, typ: str, name: str, news: dict[str, Any]) -> dict[str, Any]:
         """What the engine would take as inputs.
@@ -81,3 +92,8 @@ class FleetMocks(Mocks):
             reasons = "; ".join(failure.reason for failure in result.failures)
             raise CheckFailed(f"resource '{name}' has a problem: {reasons}")
         return dict(result.inputs)
+
+
+def _plain(outputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Outputs without what the engine does not hand over either."""
+    return {key: value for key, value in outputs.items() if not isinstance(value, pulumi.output.Unknown)}

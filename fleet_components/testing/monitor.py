@@ -14,8 +14,8 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from pulumi import get_project, get_stack
 from pulumi.runtime.mocks import MockMonitor
 
+from fleet_components.plan.state import reveal
 from fleet_components.testing.mocks import PROVIDERS, FleetMocks
-from fleet_components.testing.state import reveal
 
 _QUIET_SECONDS = 0.3
 
@@ -34,6 +34,7 @@ class Registration:
         provider: the reference of its explicit provider; empty when it has none.
         dependencies: the URNs that it depends on.
         options: the options that matter to a reader, where set: protect, retainOnDelete, hideDiffs.
+        aliases: the URNs under which it may have been registered before.
     """
 
     urn: str
@@ -45,6 +46,7 @@ class Registration:
     provider: str = ""
     dependencies: tuple[str, ...] = ()
     options: Mapping[str, Any] = attrs.field(factory=dict)
+    aliases: tuple[str, ...] = ()
 
 
 class Refused(Exception):
@@ -81,6 +83,7 @@ class RecordingMonitor(MockMonitor):
 
     def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
         """Record the resource, then answer as the mocks do."""
+        self._fleet_mocks.alias(request.type, request.name, _aliases(request))
         self._ignore_changes(request)
         registration = self._registration(request)
         if self._fails(registration):
@@ -148,6 +151,7 @@ class RecordingMonitor(MockMonitor):
             provider=request.provider,
             dependencies=tuple(sorted(request.dependencies)),
             options=shown,
+            aliases=_aliases(request),
         )
 
 
@@ -160,6 +164,10 @@ def _take_over(new: dict[str, Any], old: Any, path: Sequence[str]) -> None:
         new[first] = old[first]
     elif isinstance(new[first], dict):
         _take_over(new[first], old[first], rest)
+
+
+def _aliases(request: Any) -> tuple[str, ...]:
+    return (*request.aliasURNs, *(alias.urn for alias in request.aliases if alias.urn))
 
 
 def _wire(struct: Any) -> dict[str, Any]:

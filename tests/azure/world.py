@@ -19,10 +19,10 @@ from pulumi.runtime.mocks import MockMonitor
 from pulumi.runtime.settings import set_root_resource
 from pulumi.runtime.stack import run_in_stack
 
-from fleet_components.dynamic import CreateOnlyProvider
+from fleet_components.azure.dynamic import CreateOnlyProvider
+from fleet_components.plan.state import reveal
 from fleet_components.testing.mocks import FleetMocks
 from fleet_components.testing.program import end_loop, reset_runtime
-from fleet_components.testing.state import reveal
 
 SUBSCRIPTION = "11111111-2222-3333-4444-555555555555"
 CREATE_ONLY = "pulumi-python:dynamic/fleet:CreateOnly"

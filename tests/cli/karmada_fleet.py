@@ -10,8 +10,8 @@ import attrs
 import yaml
 
 from fleet_components import Fleet
+from fleet_components.plan.state import reveal
 from fleet_components.testing import ProgramRun, StackState, run_program
-from fleet_components.testing.state import reveal
 from tests.cli.fleets import run
 from tests.delivery.driver import cluster_of
 from tests.karmada_delivery.world import deployment, member, on, policy, weights

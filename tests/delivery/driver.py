@@ -14,6 +14,9 @@ from fleet_components import Fleet
 from fleet_components.testing import ProgramRun, Registration, StackState, kubeconfig, run_program
 from tests.delivery.world import World
 
+FLEET = "dev"
+"""The name of the fleet, which begins all names."""
+
 
 class Written(Protocol):
     """What a user has written."""
@@ -123,7 +126,7 @@ class InProcess(Generic[W]):
             self.world.write(Path(folder))
             config = {f"fleet:{key}": value for key, value in self.world.config.items()}
             return run_program(
-                lambda: Fleet.from_config("dev"),
+                lambda: Fleet.from_config(FLEET),
                 state=self.state,
                 config={"fleet:source": folder, "fleet:kubeconfigs": kubeconfigs(self.world.members), **config},
                 preview=preview,
@@ -136,8 +139,9 @@ class InProcess(Generic[W]):
 
 
 def record_of(state: StackState, name: str) -> Mapping[str, Any]:
-    """The inputs of a placement in a state."""
-    (found,) = (r for r in state.resources.values() if r.type.endswith("fleet:Placement") and r.name == name)
+    """The inputs of a placement or template in a state."""
+    kinds = ("dynamic/fleet:Placement", "dynamic/fleet:Template")
+    (found,) = (r for r in state.resources.values() if r.type.endswith(kinds) and r.name == f"{FLEET}/{name}")
     return found.inputs
 
 
@@ -163,9 +167,9 @@ def changes(run: ProgramRun) -> dict[str, str]:
 
 
 def short(urn: str) -> str:
-    """``Deployment shop@a/shop/web``."""
+    """``Deployment shop@a/shop/web``, without the fleet's name."""
     kind = urn.split("::")[2].rpartition("$")[2].rpartition(":")[2]
-    return f"{kind} {urn.rpartition('::')[2]}"
+    return f"{kind} {urn.rpartition('::')[2].removeprefix(f'{FLEET}/')}"
 
 
 def is_deployment(kind: str) -> bool:

@@ -124,8 +124,8 @@ def test_two_placements_of_one_object_are_refused_where_they_meet(driver: Driver
     refused = driver.preview()
     assert not refused.ok
     names = "ClusterResourcePlacement/shop and ClusterResourcePlacement/store"
-    assert f"member b: gets Namespace shop from two placements: {names}" in refused.text
-    assert f"member b: gets Deployment shop/web from two placements: {names}" in refused.text
+    assert f"Namespace shop: is brought to b by {names}" in refused.text
+    assert f"Deployment shop/web: is brought to b by {names}" in refused.text
     assert "FailedToTakeOver" in refused.text
 
 
@@ -136,7 +136,7 @@ def test_a_member_list_that_shrinks_sharply_is_refused_with_a_token(driver: Driv
         del driver.world.members[gone]
     refused = driver.preview()
     assert not refused.ok
-    assert "the member list would lose 3 of 4 clusters (a, b, c), more than the 50% allowed" in refused.text
+    assert "the member list: would lose 3 of 4 members (a, b, c), more than the 50% allowed" in refused.text
     token = refused.text.partition("fleet:confirm=")[2][:8]
     driver.world.config = {"confirm": f"00000000,{token}"}
     assert driver.up().ok
@@ -171,7 +171,7 @@ def test_clusters_that_are_not_there_yet_are_shown_with_all_their_objects() -> N
 
     run = run_program(program)
     assert run.error is None
-    assert {r.name for r in run.registrations} >= {f"shop@{c}/shop/web" for c in "abcd"}
+    assert {r.name for r in run.registrations} >= {f"dev/shop@{c}/shop/web" for c in "abcd"}
 
 
 def test_a_kubeconfig_never_shows_in_a_refusal() -> None:

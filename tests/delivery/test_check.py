@@ -11,33 +11,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleet_components.dynamic import PlacementProvider, RosterProvider
-from fleet_components.model.inventory import Inventory
-from fleet_components.plan.feed import feed_inventory, feed_request, write_feed
-from fleet_components.plan.place import Request
+from fleet_components.dynamic import MemberProvider, PlacementProvider, RosterProvider
+from fleet_components.plan.feed import feed_inventory, feed_subject, write_feed
+from fleet_components.plan.fleet import plan_fleet
+from fleet_components.plan.kubefleet.record import PlacementRecord
+from fleet_components.plan.options import Options
+from fleet_components.plan.past import Past
 from fleet_components.plan.source import read_source
 from fleet_components.rollout.plan import Done
 from tests.delivery.world import World
 
+NAME = "ClusterResourcePlacement/shop"
 SEEDS = st.randoms(use_true_random=False)
 
 
-def news(folder: Path, world: World, done: dict[str, Done] | None = None) -> dict[str, Any]:
-    """The inputs of the placement, as the program gives them."""
+def news(
+    folder: Path, world: World, olds: dict[str, Any] | None = None, done: dict[str, Done] | None = None
+) -> dict[str, Any]:
+    """The inputs of the placement, as a program gives them that has ended by now: nothing of it is at hand."""
     world.write(folder)
-    source = read_source(folder)
-    (workload,) = source.workloads()
-    inventory = Inventory(source.clusters)
-    request = Request(
-        key=workload.name,
-        policy=workload.placement.spec.policy,
-        strategy=workload.strategy,
-        inventory=inventory,
-        objects=workload.objects,
-        done=done or {},
-    )
-    feed = feed_request(request, feed_inventory(inventory), limit=0.5, confirm=())
-    return {"key": "ClusterResourcePlacement/shop", "feed": feed, "contents": {}, "__provider": "p"}
+    records = {NAME: PlacementRecord.from_wire(olds)} if olds else {}
+    plan = plan_fleet(read_source(folder), Past(records=records, done={NAME: done or {}}), Options())
+    feed = feed_subject(plan.subjects[0], feed_inventory(plan.inventory))
+    return {"key": NAME, "feed": feed, "contents": {}, "__provider": "p"}
 
 
 def as_the_engine(value: Any, rng: random.Random) -> Any:
@@ -68,7 +64,7 @@ def test_order_and_floats_change_nothing(tmp_path_factory: pytest.TempPathFactor
     folder = tmp_path_factory.mktemp("fleet")
     first = checked({}, news(folder, World(policy={"placementType": "PickN", "numberOfClusters": 3})))
     done = {cluster: Done(0) for cluster in first["decisions"]}
-    given_now = news(folder, half_way(), done)
+    given_now = news(folder, half_way(), first, done)
     expected = checked(first, given_now)
     assert expected["revision"] == 1
     assert checked(as_the_engine(first, rng), as_the_engine(given_now, rng)) == expected
@@ -92,13 +88,13 @@ def test_only_the_decision_is_kept(tmp_path: Path) -> None:
     """Neither the members' records nor the objects in plain go into the state."""
     world = World(members={"a": {"owner": "SOMEBODY"}})
     kept = checked({}, news(tmp_path, world))
-    assert kept.keys() == {"key", "__provider", "revision", "decisions", "memory", "contents", "digests"}
+    assert kept.keys() == {"key", "__provider", "format", "revision", "decisions", "memory", "contents", "digests"}
     assert "SOMEBODY" not in str(kept)
     assert "web:1" not in str(kept)
 
 
 def test_a_feed_that_was_changed_meanwhile_is_not_used(tmp_path: Path) -> None:
-    feed = write_feed({"members": {}, "limit": 1, "confirm": []})
+    feed = write_feed({"refused": ["of this test alone"]})
     Path(feed["path"]).write_text("{}")
     with pytest.raises(ValueError, match="was changed while the program ran"):
         RosterProvider().check({}, {"key": "dev", "members": None, "feed": feed})
@@ -108,3 +104,46 @@ def test_feeds_are_for_their_owner_only(tmp_path: Path) -> None:
     feed = Path(news(tmp_path, World())["feed"]["path"])
     assert feed.stat().st_mode & 0o077 == 0
     assert feed.parent.stat().st_mode & 0o077 == 0
+
+
+def test_what_is_decided_otherwise_than_planned_is_refused(tmp_path: Path) -> None:
+    """A state that has changed since the program read it must not be gone on from."""
+    few = World(policy={"placementType": "PickN", "numberOfClusters": 1})
+    planned = news(tmp_path, few)
+    other = checked({}, news(tmp_path, World(members={"z": {}}, policy=few.policy)))
+    (failure,) = PlacementProvider().check({**other, "decisions": {}, "revision": 7}, planned).failures
+    assert "was planned from another state" in failure.reason
+
+
+def test_a_roster_says_why_an_update_is_refused() -> None:
+    feed = write_feed({"refused": ["the fleet: would lose everything"]})
+    (failure,) = RosterProvider().check({}, {"key": "dev", "feed": feed}).failures
+    assert failure.reason == "the fleet: would lose everything"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "confirm", "refused", "kept"),
+    [
+        (None, "u1", [], False, "u1"),
+        ("u1", "u1", [], False, "u1"),
+        ("u1", None, [], False, "u1"),
+        ("u1", pulumi.output.Unknown(), [], False, "u1"),
+        (None, None, [], False, None),
+        ("u1", "u2", [], True, "u2"),
+        ("u1", "u2", ["other"], True, "u2"),
+    ],
+)
+def test_a_member_stays_the_cluster_that_it_was(
+    old: str | None, new: Any, confirm: list[str], refused: bool, kept: str | None
+) -> None:
+    result = MemberProvider().check(
+        {"member": "a", "uid": old}, {"member": "a", "uid": new, "confirm": confirm, "__provider": "p"}
+    )
+    assert bool(result.failures) is refused
+    assert result.inputs.get("uid") == kept
+    assert "confirm" not in result.inputs
+    if refused:
+        assert "leads to another cluster" in result.failures[0].reason
+        token = result.failures[0].reason.partition("fleet:confirm=")[2].rstrip(")")
+        again = MemberProvider().check({"member": "a", "uid": old}, {"member": "a", "uid": new, "confirm": [token]})
+        assert not again.failures

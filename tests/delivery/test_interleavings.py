@@ -158,7 +158,7 @@ def test_a_mass_removal_is_refused_with_a_token(driver: Driver) -> None:
     driver.world.members["a"] = {"keep": "yes"}
     refused = driver.preview()
     assert not refused.ok
-    assert "placement shop would lose 3 of 4 clusters (b, c, d)" in refused.text
+    assert "ClusterResourcePlacement/shop: would lose 3 objects on 3 members (b, c, d), 3 of the 4 " in refused.text
     token = refused.text.partition("fleet:confirm=")[2][:8]
     driver.world.config = {"confirm": token}
     assert driver.up().ok

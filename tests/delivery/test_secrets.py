@@ -49,7 +49,7 @@ def test_what_a_plan_shows_in_process() -> None:
     assert not found(shown + str(done.messages) + str(done.outputs))
     assert found(json.dumps([r.inputs for r in done.registrations])), "the values have to be there to be hidden"
     # The compressed contents hold them too, so they are a secret as a whole.
-    placement = done.named("shop", "dynamic/fleet:Placement")
+    placement = done.named("dev/shop", "dynamic/fleet:Placement")
     assert redact(placement.inputs)["contents"] == "[secret]"
 
 
@@ -60,4 +60,4 @@ def test_rendered_objects_show_nothing() -> None:
     done = run(world)
     assert done.error is None
     assert not found(json.dumps([r.inputs for r in done.registrations if r.type.startswith("kubernetes:")]))
-    assert done.inputs("shop@a/shop/login", "Secret")["stringData"] == {"user": "[secret]"}
+    assert done.inputs("dev/shop@a/shop/login", "Secret")["stringData"] == {"user": "[secret]"}

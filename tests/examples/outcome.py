@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from fleet_components.plan.place import Outcome, Request, place
+
 from fleet_components import Inventory, read_source
 from fleet_components.model.decision import ClusterDecision
-from fleet_components.plan.place import Outcome, Request, place
 from fleet_components.plan.record import Record
 from fleet_components.plan.source import Workload
 from fleet_components.rollout.plan import Done

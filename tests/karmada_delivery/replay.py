@@ -6,7 +6,7 @@ import json
 import tempfile
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -114,7 +114,7 @@ class Replay:
 
     def _program(self) -> None:
         for key, template in Fleet.from_config("dev").templates.items():
-            template.outcome.apply(partial(self.outcomes.__setitem__, key))
+            self.outcomes[key] = template.decided.outcome
 
     def _health(self) -> list[dict[str, Any]]:
         if ("Deployment", "nginx") not in self.objects or not self.unhealthy:

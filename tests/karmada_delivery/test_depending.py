@@ -62,7 +62,7 @@ def test_a_namespace_goes_before_what_is_in_it(in_process: InProcess[World]) -> 
     objects |= {"web": deployment(4), "policy": policy(placement=on("a"))}
     objects["namespace"] = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
     run = in_process.run()
-    web = run.named("shop/Deployment/web@a/shop/web")
-    namespace = run.named("Namespace/shop@a", "Binding")
+    web = run.named("dev/shop/Deployment/web@a/shop/web")
+    namespace = run.named("dev/Namespace/shop@a", "Binding")
     assert namespace.urn in web.dependencies
     carried_out(in_process)

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from fleet_components import FleetError, Inventory, read_source
-from fleet_components.cli.planning.templates import DecidedTemplate, plan_templates
-from fleet_components.plan.karmada.record import TemplateRecord
-from fleet_components.plan.karmada.templates import templates_of
-from fleet_components.rollout.plan import Change, Done
+from fleet_components import FleetError, read_source
+from fleet_components.plan.delivered import delivered
+from fleet_components.plan.fleet import FleetPlan, plan_fleet
+from fleet_components.plan.karmada.place import TemplateSubject
+from fleet_components.plan.options import Options
+from fleet_components.plan.past import Past
+from fleet_components.rollout.plan import Change
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FOLDERS = sorted(EXAMPLES.glob("karmada-*"))
@@ -21,19 +23,10 @@ every_example = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: fo
 Edits = Mapping[str, tuple[str, str]]
 
 
-def plan(folder: Path, before: DecidedTemplate | None = None) -> DecidedTemplate:
+def plan(folder: Path, before: FleetPlan | None = None) -> FleetPlan:
     """The one template, decided; ``before`` was carried out."""
-    source = read_source(folder)
-    records: dict[str, TemplateRecord] = {}
-    done: dict[str, dict[str, Done]] = {}
-    if before:
-        key = before.request.key
-        records[key] = before.outcome.record
-        shares = before.outcome.record.decisions.items()
-        done[key] = {c: Done(s.revision, replicas=s.replicas, completions=s.completions) for c, s in shares}
-    templates = templates_of(source, source.workloads(), done)
-    (decided,) = plan_templates(templates, Inventory(source.clusters), "stack", records, done)
-    return decided
+    past = Past.of(delivered(before, redacted=False), "fleet") if before else Past()
+    return plan_fleet(read_source(folder), past, Options(stack="organization/project/stack"))
 
 
 def edited(folder: Path, edits: Edits, to: Path) -> Path:
@@ -45,13 +38,17 @@ def edited(folder: Path, edits: Edits, to: Path) -> Path:
     return to
 
 
-def shares(decided: DecidedTemplate) -> dict[str, int | None]:
+def shares(plan: FleetPlan) -> dict[str, int | None]:
+    (decided,) = plan.subjects
     return {cluster: share.replicas for cluster, share in decided.outcome.record.decisions.items()}
 
 
-def outcome(decided: DecidedTemplate) -> str:
-    winner = next(verdict.policy for verdict in decided.policies if verdict.wins)
-    return f"{winner.name} has it: {', '.join(f'{cluster} {n}' for cluster, n in shares(decided).items())}"
+def outcome(plan: FleetPlan) -> str:
+    (decided,) = plan.subjects
+    subject = decided.subject
+    assert isinstance(subject, TemplateSubject)
+    winner = next(verdict.policy for verdict in subject.verdicts(decided.outcome) if verdict.wins)
+    return f"{winner.name} has it: {', '.join(f'{cluster} {n}' for cluster, n in shares(plan).items())}"
 
 
 def test_there_is_an_example_of_every_policy() -> None:
@@ -71,8 +68,8 @@ def test_the_outcome_is_that_of_the_readme(folder: Path) -> None:
 def test_a_second_pass_moves_nothing(folder: Path) -> None:
     first = plan(folder)
     second = plan(folder, first)
-    assert second.outcome.record == first.outcome.record
-    assert {entry.change for entry in second.outcome.rollout.entries.values()} == {Change.KEEP}
+    assert second.subjects[0].record == first.subjects[0].record
+    assert {entry.change for entry in second.subjects[0].entries.values()} == {Change.KEEP}
 
 
 @pytest.mark.parametrize(

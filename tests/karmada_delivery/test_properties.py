@@ -18,7 +18,8 @@ from fleet_components.model.karmada_override import OverridePolicy
 from fleet_components.model.karmada_settings import KarmadaSettings
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.karmada.content import emitted
-from fleet_components.plan.karmada.place import TemplateOutcome, TemplateRequest, place_template
+from fleet_components.plan.karmada.needs import Needs
+from fleet_components.plan.karmada.place import Policies, TemplateOutcome, TemplateSubject, place_template
 from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.rollout.plan import Change, Done
 from tests.karmada_delivery.world import WEB, deployment, policy
@@ -112,7 +113,7 @@ overrides = st.builds(
     st.sampled_from(["7", "8"]),
 )
 requests = st.builds(
-    TemplateRequest,
+    TemplateSubject,
     key=st.just("shop/Deployment/web"),
     manifest=st.builds(
         lambda replicas, image: Manifest(deployment(replicas, image)),
@@ -120,18 +121,21 @@ requests = st.builds(
         st.sampled_from(["web:1", "web:2"]),
     ),
     inventory=st.builds(Inventory, clusters, st.sampled_from([None, BEGAN, BEGAN + timedelta(seconds=90)])),
-    policies=st.lists(policies, max_size=2, unique_by=lambda p: p.key).map(tuple),
-    overrides=st.lists(overrides, max_size=1).map(tuple),
+    policies=st.builds(
+        Policies,
+        st.lists(policies, max_size=2, unique_by=lambda p: p.key).map(tuple),
+        st.lists(overrides, max_size=1).map(tuple),
+        st.builds(
+            KarmadaSettings,
+            no_execute_eviction=st.booleans(),
+            purge_mode=st.sampled_from(["Gracefully", "Directly"]),
+            exact=st.booleans(),
+        ),
+    ),
     uid=st.sampled_from(["", "x", "y"]),
     rebalances=st.sampled_from([frozenset(), frozenset({"again"})]),
     unhealthy=st.sampled_from([{}, {"a": None}, {"b": BEGAN - timedelta(seconds=260)}]),
-    required_by=st.sampled_from([{}, {"shop/Deployment/other": {"d": 0}}]),
-    settings=st.builds(
-        KarmadaSettings,
-        no_execute_eviction=st.booleans(),
-        purge_mode=st.sampled_from(["Gracefully", "Directly"]),
-        exact=st.booleans(),
-    ),
+    needs=st.sampled_from([Needs(), Needs({"shop/Deployment/other": {"d": 0}})]),
 )
 
 
@@ -147,7 +151,7 @@ def done(outcome: TemplateOutcome) -> dict[str, Done]:
     return {c: Done(s.revision, replicas=s.replicas, completions=s.completions) for c, s in decisions}
 
 
-def run(request: TemplateRequest, before: TemplateRecord, stands: dict[str, Done]) -> TemplateOutcome:
+def run(request: TemplateSubject, before: TemplateRecord, stands: dict[str, Done]) -> TemplateOutcome:
     return place_template(attrs.evolve(request, done=stands), before)
 
 
@@ -158,7 +162,7 @@ def is_purging(outcome: TemplateOutcome) -> bool:
 
 @quick
 @given(st.lists(requests, min_size=1, max_size=4))
-def test_a_second_run_changes_nothing(history: list[TemplateRequest]) -> None:
+def test_a_second_run_changes_nothing(history: list[TemplateSubject]) -> None:
     record, stands = TemplateRecord(), dict[str, Done]()
     for request in history:
         outcome = run(request, record, stands)
@@ -175,7 +179,7 @@ def test_a_second_run_changes_nothing(history: list[TemplateRequest]) -> None:
 
 @quick
 @given(st.lists(requests, min_size=1, max_size=4), st.data())
-def test_an_update_that_breaks_is_taken_up_again(history: list[TemplateRequest], data: st.DataObject) -> None:
+def test_an_update_that_breaks_is_taken_up_again(history: list[TemplateSubject], data: st.DataObject) -> None:
     record, stands = TemplateRecord(), dict[str, Done]()
     for request in history:
         outcome = run(request, record, stands)
@@ -201,7 +205,7 @@ def test_an_update_that_breaks_is_taken_up_again(history: list[TemplateRequest],
 
 @quick
 @given(st.lists(requests, min_size=1, max_size=4))
-def test_what_is_decided_can_be_emitted(history: list[TemplateRequest]) -> None:
+def test_what_is_decided_can_be_emitted(history: list[TemplateSubject]) -> None:
     record, stands = TemplateRecord(), dict[str, Done]()
     for request in history:
         outcome, before = run(request, record, stands), stands
@@ -209,7 +213,7 @@ def test_what_is_decided_can_be_emitted(history: list[TemplateRequest]) -> None:
         for cluster, share in record.decisions.items():
             member = request.inventory.clusters[request.inventory.position(cluster) or 0]
             data = emitted(record.contents[share.revision], share, member)
-            if not any(one.required_by for one in history):  # what others need is no workload in real fleets
+            if not any(one.needs.required_by for one in history):  # what others need is no workload in real fleets
                 assert share.replicas in (None, data["spec"].get("replicas"))
             if cluster in outcome.rollout.held:
                 assert share.stands(before[cluster])  # it keeps exactly what it runs, replicas or none
@@ -219,7 +223,7 @@ def test_what_is_decided_can_be_emitted(history: list[TemplateRequest]) -> None:
 
 @quick
 @given(st.lists(requests, min_size=1, max_size=4))
-def test_nothing_stays_where_it_has_to_leave_and_copies_go_last(history: list[TemplateRequest]) -> None:
+def test_nothing_stays_where_it_has_to_leave_and_copies_go_last(history: list[TemplateSubject]) -> None:
     record, stands = TemplateRecord(), dict[str, Done]()
     for request in history:
         outcome, before = run(request, record, stands), stands

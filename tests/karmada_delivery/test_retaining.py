@@ -65,7 +65,9 @@ def test_an_object_that_is_protected_cannot_be_deleted(driver: Driver) -> None:
     refused = driver.up()
     assert not refused.ok
     label = "resourcetemplate.karmada.io/deletion-protected"
-    assert f"shop/Deployment/web: is protected from deletion by its label {label}" in refused.text
+    assert "Template/shop/Deployment/web: is protected from deletion by " in refused.text
+    assert f"its label {label}" in refused.text
+    assert "fleet:confirm=" in refused.text
     assert replicas(driver) == {"a": 2}
     driver.world.objects["web"] = deployment(2)
     carried_out(driver)

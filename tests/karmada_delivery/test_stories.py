@@ -27,7 +27,7 @@ from tests.karmada_delivery.world import (
 def test_the_first_preview_shows_every_object(driver: Driver) -> None:
     driver.world.objects = {"web": deployment(4), "policy": policy(placement=weights(a=1, b=1))}
     seen = carried_out(driver)
-    assert seen.changes["Placement shop/Deployment/web"] == "create"
+    assert seen.changes["Template shop/Deployment/web"] == "create"
     assert of_kind(seen) == {"a": "create", "b": "create"}
     assert "replicas: a 2, b 2" in seen.text
     assert set(seen.changes.values()) == {"create"}
@@ -138,6 +138,10 @@ def test_deleting_a_policy_leaves_what_it_placed_and_freezes_it(driver: Driver) 
 def test_deleting_the_object_removes_it(driver: Driver) -> None:
     delivered(driver, weights(a=3, b=1))
     del driver.world.objects["web"]
+    refused = driver.preview()
+    assert not refused.ok
+    assert "PropagationPolicy shop/web: would lose 2 objects on 2 members (a, b)" in refused.text
+    driver.world.config = {"confirm": refused.text.partition("fleet:confirm=")[2][:8]}
     assert of_kind(carried_out(driver)) == {"a": "delete", "b": "delete"}
     assert driver.stands() == {}
 
@@ -298,7 +302,7 @@ def test_a_mass_removal_is_refused_with_a_token(driver: Driver) -> None:
     driver.world.objects["policy"] = policy(placement=on("a"))
     refused = driver.preview()
     assert not refused.ok
-    assert "template shop/Deployment/web would lose 2 of 3 clusters (b, c)" in refused.text
+    assert "PropagationPolicy shop/web: would lose 2 objects on 2 members (b, c), 2 of the 3 " in refused.text
     driver.world.config = {"confirm": refused.text.partition("fleet:confirm=")[2][:8]}
     assert driver.up().ok
     assert set(driver.stands()) == {"a"}
@@ -308,7 +312,7 @@ def test_a_mass_removal_is_refused_with_a_token(driver: Driver) -> None:
 def test_resources_are_preserved_when_asked(in_process: InProcess[World], keeps: bool, options: dict[str, Any]) -> None:
     asked = policy(placement=on("a"), preserveResourcesOnDeletion=keeps)
     in_process.world.objects = {"web": deployment(4), "policy": asked}
-    assert in_process.run().named("shop/Deployment/web@a/shop/web").options == options
+    assert in_process.run().named("dev/shop/Deployment/web@a/shop/web").options == options
 
 
 @pytest.mark.parametrize(
@@ -322,5 +326,5 @@ def test_conflicts_are_resolved_as_asked(
     if objects:
         web["metadata"]["annotations"] = {"work.karmada.io/conflict-resolution": objects}
     in_process.world.objects = {"web": web, "policy": policy(placement=on("a"), conflictResolution=policys)}
-    annotations = in_process.run().inputs("shop/Deployment/web@a/shop/web")["metadata"]["annotations"]
+    annotations = in_process.run().inputs("dev/shop/Deployment/web@a/shop/web")["metadata"]["annotations"]
     assert ("pulumi.com/patchForce" in annotations) is forced

@@ -11,29 +11,33 @@ from typing import Any
 
 import attrs
 
-from fleet_components.cli.planning.templates import DecidedTemplate
 from fleet_components.model.codec import encode
 from fleet_components.model.karmada import CLUSTER_PROPAGATION
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.memory import EvictionTask
 from fleet_components.model.template import Template
-from fleet_components.plan.karmada.place import place_template
+from fleet_components.plan.karmada.place import TemplateSubject
+from fleet_components.plan.karmada.record import TemplateState
+from fleet_components.plan.subject import Decided
+from fleet_components.scheduler.karmada.status import TemplateDecision
 
 API_VERSION = "work.karmada.io/v1alpha2"
 _POLICY, _CLUSTER_POLICY = "propagationpolicy.karmada.io", "clusterpropagationpolicy.karmada.io"
 
 
-def bindings(templates: Iterable[DecidedTemplate]) -> list[dict[str, Any]]:
+def bindings(templates: Iterable[Decided]) -> list[dict[str, Any]]:
     """The binding of each template, by key, as it stands once the decision is settled."""
-    known = {template.name: template for template in templates}
-    manifests = {key: template.request.manifest for key, template in known.items()}
-    return [_binding(known[key], manifests) for key in sorted(known)]
+    known = {template.subject.key: template for template in templates}
+    manifests = {key: _subject(template).manifest for key, template in known.items()}
+    return [binding(known[key], manifests) for key in sorted(known)]
 
 
-def _binding(decided: DecidedTemplate, manifests: Mapping[str, Manifest]) -> dict[str, Any]:
-    manifest, memory = decided.request.manifest, decided.outcome.record.memory
+def binding(decided: Decided, manifests: Mapping[str, Manifest] | None = None) -> dict[str, Any]:
+    """The binding of a template; ``manifests`` has those that may need it, by key."""
+    manifest, memory = _subject(decided).manifest, decided.record.memory
     schedule, replicas = memory.schedule, memory.replicas if decided.outcome.template.workload else None
-    required = [_required(manifests[key], clusters) for key, clusters in schedule.required_by.items()]
+    known = manifests or {}
+    required = [_required(known[key], clusters) for key, clusters in schedule.required_by.items() if key in known]
     tasks = [_task(cluster, task) for cluster, task in sorted(schedule.evictions.items())]
     spec = {
         "resource": _resource(manifest),
@@ -48,25 +52,34 @@ def _binding(decided: DecidedTemplate, manifests: Mapping[str, Manifest]) -> dic
         "kind": "ResourceBinding" if manifest.namespace else "ClusterResourceBinding",
         "metadata": {**_named(manifest), "annotations": _claimed(decided)},
         "spec": _given(spec),
-        "status": _status(decided),
+        "status": _settled(decided),
     }
 
 
-def _status(decided: DecidedTemplate) -> dict[str, Any]:
-    """What stands after the next scheduling, so that nothing differs while nothing changes."""
-    record = decided.outcome.record
-    settled = place_template(decided.request, record).decision
-    condition = settled.status.condition if settled else None
-    observed = record.memory.schedule.observed_group
+def _subject(decided: Decided) -> TemplateSubject:
+    assert isinstance(decided.subject, TemplateSubject)
+    return decided.subject
+
+
+def binding_status(decision: TemplateDecision | None, memory: TemplateState) -> dict[str, Any]:
+    """The status of a binding: right after a decision, or once it is settled."""
+    condition = decision.status.condition if decision else None
+    observed = memory.schedule.observed_group
     return {
         "conditions": [attrs.asdict(condition)] if condition else [],
         **({"schedulerObservedAffinityName": observed} if observed else {}),
     }
 
 
-def _claimed(decided: DecidedTemplate) -> dict[str, str]:
+def _settled(decided: Decided) -> dict[str, Any]:
+    """What stands after the next scheduling, so that nothing differs while nothing changes."""
+    decision = decided.subject.decide(decided.record).decision  # type: ignore[attr-defined]
+    return binding_status(decision, decided.record.memory)
+
+
+def _claimed(decided: Decided) -> dict[str, str]:
     """Which policy has it, as Karmada writes it on the binding; nothing where none has."""
-    policy = decided.outcome.record.memory.policy
+    policy = decided.record.memory.policy
     if policy is None:
         return {}
     if policy.kind == CLUSTER_PROPAGATION:

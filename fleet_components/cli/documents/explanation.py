@@ -3,56 +3,44 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import attrs
 
+from fleet_components.cli.documents.facts import Facts
 from fleet_components.cli.documents.form import VERSION, Document
-from fleet_components.cli.documents.label_values import missing_labels
-from fleet_components.cli.documents.template import template_document
-from fleet_components.cli.planning.planned import Decided, Planned
-from fleet_components.cli.planning.templates import DecidedTemplate
+from fleet_components.cli.documents.placement import placement_facts, unmet_labels
+from fleet_components.cli.documents.template import template_facts
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan.fleet import FleetPlan
+from fleet_components.plan.kubefleet.place import PlacementSubject
+from fleet_components.plan.subject import Decided
 from fleet_components.scheduler.explain import MemberExplanation
 
 
-def explanation(planned: Planned, placement: str | None = None, member: str | None = None) -> Document:
-    """Why each member is in a placement, or is not.
+def explanation(plans: Sequence[FleetPlan], placement: str | None = None, member: str | None = None) -> Document:
+    """Why each member is in a placement or template, or is not.
 
     Args:
-        planned: the fleet, planned.
-        placement: the key of one placement or template, or ``Kind/key`` of a placement; None for all.
+        plans: the fleets, planned.
+        placement: the key of one placement or template, or ``Kind/key``; None for all.
         member: the name of one member; None for all.
 
     Raises:
         FleetError: there is no such placement, template or member.
     """
-    chosen = _find(planned.decided, placement)
-    explained = [(one, one.explain(None if member is None else {member})) for one in chosen if isinstance(one, Decided)]
-    templates = [_of_member(template_document(one), member) for one in chosen if isinstance(one, DecidedTemplate)]
-    told = any(members for _, members in explained) or any(one["clusters"] or one["notPicked"] for one in templates)
-    if member is not None and not told:
-        raise FleetError([_unknown("member", member, planned.inventory.names)])
-    return {
-        "version": VERSION,
-        "placements": [_placement(decided, members) for decided, members in explained],
-        **({"templates": templates} if templates else {}),
-    }
+    chosen = _find([one for plan in plans for one in plan.subjects], placement)
+    found = [_subject(one, None if member is None else {member}) for one in chosen]
+    if member is not None and not any(one["members"] for one in found):
+        raise FleetError([_unknown("member", member, {name for plan in plans for name in plan.inventory.names})])
+    return {"version": VERSION, "subjects": found}
 
 
-def _find(decided: Sequence[Decided | DecidedTemplate], wanted: str | None) -> list[Decided | DecidedTemplate]:
-    found = [one for one in decided if wanted in (None, one.key, one.name)]
+def _find(decided: Sequence[Decided], wanted: str | None) -> list[Decided]:
+    found = [one for one in decided if wanted in (None, one.subject.key, one.name)]
     if not found and wanted is not None:
-        raise FleetError([_unknown("placement or template", wanted, [one.key for one in decided])])
+        raise FleetError([_unknown("placement or template", wanted, [one.subject.key for one in decided])])
     return found
-
-
-def _of_member(template: Document, member: str | None) -> Document:
-    """A template with what it says of one member; of all without one."""
-    if member is None:
-        return template
-    parts = {part: [one for one in template[part] if one["name"] == member] for part in ("clusters", "notPicked")}
-    return {**template, **parts}
 
 
 def _unknown(noun: str, wanted: str, known: Iterable[str]) -> Problem:
@@ -63,18 +51,30 @@ def _unknown(noun: str, wanted: str, known: Iterable[str]) -> Problem:
     return Problem(f'there is no {noun} "{wanted}"', hint=hint)
 
 
-def _placement(decided: Decided, members: Iterable[MemberExplanation]) -> Document:
-    condition = decided.outcome.decision.status.placement_condition(decided.kind)
-    request = decided.request
-    required = [term.label_selector for term in request.policy.required_terms] if request.policy else []
+def _subject(decided: Decided, members: Collection[str] | None) -> Document:
+    subject = decided.subject
+    explained = subject.explain(decided.outcome, members)
+    facts, hints = _facts(decided)
+    conditions = facts.status.get("conditions") or [None]
     return {
-        "kind": decided.kind,
-        "key": decided.key,
-        "source": decided.place or None,
-        "condition": attrs.asdict(condition),
-        "hints": missing_labels(required, request.inventory.clusters),
-        "members": [_member(one) for one in members],
+        "name": decided.name,
+        "kind": subject.kind,
+        "key": subject.key,
+        "source": subject.origin or None,
+        "policies": list(facts.policies),
+        "condition": conditions[0],
+        "hints": hints,
+        "division": list(explained.division),
+        "members": [_member(one) for one in explained.members],
     }
+
+
+def _facts(decided: Decided) -> tuple[Facts, list[str]]:
+    """What is told of it, with the labels that no member has."""
+    if isinstance(decided.subject, PlacementSubject):
+        return placement_facts(decided), unmet_labels(decided.subject)
+    facts = template_facts(decided)
+    return facts, list(facts.hints)
 
 
 def _member(explained: MemberExplanation) -> Document:

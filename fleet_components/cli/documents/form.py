@@ -6,7 +6,7 @@ from typing import Any
 
 from fleet_components.rollout.plan import Change
 
-VERSION = 1
+VERSION = 2
 WORDS = {
     Change.ADD: "joins",
     Change.UPDATE: "updated",

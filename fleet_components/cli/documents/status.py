@@ -11,10 +11,11 @@ from typing import Any
 
 import attrs
 
-from fleet_components.cli.planning.planned import Decided
 from fleet_components.model.decision import ClusterDecision, Status
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.placement import PICK_FIXED, PICK_N
+from fleet_components.plan.kubefleet.place import PlacementSubject
+from fleet_components.plan.subject import Decided
 from fleet_components.rollout.plan import Placed
 from fleet_components.rollout.strategy import External
 from fleet_components.scheduler.kubefleet import schedule
@@ -29,14 +30,14 @@ def placement_status(decided: Decided, status: Status) -> dict[str, Any]:
         decided: the placement.
         status: what the scheduler says: right after this decision, or once it is settled.
     """
-    placed = decided.outcome.record.decisions
+    placed = decided.record.decisions
     selected = [_selected(decision, placed) for decision in status.decisions if decision.selected]
     failed = [_failed(decision) for decision in status.decisions if not decision.selected]
     return {
-        "conditions": [attrs.asdict(status.placement_condition(decided.kind))],
+        "conditions": [attrs.asdict(status.placement_condition(decided.subject.kind))],
         "observedResourceIndex": _observed(decided),
         "placementStatuses": [*selected, *failed[: _missing(decided, len(selected))]],
-        "selectedResources": [_resource(data) for data in decided.request.objects],
+        "selectedResources": [_resource(data) for data in decided.subject.content],
     }
 
 
@@ -50,13 +51,13 @@ def api_objects(decided: Decided) -> tuple[dict[str, Any], dict[str, Any]]:
 
     It is the status that stands once the decision is settled, so that nothing differs while nothing changes.
     """
-    request, record = decided.request, decided.outcome.record
+    request, record = _placement(decided), decided.record
     status = schedule(request.inventory, request.policy, record.memory, namespace=request.namespace).status
-    namespace, _, name = decided.key.rpartition("/")
+    namespace, _, name = decided.subject.key.rpartition("/")
     scope = {"namespace": namespace} if namespace else {}
     kind = "SchedulingPolicySnapshot" if namespace else "ClusterSchedulingPolicySnapshot"
     return (
-        _object(decided.kind, {"name": name, **scope}, placement_status(decided, status)),
+        _object(decided.subject.kind, {"name": name, **scope}, placement_status(decided, status)),
         _object(
             kind,
             {"name": f"{name}-{record.memory.snapshot}", **scope},
@@ -68,15 +69,20 @@ def api_objects(decided: Decided) -> tuple[dict[str, Any], dict[str, Any]]:
     )
 
 
+def _placement(decided: Decided) -> PlacementSubject:
+    assert isinstance(decided.subject, PlacementSubject)
+    return decided.subject
+
+
 def _object(kind: str, metadata: Mapping[str, str], status: Mapping[str, Any]) -> dict[str, Any]:
     return {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "status": status}
 
 
 def _observed(decided: Decided) -> str:
     """With an update run the index is only set when all members have the same one."""
-    record = decided.outcome.record
+    record = decided.record
     running = {placed.revision for placed in record.decisions.values()}
-    if not isinstance(decided.request.strategy, External):
+    if not isinstance(_placement(decided).strategy, External):
         return str(record.revision)
     return str(running.pop()) if len(running) == 1 else ""
 
@@ -98,7 +104,7 @@ def _condition(status: str, reason: str, message: str) -> dict[str, str]:
 
 def _missing(decided: Decided, selected: int) -> int:
     """How many members are wanted and were not found."""
-    policy = decided.request.policy
+    policy = _placement(decided).policy
     if policy and policy.placement_type == PICK_N:
         return max(0, (policy.number_of_clusters or 0) - selected)
     return len(policy.cluster_names) - selected if policy and policy.placement_type == PICK_FIXED else 0

@@ -1,77 +1,77 @@
-"""What was decided and done before: from ``pulumi stack export``, or from the last ``fleet render``."""
+"""What ``--state`` holds: the output of ``pulumi stack export``, or the ``state.json`` of a render."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import attrs
 
-from fleet_components.model.codec import decode
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.plan.karmada.record import TemplateRecord
-from fleet_components.plan.record import Kept, Objects, Record
-from fleet_components.rollout.plan import Done
+from fleet_components.plan import names
+from fleet_components.plan.past import Past, fleets_of
+from fleet_components.plan.state import StackState, StoredResource
 
 FORMAT = "fleet-components/render"
-VERSION = 1
+VERSION = 2
 _HINT = "give the output of: pulumi stack export --file FILE, or the state.json of a fleet render"
-_LACKS = "revision {} stays on some members, and the state does not show its content"
-LACKS_HINT = "give a state that does: pulumi stack export --show-secrets --file FILE"
-_DECIDED = "pulumi-python:dynamic/fleet:Placement"
-TEMPLATE = "Template/"
-"""How the keys of templates begin."""
-_DONE = "pulumi-python:dynamic/fleet:Binding"
-
-R = TypeVar("R", bound=Kept[Any, Any])
 
 
 @attrs.frozen
-class Past:
-    """What a plan starts from.
+class StateFile:
+    """A state, wherever it comes from: both sorts hold the same resources.
 
     Attributes:
         file: where it was read; empty for a new fleet.
-        records: what was decided, by ``Kind/namespace/name`` of the placement.
-        done: what really runs, by placement key and cluster.
-        redacted: the contents are without the data of Secrets, so these cannot be compared.
+        state: the resources.
         export: the whole export, where it was one.
-        templates: what was decided for the templates of Karmada's policies, by key.
     """
 
     file: str = ""
-    records: Mapping[str, Record] = attrs.field(factory=dict)
-    done: Mapping[str, Mapping[str, Done]] = attrs.field(factory=dict)
-    redacted: bool = False
+    state: StackState = StackState()
     export: Mapping[str, Any] | None = None
-    templates: Mapping[str, TemplateRecord] = attrs.field(factory=dict)
 
     @property
-    def decided(self) -> bool:
-        """Whether anything was."""
-        return bool(self.records or self.templates)
+    def stack(self) -> tuple[str, str]:
+        """The project and the stack that it is of; empty for a new fleet."""
+        urn = next(iter(self.state.resources), "")
+        return (names.Urn.parse(urn).project, names.Urn.parse(urn).stack) if urn else ("", "")
 
-    def record(self, name: str) -> Record:
-        """What was decided for a placement; the default record for a new one."""
-        return self.records.get(name, Record())
+    @property
+    def fleet(self) -> str:
+        """The name of its only fleet; empty for a new one.
+
+        Raises:
+            FleetError: it has several.
+        """
+        fleets = fleets_of(self.state.resources.values())
+        if len(fleets) > 1:
+            what = f"holds several fleets: {', '.join(fleets)}"
+            hint = "plan the Pulumi project, whose program says which is which"
+            raise FleetError([Problem(what, hint=hint, file=self.file)])
+        return fleets[0] if fleets else ""
+
+    def past(self, fleet: str) -> Past:
+        """What it says of a fleet.
+
+        Raises:
+            FleetError: it is damaged, or a later version has written it.
+        """
+        return Past.of(self.state.resources.values(), fleet, file=self.file)
+
+    def shown(self) -> StateFile:
+        """The same, compared with the data of Secrets: what was hidden and is shown now counts as changed."""
+
+        def show(one: StoredResource) -> StoredResource:
+            roster = one.type == names.ROSTER
+            return attrs.evolve(one, outputs={**one.outputs, "redacted": False}) if roster else one
+
+        return attrs.evolve(self, state=StackState.of(map(show, self.state.resources.values())))
 
 
-def completed(record: R, objects: Objects) -> R:
-    """A record with the content of its revision, where the state hides it and it is still the same."""
-    if record.contents or not record.holds(record.revision, objects):
-        return record
-    return attrs.evolve(record, contents={record.revision: objects})
-
-
-def missing_content(name: str, record: Kept[Any, Any]) -> list[Problem]:
-    """The problem of what has to leave an old revision where it is without knowing what is in it."""
-    missing = {placed.revision for placed in record.decisions.values()} - record.contents.keys()
-    return [Problem(_LACKS.format(min(missing)), subject=name, hint=LACKS_HINT)] if missing else []
-
-
-def read_past(file: Path) -> Past:
+def read_state(file: Path) -> StateFile:
     """Read either kind of file.
 
     Raises:
@@ -81,10 +81,10 @@ def read_past(file: Path) -> Past:
         text = file.read_bytes()
     except OSError as error:
         raise _refused(str(file), f"cannot be read: {error.strerror}") from error
-    return parse_past(text, str(file))
+    return parse_state(text, str(file))
 
 
-def parse_past(text: bytes, file: str) -> Past:
+def parse_state(text: bytes, file: str) -> StateFile:
     """What either kind of file holds; ``file`` is what it is called.
 
     Raises:
@@ -100,65 +100,28 @@ def parse_past(text: bytes, file: str) -> Past:
         if data.get("format") == FORMAT:
             return _from_render(file, data)
         if isinstance(data.get("deployment"), dict):
-            return _from_export(file, data)
+            return StateFile(file, StackState.from_export(data), data)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise _refused(file, f"is damaged: {type(error).__name__} {error}") from error
     raise _refused(file, 'has neither a "deployment" nor the format of a render')
 
 
-def done_of(record: Kept[Any, Any]) -> dict[str, Done]:
-    """What runs on each member once what was decided is done."""
-    return {
-        cluster: Done(
-            placed.revision,
-            replicas=getattr(placed, "replicas", None),
-            completions=getattr(placed, "completions", None),
-        )
-        for cluster, placed in record.decisions.items()
-    }
+def to_render(stack: str, resources: list[StoredResource]) -> dict[str, Any]:
+    """The state file of a render: what the stack would hold. A render always succeeds."""
+    held = {one.urn: {"type": one.type, "outputs": dict(one.outputs)} for one in resources}
+    return {"format": FORMAT, "version": VERSION, "stack": stack, "resources": held}
 
 
-def to_render(
-    stack: str, records: Mapping[str, Record], templates: Mapping[str, TemplateRecord], *, redacted: bool
-) -> dict[str, Any]:
-    """The state file of a render. What was decided counts as done, because a render always succeeds."""
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "stack": stack,
-        "redacted": redacted,
-        "placements": {name: record.to_wire() for name, record in sorted(records.items())},
-        "templates": {key: record.to_wire() for key, record in sorted(templates.items())},
-    }
-
-
-def _from_render(file: str, data: Mapping[str, Any]) -> Past:
+def _from_render(file: str, data: Mapping[str, Any]) -> StateFile:
     if data.get("version") != VERSION:
         what = f"is of version {data.get('version')}, this is fleet render of version {VERSION}"
         raise FleetError([Problem(what, ("version",), "render anew with --fresh", file=file)])
-    records = {name: Record.from_wire(wire) for name, wire in data["placements"].items()}
-    templates = {key: TemplateRecord.from_wire(wire) for key, wire in (data.get("templates") or {}).items()}
-    done = {name.partition("/")[2]: done_of(record) for name, record in records.items()}
-    done |= {key: done_of(record) for key, record in templates.items()}
-    return Past(file, records, done, redacted=bool(data["redacted"]), templates=templates)
-
-
-def _from_export(file: str, data: Mapping[str, Any]) -> Past:
-    from fleet_components.testing.state import StackState
-
-    stored = StackState.from_export(data).resources.values()
-    decided = {str(r.inputs["key"]): r.inputs for r in stored if r.type == _DECIDED}
-    records = {key: Record.from_wire(wire) for key, wire in decided.items() if not key.startswith(TEMPLATE)}
-    templates = {
-        key.removeprefix(TEMPLATE): TemplateRecord.from_wire(wire)
-        for key, wire in decided.items()
-        if key.startswith(TEMPLATE)
-    }
-    done: dict[str, dict[str, Done]] = {}
-    for outputs in (r.outputs for r in stored if r.type == _DONE):
-        done.setdefault(outputs["placement"], {})[outputs["cluster"]] = decode(Done, outputs)
-    encrypted = any(record.digests and not record.contents for record in records.values())
-    return Past(file, records, done, redacted=encrypted, export=data, templates=templates)
+    held = (
+        # What was decided is what comes back as the old inputs of a resource.
+        StoredResource(urn, one["type"], one["outputs"], one["outputs"])
+        for urn, one in data["resources"].items()
+    )
+    return StateFile(file, StackState.of(held))
 
 
 def _refused(file: str, what: str, line: int | None = None) -> FleetError:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import datetime
+from collections.abc import Iterable, Iterator
 
 import attrs
 
-from fleet_components.cli.planning.mocks import PlanMocks, state_of
-from fleet_components.cli.planning.past import Past
-from fleet_components.cli.planning.planned import Planned
-from fleet_components.cli.planning.program import inside, located, refusals, run_main
+from fleet_components.cli.planning.mocks import PlanMocks
+from fleet_components.cli.planning.program import inside, located, refusals, refused_plan, run_main
 from fleet_components.cli.planning.project import Project, choose_stack
 from fleet_components.cli.planning.resource import Resource
 from fleet_components.cli.planning.resources import STACK, compare
 from fleet_components.cli.planning.settings import Settings, read_settings
-from fleet_components.model.inventory import Inventory
+from fleet_components.cli.planning.survey import Told, check_stack
 from fleet_components.model.problem import FleetError
+from fleet_components.plan.fleet import FleetPlan
 from fleet_components.testing.program import ProgramRun, run_program
 
 DEFAULT_ORGANIZATION = "organization"
@@ -28,53 +26,59 @@ class Preview:
 
     Attributes:
         stack: the stack, as ``organization/project/stack``.
-        planned: the placements.
-        resources: what would happen to each resource.
+        plans: the fleets of the program.
+        resources: what would happen to each resource; None where the update is refused.
         messages: what the program said, as (level, text), without what the plan tells itself.
     """
 
     stack: str
-    planned: Planned
-    resources: tuple[Resource, ...]
+    plans: tuple[FleetPlan, ...]
+    resources: tuple[Resource, ...] | None
     messages: tuple[tuple[str, str], ...]
 
 
-def preview(project: Project, stack: str | None, past: Past, as_of: datetime | None) -> Preview:
+def preview(project: Project, told: Told) -> Preview:
     """Plan a project.
 
     Args:
         project: the project.
-        stack: the stack: its name, or with an organization before it; None for the only one.
-        past: what was decided and done before.
-        as_of: takes the place of the stack's ``fleet:asOf``.
+        told: what the command line says; its time takes the place of the stack's ``fleet:asOf``.
 
     Raises:
         FleetError: the project or the stack cannot be read, or the program refuses its input.
     """
-    prefix, _, wanted = (stack or "").rpartition("/")
+    prefix, _, wanted = (told.stack or "").rpartition("/")
     name = choose_stack(project, wanted or None)
+    check_stack(told, project.name, name)
     organization = prefix.partition("/")[0] or DEFAULT_ORGANIZATION
     settings = read_settings(project, name)
-    run, mocks = _run(project, organization, name, past, settings, as_of)
-    placements, templates = mocks.decided(), mocks.templates()
-    if problems := [problem for template in templates for problem in template.unknown()]:
-        raise FleetError(problems)
-    inventories = [*(one.request.inventory for one in placements), *(one.request.inventory for one in templates)]
-    planned = Planned(inventories[0] if inventories else Inventory([]), placements, templates)
-    told = tuple(_told(planned))
+    run, mocks = _run(project, organization, name, told, settings)
+    refused = refused_plan(run.error)
+    plans = (*mocks.plans, *([_located(refused, project, settings)] if refused else []))
     root = f"urn:pulumi:{name}::{project.name}::{STACK}::{project.name}-{name}"
+    said = tuple(_said(plans))
+    known = told.state.export is not None or not told.state.file
     return Preview(
         f"{organization}/{project.name}/{name}",
-        planned,
-        compare(run.registrations, root, past.export, known=past.export is not None or not past.decided),
-        (*_unread(settings), *(message for message in run.messages if not message[1].startswith(told))),
+        plans,
+        None if refused else compare(run.registrations, root, told.state.export, known=known),
+        (*_unread(settings), *(message for message in run.messages if not message[1].startswith(said))),
     )
 
 
-def _told(planned: Planned) -> Iterator[str]:
+def _located(plan: FleetPlan, project: Project, settings: Settings) -> FleetPlan:
+    return attrs.evolve(plan, refused=tuple(located(problem, project, settings) for problem in plan.refused))
+
+
+def _said(plans: Iterable[FleetPlan]) -> Iterator[str]:
     """How messages begin that say what the plan says itself."""
-    for decided in planned.decided:
-        yield f"{decided.request.key}:\n"
+    for plan in plans:
+        yield f"{plan.options.fleet}:\n"
+        yield from map(str, plan.warnings)
+        for decided in plan.subjects:
+            yield f"{decided.subject.key}:\n"
+            yield from map(str, decided.subject.warnings)
+            yield from filter(None, [getattr(decided.outcome, "failure", "")])
 
 
 def _unread(settings: Settings) -> list[tuple[str, str]]:
@@ -85,11 +89,13 @@ def _unread(settings: Settings) -> list[tuple[str, str]]:
 
 
 def _run(
-    project: Project, organization: str, stack: str, past: Past, settings: Settings, as_of: datetime | None
+    project: Project, organization: str, stack: str, told: Told, settings: Settings
 ) -> tuple[ProgramRun, PlanMocks]:
-    state = state_of(project.name, stack, past)
-    stored = ((past.export or {}).get("deployment") or {}).get("resources") or ()
+    stored = ((told.state.export or {}).get("deployment") or {}).get("resources") or ()
+    state = told.state.state
     mocks = PlanMocks(state, {resource["urn"]: resource.get("outputs") or {} for resource in stored})
+    as_of = {"fleet:asOf": told.as_of.isoformat()} if told.as_of else {}
+    confirmed = ",".join(sorted({*filter(None, settings.values.get("fleet:confirm", "").split(",")), *told.confirm}))
     with inside(project):
         run = run_program(
             lambda: run_main(project),
@@ -97,10 +103,12 @@ def _run(
             project=project.name,
             stack=stack,
             organization=organization,
-            config={**settings.values, **({"fleet:asOf": as_of.isoformat()} if as_of else {})},
+            config={**settings.values, **as_of, **({"fleet:confirm": confirmed} if told.confirm else {})},
             secret_keys=settings.secrets,
             mocks=lambda _: mocks,
         )
+    if refused_plan(run.error):
+        return run, mocks
     if problems := mocks.problems or refusals(run.error):
         raise FleetError(located(problem, project, settings) for problem in problems)
     if run.error:

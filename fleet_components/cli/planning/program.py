@@ -14,7 +14,9 @@ import pulumi
 
 from fleet_components.cli.planning.project import Project
 from fleet_components.cli.planning.settings import Settings
+from fleet_components.components.refusal import RefusedPlanError
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan.fleet import FleetPlan
 
 
 @contextmanager
@@ -45,6 +47,15 @@ def run_main(project: Project) -> None:
     except SystemExit as ended:
         if ended.code:
             raise pulumi.RunError(f"the program ended itself with exit status {ended.code}") from ended
+
+
+def refused_plan(error: BaseException | None) -> FleetPlan | None:
+    """The plan that a program has refused to carry out."""
+    while error is not None:
+        if isinstance(error, RefusedPlanError):
+            return error.plan
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def refusals(error: BaseException | None) -> list[Problem]:

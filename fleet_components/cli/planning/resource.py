@@ -9,8 +9,8 @@ import attrs
 
 from fleet_components.cli.planning.difference import Difference
 
-CREATE, UPDATE, DELETE, SAME = "create", "update", "delete", "same"
-CHANGES = (CREATE, UPDATE, DELETE, SAME)
+CREATE, UPDATE, REPLACE, DELETE, SAME = "create", "update", "replace", "delete", "same"
+CHANGES = (CREATE, UPDATE, REPLACE, DELETE, SAME)
 
 
 @attrs.frozen
@@ -26,7 +26,7 @@ class Resource:
         provider: the URN of its explicit provider.
         dependencies: the URNs that it depends on.
         options: protect, retainOnDelete and hideDiffs, where set.
-        change: create, update, delete or same; empty when there is nothing to compare with.
+        change: create, update, replace, delete or same; empty when there is nothing to compare with.
         differences: the inputs that differ.
         uncompared: inputs that are encrypted in the state, so that nobody can tell whether they differ.
     """

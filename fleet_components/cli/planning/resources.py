@@ -8,10 +8,12 @@ from typing import Any
 import attrs
 
 from fleet_components.cli.planning.difference import HIDDEN, Difference, differences
-from fleet_components.cli.planning.resource import CREATE, DELETE, SAME, UPDATE, Resource
+from fleet_components.cli.planning.resource import CREATE, DELETE, REPLACE, SAME, UPDATE, Resource
+from fleet_components.content.replacement import replacement
 from fleet_components.model.problem import show_path
+from fleet_components.plan.names import is_object
+from fleet_components.plan.state import is_secret, redact, reveal
 from fleet_components.testing.monitor import Registration
-from fleet_components.testing.state import is_secret, redact, reveal
 
 STACK = "pulumi:pulumi:Stack"
 _PROVIDER = "pulumi:providers:"
@@ -33,10 +35,16 @@ def compare(
     """
     stored = {r["urn"]: r for r in _stored(export)}
     found = [_stack(root), *registrations]
-    resources = [_resource(r, stored.get(r.urn), known=known) for r in found]
-    registered = {r.urn for r in found}
+    former = {r.urn: _former(r, stored) for r in found}
+    resources = [_resource(r, stored.get(former[r.urn]), known=known) for r in found]
+    registered = {*(r.urn for r in found), *former.values()}
     gone = [_deleted(r) for urn, r in stored.items() if urn not in registered]
     return tuple(_ordered([*resources, *gone]))
+
+
+def _former(registration: Registration, stored: Mapping[str, Any]) -> str:
+    """The URN under which a resource is in the state: its own, or one that it had before."""
+    return next((urn for urn in (registration.urn, *registration.aliases) if urn in stored), registration.urn)
 
 
 def _stack(root: str) -> Registration:
@@ -73,7 +81,8 @@ def _resource(registration: Registration, stored: Mapping[str, Any] | None, *, k
     old = _inputs(stored)
     new = {key: value for key, value in registration.inputs.items() if key not in _ENGINES_OWN}
     found = tuple(_compare(old, new, (), uncompared))
-    change = UPDATE if found else SAME
+    replaced = bool(found) and is_object(registration.type) and bool(replacement(reveal(old), reveal(new)))
+    change = REPLACE if replaced else UPDATE if found else SAME
     return attrs.evolve(resource, change=change, differences=found, uncompared=tuple(uncompared))
 
 

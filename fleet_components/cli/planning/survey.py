@@ -2,67 +2,166 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from fleet_components.cli.planning.directory import plan_directory
-from fleet_components.cli.planning.past import Past
-from fleet_components.cli.planning.planned import Planned
-from fleet_components.cli.planning.project import is_project, read_project
+from fleet_components.cli.planning.past import StateFile
+from fleet_components.cli.planning.project import instead_of, is_project, read_project
 from fleet_components.cli.planning.resource import Resource
+from fleet_components.content.load import load
+from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan.fleet import FleetPlan, plan_fleet
+from fleet_components.plan.options import Options
+from fleet_components.plan.past import Past
+from fleet_components.plan.source import Source, source_of
 
-DEFAULT_STACK = "local"
+DEFAULT_STACK, DEFAULT_FLEET = "local", "fleet"
+_POLICIES = ("PropagationPolicy", "ClusterPropagationPolicy")
+
+
+@attrs.frozen(kw_only=True)
+class Told:
+    """What the command line says besides the paths.
+
+    Attributes:
+        state: what was decided and done before.
+        stack: the stack of a project; for directories the name of the stack that they would be.
+        as_of: the time at which observed members and waits are judged.
+        confirm: tokens of refused losses that are meant.
+        lost: the names of members that are gone for good.
+        any_state: take a state of another project or stack.
+    """
+
+    state: StateFile = StateFile()
+    stack: str | None = None
+    as_of: datetime | None = None
+    confirm: frozenset[str] = frozenset()
+    lost: frozenset[str] = frozenset()
+    any_state: bool = False
 
 
 @attrs.frozen
 class Survey:
-    """A fleet, planned, and where it came from.
+    """What was planned, and where it came from.
 
     Attributes:
-        planned: the placements.
-        past: what was decided and done before.
+        plans: the fleets; one, unless a program has several.
+        file: what it starts from; empty for a new fleet.
         stack: what objects are stamped with: ``organization/project/stack``, or the stack alone for directories.
         subject: what was planned: paths and stack, or project, stack and directory.
-        resources: what would happen to each resource of a stack; None for directories.
+        resources: what would happen to each resource of a stack; None for directories, and where it is refused.
         messages: what the program said, as (level, text).
     """
 
-    planned: Planned
-    past: Past
+    plans: tuple[FleetPlan, ...]
+    file: str
     stack: str
     subject: dict[str, Any]
     resources: tuple[Resource, ...] | None = None
     messages: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def refused(self) -> tuple[Problem, ...]:
+        """Why the update must not happen."""
+        return tuple(problem for plan in self.plans for problem in plan.refused)
 
-def survey(paths: Sequence[Path], stack: str | None, past: Past, as_of: datetime | None) -> Survey:
+
+def survey(paths: Sequence[Path], told: Told) -> Survey:
     """Plan a Pulumi project, or a fleet from files and directories.
 
     Args:
         paths: one project, or any number of files and directories.
-        stack: the stack of a project; for directories the name of the stack that they would be.
-        past: what was decided and done before.
-        as_of: the time at which observed members and waits are judged.
+        told: what the command line says besides.
 
     Raises:
         FleetError: the input cannot be worked with.
     """
     if not any(map(is_project, paths)):
-        name = stack or DEFAULT_STACK
-        subject = {"paths": list(map(str, paths)), "stack": name}
-        return Survey(plan_directory(paths, name, past, as_of), past, name, subject)
+        return _directory(paths, told)
     if len(paths) > 1:
         hint = "plan the project alone; its fleet:source names the directory of its YAML"
         raise FleetError([Problem("is a Pulumi project among other paths", file=str(paths[0]), hint=hint)])
-    return _project(paths[0], stack, past, as_of)
+    return _project(paths[0], told)
 
 
-def _project(folder: Path, stack: str | None, past: Past, as_of: datetime | None) -> Survey:
+def check_stack(told: Told, project: str, stack: str) -> None:
+    """Refuse a state of another project or stack, in which nothing that is planned would be found.
+
+    Args:
+        told: what the command line says.
+        project: the project that is planned; empty for a directory, which has none.
+        stack: the stack that is planned.
+
+    Raises:
+        FleetError: it is.
+    """
+    its_project, its_stack = told.state.stack
+    same = its_stack == stack and (not project or its_project == project)
+    if told.any_state or not its_stack or same:
+        return
+    what = f"is the state of stack {its_stack} of project {its_project}, not of {stack}"
+    what += f" of {project}" if project else ""
+    hint = f"pulumi stack export --stack {stack} --file FILE; or --any-state, if it is meant"
+    raise FleetError([Problem(what, file=told.state.file, hint=hint)])
+
+
+def _directory(paths: Sequence[Path], told: Told) -> Survey:
+    stack = told.stack or told.state.stack[1] or DEFAULT_STACK
+    if told.stack:
+        check_stack(told, "", told.stack.rpartition("/")[2])
+    fleet = told.state.fleet or DEFAULT_FLEET
+    past = told.state.past(fleet)
+    source = source_of(_loaded(paths))
+    if problems := list(_lacking(source, paths, past)):
+        raise FleetError(problems)
+    options = Options(
+        stack=stack,
+        fleet=fleet,
+        settings=past.settings,
+        as_of=told.as_of,
+        confirm=told.confirm,
+        lost=_lost(source, past, told),
+    )
+    subject = {"paths": list(map(str, paths)), "stack": stack}
+    return Survey((plan_fleet(source, past, options),), past.file, stack, subject)
+
+
+def _lost(source: Source, past: Past, told: Told) -> frozenset[str]:
+    """The members that are marked lost: those that were, while they are declared, and those that are told now."""
+    declared = {cluster.name for cluster in source.clusters}
+    return told.lost | {name for name, known in past.members.items() if known.state == "lost" and name in declared}
+
+
+def _loaded(paths: Sequence[Path]) -> tuple[Manifest, ...]:
+    try:
+        return load(*paths)
+    except FleetError as error:
+        raise FleetError(dict.fromkeys(map(instead_of, error.problems))) from error
+
+
+def _lacking(source: Source, paths: Sequence[Path], past: Past) -> Iterator[Problem]:
+    """What a new fleet cannot be without; from one that stands everything may be taken, and the plan says so."""
+    where = ", ".join(map(str, paths))
+    if not source.clusters and not past.members:
+        yield Problem("there is no member", file=where, hint="add MemberCluster objects, as a hub exports them")
+    decides = source.placements or any(policy.kind in _POLICIES for policy in source.policies)
+    if not decides and not past.decided:
+        yield Problem("there is no placement", file=where, hint="add a ClusterResourcePlacement or ResourcePlacement")
+    if not source.catalogue.manifests and not past.decided:
+        hint = "add manifests of what is to be placed, a Namespace with its contents for example"
+        yield from (
+            policy.problem("there is no object that could be selected", ("spec", "resourceSelectors"), hint)
+            for policy in source.policies
+            if policy.kind in ("ClusterResourcePlacement", "ResourcePlacement")
+        )
+
+
+def _project(folder: Path, told: Told) -> Survey:
     project = read_project(folder)
     try:
         from fleet_components.cli.planning.preview import preview
@@ -73,7 +172,7 @@ def _project(folder: Path, stack: str | None, past: Past, as_of: datetime | None
         hint = "pip install 'fleet-components[kubernetes]', or plan the directory of its YAML"
         what = f"is a Pulumi project, and {package} is not installed here"
         raise FleetError([Problem(what, file=str(folder), hint=hint)]) from error
-    seen = preview(project, stack, past, as_of)
+    seen = preview(project, told)
     name = seen.stack.rpartition("/")[2]
     subject = {"project": project.name, "stack": name, "directory": str(folder)}
-    return Survey(seen.planned, past, seen.stack, subject, seen.resources, seen.messages)
+    return Survey(seen.plans, told.state.file, seen.stack, subject, seen.resources, seen.messages)

@@ -8,22 +8,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from itertools import chain
-from typing import Any, TypeVar
-
-import attrs
+from typing import Any
 
 from fleet_components.cli.documents.binding import bindings
 from fleet_components.cli.documents.status import api_objects
 from fleet_components.cli.documents.wire import to_yaml
-from fleet_components.cli.planning.past import missing_content, to_render
-from fleet_components.cli.planning.planned import Planned
+from fleet_components.cli.planning.past import to_render
 from fleet_components.content.secret import SECRET_FIELDS, is_secret, redacted
-from fleet_components.content.stamp import stamped
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.plan.record import Kept
+from fleet_components.plan.delivered import delivered
+from fleet_components.plan.fleet import FleetPlan
 
-R = TypeVar("R", bound=Kept[Any, Any])
 DECISIONS, STATE = "decisions.yaml", "state.json"
 DEFINITIONS, MANIFESTS = "0-crd", "1-manifest"
 Files = dict[str, str]
@@ -32,33 +28,31 @@ Files = dict[str, str]
 _DECISIONS_HEAD = "# The decisions of fleet render, in the form of the API. Not to be applied.\n"
 
 
-def rendered(planned: Planned, *, stack: str, show_secrets: bool) -> Files:
+def rendered(plan: FleetPlan, *, show_secrets: bool) -> Files:
     """All files of a stack.
 
     Args:
-        planned: the fleet, planned.
-        stack: the stack, as objects are stamped with it.
+        plan: the fleet, planned, and not refused.
         show_secrets: write the data of Secrets; they read ``[secret]`` otherwise.
 
     Raises:
-        FleetError: an object comes to one member from two sides, its name cannot be that of a file, or what a
-            held member keeps is not known.
+        FleetError: the name of an object cannot be that of a file, or what a held member keeps is not known.
     """
-    problems = [_clash(where, names) for where, names in planned.clashes.items()]
-    problems += [p for decided in planned.decided for p in missing_content(decided.name, decided.outcome.record)]
+    problems = list(plan.hidden)
     files: Files = {}
     placed: dict[str, ObjectKey] = {}
-    for decided in planned.decided:
-        for cluster, data in decided.brings():
-            shown = stamped(data if show_secrets else redacted(data), stack=stack, placement=decided.name)
-            problems += [*_unsafe(shown), *(_hidden(shown, cluster) if show_secrets else ())]
-            files |= dict.fromkeys((f"{cluster}/{DEFINITIONS}/", f"{cluster}/{MANIFESTS}/"), "")
-            path = f"{cluster}/{manifest_path(shown)}"
-            problems += _same_file(shown, path, placed.setdefault(path, Manifest(shown).key))
-            files[path] = to_yaml(shown, sort=True)
+    for decided in plan.subjects:
+        for cluster in decided.deliveries:
+            for data in plan.emitted(decided, cluster):
+                shown = data if show_secrets else redacted(data)
+                problems += [*_unsafe(shown), *(_hidden(shown, cluster) if show_secrets else ())]
+                files |= dict.fromkeys((f"{cluster}/{DEFINITIONS}/", f"{cluster}/{MANIFESTS}/"), "")
+                path = f"{cluster}/{manifest_path(shown)}"
+                problems += _same_file(shown, path, placed.setdefault(path, Manifest(shown).key))
+                files[path] = to_yaml(shown, sort=True)
     if problems:
         raise FleetError(dict.fromkeys(problems))
-    return {**dict(sorted(files.items())), DECISIONS: _decisions(planned), STATE: _state(planned, stack, show_secrets)}
+    return {**dict(sorted(files.items())), DECISIONS: _decisions(plan), STATE: _state(plan, show_secrets)}
 
 
 def manifest_path(data: Mapping[str, Any]) -> str:
@@ -70,29 +64,15 @@ def manifest_path(data: Mapping[str, Any]) -> str:
     return f"{DEFINITIONS if is_definition else MANIFESTS}/{name}"
 
 
-def _decisions(planned: Planned) -> str:
-    decisions = [*chain.from_iterable(map(api_objects, planned.placements)), *bindings(planned.templates)]
+def _decisions(plan: FleetPlan) -> str:
+    placements, templates = plan.of("Placement"), plan.of("Template")
+    decisions = [*chain.from_iterable(map(api_objects, placements)), *bindings(templates)]
     return _DECISIONS_HEAD + (to_yaml(*decisions) if decisions else "")
 
 
-def _state(planned: Planned, stack: str, show_secrets: bool) -> str:
-    records = {decided.name: _kept(decided.outcome.record, show_secrets) for decided in planned.placements}
-    templates = {decided.name: _kept(decided.outcome.record, show_secrets) for decided in planned.templates}
-    state = to_render(stack, records, templates, redacted=not show_secrets)
+def _state(plan: FleetPlan, show_secrets: bool) -> str:
+    state = to_render(plan.options.stack, delivered(plan, redacted=not show_secrets))
     return json.dumps(state, indent=1, sort_keys=True) + "\n"
-
-
-def _kept(record: R, show_secrets: bool) -> R:
-    if show_secrets:
-        return record
-    contents = {revision: tuple(map(redacted, objects)) for revision, objects in record.contents.items()}
-    return attrs.evolve(record, contents=contents)
-
-
-def _clash(where: tuple[str, Any], names: tuple[str, ...]) -> Problem:
-    cluster, key = where
-    what = f"is brought to {cluster} by {' and by '.join(names)}"
-    return Problem(what, subject=str(key), hint="let only one of them bring it")
 
 
 def _hidden(data: Mapping[str, Any], cluster: str) -> list[Problem]:

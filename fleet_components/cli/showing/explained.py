@@ -11,33 +11,36 @@ from rich.tree import Tree
 
 from fleet_components.cli.documents.form import Document
 from fleet_components.cli.showing.rows import Row, print_indented, print_rows
-from fleet_components.cli.showing.templates import print_templates
-from fleet_components.cli.showing.words import one_line
+from fleet_components.cli.showing.words import holders, one_line
 
 _HEADER = Row(("member", "picked"), "why", "bold")
 
 
 def print_explanation(console: Console, document: Document, *, short: bool) -> None:
     """Print an explanation; ``short`` leaves out the verdicts."""
-    print_templates(console, document.get("templates", ()))
-    for number, placement in enumerate(document.get("placements", ())):
+    for number, subject in enumerate(document["subjects"]):
         if number:
             console.print()
-        title = Text(f"{placement['kind']} ") + Text(placement["key"], "bold cyan")
+        title = Text(f"{subject['kind']} ") + Text(subject["key"], "bold cyan")
         if short:
             print_indented(console, title, 0)
-            _condition(console, placement)
-            print_rows(console, _HEADER, [_row(member) for member in placement["members"]])
+            for line in holders(subject):
+                print_indented(console, Text(one_line(line)))
+            _condition(console, subject)
+            print_rows(console, _HEADER, [_row(member) for member in subject["members"]])
         else:
-            _tree(console, placement, title)
+            _tree(console, subject, title)
 
 
 def _condition(console: Console, placement: Document) -> None:
     condition = placement["condition"]
-    style = "dim" if condition["status"] == "True" else "red"
-    print_indented(console, Text(f"{condition['reason']}: {condition['message']}", style))
+    if condition:
+        style = "dim" if condition["status"] == "True" else "red"
+        print_indented(console, Text(f"{condition['reason']}: {condition['message']}", style))
     for hint in placement["hints"]:
         print_indented(console, Text(hint, "yellow"))
+    for line in placement["division"]:
+        print_indented(console, Text(line))
 
 
 def _row(member: Document) -> Row:
@@ -47,7 +50,9 @@ def _row(member: Document) -> Row:
 
 def _tree(console: Console, placement: Document, title: Text) -> None:
     condition = placement["condition"]
-    tree = Tree(title + Text(f"\n{condition['message']}", "dim"), guide_style="dim")
+    tree = Tree(title + Text(f"\n{condition['message']}" if condition else "", "dim"), guide_style="dim")
+    for line in (*holders(placement), *placement["division"]):
+        tree.add(Text(one_line(line)))
     for hint in placement["hints"]:
         tree.add(Text(hint, "yellow"))
     for member in placement["members"]:

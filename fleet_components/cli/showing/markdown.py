@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from fleet_components.cli.documents.form import Document
 from fleet_components.cli.showing import words
@@ -11,22 +11,23 @@ LIMIT = 60_000
 """GitHub cuts comments at 65,536 characters."""
 
 _RESERVE = 500
-_HEADER = ("| member | what | wave | revision | score | why |", "| --- | --- | --- | --- | --- | --- |")
-_TEMPLATE_HEADER = ("| member | what | replicas | revision | why |", "| --- | --- | --- | --- | --- |")
-_SIGNS = {"create": "+", "delete": "-", "update": "~"}
+_SIGNS = {"create": "+", "delete": "-", "update": "~", "replace": "+-"}
 _VALUE_SHOWN = 200
 
 
 def to_markdown(document: Document, *, diff: bool = False) -> str:
     """The plan in GitHub's markdown, always shorter than ``LIMIT``; what is left out is said at the end."""
     parts = [f"### Fleet plan\n\n{_escaped(words.summary(document))}\n"]
+    parts += [f"> **{_escaped(line)}**\n" for line in words.refusals(document)]
+    if lines := list(words.leaving(document)):
+        parts.append("\n".join(f"- {_escaped(line)}" for _, line in lines) + "\n")
     if counts := document["totals"].get("resources"):
         parts.append(f"Resources: {words.resource_counts(counts)}\n")
     parts += [f"> {m['level']}: {_escaped(m['text'])}\n" for m in document.get("messages", ())]
     if line := words.confirmation(document):
         parts.append(f"> {_escaped(line)}\n")
-    blocks = [(_block(placement, diff), _title(placement)) for placement in document["placements"]]
-    blocks += [(_template_block(template), _title(template)) for template in document.get("templates", ())]
+    parts += [f"> warning: {_escaped(warning)}\n" for warning in document["warnings"]]
+    blocks = [(_block(subject, diff), _title(subject)) for subject in document["subjects"]]
     return _fitted("\n".join(parts), blocks)
 
 
@@ -49,53 +50,34 @@ def _fitted(text: str, blocks: Iterable[tuple[str, str]]) -> str:
     return text + (f"\n_Cut to {LIMIT:,} characters: left out {cut}; `fleet plan` shows all._\n" if cut else "")
 
 
-def _title(placement: Document) -> str:
+def _title(subject: Document) -> str:
     changes = dict.fromkeys(("joins", "updated", "leaves", "held", "stays"), 0)
-    for cluster in placement["clusters"]:
+    for cluster in subject["clusters"]:
         changes[cluster["change"]] += 1
-    kind = placement.get("kind", "Template")
-    return f"{_escaped(kind)} <b>{_escaped(placement['key'])}</b>: {words.changes(changes)}"
+    return f"{_escaped(subject['kind'])} <b>{_escaped(subject['key'])}</b>: {words.changes(changes)}"
 
 
-def _block(placement: Document, diff: bool) -> str:
-    lines = [_escaped(words.headline(placement)), ""]
-    if placement["clusters"]:
-        lines += [*_HEADER, *(_row(cluster) for cluster in placement["clusters"]), ""]
-    for change in placement["content"] or ():
+def _block(subject: Document, diff: bool) -> str:
+    lines = [_escaped(words.headline(subject)), "", *(f"- {_escaped(line)}" for line in words.holders(subject))]
+    lines += [""] if words.holders(subject) else []
+    if subject["clusters"]:
+        lines += [*_table([(*words.cells(cluster), words.why(cluster)) for cluster in subject["clusters"]]), ""]
+    for change in subject["content"] or ():
         lines += _content(change, diff)
-    return _folded(_title(placement), [*lines, *(f"- {_escaped(note)}" for note in _notes(placement))])
+    return _folded(_title(subject), [*lines, *(f"- {_escaped(note)}" for _, note in words.notes(subject))])
 
 
-def _template_block(template: Document) -> str:
-    lines = [f"- {_escaped(line)}" for line in words.holders(template)] + [""]
-    if template["clusters"]:
-        lines += [*_TEMPLATE_HEADER, *(_template_row(cluster) for cluster in template["clusters"]), ""]
-    return _folded(_title(template), [*lines, *(f"- {_escaped(note)}" for _, note in words.template_notes(template))])
+def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The rows under their header; columns that are empty in every row are left out."""
+    used = [column for column in range(len(rows[0])) if any(row[column] for row in rows)]
+    header = (*words.HEADER, "why")
+    yield "| " + " | ".join(header[column] for column in used) + " |"
+    yield "| " + " | ".join("---" for _ in used) + " |"
+    yield from ("| " + " | ".join(_escaped(row[column]) for column in used) + " |" for row in rows)
 
 
 def _folded(title: str, lines: Iterable[str]) -> str:
     return "\n".join(["", f"<details><summary>{title}</summary>", "", *lines, "", "</details>", ""])
-
-
-def _template_row(cluster: Document) -> str:
-    shown = words.show_revision(cluster["replicas"]), words.show_revision(cluster["revision"])
-    return "| " + " | ".join(map(_escaped, (cluster["name"], cluster["change"], *shown, cluster["why"]))) + " |"
-
-
-def _row(cluster: Document) -> str:
-    cells = (*words.cells(cluster), words.why(cluster))
-    return "| " + " | ".join(map(_escaped, cells)) + " |"
-
-
-def _notes(placement: Document) -> list[str]:
-    return [
-        *(f"not fulfilled: {message}" for message in words.unfulfilled(placement)),
-        *words.waits(placement),
-        *words.unseen(placement),
-        *(f"not picked: {line}" for line in words.not_picked(placement)),
-        *(f"warning: {warning}" for warning in placement["warnings"]),
-        *(f"skipped: {skipped['object']}: {skipped['why']}" for skipped in placement["skipped"]),
-    ]
 
 
 def _content(change: Document, diff: bool) -> list[str]:

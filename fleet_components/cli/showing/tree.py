@@ -12,7 +12,13 @@ from rich.tree import Tree
 from fleet_components.cli.documents.form import Document
 from fleet_components.cli.showing.words import show_field
 
-_SIGNS = {"create": ("+", "green"), "update": ("~", "yellow"), "delete": ("-", "red"), "same": (" ", "dim")}
+_SIGNS = {
+    "create": ("+", "green"),
+    "update": ("~", "yellow"),
+    "replace": ("+-", "red"),
+    "delete": ("-", "red"),
+    "same": (" ", "dim"),
+}
 _FIELDS_SHOWN = 3
 
 

@@ -20,15 +20,22 @@ _SUMMARY = {
 _DOMAINS = re.compile(r"\b(kubernetes\.azure\.com|(resources\.)?kubernetes-fleet\.io)/")
 _TOKEN = re.compile(r"fleet:confirm=(\w+)")
 _UNSEEN = "the old objects are encrypted in the state; with pulumi stack export --show-secrets their changes show too"
-_COUNTS = {"create": "+ {} to create", "update": "~ {} to update", "delete": "- {} to delete", "same": "{} unchanged"}
+_COUNTS = {
+    "create": "+ {} to create",
+    "update": "~ {} to update",
+    "replace": "+- {} to replace",
+    "delete": "- {} to delete",
+    "same": "{} unchanged",
+}
 
 
 def summary(document: Document) -> str:
     """``3 placements and 1 template on 5 members: 9 join, 1 is held``."""
-    placements, templates = document["placements"], document.get("templates", ())
-    parts = [count(len(templates), "template")] if templates else []
+    templates = sum(one["kind"] == "Template" for one in document["subjects"])
+    placements = len(document["subjects"]) - templates
+    parts = [count(templates, "template")] if templates else []
     if placements or not templates:
-        parts.insert(0, count(len(placements), "placement"))
+        parts.insert(0, count(placements, "placement"))
     return f"{' and '.join(parts)} on {count(document['members'], 'member')}: {changes(document['totals'])}"
 
 
@@ -43,31 +50,32 @@ def resource_counts(counts: Mapping[str, int]) -> str:
     return ", ".join(text.format(counts[change]) for change, text in _COUNTS.items() if counts[change]) or "none"
 
 
-def headline(placement: Document) -> str:
+def headline(subject: Document) -> str:
     """``PickN 3 of 5 members, 4 objects, revision 0->1``."""
-    revision = (
-        "new"
-        if placement["revision"]["old"] is None
-        else f"revision {show_revision(placement['revision']).replace(' ', '')}"
-    )
-    return f"{placement['policy']}, {count(placement['objects'], 'object')}, {revision}"
+    revision = "new" if subject["revision"]["old"] is None else f"revision {show_revision(subject).replace(' ', '')}"
+    return f"{subject['policy']}, {count(subject['objects'], 'object')}, {revision}"
 
 
-def show_revision(revision: Mapping[str, int | None]) -> str:
+def show_revision(holder: Document, field: str = "revision") -> str:
     """``0 -> 1``, ``1`` when it stays, ``-> 1`` for what is new and ``1 ->`` for what goes."""
-    old, new = revision["old"], revision["new"]
+    old, new = holder[field]["old"], holder[field]["new"]
     if old == new:
         return "" if new is None else str(new)
     return " -> ".join("" if number is None else str(number) for number in (old, new)).strip()
 
 
+HEADER = ("member", "what", "wave", "replicas", "revision", "score")
+"""The columns of :func:`cells`; the reason follows."""
+
+
 def cells(cluster: Document) -> tuple[str, ...]:
-    """What a row says of a cluster of a placement, but for the reason: name, change, wave, revision and scores."""
+    """What a row says of a member, but for the reason."""
     return (
         cluster["name"],
         cluster["change"],
         "" if cluster["wave"] is None else str(cluster["wave"]),
-        show_revision(cluster["revision"]),
+        show_revision(cluster, "replicas"),
+        show_revision(cluster),
         show_scores(cluster["scores"]),
     )
 
@@ -84,37 +92,52 @@ def why(cluster: Document) -> str:
     return one_line(_DOMAINS.sub("", cluster["why"]))
 
 
-def holders(template: Document) -> list[str]:
+def holders(subject: Document) -> list[str]:
     """Which policies match a template, and why each has it or has it not."""
-    return [
-        f"{one['policy']} {'has it' if one['wins'] else 'has it not'}: {one['why']}" for one in template["policies"]
-    ]
+    return [f"{one['policy']} {'has it' if one['wins'] else 'has it not'}: {one['why']}" for one in subject["policies"]]
 
 
-def template_notes(template: Document) -> Iterator[tuple[str, str]]:
-    """What there is to say of a template beyond the rows, a line each, with its style."""
-    if template["failure"]:
-        yield "red", f"not fulfilled: {template['failure']}"
-    yield from (("yellow", hint) for hint in template["hints"])
-    yield from (("", line) for line in template["division"])
-    yield from (("", f"{one['name']}: {one['why']}") for one in template["due"])
-    yield from [("yellow", template["left"])] if template["left"] else []
-    yield from (("yellow", f"warning: {warning}") for warning in template["warnings"])
-    yield from (("dim", f"not picked: {line}") for line in grouped(template["notPicked"]))
+def notes(subject: Document) -> Iterator[tuple[str, str]]:
+    """What there is to say of a placement or template beyond the rows, a line each, with its style."""
+    yield from (("red", f"not fulfilled: {message}") for message in subject["unfulfilled"])
+    yield from (("yellow", hint) for hint in subject["hints"])
+    yield from (("", line) for line in subject["division"])
+    yield from (("", f"{one['name']}: {one['why']}") for one in subject["due"])
+    yield from [("yellow", subject["left"])] if subject["left"] else []
+    yield from (("", line) for line in waits(subject))
+    yield from (("dim", line) for line in unseen(subject))
+    yield from (("dim", f"not picked: {line}") for line in not_picked(subject))
+    yield from (("yellow", f"warning: {warning}") for warning in subject["warnings"])
+    yield from (("yellow", f"skipped: {one['object']}: {one['why']}") for one in subject["skipped"])
+
+
+def refusals(document: Document) -> Iterator[str]:
+    """Why the update must not happen."""
+    for one in document["refused"]:
+        where = f"{one['file']}:{one['line']}" if one["line"] is not None else one["file"]
+        parts = [part for part in (where, one["subject"], one["field"], one["what"]) if part]
+        yield f"refused: {': '.join(parts)}" + (f" ({one['hint']})" if one["hint"] else "")
+
+
+def leaving(document: Document) -> Iterator[tuple[str, str]]:
+    """What goes, is replaced or moves, what is lost first, a line each with its style."""
+    yield from ((_WEIGHTS[line["weight"]], line["text"]) for line in document["gone"]["summary"])
+
+
+_WEIGHTS = {"lost": "red", "left": "yellow", "moved": ""}
 
 
 def warnings(document: Document) -> Iterator[tuple[str, str]]:
     """What is not as it was asked for, and what may surprise: the name of the placement or template, and the text."""
-    for one in document["placements"]:
-        yield from ((f"{one['kind']} {one['key']}", text) for text in (*unfulfilled(one), *one["warnings"]))
-    for one in document.get("templates", ()):
-        failed = [one["failure"]] if one["failure"] else []
-        yield from ((f"Template {one['key']}", text) for text in (*failed, *one["hints"], *one["warnings"]))
+    for one in document["subjects"]:
+        title = f"{one['kind']} {one['key']}"
+        yield from ((title, text) for text in (*one["unfulfilled"], *one["hints"], *one["warnings"]))
+    yield from (("fleet", text) for text in document["warnings"])
 
 
 def confirmation(document: Document) -> str:
     """How all losses that would be refused are allowed at once; empty when there are not several."""
-    return confirming(text for _, text in warnings(document))
+    return confirming(one["hint"] or "" for one in document["refused"])
 
 
 def confirming(texts: Iterable[str]) -> str:
@@ -122,11 +145,6 @@ def confirming(texts: Iterable[str]) -> str:
     tokens = dict.fromkeys(token for text in texts for token in _TOKEN.findall(text))
     command = f"pulumi config set fleet:confirm {','.join(tokens)}"
     return f"if all of them are meant: {command}" if len(tokens) > 1 else ""
-
-
-def unfulfilled(placement: Document) -> list[str]:
-    """Why the policy is not fulfilled."""
-    return [c["message"] for c in placement["status"]["conditions"] if c["status"] != "True"]
 
 
 def waits(placement: Document) -> list[str]:

@@ -10,6 +10,7 @@ import attrs
 import pulumi
 from pulumi_azure_native import containerservice as aks
 
+from fleet_components.azure.dynamic import CreateOnly
 from fleet_components.components.azure import cluster
 from fleet_components.components.azure.arm import children_of
 from fleet_components.components.azure.hub import AzureHub, OwnHub
@@ -17,7 +18,6 @@ from fleet_components.components.azure.kubeconfig import Login, decoded, with_lo
 from fleet_components.components.azure.registration import register
 from fleet_components.components.member import Member
 from fleet_components.components.refusal import refuse
-from fleet_components.dynamic import CreateOnly
 from fleet_components.model.azure.aks_member import AksMember
 from fleet_components.model.azure.cost import member_cost
 from fleet_components.model.azure.create_only import MEMBER

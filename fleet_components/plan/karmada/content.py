@@ -8,6 +8,7 @@ from typing import Any
 from fleet_components.content.karmada.override import override
 from fleet_components.content.karmada.replicas import with_replicas
 from fleet_components.content.karmada.workload import shape_of, value_at
+from fleet_components.content.stamp import annotated
 from fleet_components.content.strip import strip
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import decode, encode
@@ -17,7 +18,7 @@ from fleet_components.model.karmada_settings import CustomWorkload
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError
 from fleet_components.model.workload_shape import WorkloadShape
-from fleet_components.plan.karmada.record import Share
+from fleet_components.plan.karmada.share import Share
 from fleet_components.plan.record import Objects
 
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
@@ -59,14 +60,13 @@ def overrides_in(content: Objects) -> list[Mapping[str, Any]]:
     return [part for part in content[1:] if part["kind"] != _CUSTOM]
 
 
-def emitted(content: Objects, share: Share, cluster: Cluster, *, overwrite: bool = False) -> Mapping[str, Any]:
+def emitted(content: Objects, share: Share, cluster: Cluster) -> Mapping[str, Any]:
     """The object that a member gets: with its replicas, then with the overrides applied.
 
     Args:
         content: the content of the share's revision.
         share: the member's share.
         cluster: the member.
-        overwrite: an object of the same name that somebody else made is taken over.
 
     Raises:
         FleetError: an override does not apply.
@@ -78,7 +78,12 @@ def emitted(content: Objects, share: Share, cluster: Cluster, *, overwrite: bool
     done = override(manifest, cluster, (OverridePolicy.from_manifest(Manifest(policy)) for policy in policies))
     if done.problem or done.data is None:
         raise FleetError([done.problem] if done.problem else [])
-    return _forced(done.data) if overwrite else done.data
+    return done.data
+
+
+def forced(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The object as it takes over one of the same name that somebody else made."""
+    return annotated(data, {_FORCE: "true"})
 
 
 def retained(content: Objects) -> tuple[str, ...]:
@@ -114,12 +119,6 @@ def _plain(policy: OverridePolicy) -> Mapping[str, Any]:
 
 def _stated(workload: CustomWorkload) -> Mapping[str, Any]:
     return {"kind": _CUSTOM, "spec": encode(workload)}
-
-
-def _forced(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    metadata = data.get("metadata") or {}
-    annotations = {**(metadata.get("annotations") or {}), _FORCE: "true"}
-    return {**data, "metadata": {**metadata, "annotations": annotations}}
 
 
 def _without(data: Any, path: tuple[str, ...]) -> Any:

@@ -9,7 +9,8 @@ import attrs
 
 from fleet_components.model.codec import decode
 from fleet_components.model.karmada import DIRECTLY, Suspension
-from fleet_components.plan.karmada.record import Share, TemplateState
+from fleet_components.plan.karmada.record import TemplateState
+from fleet_components.plan.karmada.share import Share
 from fleet_components.rollout.plan import Change, Done, Entry, Plan, Wave
 
 _NOTHING = Done(None)
@@ -55,15 +56,15 @@ class Dispatch:
         """The members that run it and are not to; where others need it there, it stays."""
         return self.running - set(self.state.targets)
 
-    def plan(self, shares: Mapping[str, Share], before: Collection[str], why: Mapping[str, str]) -> Plan:
+    def plan(self, shares: Mapping[str, Share], before: Mapping[str, Share], why: Mapping[str, str]) -> Plan:
         """Who gets what. What is dropped goes at the end, when the rest stands.
 
         Args:
             shares: what each target is to get.
-            before: the members that it was sent to.
+            before: what each member was sent by the last update, whether it went through or not.
             why: why members have to be left.
         """
-        entries = {cluster: self._entry(cluster, share) for cluster, share in shares.items()}
+        entries = {cluster: self._entry(cluster, share, before.get(cluster)) for cluster, share in shares.items()}
         kept = [cluster for cluster in self.state.left_later if cluster in self.emptied]
         entries |= {cluster: self._kept(cluster, why.get(cluster, "")) for cluster in kept}
         runs = {cluster for cluster, done in self.done.items() if done.revision is not None}
@@ -72,12 +73,12 @@ class Dispatch:
         moving = tuple(c for c, entry in sorted(entries.items()) if entry.change in (Change.ADD, Change.UPDATE))
         return Plan(dict(sorted(entries.items())), (Wave(1, moving),) if moving else (), removals)
 
-    def _entry(self, cluster: str, share: Share) -> Entry:
+    def _entry(self, cluster: str, share: Share, sent: Share | None) -> Entry:
         done = self.done.get(cluster, _NOTHING)
         if self.suspension.suspends(cluster):
             return _held(done, _SUSPENDED)
-        if done.revision is not None and share.stands(done):
-            return Entry(Change.KEEP, share)
+        if done.revision is not None and share.stands(done) and (sent is None or sent.stands(done)):
+            return Entry(Change.KEEP, share)  # else the last update stopped there, on its way to something else
         if purged := self._purged_first():
             return _held(done, _PURGED_FIRST.format(clusters=", ".join(purged)))
         return Entry(Change.ADD if done.revision is None else Change.UPDATE, share)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
 import attrs
 
 from fleet_components.model.manifest import Manifest
-from fleet_components.plan.karmada.place import overwrites, passed_on
+from fleet_components.plan.karmada.content import CONFLICT_RESOLUTION
 from fleet_components.plan.karmada.record import TemplateState
 
 
@@ -35,14 +34,14 @@ class Needs:
         return self.preserve or bool(state.spec.get("preserveResourcesOnDeletion"))
 
 
-def needs_of(parents: Mapping[str, Mapping[str, Any]], always: Collection[str]) -> Needs:
+def needs_of(parents: Mapping[str, TemplateState], always: Collection[str]) -> Needs:
     """What a template takes over.
 
     Args:
-        parents: what is remembered of the templates that may need it, in wire form, by key.
+        parents: what is remembered of the templates that may need it, by key.
         always: those that take it along without ``propagateDeps``, as they do with their namespace.
     """
-    states = {key: TemplateState.from_wire(wire) for key, wire in sorted(parents.items())}
+    states = dict(sorted(parents.items()))
     required = {key: passed_on(state, always=key in always) for key, state in states.items()}
     needing = [state for key, state in states.items() if required[key] and key not in always]
     return Needs(
@@ -50,3 +49,21 @@ def needs_of(parents: Mapping[str, Mapping[str, Any]], always: Collection[str]) 
         overwrite=any(str(state.spec.get("conflictResolution")).lower() == "overwrite" for state in needing),
         preserve=any(state.spec.get("preserveResourcesOnDeletion") for state in needing),
     )
+
+
+def overwrites(state: TemplateState, manifest: Manifest) -> bool:
+    """Whether objects that somebody else made are taken over; the object's own annotation beats the policy."""
+    asked = (manifest.metadata.get("annotations") or {}).get(CONFLICT_RESOLUTION)
+    return str(asked or state.spec.get("conflictResolution", "")).lower() == "overwrite"
+
+
+def passed_on(state: TemplateState, *, always: bool) -> dict[str, int]:
+    """The members to which a template takes what it needs.
+
+    Args:
+        state: what is remembered of the template.
+        always: also without ``propagateDeps``, as its namespace is.
+    """
+    if not always and not state.spec.get("propagateDeps"):
+        return {}
+    return dict.fromkeys(sorted({*state.targets, *state.left_later}) if always else state.own, 0)

@@ -2,84 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from functools import partial
+from typing import Any, Self
 
 import attrs
 
 from fleet_components.content.karmada.replicas import divide_completions, replicas_of
 from fleet_components.content.karmada.requirements import requirements_of
+from fleet_components.content.secret import is_secret, redacted
+from fleet_components.content.strip import strip
 from fleet_components.model.claims import Claim, Claims, template_key
-from fleet_components.model.codec import decode
+from fleet_components.model.codec import decode, encode
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.karmada import Failover, Placement, PropagationPolicy
 from fleet_components.model.karmada_override import OverridePolicy
 from fleet_components.model.karmada_settings import KarmadaSettings
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.member_cluster import read_time
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.template import Template
 from fleet_components.model.workload_shape import WorkloadShape
-from fleet_components.plan.karmada.content import CONFLICT_RESOLUTION, content_of, emitted, overrides_in, shape_in
+from fleet_components.plan.again import goes_back, mark_again
+from fleet_components.plan.karmada.content import content_of, emitted, forced, overrides_in, retained, shape_in
 from fleet_components.plan.karmada.dispatch import Dispatch
-from fleet_components.plan.karmada.record import Share, TemplateRecord, TemplateState
-from fleet_components.plan.record import Objects, digest
+from fleet_components.plan.karmada.needs import Needs
+from fleet_components.plan.karmada.record import TemplateRecord, TemplateState
+from fleet_components.plan.karmada.share import Share
+from fleet_components.plan.names import TEMPLATE_KIND as TEMPLATE
+from fleet_components.plan.record import LACKS_HINT, Objects, digest
+from fleet_components.plan.subject import Delivery, Explanation, Outcome, Subject
 from fleet_components.rollout.plan import Change, Done, Plan
+from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.karmada import schedule
+from fleet_components.scheduler.karmada.explain import explain
 from fleet_components.scheduler.karmada.failover import Circumstances, Driven, driven_from, fail_over, going_on
+from fleet_components.scheduler.karmada.match_explanation import PolicyVerdict, explain_match
 from fleet_components.scheduler.karmada.matching import Hub, MatchSettings, match_policies, matches
 from fleet_components.scheduler.karmada.status import TemplateDecision
 
+_IDENTITY = ("apiVersion", "kind")
+_FROZEN = "no policy follows it, so it stays as it was, and the state does not show how that is"
 
-@attrs.frozen
-class TemplateRequest:
-    """All that a decision depends on, apart from what was decided before.
+
+@attrs.frozen(eq=False)
+class Policies:
+    """What all templates of a fleet have in common.
 
     Attributes:
-        key: the template, as ``namespace/Kind/name``.
-        manifest: the object.
-        inventory: the fleet.
-        policies: the propagation policies.
+        propagation: the propagation policies.
         overrides: the override policies.
-        uid: the template's stable uid; ties between members depend on it.
-        rebalances: the names of the rebalances that ask for it.
-        waited: a digest of the object as it was when no policy had it; empty for one that is new, or that was had.
-        unhealthy: the members on which it is seen to be Unhealthy, and since when; None for long enough.
-        required_by: the members of the templates that need it, by their keys.
-        done: what really runs, by cluster.
         settings: how the control plane would be set up.
     """
 
-    key: str
-    manifest: Manifest
-    inventory: Inventory
-    policies: tuple[PropagationPolicy, ...] = ()
+    propagation: tuple[PropagationPolicy, ...] = ()
     overrides: tuple[OverridePolicy, ...] = ()
-    uid: str = ""
-    rebalances: frozenset[str] = frozenset()
-    waited: str = ""
-    unhealthy: Mapping[str, datetime | None] = attrs.field(factory=dict)
-    required_by: Mapping[str, Mapping[str, int]] = attrs.field(factory=dict)
-    done: Mapping[str, Done] = attrs.field(factory=dict)
     settings: KarmadaSettings = KarmadaSettings()
 
 
-@attrs.frozen
-class TemplateOutcome:
-    """What was decided.
+@attrs.frozen(kw_only=True)
+class TemplateOutcome(Outcome[TemplateRecord]):
+    """What was decided for a template.
 
     Attributes:
-        record: what to keep.
         decision: the scheduler's decision; None where no policy's binding was scheduled.
-        rollout: which members change, and which are held.
         template: the object as the scheduler sees it.
         due: members that it has to leave later, each with the reason and the time.
         left: why it is left as it was placed; empty where it is not.
     """
 
-    record: TemplateRecord
     decision: TemplateDecision | None
-    rollout: Plan
     template: Template
     due: Mapping[str, str] = attrs.field(factory=dict)
     left: str = ""
@@ -91,7 +84,139 @@ class TemplateOutcome:
         return condition.message if condition and condition.status != "True" else ""
 
 
-def place_template(request: TemplateRequest, before: TemplateRecord) -> TemplateOutcome:
+@attrs.frozen(slots=False)
+class TemplateSubject(Subject[TemplateRecord]):
+    """An object with what steers it.
+
+    Attributes:
+        key: the template, as ``namespace/Kind/name``.
+        manifest: the object.
+        inventory: the fleet.
+        policies: the policies, and how the control plane would be set up.
+        uid: the template's stable uid; ties between members depend on it.
+        rebalances: the names of the rebalances that ask for it.
+        waited: a digest of the object as it was when no policy had it; empty for one that is new, or that was had.
+        unhealthy: the members on which it is seen to be Unhealthy, and since when; None for long enough.
+        needs: what it takes over from the templates that need it.
+        done: what really runs, by cluster.
+        protected: it must not go without a word.
+        origin: the file and the line of the object.
+        warnings: what may surprise.
+    """
+
+    RECORD = TemplateRecord
+    COMPONENT = "Template"
+
+    key: str
+    manifest: Manifest
+    inventory: Inventory
+    policies: Policies = Policies()
+    uid: str = ""
+    rebalances: frozenset[str] = frozenset()
+    waited: str = ""
+    unhealthy: Mapping[str, datetime | None] = attrs.field(factory=dict)
+    needs: Needs = Needs()
+    done: Mapping[str, Done] = attrs.field(factory=dict)
+    protected: bool = False
+    origin: str = ""
+    warnings: tuple[Problem, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """It is a template, whatever the kind of its object."""
+        return TEMPLATE
+
+    @property
+    def overrides(self) -> tuple[OverridePolicy, ...]:
+        """The override policies."""
+        return self.policies.overrides
+
+    @property
+    def settings(self) -> KarmadaSettings:
+        """How the control plane would be set up."""
+        return self.policies.settings
+
+    @property
+    def content(self) -> Objects:
+        """The object."""
+        return (strip(self.manifest).data,)
+
+    def decide(self, before: TemplateRecord) -> TemplateOutcome:
+        """Find its policy, schedule it, and lay out what is sent."""
+        return place_template(self, _completed(self, before))
+
+    def explain(self, outcome: TemplateOutcome, members: Collection[str] | None = None) -> Explanation:
+        """What each plug-in says of each member; nothing where no policy's placement was scheduled."""
+        bound, decision = outcome.record.memory.claim.bound, outcome.decision
+        if bound is None or decision is None:
+            return Explanation()
+        told = explain(self.inventory, outcome.template, bound.placement, decision)
+        return Explanation(tuple(m for m in told.members if members is None or m.cluster in members), told.division)
+
+    def verdicts(self, outcome: TemplateOutcome) -> list[PolicyVerdict]:
+        """Which policy has it, and why."""
+        claims = Claims({template_key(self.manifest): outcome.record.memory.claim})
+        known = frozenset(policy.key for policy in self.overrides)
+        return explain_match(self.manifest, self.policies.propagation, claims, known)
+
+    def reason(self, cluster: str, explained: MemberExplanation | None) -> str:
+        """What the scheduler says of the member, or what it goes along with."""
+        if explained and explained.summary:
+            return explained.summary
+        needing = [parent for parent, members in self.needs.required_by.items() if cluster in members]
+        return f"goes along with {', '.join(needing)}" if needing else ""
+
+    def delivery(self, outcome: TemplateOutcome, cluster: str) -> Delivery:
+        """The object with its replicas and overrides; what is held stays as it is, whatever has become of labels."""
+        record, memory = outcome.record, outcome.record.memory
+        share, member = record.decisions[cluster], self.inventory.clusters[self.inventory.position(cluster) or 0]
+        overwrite = self.needs.overwrites(memory, self.manifest)
+        objects = tuple(forced(data) if overwrite else data for data in record.objects(share, member))
+        held = outcome.rollout.entries[cluster].change is Change.HELD
+        content = record.contents.get(share.revision, ())
+        frozen = tuple(part for data in objects for part in data if part not in _IDENTITY)
+        return Delivery(
+            objects,
+            adopts=overwrite or not self.manifest.namespace,
+            keeps=self.needs.preserves(memory),
+            left_alone=frozen if held else retained(content) if content else (),
+        )
+
+    def shown(self) -> dict[str, Any]:
+        """The policy that has it stands in its record."""
+        return {"policy": None}
+
+    def to_wire(self) -> dict[str, Any]:
+        """All but the inventory, the policies, and what is only said."""
+        return {
+            "key": self.key,
+            "manifest": self.manifest.data,
+            "uid": self.uid,
+            "rebalances": sorted(self.rebalances),
+            "waited": self.waited,
+            "unhealthy": {cluster: since and since.isoformat() for cluster, since in self.unhealthy.items()},
+            "needs": encode(self.needs),
+            "done": {cluster: encode(done) for cluster, done in self.done.items()},
+        }
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any], inventory: Inventory, policies: Policies = Policies()) -> Self:
+        """Read it back."""
+        return cls(
+            key=wire["key"],
+            manifest=Manifest(wire["manifest"]),
+            inventory=inventory,
+            policies=policies,
+            uid=wire["uid"],
+            rebalances=frozenset(wire["rebalances"]),
+            waited=wire["waited"],
+            unhealthy={cluster: read_time(since) for cluster, since in wire["unhealthy"].items()},
+            needs=decode(Needs, wire["needs"]),
+            done={cluster: decode(Done, done) for cluster, done in wire["done"].items()},
+        )
+
+
+def place_template(request: TemplateSubject, before: TemplateRecord) -> TemplateOutcome:
     """Decide one template.
 
     Args:
@@ -103,6 +228,8 @@ def place_template(request: TemplateRequest, before: TemplateRecord) -> Template
     """
     state = _matched(request, before.memory)
     fresh = _is_fresh(state, before)
+    if not fresh and before.revision not in before.contents:
+        raise FleetError([Problem(_FROZEN, subject=request.name, hint=LACKS_HINT)])
     shapes = request.settings.shapes
     state = attrs.evolve(state, replicas=replicas_of(request.manifest, shapes) if fresh else state.replicas)
     template = _template(request.manifest, state.replicas, shapes)
@@ -113,51 +240,78 @@ def place_template(request: TemplateRequest, before: TemplateRecord) -> Template
     shares = _shares(request, state, template, content, revision)
     why = {cluster: cause.words for cluster, cause in driven.now.items()}
     rollout = Dispatch(state, request.done, request.inventory.names).plan(shares, before.decisions, why)
-    placed = {cluster: entry.placed for cluster, entry in rollout.entries.items() if isinstance(entry.placed, Share)}
-    kept = before.in_use(revision, content, placed, request.done.values())
-    record = TemplateRecord(revision, placed, state, *kept)
+    record = _record(request, before, rollout, state, (revision, content))
+    rollout = _again(request, before, record, rollout)
+    record = attrs.evolve(record, decisions=_shares_of(rollout))
     _check(request, record, rollout)
     due = {cluster: words for cluster, words in driven.due.items() if cluster in state.schedule.clusters}
-    return TemplateOutcome(record, decision, rollout, template, due, "" if fresh else _left(state))
+    left = "" if fresh else _left(state)
+    return TemplateOutcome(record=record, decision=decision, rollout=rollout, template=template, due=due, left=left)
 
 
-def overwrites(state: TemplateState, manifest: Manifest) -> bool:
-    """Whether objects that somebody else made are taken over; the object's own annotation beats the policy."""
-    asked = (manifest.metadata.get("annotations") or {}).get(CONFLICT_RESOLUTION)
-    return str(asked or state.spec.get("conflictResolution", "")).lower() == "overwrite"
+def _completed(request: TemplateSubject, before: TemplateRecord) -> TemplateRecord:
+    """The record with what the state hides and is still the same: all contents, or the data of a Secret."""
+    if not before.contents:
+        for divided in (False, True):
+            content = content_of(request.manifest, request.overrides, request.settings.workloads, divided=divided)
+            before = before.completed(content)
+        return before
+    whole = strip(request.manifest).data
+    if not is_secret(whole):
+        return before
+    hidden = redacted(whole)
+    contents = {n: (whole if first == hidden else first, *rest) for n, (first, *rest) in before.contents.items()}
+    return attrs.evolve(before, contents=contents)
 
 
-def passed_on(state: TemplateState, *, always: bool) -> dict[str, int]:
-    """The members to which a template takes what it needs.
-
-    Args:
-        state: what is remembered of the template.
-        always: also without ``propagateDeps``, as its namespace is.
-    """
-    if not always and not state.spec.get("propagateDeps"):
-        return {}
-    return dict.fromkeys(sorted({*state.targets, *state.left_later}) if always else state.own, 0)
+def _shares_of(rollout: Plan) -> dict[str, Share]:
+    return {cluster: entry.placed for cluster, entry in rollout.entries.items() if isinstance(entry.placed, Share)}
 
 
-def _matched(request: TemplateRequest, before: TemplateState) -> TemplateState:
+def _record(
+    request: TemplateSubject, before: TemplateRecord, rollout: Plan, state: TemplateState, now: tuple[int, Objects]
+) -> TemplateRecord:
+    placed = _shares_of(rollout)
+    return TemplateRecord(now[0], placed, state, *before.in_use(*now, placed, request.done.values()))
+
+
+def _again(request: TemplateSubject, before: TemplateRecord, record: TemplateRecord, rollout: Plan) -> Plan:
+    """The plan with the members that have to be written again: see :mod:`fleet_components.plan.again`."""
+    done = {cluster: here for cluster, here in request.done.items() if here.revision is not None}
+    stopped = {c for c, sent in before.decisions.items() if c in request.done and not sent.stands(request.done[c])}
+    inventory, undone = request.inventory, []
+    for cluster in sorted(stopped & done.keys() & record.decisions.keys()):
+        position, here = inventory.position(cluster), done[cluster]
+        if position is None:
+            continue
+        stood = Share(revision=here.revision or 0, replicas=here.replicas, completions=here.completions)
+        sent = attrs.evolve(before.decisions[cluster], again=None)
+        member = inventory.clusters[position]
+        wanted = record.objects(record.decisions[cluster], member)
+        if goes_back(before.objects(sent, member), before.objects(stood, member), wanted):
+            undone.append(cluster)
+    return mark_again(rollout, stopped, before.decisions, undone)
+
+
+def _matched(request: TemplateSubject, before: TemplateState) -> TemplateState:
     """The state with its claim up to date; policies that do not concern the template are not remembered."""
     if request.waited and not before.seen:
         before = attrs.evolve(before, claim=Claim(revision=1), seen=request.waited, generation=1)
     key, seen = template_key(request.manifest), digest((request.manifest.data,))
     generation = before.generation + (seen != before.seen)
     overrides = frozenset(policy.key for policy in request.overrides)
-    hub = Hub({key: request.manifest}, request.policies, overrides, {key: generation})
+    hub = Hub({key: request.manifest}, request.policies.propagation, overrides, {key: generation})
     known = Claims({key: before.claim} if before.seen else {}, before.policies)
     claims = match_policies(hub, known, MatchSettings(request.settings.preemption)).claims
     claim = claims.of(key)
     holders = {claim.policy, claim.bound.policy if claim.bound else None}
     concerned = {
         f"{p.key.kind}/{p.key.namespace}/{p.key.name}"
-        for p in request.policies
+        for p in request.policies.propagation
         if p.key in holders or matches(p, request.manifest)
     }
     policies = {path: seen_policy for path, seen_policy in sorted(claims.policies.items()) if path in concerned}
-    required = {parent: dict(clusters) for parent, clusters in sorted(request.required_by.items()) if clusters}
+    required = {parent: dict(clusters) for parent, clusters in sorted(request.needs.required_by.items()) if clusters}
     return attrs.evolve(
         before,
         claim=_settled(claim),
@@ -192,7 +346,7 @@ def _template(manifest: Manifest, replicas: int, shapes: tuple[WorkloadShape, ..
     return Template(manifest.api_version, manifest.kind, manifest.name, manifest.namespace, replicas, requests)
 
 
-def _driven(request: TemplateRequest, state: TemplateState) -> Driven:
+def _driven(request: TemplateSubject, state: TemplateState) -> Driven:
     """The members that it has to leave. Where no policy has it any more, what was applied last still counts."""
     placement = state.claim.bound.placement if state.policy and state.claim.bound else state.schedule.placement
     if placement is None:
@@ -205,7 +359,7 @@ def _driven(request: TemplateRequest, state: TemplateState) -> Driven:
 
 
 def _decided(
-    request: TemplateRequest, state: TemplateState, template: Template, driven: Driven
+    request: TemplateSubject, state: TemplateState, template: Template, driven: Driven
 ) -> tuple[TemplateState, TemplateDecision | None]:
     """The state as the scheduler leaves it. A binding that belongs to no policy is ignored: there is no decision."""
     bound = state.claim.bound
@@ -222,7 +376,7 @@ def _decided(
     return decided, decision
 
 
-def _moved(request: TemplateRequest, state: TemplateState, decision: TemplateDecision) -> TemplateState:
+def _moved(request: TemplateSubject, state: TemplateState, decision: TemplateDecision) -> TemplateState:
     """The state with what was decided, and without the evictions that this update brings to an end."""
     state = attrs.evolve(state, schedule=decision.memory)
     dispatch = Dispatch(state, request.done, request.inventory.names)
@@ -232,14 +386,14 @@ def _moved(request: TemplateRequest, state: TemplateState, decision: TemplateDec
     return attrs.evolve(state, schedule=attrs.evolve(decision.memory, evictions=tasks))
 
 
-def _content(request: TemplateRequest, state: TemplateState, before: TemplateRecord, *, fresh: bool) -> Objects:
+def _content(request: TemplateSubject, state: TemplateState, before: TemplateRecord, *, fresh: bool) -> Objects:
     divided = state.claim.bound is not None and state.claim.bound.placement.divided
     content = content_of(request.manifest, request.overrides, request.settings.workloads, divided=divided)
     return content if fresh else (before.contents[before.revision][0], *content[1:])
 
 
 def _shares(
-    request: TemplateRequest, state: TemplateState, template: Template, content: Objects, revision: int
+    request: TemplateSubject, state: TemplateState, template: Template, content: Objects, revision: int
 ) -> dict[str, Share]:
     """What each member of the fleet is to get."""
     held = state.schedule.clusters
@@ -259,7 +413,7 @@ def _shares(
     }
 
 
-def _check(request: TemplateRequest, record: TemplateRecord, rollout: Plan) -> None:
+def _check(request: TemplateSubject, record: TemplateRecord, rollout: Plan) -> None:
     """Refuse an override that fails before anything is changed: Karmada would leave that member behind."""
     problems: dict[str, Problem] = {}
     for cluster, share in record.decisions.items():

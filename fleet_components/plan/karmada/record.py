@@ -3,36 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import attrs
 
 from fleet_components.model.claims import Claim, SeenPolicy
+from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.karmada import DIRECTLY, PolicyKey
 from fleet_components.model.memory import TemplateMemory
-from fleet_components.plan.record import Kept, digest
-from fleet_components.rollout.plan import Done, Placed
-
-
-@attrs.frozen(kw_only=True)
-class Share(Placed):
-    """What a member was sent of a template. There is one wave, and no rank.
-
-    Attributes:
-        replicas: its replicas; None for what has none.
-        completions: its completions of a divided Job; None for all else.
-    """
-
-    rank: int = 0
-    wave: int = 1
-    replicas: int | None = None
-    completions: int | None = None
-
-    def stands(self, done: Done) -> bool:
-        """Whether this is what runs."""
-        return (self.revision, self.replicas, self.completions) == (done.revision, done.replicas, done.completions)
+from fleet_components.plan.again import written_again
+from fleet_components.plan.karmada.content import emitted
+from fleet_components.plan.karmada.share import Share
+from fleet_components.plan.record import Objects, Record, digest
+from fleet_components.rollout.plan import Done
 
 
 @attrs.frozen(kw_only=True)
@@ -88,6 +73,10 @@ class TemplateState:
         """What the binding has from the policy, in API form; it stays when the policy goes."""
         return self.claim.bound.spec if self.claim.bound else {}
 
+    def renamed(self, cluster: Callable[[str], str]) -> TemplateState:
+        """The same with the members under other names."""
+        return attrs.evolve(self, schedule=self.schedule.renamed(cluster))
+
     def to_wire(self) -> dict[str, object]:
         """Its form in the state."""
         return {**encode(self), "schedule": self.schedule.to_wire()}
@@ -100,7 +89,7 @@ class TemplateState:
 
 
 @attrs.frozen
-class TemplateRecord(Kept[Share, TemplateState]):
+class TemplateRecord(Record[Share, TemplateState]):
     """The record of a template. A content is the object, then the override policies that concern it.
 
     The object is without its replicas where these are divided: they are set for each member, and so scaling makes
@@ -109,6 +98,27 @@ class TemplateRecord(Kept[Share, TemplateState]):
 
     DECISION = Share
     MEMORY = TemplateState
+
+    def objects(self, placed: Share, member: Cluster) -> Objects:
+        """The object as the member gets it; nothing where the content of its revision is not known."""
+        content = self.contents.get(placed.revision)
+        return (written_again(emitted(content, placed, member), placed),) if content else ()
+
+    def standing(self, done: Done) -> Share:
+        """With the replicas and the completions that it has."""
+        revision = -1 if done.revision is None else done.revision
+        return Share(revision=revision, replicas=done.replicas, completions=done.completions)
+
+    def content(self, revision: int) -> Objects | None:
+        """The object alone, without the policies that concern it."""
+        content = self.contents.get(revision)
+        return content[:1] if content else None
+
+    def guarded_as(self, name: str) -> str:
+        """The policy that has it; itself where none has it any more; nothing for what goes along with others."""
+        if self.memory.policy:
+            return f"{self.memory.policy.kind} {self.memory.policy}"
+        return name if self.memory.schedule.clusters else ""
 
     def to_wire(self) -> dict[str, Any]:
         """As for any record, with the policy in words, and with what shows that something hidden has changed."""

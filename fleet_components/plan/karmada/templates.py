@@ -19,19 +19,24 @@ from fleet_components.model.karmada import (
     PropagationPolicy,
 )
 from fleet_components.model.karmada_override import OverridePolicy
-from fleet_components.model.karmada_settings import KarmadaSettings
 from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest, ObjectKey
-from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.problem import Problem
 from fleet_components.model.reader import API_VERSION
-from fleet_components.plan.karmada.place import TemplateRequest
+from fleet_components.plan.karmada.needs import Needs
+from fleet_components.plan.karmada.place import Policies, TemplateSubject
 from fleet_components.plan.karmada.uid import template_uid
+from fleet_components.plan.kubefleet.subjects import is_protected
+from fleet_components.plan.names import TEMPLATE_KIND
+from fleet_components.plan.options import Options
+from fleet_components.plan.past import Past
 from fleet_components.plan.record import digest
 from fleet_components.plan.source import Source, Workload
 from fleet_components.scheduler.karmada.matching import MatchSettings, best_policy, matches
 
 REBALANCER = "WorkloadRebalancer"
-_PROTECTED = "resourcetemplate.karmada.io/deletion-protected"
+PROTECTED_LABEL = "resourcetemplate.karmada.io/deletion-protected"
+"""Karmada's label of an object that must not be deleted: ``Always``."""
 _SCHEDULER = "default-scheduler"
 
 
@@ -61,80 +66,67 @@ class Templates:
 
     Attributes:
         workloads: the templates; what needs another one comes before it.
-        propagation: the propagation policies.
-        overrides: the override policies.
-        settings: how the control plane would be set up.
+        policies: the policies, and how the control plane would be set up.
         waiting: what no policy has, with a digest: a policy that comes later may leave it until it changes.
         warnings: what is passed over.
+        problems: what cannot be carried out.
+        refused: objects that both systems claim.
     """
 
     workloads: tuple[TemplateWorkload, ...]
-    propagation: tuple[PropagationPolicy, ...]
-    overrides: tuple[OverridePolicy, ...]
-    settings: KarmadaSettings
+    policies: Policies
     waiting: Mapping[str, str]
-    warnings: tuple[Problem, ...]
+    warnings: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    refused: tuple[Problem, ...] = ()
 
-    def request(self, workload: TemplateWorkload, inventory: Inventory, stack: str) -> TemplateRequest:
-        """What the decision of a template depends on, without what needs it and what runs.
+    def subject(
+        self, workload: TemplateWorkload, inventory: Inventory, past: Past, options: Options, needs: Needs
+    ) -> TemplateSubject:
+        """A template with all that its decision depends on.
 
         Args:
             workload: the template.
             inventory: the fleet.
-            stack: the stack, which ties between members depend on.
+            past: what was decided and what stands.
+            options: the stack, which ties between members depend on.
+            needs: what it takes over from the templates that need it.
         """
-        return TemplateRequest(
+        manifest, origin = workload.manifest, workload.manifest.origin
+        return TemplateSubject(
             key=workload.key,
-            manifest=workload.manifest,
+            manifest=manifest,
             inventory=inventory,
-            policies=self.propagation,
-            overrides=self.overrides,
-            uid=template_uid(stack, workload.key),
+            policies=self.policies,
+            uid=template_uid(options.stack, workload.key),
             rebalances=workload.rebalances,
+            waited=past.waiting.get(workload.key, ""),
             unhealthy=workload.unhealthy,
-            settings=self.settings,
+            needs=needs,
+            done=past.done.get(f"{TEMPLATE_KIND}/{workload.key}", {}),
+            protected=is_protected(manifest) or manifest.labels.get(PROTECTED_LABEL) == "Always",
+            origin=f"{origin.file}:{origin.line}" if origin else "",
         )
 
 
-def templates_of(
-    source: Source, placed: Iterable[Workload], known: Collection[str], protected: Collection[str] = ()
-) -> Templates:
+def templates_of(source: Source, placed: Iterable[Workload], known: Collection[str]) -> Templates:
     """The templates of a source.
 
     Args:
         source: what was read.
         placed: what KubeFleet's placements select; nothing may be both.
         known: the keys of the templates that stand. They stay templates when no policy matches them any more:
-            deleting a policy leaves what it placed.
-        protected: the keys of those that must not be deleted.
-
-    Raises:
-        FleetError: an object is claimed by both systems, a protected one is gone, or a policy asks for what is not
-            carried out.
+            deleting a policy leaves what it placed, unless a placement selects it now.
     """
     reader = _Reader(source, tuple(placed), known)
-    gone = [_still_protected(key) for key in protected if key not in reader.objects]
-    problems = [*reader.not_carried_out(), *reader.claimed_twice(), *gone]
-    if problems:
-        raise FleetError(problems)
     return Templates(
         reader.workloads(),
-        reader.propagation,
-        reader.overrides,
-        source.settings,
+        Policies(reader.propagation, reader.overrides, source.settings),
         reader.waiting(),
         tuple(reader.not_found()),
+        tuple(reader.not_carried_out()),
+        tuple(reader.claimed_twice()),
     )
-
-
-def is_protected(manifest: Manifest) -> bool:
-    """Whether a label of the object protects it from deletion."""
-    return manifest.labels.get(_PROTECTED) == "Always"
-
-
-def _still_protected(key: str) -> Problem:
-    hint = "put it back without the label, update, and take it out then"
-    return Problem(f"is protected from deletion by its label {_PROTECTED}", subject=key, hint=hint)
 
 
 def template_name(manifest: Manifest) -> str:
@@ -176,8 +168,9 @@ class _Reader:
 
     @cached_property
     def own(self) -> list[str]:
-        """Objects that a policy matches, or that stand."""
-        return [key for key in self.objects if key in self.matching or key in self.known]
+        """Objects that a policy matches, or that stand and that no placement has taken over."""
+        left = {key for key in self.known if key in self.objects and self.objects[key].key not in self.brought}
+        return [key for key in self.objects if key in self.matching or key in left]
 
     @cached_property
     def dependencies(self) -> dict[str, dict[str, bool]]:

@@ -8,7 +8,7 @@ from typing import Any
 import pulumi
 
 from fleet_components.content.secret import SECRET_FIELDS, is_secret
-from fleet_components.model.manifest import Manifest
+from fleet_components.plan.names import type_token
 
 
 class KubernetesObject(pulumi.CustomResource):
@@ -25,12 +25,6 @@ class KubernetesObject(pulumi.CustomResource):
         super().__init__(type_token(data), name, dict(data), pulumi.ResourceOptions.merge(plugin, opts))
 
 
-def type_token(data: Mapping[str, Any]) -> str:
-    """The Pulumi type of an object: ``kubernetes:apps/v1:Deployment``, ``kubernetes:core/v1:Secret``."""
-    version = str(data["apiVersion"])
-    return f"kubernetes:{version if '/' in version else 'core/' + version}:{data['kind']}"
-
-
 def provider_version() -> str:
     """The version of the Kubernetes provider plugin that belongs to the installed package."""
     from pulumi_kubernetes import _utilities
@@ -43,9 +37,3 @@ def sealed(data: Mapping[str, Any]) -> dict[str, Any]:
     if not is_secret(data):
         return dict(data)
     return {k: pulumi.Output.secret(v) if k in SECRET_FIELDS else v for k, v in data.items()}
-
-
-def object_name(data: Mapping[str, Any]) -> str:
-    """``namespace/name``, or the name alone: what tells it from others of its kind in a preview."""
-    key = Manifest(data).key
-    return f"{key.namespace}/{key.name}" if key.namespace else key.name

@@ -23,7 +23,7 @@ def member_provider(
     render_to: str,
     lost: bool,
     adopts: bool = True,
-    parent: pulumi.Resource,
+    opts: pulumi.ResourceOptions,
 ) -> pulumi.ProviderResource:
     """Declare the provider of a member.
 
@@ -35,7 +35,7 @@ def member_provider(
         render_to: a directory to render to instead of reaching the cluster; empty for none.
         lost: the cluster is gone: what it held is dropped from the state without being deleted there.
         adopts: objects that are there already are taken up; else they are refused.
-        parent: the provider's parent.
+        opts: the provider's options.
 
     Raises:
         FleetError: there is neither a kubeconfig nor a directory, or the kubeconfig cannot be read.
@@ -62,7 +62,7 @@ def member_provider(
         raise FleetError([Problem("has no kubeconfig", subject=f"member {cluster}", hint=hint)])
     if lost:
         settings["delete_unreachable"] = True
-    return Provider(name, opts=pulumi.ResourceOptions(parent=parent), **settings)
+    return Provider(name, opts=opts, **settings)
 
 
 def kubeconfig_key(cluster: str) -> str:

@@ -1,0 +1,1 @@
+"""Hubs and members on Azure."""

@@ -1,0 +1,46 @@
+"""The dynamic resource of fleets on Azure.
+
+FROZEN PATH, as :mod:`fleet_components.dynamic`: states refer to this module and to the class names in it, for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+from pulumi.dynamic import CheckFailure, CheckResult, Resource
+
+from fleet_components.dynamic import Props, RecordProvider
+
+
+class CreateOnlyProvider(RecordProvider):
+    """Compares fields that only a creation can set with those that were accepted before."""
+
+    def check(self, olds: Props, news: Props) -> CheckResult:
+        """Refuse their change; nothing is held of a new thing."""
+        from fleet_components.model.azure.create_only import RULES, refuse_changes
+
+        old = olds.get("fields")
+        problems = refuse_changes(old, news["fields"], RULES[news["kind"]]) if old else ()
+        return CheckResult(news, [CheckFailure("", f"{news['key']}: {problem}") for problem in problems])
+
+
+class CreateOnly(Resource, module="fleet", name="CreateOnly"):
+    """The fields of one thing that only its creation can set.
+
+    A component cannot see what it was given the last time; ``check`` can. Without it Pulumi would replace a whole
+    cluster, or Azure would refuse the request in the middle of an update.
+
+    Args:
+        name: the resource's name.
+        kind: what it is: ``HUB`` or ``MEMBER`` of ``fleet_components.model.azure.create_only``.
+        key: what it is called in errors.
+        fields: the values by name, maps for what has fields of its own, None for what is not there; all plain, so
+            that previews can judge them.
+    """
+
+    def __init__(
+        self, name: str, kind: str, key: str, fields: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__(CreateOnlyProvider(), name, {"kind": kind, "key": key, "fields": dict(fields)}, opts)

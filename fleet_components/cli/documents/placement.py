@@ -1,0 +1,46 @@
+"""What is told of a KubeFleet placement."""
+
+from __future__ import annotations
+
+from fleet_components.cli.documents.facts import Facts
+from fleet_components.cli.documents.label_values import missing_labels
+from fleet_components.cli.documents.status import cluster_decisions, placement_status
+from fleet_components.model.placement import PICK_ALL, PICK_N
+from fleet_components.plan.kubefleet.place import PlacementSubject
+from fleet_components.plan.subject import Decided
+
+
+def placement_facts(decided: Decided) -> Facts:
+    """What is told of a placement."""
+    subject, status = decided.subject, decided.outcome.decision.status
+    assert isinstance(subject, PlacementSubject)
+    shown = placement_status(decided, status)
+    return Facts(
+        policy=_policy(subject),
+        unfulfilled=tuple(one["message"] for one in shown["conditions"] if one["status"] != "True"),
+        first_told={one.cluster_name: one.reason for one in status.decisions if not one.selected},
+        skipped=subject.skipped,
+        status={**shown, "clusterDecisions": cluster_decisions(status)},
+    )
+
+
+def unmet_labels(subject: PlacementSubject) -> list[str]:
+    """Where no member has a label that is required: the values that the members have for it."""
+    required = [term.label_selector for term in subject.policy.required_terms] if subject.policy else []
+    return missing_labels(required, subject.inventory.clusters)
+
+
+def _policy(subject: PlacementSubject) -> str:
+    """``PickN 3 of 5 members``; where there are fewer, ``PickN 3 (the fleet has only 2 members)``."""
+    policy, members = subject.policy, len(subject.inventory)
+    kind = policy.placement_type if policy else PICK_ALL
+    if policy is None or kind == PICK_ALL:
+        return f"{kind} of {_members(members)}"
+    wanted = policy.number_of_clusters or 0 if kind == PICK_N else len(policy.cluster_names)
+    if wanted > members:
+        return f"{kind} {wanted} (the fleet has only {_members(members)})"
+    return f"{kind} {wanted} of {_members(members)}"
+
+
+def _members(number: int) -> str:
+    return f"{number} member{'' if number == 1 else 's'}"

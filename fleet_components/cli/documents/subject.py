@@ -1,0 +1,142 @@
+"""A placement or template as a document."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fleet_components.cli.documents.form import WORDS, Document
+from fleet_components.cli.documents.placement import placement_facts
+from fleet_components.cli.documents.template import template_facts
+from fleet_components.cli.planning.difference import HIDDEN, Difference, differences
+from fleet_components.content.secret import SECRET_FIELDS, is_secret
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.plan.departures import Departure
+from fleet_components.plan.fleet import FleetPlan
+from fleet_components.plan.kubefleet.place import PlacementSubject
+from fleet_components.plan.subject import Decided
+from fleet_components.rollout.describe import describe
+from fleet_components.rollout.plan import Change, Entry
+from fleet_components.scheduler.explain import MemberExplanation
+
+MOST_NOT_PICKED = 20
+
+
+def subject_document(plan: FleetPlan, decided: Decided) -> Document:
+    """What happens to a placement or template, and why."""
+    facts = placement_facts(decided) if isinstance(decided.subject, PlacementSubject) else template_facts(decided)
+    old, new = decided.before.revision, decided.record.revision
+    others = _others(decided, facts.first_told)
+    explanation = decided.subject.explain(decided.outcome, {*decided.entries, *others[:MOST_NOT_PICKED]})
+    told = {member.cluster: member for member in explanation.members}
+    return {
+        "name": decided.name,
+        "kind": decided.subject.kind,
+        "key": decided.subject.key,
+        "source": decided.subject.origin or None,
+        "policy": facts.policy,
+        "policies": list(facts.policies),
+        "revision": {"old": old if old >= 0 else None, "new": new},
+        "objects": len(decided.subject.content),
+        "content": content_changes(plan, decided),
+        "departures": [departure_document(one) for one in plan.departures if one.subject == decided.name],
+        "clusters": _clusters(decided, told),
+        "notPicked": {
+            "count": len(others),
+            "shown": [
+                {"name": name, "why": told[name].summary if name in told else facts.first_told.get(name, "")}
+                for name in others[:MOST_NOT_PICKED]
+            ],
+        },
+        "rollout": list(describe(decided.outcome.rollout)),
+        "division": list(explanation.division),
+        "unfulfilled": list(facts.unfulfilled),
+        "hints": list(facts.hints),
+        "due": [{"name": name, "why": words} for name, words in facts.due.items()],
+        "left": facts.left or None,
+        "warnings": list(map(str, decided.subject.warnings)),
+        "skipped": [{"object": name, "why": why} for name, why in facts.skipped],
+        "requiredBy": dict(facts.required_by),
+        "status": facts.status,
+    }
+
+
+def departure_document(departure: Departure) -> Document:
+    """An object that leaves what has brought it to a member."""
+    return {
+        "subject": departure.subject or None,
+        "member": departure.cluster,
+        "object": str(departure.key),
+        "fate": str(departure.fate),
+        "to": departure.to or None,
+    }
+
+
+def content_changes(plan: FleetPlan, decided: Decided) -> list[Document] | None:
+    """What changes in the objects; None when the old ones are not known."""
+    before, after = decided.before, decided.record
+    if before.revision in (-1, after.revision):
+        return []
+    old, new = before.content(before.revision), after.content(after.revision)
+    if old is None or new is None:
+        return None
+    forced: dict[ObjectKey, set[str]] = defaultdict(set)
+    for one in plan.replacements:
+        if one.subject == decided.name:
+            forced[one.key].update(one.fields)
+    was, now = ({Manifest(data).key: data for data in objects} for objects in (old, new))
+    changes = [_content("create", key) for key in sorted(now.keys() - was.keys())]
+    changes += [_content("delete", key) for key in sorted(was.keys() - now.keys())]
+    for key in sorted(was.keys() & now.keys()):
+        fields = [_masked(difference, now[key]).to_wire() for difference in differences(was[key], now[key])]
+        if fields:
+            changes.append(_content("replace" if key in forced else "update", key, fields, sorted(forced[key])))
+    return changes
+
+
+def _content(change: str, key: ObjectKey, fields: Sequence[Document] = (), forced: Sequence[str] = ()) -> Document:
+    return {"object": str(key), "change": change, "fields": list(fields), "immutable": list(forced)}
+
+
+def _masked(difference: Difference, data: Mapping[str, Any]) -> Difference:
+    if is_secret(data) and difference.path[:1] and difference.path[0] in SECRET_FIELDS:
+        return Difference(difference.path, HIDDEN, HIDDEN)
+    return difference
+
+
+def _clusters(decided: Decided, told: Mapping[str, MemberExplanation]) -> list[Document]:
+    """Every member concerned: what changes first, wave by wave; then who is held, who leaves and who stays."""
+    order = {change: rank for rank, change in enumerate(WORDS)}
+    moves = (Change.ADD, Change.UPDATE)
+
+    def key(item: tuple[str, Entry]) -> tuple[int, int, str]:
+        name, entry = item
+        wave = entry.placed.wave if entry.placed and entry.change in moves else 0
+        return (0 if entry.change in moves else order[entry.change], wave, name)
+
+    return [_cluster(decided, name, entry, told.get(name)) for name, entry in sorted(decided.entries.items(), key=key)]
+
+
+def _cluster(decided: Decided, name: str, entry: Entry, explained: MemberExplanation | None) -> Document:
+    placed, done = entry.placed, decided.done(name)
+    moves = placed is not None and entry.change in (Change.ADD, Change.UPDATE)
+    return {
+        "name": name,
+        "change": WORDS[entry.change],
+        "wave": placed.wave if placed and moves else None,
+        "rank": placed.rank if placed else None,
+        "revision": {"old": done.revision, "new": placed.revision if placed else None},
+        "replicas": {"old": done.replicas, "new": getattr(placed, "replicas", None)},
+        "scores": decided.outcome.scores(name),
+        "why": entry.reason or decided.subject.reason(name, explained),
+    }
+
+
+def _others(decided: Decided, first_told: Mapping[str, str]) -> list[str]:
+    """The members that have nothing to do with it, those first that the API itself tells of.
+
+    Some that the API tells of are wanted and do not exist.
+    """
+    names = [*first_told, *decided.subject.inventory.names]
+    return [name for name in dict.fromkeys(names) if name not in decided.entries]

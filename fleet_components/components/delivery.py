@@ -1,0 +1,164 @@
+"""One placement or template of a fleet, delivered to its members wave by wave."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+import attrs
+import pulumi
+
+from fleet_components import dynamic
+from fleet_components.components.barrier import between
+from fleet_components.components.former import Former
+from fleet_components.components.live import Leftover
+from fleet_components.components.providers import MemberProviders
+from fleet_components.components.target import After, Target, TargetArgs
+from fleet_components.plan import names
+from fleet_components.plan.describe import describe_subject
+from fleet_components.plan.feed import Feed, feed_subject
+from fleet_components.plan.fleet import FleetPlan
+from fleet_components.plan.past import ALL, CLUSTER_SCOPED
+from fleet_components.plan.subject import Decided
+from fleet_components.rollout.plan import Placed
+
+_DECISIONS: Mapping[str, type[dynamic.Placement | dynamic.Template]] = {
+    "Placement": dynamic.Placement,
+    "Template": dynamic.Template,
+}
+
+
+@attrs.frozen
+class DeliveryArgs:
+    """What all that a fleet delivers has in common.
+
+    Attributes:
+        fleet: the fleet's name.
+        plan: the plan.
+        inventory: the members, as they are handed to the providers.
+        providers: the Kubernetes providers of the members.
+        former: where resources were registered before.
+        clear: deletes objects of a member that are kept otherwise and have to be made anew.
+        transform: last change to an object before it is registered.
+    """
+
+    fleet: str
+    plan: FleetPlan
+    inventory: Feed
+    providers: MemberProviders
+    former: Former
+    clear: Callable[[str, Sequence[Leftover]], pulumi.Output[Any]]
+    transform: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
+
+
+class SubjectDelivery(pulumi.ComponentResource):
+    """A placement or template.
+
+    Attributes:
+        decisions: by member name: rank, wave and revision; of a template revision and replicas.
+        decided: what was decided and why, known at once.
+        bindings: by member name, what stands once all objects of the member stand.
+    """
+
+    decisions: pulumi.Output[Mapping[str, Mapping[str, int]]]
+    decided: Decided
+    bindings: Mapping[str, pulumi.Resource]
+
+    def __init__(
+        self, decided: Decided, args: DeliveryArgs, first: Sequence[SubjectDelivery], parent: pulumi.Resource
+    ) -> None:
+        subject = decided.subject
+        self._name = names.subject_name(args.fleet, subject.key)
+        self._formerly = args.former.subject(subject.key)
+        token = f"fleet:index:{subject.COMPONENT}"
+        alias = args.former.alias(token, self._name, self._formerly)
+        opts = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(parent=parent), alias)
+        super().__init__(token, self._name, {}, opts)
+        self.decided, self._args = decided, args
+        decision = self._decide()
+        self.decisions = decision.decisions
+        self.bindings = self._deliver(decision, first)
+        self._report()
+        self.register_outputs({"decisions": self.decisions})
+
+    def _decide(self) -> dynamic.Placement | dynamic.Template:
+        subject = self.decided.subject
+        kind = _DECISIONS[subject.COMPONENT]
+        token = f"pulumi-python:dynamic/fleet:{subject.COMPONENT}"
+        props = {
+            "key": subject.name,
+            "fleet": self._args.fleet,
+            **subject.shown(),
+            **({"protected": True} if subject.protected else {}),
+            dynamic.FEED: feed_subject(self.decided, self._args.inventory),
+        }
+        alias = self._args.former.alias(token, self._name, self._formerly)
+        return kind(self._name, props, pulumi.ResourceOptions.merge(pulumi.ResourceOptions(parent=self), alias))
+
+    def _deliver(self, decision: pulumi.Resource, first: Sequence[SubjectDelivery]) -> dict[str, pulumi.Resource]:
+        """Register the targets, wave by wave; nothing is registered when the decision is refused."""
+        bindings: dict[str, pulumi.Resource] = {}
+        waits = {wave.number: wave.wait_seconds for wave in self.decided.outcome.rollout.waves}
+        before: list[pulumi.Resource] = []
+        seconds = 0
+        for number, clusters in _waves(self.decided.record.decisions):
+            if before:
+                size = sum(len(self.decided.deliveries[cluster].objects) for cluster in clusters)
+                before = between(f"{self._name}/wave-{number}", before, size, self)
+            after = self._waited(before, seconds)
+            for cluster in clusters:
+                needed = [other.bindings[cluster] for other in first if cluster in other.bindings]
+                bindings[cluster] = self._target(cluster, [decision, *after, *needed]).binding
+            before = [bindings[cluster] for cluster in clusters]
+            seconds = waits.get(number, 0)
+        return bindings
+
+    def _target(self, cluster: str, after: After) -> Target:
+        args, delivery = self._args, self.decided.deliveries[cluster]
+        options = args.plan.options
+        objects = [args.transform(data) for data in args.plan.emitted(self.decided, cluster)]
+        keeps = ALL if delivery.keeps else CLUSTER_SCOPED if options.settings.keep_cluster_resources else ""
+        target = TargetArgs(
+            fleet=args.fleet,
+            decided=self.decided,
+            cluster=cluster,
+            objects=objects,
+            provider=lambda data: args.providers.for_object(cluster, data, adopts=delivery.adopts),
+            former=args.former,
+            clear=partial(args.clear, cluster),
+            keeps=keeps,
+            since=options.as_of.isoformat() if options.as_of else None,
+        )
+        return Target(target, after, self)
+
+    def _waited(self, before: Sequence[pulumi.Resource], seconds: int) -> After:
+        """The same resources, once the time after them is over; no resource stands for it, so none is left over."""
+        if not seconds or pulumi.runtime.is_dry_run():
+            return before
+
+        async def wait(_: Any) -> bool:
+            pulumi.log.info(f"waiting {seconds} s before the next wave", self)
+            await asyncio.sleep(seconds)
+            return True
+
+        waited: pulumi.Output[bool] = pulumi.Output.all(*(resource.urn for resource in before)).apply(wait)
+
+        def once_over(resource: pulumi.Resource) -> pulumi.Output[pulumi.Resource]:
+            return waited.apply(lambda _: resource)
+
+        return [once_over(resource) for resource in before]
+
+    def _report(self) -> None:
+        told, warnings = describe_subject(self.decided)
+        if told:
+            pulumi.log.info("\n".join((f"{self.decided.subject.key}:", *told)), self)
+        for warning in warnings:
+            pulumi.log.warn(warning, self)
+
+
+def _waves(decisions: Mapping[str, Placed]) -> list[tuple[int, list[str]]]:
+    ordered = sorted(decisions, key=lambda cluster: (decisions[cluster].wave, cluster))
+    return [(number, list(group)) for number, group in groupby(ordered, key=lambda cluster: decisions[cluster].wave)]

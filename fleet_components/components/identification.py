@@ -1,0 +1,189 @@
+"""Which cluster each member really is, asked of the clusters themselves before anything is written to them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+import attrs
+import pulumi
+import yaml
+
+from fleet_components.components.barrier import between
+from fleet_components.components.former import Former
+from fleet_components.components.live import Leftover, cluster_uid, delete_leftovers
+from fleet_components.components.member import Member
+from fleet_components.components.process import in_process
+from fleet_components.components.provider import read_kubeconfig
+from fleet_components.components.refusal import RefusedError, refusing
+from fleet_components.content.secret import REDACTED
+from fleet_components.dynamic import Member as MemberRecord
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan import names
+from fleet_components.plan.fleet import FleetPlan, read_written
+from fleet_components.plan.identity import identity_of
+from fleet_components.plan.record import FORMAT
+
+_AT_ONCE = 64
+_SAME = "is the same cluster as member {other}: their uid is {uid}"
+_RENAMED = "is the cluster that was called {old}: its uid is {uid}"
+
+
+@attrs.frozen
+class Identification:
+    """Asks the members who they are, and remembers it.
+
+    Attributes:
+        fleet: the fleet's name.
+        members: the members by name.
+        plan: the plan.
+        former: what members were called before.
+        reaches: whether clusters may be asked at all; objects that are only rendered need none.
+        parent: the parent of the resources.
+    """
+
+    fleet: str
+    members: Mapping[str, Member]
+    plan: FleetPlan
+    former: Former
+    reaches: bool
+    parent: pulumi.Resource
+
+    def register(self, identifiers: Mapping[str, str]) -> list[pulumi.Resource]:
+        """Register a record of each member; providers depend on what is returned, so that none is used before.
+
+        Args:
+            identifiers: what the provider of each member calls its cluster.
+        """
+        uids = self._uids()
+        records = [self._record(name, identifiers[name], uids) for name in sorted(self.members)]
+        return between(f"{self.fleet}/members", records, 2 * len(records), self.parent) if records else []
+
+    def _record(self, name: str, identifier: str, uids: pulumi.Output[Mapping[str, str | None]]) -> MemberRecord:
+        resource = names.member_name(self.fleet, name)
+        former = names.member_name(self.former.fleet, self.former.member(name))
+        props = {
+            "key": resource,
+            "format": FORMAT,
+            "fleet": self.fleet,
+            "member": name,
+            "identifier": identifier,
+            **({"identity": identity} if (identity := self.plan.options.identities.get(name)) else {}),
+            "forgotten": self._forgotten(name, uids),
+            "confirm": sorted(self.plan.options.confirm),
+            "uid": uids.apply(lambda found: found.get(name)),
+        }
+        options = pulumi.ResourceOptions(parent=self.parent)
+        alias = self.former.alias(names.MEMBER, resource, former)
+        return MemberRecord(resource, props, pulumi.ResourceOptions.merge(options, alias))
+
+    def _uids(self) -> pulumi.Output[Mapping[str, str | None]]:
+        asked: dict[str, Any] = {
+            name: pulumi.Output.from_input(member.kubeconfig)
+            for name, member in self.members.items()
+            if self.reaches and not member.lost and member.kubeconfig is not None and not in_process()
+        }
+        found: pulumi.Output[Mapping[str, str | None]] = pulumi.Output.unsecret(
+            pulumi.Output.from_input(asked).apply(self._ask)
+        )
+        return found
+
+    async def _ask(self, kubeconfigs: Mapping[str, str]) -> Mapping[str, str | None]:
+        loop = asyncio.get_running_loop()
+        asked = [loop.run_in_executor(_pool(), _uid, name, text) for name, text in kubeconfigs.items()]
+        uids = dict(zip(kubeconfigs, await asyncio.gather(*asked), strict=True))
+        self._refuse(uids)
+        return uids
+
+    def _refuse(self, uids: Mapping[str, str | None]) -> None:
+        """Two names for one cluster would undo each other; a name that is new for a known one needs to be told."""
+        gone = {known.uid: name for name, known in self.plan.past.members.items() if name not in self.members}
+        first: dict[str, str] = {}
+        problems = []
+        for name, uid in sorted(uids.items()):
+            if uid is None:
+                continue
+            if (other := first.setdefault(uid, name)) != name:
+                hint = "declare it once"
+                problems.append(Problem(_SAME.format(other=other, uid=uid), subject=f"member {name}", hint=hint))
+            elif name not in self.plan.past.members and uid in gone:
+                hint = f"say so, and nothing is deleted there: fleet:renamed with members: {{{name}: {gone[uid]}}}"
+                what = _RENAMED.format(old=gone[uid], uid=uid)
+                problems.append(Problem(what, subject=f"member {name}", hint=hint))
+        if problems:
+            raise RefusedError(problems)
+
+    def _forgotten(self, name: str, uids: pulumi.Output[Any]) -> pulumi.Input[list[str]]:
+        """What is to be remembered of a lost member; nothing of one that is back, once it is rid of what has moved."""
+        swept = self.plan.swept(name)
+        if not swept:
+            return list(self.plan.forgotten(name))
+        known = {read_written(text)[1]: text for text in self.plan.past.members[name].forgotten}
+        return self.delete(name, [_leftover(known[one.key]) for one in swept], uids).apply(lambda _: [])
+
+    def clear(self, name: str, leftovers: Sequence[Leftover]) -> pulumi.Output[Any]:
+        """Delete objects of a member that are kept otherwise, since they have to be made anew."""
+        return self.delete(name, leftovers, pulumi.Output.from_input(None))
+
+    def delete(self, name: str, leftovers: Sequence[Leftover], after: pulumi.Output[Any]) -> pulumi.Output[Any]:
+        """Delete objects of this stack from a member; in updates only, and never in process.
+
+        Args:
+            name: the member.
+            leftovers: the objects.
+            after: what comes first.
+        """
+        kubeconfig = self.members[name].kubeconfig
+        if pulumi.runtime.is_dry_run() or in_process() or kubeconfig is None or not self.reaches:
+            return pulumi.Output.from_input(None)
+
+        def delete(found: list[Any]) -> None:
+            with refusing():
+                delete_leftovers(read_kubeconfig(found[0], name), leftovers, stack=self.plan.options.stack)
+
+        # Once it is known that the member is the cluster that it was.
+        return pulumi.Output.unsecret(pulumi.Output.all(kubeconfig, after).apply(delete))
+
+
+def identities_of(members: Mapping[str, Member]) -> dict[str, str]:
+    """What tells the clusters of members from any other, as far as it is known before a program runs."""
+    found = {name: member.identifier or identity_in(member.kubeconfig, name) for name, member in members.items()}
+    return {name: identity for name, identity in found.items() if identity}
+
+
+def identity_in(kubeconfig: pulumi.Input[str] | None, member: str) -> str:
+    """What a kubeconfig says of its cluster; empty where it is not known yet, or cannot be read."""
+    if not isinstance(kubeconfig, str) or kubeconfig == REDACTED:
+        return ""
+    try:
+        config = yaml.load(read_kubeconfig(kubeconfig, member), yaml.CSafeLoader)
+    except FleetError:
+        return ""  # its provider says what is wrong with it
+    contexts = {one.get("name"): one.get("context") or {} for one in config["contexts"]}
+    context = contexts.get(config.get("current-context")) or next(iter(contexts.values()), {})
+    clusters = {one.get("name"): one.get("cluster") or {} for one in config["clusters"]}
+    cluster = clusters.get(context.get("cluster"))
+    if not cluster or not str(cluster.get("server")).startswith("https://"):
+        return ""  # without TLS it is a proxy, which may lead anywhere
+    authority = [str(cluster.get(field) or "") for field in ("certificate-authority-data", "tls-server-name")]
+    return identity_of(str(cluster["server"]), "\n".join(authority))
+
+
+def _leftover(text: str) -> Leftover:
+    version, key = read_written(text)
+    return Leftover(version, key.kind, key.namespace, key.name)
+
+
+def _uid(name: str, kubeconfig: str) -> str | None:
+    try:
+        return cluster_uid(read_kubeconfig(kubeconfig, name))
+    except FleetError:
+        return None  # its provider says what is wrong with it
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="fleet-components")

@@ -1,0 +1,221 @@
+"""What a program asks of a member cluster itself, past the Kubernetes provider."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import threading
+import time
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from http import client as http
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import attrs
+import yaml
+
+from fleet_components.content.stamp import STACK_ANNOTATION
+from fleet_components.model.problem import FleetError, Problem
+
+if TYPE_CHECKING:
+    from httpx2 import Client
+    from lightkube.config.models import User, UserExec
+
+_UNUSABLE = "cannot be deleted: the kubeconfig of its cluster does not work, or its credential plugin"
+_SILENT = "cannot be deleted: its cluster does not answer, or not as Kubernetes does"
+_REFUSED = "cannot be deleted: its cluster refuses with"
+_HINT = "run again when the cluster answers and lets the kubeconfig's user get and delete it, or delete it by hand"
+
+
+@attrs.frozen
+class Leftover:
+    """An object that a cluster may still hold; ``namespace`` is empty for cluster-scoped ones."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        name = f"{self.namespace}/{self.name}" if self.namespace else self.name
+        return f"{self.kind} {name}"
+
+
+def cluster_uid(kubeconfig: str, *, timeout: float = 5.0) -> str | None:
+    """What tells a cluster from every other: the uid of its namespace kube-system.
+
+    Args:
+        kubeconfig: the text of a kubeconfig.
+        timeout: the seconds that all of it may take.
+
+    Returns:
+        The uid; None when the cluster cannot be asked, for whatever reason.
+    """
+    found: list[str | None] = []
+
+    def read(deadline: float) -> None:
+        with _member(kubeconfig, deadline) as member:
+            found.append(member.ask("GET", "/api/v1/namespaces/kube-system")["metadata"]["uid"])
+
+    _within(timeout, read)
+    return found[0] if found else None
+
+
+def delete_leftovers(
+    kubeconfig: str, objects: Sequence[Leftover], *, stack: str, timeout: float = 30.0
+) -> tuple[Leftover, ...]:
+    """Delete what a stack brought to a cluster and what is still there; what depends on it follows in the background.
+
+    An object that is gone or going, is of a kind that the cluster does not serve any more, or carries the annotation
+    of another stack or none is left alone.
+
+    Args:
+        kubeconfig: the text of a kubeconfig.
+        objects: what may still be there.
+        stack: the stack, as ``organization/project/stack``.
+        timeout: the seconds that all of it may take.
+
+    Returns:
+        The objects that were deleted.
+
+    Raises:
+        FleetError: some could not be deleted; the others are.
+    """
+    outcome: dict[Leftover, bool | str] = dict.fromkeys(objects, _UNUSABLE)
+
+    def delete(deadline: float) -> None:
+        with _member(kubeconfig, deadline) as member:
+            outcome.update(dict.fromkeys(objects, _SILENT))
+            for leftover in outcome:
+                with suppress(Exception):
+                    outcome[leftover] = member.delete(leftover, stack)
+
+    if outcome:
+        _within(timeout, delete)
+    known = dict(outcome)  # a thread that was left behind may still change it
+    if wrong := [Problem(what, subject=str(each), hint=_HINT) for each, what in known.items() if isinstance(what, str)]:
+        raise FleetError(wrong)
+    return tuple(each for each, deleted in known.items() if deleted)
+
+
+def _within(timeout: float, work: Callable[[float], None]) -> None:
+    """Do something in a thread, which is left behind when it takes too long: looking a name up knows no timeout.
+
+    Errors are dropped, because those of libraries may quote the kubeconfig.
+    """
+
+    def quietly(deadline: float) -> None:
+        with suppress(Exception):
+            work(deadline)
+
+    thread = threading.Thread(target=quietly, args=[time.monotonic() + timeout], daemon=True)
+    thread.start()
+    thread.join(timeout)
+
+
+@contextmanager
+def _member(kubeconfig: str, deadline: float) -> Iterator[_Member]:
+    from lightkube import KubeConfig
+    from lightkube.config.client_adapter import Client, ConnectionParams
+    from lightkube.config.models import User
+
+    # Relative files are looked for where the provider does.
+    config = KubeConfig.from_dict(yaml.load(kubeconfig, yaml.CSafeLoader), fname=Path.cwd() / "kubeconfig").get()
+    assert config is not None
+    user = config.user or User()
+    if user.exec:
+        user = _credential(user.exec, deadline)
+    with Client(config._replace(user=user), ConnectionParams()) as client:
+        yield _Member(client, config.namespace, deadline)
+
+
+def _credential(plugin: UserExec, deadline: float) -> User:
+    """Ask a credential plugin. lightkube does so without a timeout, and knows neither its v1 nor certificates."""
+    from lightkube.config.models import User
+
+    asked = {"kind": "ExecCredential", "apiVersion": plugin.apiVersion, "spec": {"interactive": False}}
+    given = {each.name: each.value for each in plugin.env or ()}
+    done = subprocess.run(
+        [plugin.command, *(plugin.args or ())],
+        env={**os.environ, "KUBERNETES_EXEC_INFO": json.dumps(asked), **given},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=deadline - time.monotonic(),
+        check=True,
+    )
+    status = json.loads(done.stdout)["status"]
+    pair = [status.get("clientCertificateData"), status.get("clientKeyData")]
+    certificate, key = (b64encode(text.encode()).decode() if text else None for text in pair)
+    return User(token=status.get("token"), client_cert_data=certificate, client_key_data=key)
+
+
+class _Refused(Exception):
+    """An answer that is neither a success nor that there is no such thing."""
+
+
+@attrs.define
+class _Member:
+    """A cluster that can be asked until a deadline, and what it said of the kinds it serves."""
+
+    client: Client
+    namespace: str
+    deadline: float
+    served: dict[str, Any] = attrs.field(factory=dict)
+
+    def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """The answer; None when there is no such thing."""
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        answer = self.client.request(method, path, json=body, timeout=left)
+        status = answer.status_code
+        if status == http.NOT_FOUND:
+            return None
+        if not answer.is_success:
+            raise _Refused(f"{_REFUSED} {status} {http.responses.get(status, '')}".rstrip())
+        return answer.json()
+
+    def delete(self, leftover: Leftover, stack: str) -> bool | str:
+        """Whether it was deleted, or why it could not be."""
+        try:
+            path = self._path(leftover)
+            found = self.ask("GET", path) if path else None
+            return found is not None and self._delete_own(path, found["metadata"], stack)
+        except _Refused as refused:
+            return str(refused)
+
+    def _delete_own(self, path: str, metadata: Mapping[str, Any], stack: str) -> bool:
+        if (metadata.get("annotations") or {}).get(STACK_ANNOTATION) != stack or metadata.get("deletionTimestamp"):
+            return False
+        # The uid: not one that somebody makes in its place in between.
+        options = {"propagationPolicy": "Background", "preconditions": {"uid": metadata["uid"]}}
+        options |= {"apiVersion": "v1", "kind": "DeleteOptions"}
+        return self.ask("DELETE", path, options) is not None
+
+    def _path(self, leftover: Leftover) -> str:
+        """Where an object stands, in its own version or another one of its group; empty for a kind of the past."""
+        group, _, version = leftover.api_version.rpartition("/")
+        for root in self._roots(group, version):
+            for resource in self._once(root)["resources"]:
+                if resource["kind"] == leftover.kind and "/" not in resource["name"]:
+                    space = f"namespaces/{quote(leftover.namespace or self.namespace)}/"
+                    space = space if resource["namespaced"] else ""
+                    return f"{root}/{space}{resource['name']}/{quote(leftover.name)}"
+        return ""
+
+    def _roots(self, group: str, version: str) -> list[str]:
+        if not group:
+            return ["/api/v1"]
+        # Not asked for alone: what is no Kubernetes API says of every group that there is no such thing.
+        groups = {each["name"]: each["versions"] for each in self._once("/apis")["groups"]}
+        versions = sorted((each["version"] for each in groups.get(group, ())), key=lambda each: each != version)
+        return [f"/apis/{group}/{each}" for each in versions]
+
+    def _once(self, path: str) -> Any:
+        if path not in self.served:
+            self.served[path] = self.ask("GET", path)
+        return self.served[path]

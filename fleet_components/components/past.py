@@ -1,0 +1,54 @@
+"""What was decided and what stands, read back from the own stack as it stood before this run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import grpc  # type: ignore[import-untyped]
+import pulumi
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.struct_pb2 import Struct
+from pulumi.runtime.proto.resource_pb2 import ResourceInvokeRequest
+from pulumi.runtime.settings import get_monitor
+
+from fleet_components.plan.past import Past
+from fleet_components.plan.state import StoredResource, reveal
+
+_READ = "pulumi:pulumi:readStackResourceOutputs"
+_TRIES = 5
+
+
+def read_past(fleet: str) -> Past:
+    """What stands; nothing on a new stack.
+
+    Decisions run ahead of the truth when an update fails; bindings do not, because each is registered after the
+    objects of its cluster stand.
+
+    Args:
+        fleet: the fleet's name; other fleets of the same stack are left out.
+
+    Raises:
+        FleetError: the state is damaged, or a later version of this package has written it.
+    """
+    found = (_read(_TRIES).get("outputs") or {}).items()
+    return Past.of(
+        (StoredResource(urn, one.get("type", ""), {}, reveal(one.get("outputs") or {})) for urn, one in found), fleet
+    )
+
+
+def _read(tries: int) -> Mapping[str, Any]:
+    """Ask the engine itself: what fails through the SDK's ``invoke`` ends the program, even when tried again."""
+    arguments = Struct()
+    arguments["stackName"] = f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
+    monitor: Any = get_monitor()
+    try:
+        answer = monitor.Invoke(ResourceInvokeRequest(tok=_READ, args=arguments))
+    except grpc.RpcError:
+        # A file backend may be writing the state of this very run just now, and says EOF.
+        if tries == 1:
+            raise
+        time.sleep(0.1)
+        return _read(tries - 1)
+    return dict(MessageToDict(getattr(answer, "return")))

@@ -1,0 +1,48 @@
+"""How an object is registered that has to be deleted and made anew.
+
+A preview tries the new object on the API server while the old one still stands, and fails where the difference is
+one that is refused. A field that is not known yet makes the provider skip that trial; nothing of it is sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+
+from fleet_components.components.process import in_process
+from fleet_components.content.stamp import annotated
+from fleet_components.plan.departures import Replacement
+
+_MARK = "fleet-components/replaced"
+
+
+def untried(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The object as a preview registers it, so that the provider does not try it; in an update as it is."""
+    if not pulumi.runtime.is_dry_run() or in_process():
+        return dict(data)
+    return annotated(data, {_MARK: _unknown()})
+
+
+def replacing(replaced: Replacement) -> pulumi.ResourceOptions:
+    """The options of an object that is replaced."""
+    trial = [f'metadata.annotations["{_MARK}"]'] if pulumi.runtime.is_dry_run() and not in_process() else []
+    return pulumi.ResourceOptions(
+        ignore_changes=trial,
+        # The provider knows some fields itself, and deletes before it creates; for others it has to be asked.
+        replace_on_changes=list(replaced.fields) if replaced.asked else None,
+        delete_before_replace=True if replaced.asked else None,
+    )
+
+
+def _unknown() -> Any:
+    """An output whose value is not known."""
+
+    def settled(value: Any) -> Any:
+        future: asyncio.Future[Any] = asyncio.Future()
+        future.set_result(value)
+        return future
+
+    return pulumi.Output(settled(set()), settled(None), settled(False), settled(False))

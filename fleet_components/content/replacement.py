@@ -1,0 +1,260 @@
+"""Which changes of an object make the Pulumi Kubernetes provider delete and recreate it, and which are refused.
+
+Sources: the Pulumi Kubernetes provider after 4.32, with ConfigMaps and Secrets that may change; the validation of
+Kubernetes 1.36. What depends on the state in a cluster is left out: that an unbound claim cannot grow, for example.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import zip_longest
+from typing import Any
+
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import FieldPath, show_path
+from fleet_components.model.quantity import is_quantity, parse_quantity
+
+GroupKind = tuple[str, str]
+
+HOLDS_DATA: frozenset[GroupKind] = frozenset(
+    {
+        ("", "Namespace"),
+        ("", "PersistentVolume"),
+        ("", "PersistentVolumeClaim"),
+        ("apiextensions.k8s.io", "CustomResourceDefinition"),
+        ("apps", "StatefulSet"),
+    }
+)
+"""The kinds whose deletion, alone or for a replacement, takes data or the objects of others along."""
+
+
+def _all(path: str, fields: str) -> str:
+    return " ".join(f"{path}.{field}" for field in fields.split())
+
+
+_VOLUMES = _all(
+    "spec",
+    "awsElasticBlockStore azureDisk azureFile cephfs cinder csi fc flexVolume flocker gcePersistentDisk glusterfs"
+    " hostPath iscsi local nfs photonPersistentDisk portworxVolume quobyte rbd scaleIO storageos vsphereVolume",
+)
+_POD = _all(
+    "spec",
+    "affinity automountServiceAccountToken dnsConfig dnsPolicy enableServiceLinks hostAliases hostIPC hostNetwork"
+    " hostPID hostname imagePullSecrets nodeName nodeSelector overhead preemptionPolicy priority priorityClassName"
+    " readinessGates restartPolicy runtimeClassName schedulerName securityContext serviceAccount serviceAccountName"
+    " shareProcessNamespace subdomain terminationGracePeriodSeconds volumes",
+)
+_CONTAINER = (
+    "args command env image imagePullPolicy lifecycle livenessProbe ports readinessProbe resources securityContext"
+    " stdin stdinOnce terminationMessagePath terminationMessagePolicy tty volumeDevices volumeMounts workingDir"
+)
+_POD_REST = _all(
+    "spec",
+    "ephemeralContainers hostUsers hostnameOverride os resourceClaims resources schedulingGroup setHostnameAsFQDN"
+    " topologySpreadConstraints",
+)
+_CONTAINER_REST = "envFrom name resizePolicy restartPolicy restartPolicyRules startupProbe"
+_CONTAINERS = ("spec.containers.*", "spec.initContainers.*")
+
+# The API versions, and the fields for which the provider replaces. A star stands for each item of a list.
+_FORCING: Mapping[GroupKind, tuple[str, str]] = {
+    ("", "PersistentVolume"): ("v1", _VOLUMES),
+    ("", "PersistentVolumeClaim"): ("v1", _all("spec", "accessModes selector storageClassName volumeName")),
+    ("", "Pod"): ("v1", " ".join([_POD, *(_all(path, _CONTAINER) for path in _CONTAINERS)])),
+    ("", "ResourceQuota"): ("v1", "spec.scopes"),
+    ("", "Secret"): ("v1", "type"),
+    ("", "Service"): ("v1", "spec.clusterIP"),
+    ("apps", "DaemonSet"): ("v1 v1beta2", "spec.selector"),
+    ("apps", "Deployment"): ("v1 v1beta2", "spec.selector"),
+    ("apps", "StatefulSet"): (
+        "v1 v1beta2 v1beta1",
+        _all("spec", "podManagementPolicy revisionHistoryLimit selector serviceName volumeClaimTemplates"),
+    ),
+    ("batch", "Job"): ("v1 v1beta1 v2alpha1", _all("spec", "completions parallelism selector template")),
+    ("policy", "PodDisruptionBudget"): ("v1beta1", "spec"),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"): ("v1 v1beta1 v1alpha1", "roleRef"),
+    ("rbac.authorization.k8s.io", "RoleBinding"): ("v1 v1beta1 v1alpha1", "roleRef"),
+    ("storage.k8s.io", "StorageClass"): ("v1", "parameters provisioner"),
+}
+# And those of an object that is to be immutable.
+_FORCING_SEALED: Mapping[GroupKind, str] = {("", "ConfigMap"): "binaryData data", ("", "Secret"): "data"}
+
+# What API servers refuse to change, but for the above.
+_IMMUTABLE: Mapping[GroupKind, str] = {
+    ("", "PersistentVolume"): "spec.volumeMode",
+    ("", "PersistentVolumeClaim"): _all("spec", "dataSource dataSourceRef resources.limits volumeMode"),
+    ("", "Pod"): " ".join([_POD_REST, *(_all(path, _CONTAINER_REST) for path in _CONTAINERS)]),
+    ("", "Service"): "spec.clusterIPs.0",
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): _all("spec", "group names.kind names.plural scope"),
+    ("apps", "ControllerRevision"): "data",
+    ("apps", "ReplicaSet"): "spec.selector",
+    ("batch", "Job"): _all("spec", "backoffLimitPerIndex completionMode managedBy podFailurePolicy successPolicy"),
+    ("certificates.k8s.io", "ClusterTrustBundle"): "spec.signerName",
+    ("certificates.k8s.io", "PodCertificateRequest"): "spec",
+    ("coordination.k8s.io", "LeaseCandidate"): "spec.leaseName",
+    ("discovery.k8s.io", "EndpointSlice"): "addressType",
+    ("networking.k8s.io", "IPAddress"): "spec.parentRef",
+    ("networking.k8s.io", "IngressClass"): "spec.controller",
+    ("networking.k8s.io", "ServiceCIDR"): "spec.cidrs.0",
+    ("node.k8s.io", "RuntimeClass"): "handler",
+    ("resource.k8s.io", "ResourceClaim"): "spec",
+    ("resource.k8s.io", "ResourceClaimTemplate"): "spec",
+    ("resource.k8s.io", "ResourceSlice"): _all("spec", "driver nodeName pool.name"),
+    ("scheduling.k8s.io", "PriorityClass"): "preemptionPolicy value",
+    ("storage.k8s.io", "CSIDriver"): _all("spec", "attachRequired volumeLifecycleModes"),
+    ("storage.k8s.io", "CSIStorageCapacity"): "nodeTopology storageClassName",
+    ("storage.k8s.io", "StorageClass"): "reclaimPolicy volumeBindingMode",
+    ("storage.k8s.io", "VolumeAttachment"): "spec",
+    ("storage.k8s.io", "VolumeAttributesClass"): "driverName parameters",
+    ("storagemigration.k8s.io", "StorageVersionMigration"): "spec",
+}
+# What they take for fields among these that are absent.
+_DEFAULTS: Mapping[GroupKind, Mapping[str, Any]] = {
+    ("", "PersistentVolume"): {"spec": {"volumeMode": "Filesystem"}},
+    ("", "PersistentVolumeClaim"): {"spec": {"volumeMode": "Filesystem"}},
+    ("batch", "Job"): {"spec": {"completionMode": "NonIndexed"}},
+    ("scheduling.k8s.io", "PriorityClass"): {"preemptionPolicy": "PreemptLowerPriority", "value": 0},
+    ("storage.k8s.io", "CSIDriver"): {"spec": {"attachRequired": True, "volumeLifecycleModes": ["Persistent"]}},
+    ("storage.k8s.io", "StorageClass"): {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"},
+}
+
+
+def replacement(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
+    """The changed fields for which the provider deletes and recreates the object; empty for an update in place.
+
+    The API version of the new object counts.
+    """
+    # What was sent is compared with what is sent: writing down a default that an API server filled in is a change.
+    versions, fields = _FORCING.get(_kind(new), ("", ""))
+    forcing = fields.split() if Manifest(new).version in versions.split() else []
+    if new.get("immutable") is True:
+        forcing += _FORCING_SEALED.get(_kind(new), "").split()
+    return _changed(_sent(old), _sent(new), forcing)
+
+
+def immutable(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
+    """The changed fields that an API server refuses to change and that the provider does not replace for.
+
+    Empty for none, and for an object that is replaced: an API server takes it as a new one.
+    """
+    if replacement(old, new):
+        return ()
+    kind, defaults = _kind(new), _DEFAULTS.get(_kind(new), {})
+    old, new = _filled(_sent(old), defaults), _filled(_sent(new), defaults)
+    return _changed(old, new, (*_IMMUTABLE.get(kind, "").split(), *_immutable_here(kind, old, new)), removed=True)
+
+
+def _immutable_here(kind: GroupKind, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    """The fields that are immutable in some objects, or in one direction."""
+    was, now = old.get("spec") or {}, new.get("spec") or {}
+    match kind:
+        case "", "ConfigMap" | "Secret" if old.get("immutable") is True:
+            yield from ("binaryData", "data", "immutable")
+        case "", "PersistentVolume" if was.get("nodeAffinity"):
+            yield "spec.nodeAffinity"
+        case "", "PersistentVolumeClaim" if _shrinks(was, now):
+            yield "spec.resources.requests.storage"
+        case "", "Pod":
+            yield from _immutable_in_pod(was, now)
+        case "", "Service":
+            if was.get("type") == now.get("type") == "LoadBalancer":
+                yield "spec.loadBalancerClass"
+            if "None" not in (was.get("clusterIP"), now.get("clusterIP")):
+                yield "spec.ipFamilies.0"
+
+
+def _shrinks(was: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    sizes = [str(_at(spec, "resources", "requests", "storage")) for spec in (was, now)]
+    return all(map(is_quantity, sizes)) and parse_quantity(sizes[1]) < parse_quantity(sizes[0])
+
+
+def _immutable_in_pod(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    """Deadlines only come nearer, tolerations are only added, gates only removed."""
+    before, after = was.get("activeDeadlineSeconds"), now.get("activeDeadlineSeconds")
+    if before is not None and (after is None or after > before):
+        yield "spec.activeDeadlineSeconds"
+    if any(toleration not in _tolerations(now) for toleration in _tolerations(was)):
+        yield "spec.tolerations"
+    if any(gate not in (was.get("schedulingGates") or ()) for gate in now.get("schedulingGates") or ()):
+        yield "spec.schedulingGates"
+
+
+def _tolerations(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [{**toleration, "tolerationSeconds": None} for toleration in spec.get("tolerations") or ()]
+
+
+def _changed(
+    old: Mapping[str, Any], new: Mapping[str, Any], fields: Iterable[str], *, removed: bool = False
+) -> tuple[str, ...]:
+    """Those of the fields that change; with ``removed`` also if they go together with what they stand in."""
+    paths = [field.split(".") for field in fields]
+    shown = (
+        show_path(path[: len(field)] if len(path) >= len(field) or "*" in field else field)
+        for path, before, after in _changes(old, new)
+        for field in paths
+        if _touches(path, after, field) or (removed and _touches(path, before, field))
+    )
+    return tuple(dict.fromkeys(shown))
+
+
+def _changes(old: Any, new: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any, Any]]:
+    """Where two values differ, and how. Null and an empty list count as absent; lists are compared item by item."""
+    old, new = (None if value == [] else value for value in (old, new))
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in sorted(old.keys() | new.keys()):
+            yield from _changes(old.get(key), new.get(key), (*path, key))
+    elif isinstance(old, list) and isinstance(new, list):
+        for index, (before, after) in enumerate(zip_longest(old, new)):
+            yield from _changes(before, after, (*path, index))
+    elif old != new or isinstance(old, bool) != isinstance(new, bool):
+        yield path, old, new
+
+
+def _touches(path: FieldPath, value: Any, field: list[str]) -> bool:
+    """Whether the path is that of the field, or in it, or above it with the field in the value."""
+    if any(wanted not in ("*", str(step)) for wanted, step in zip(field, path, strict=False)):
+        return False
+    return _holds(value, field[len(path) :])
+
+
+def _holds(value: Any, field: list[str]) -> bool:
+    """Whether the field is in a value. To the provider, a list that is gone held whatever its items may hold."""
+    if not field:
+        return True
+    step, *rest = field
+    if step == "*":
+        return not value or any(_holds(item, rest) for item in value)
+    return _at(value, step) not in (None, []) and _holds(value[step], rest)
+
+
+def _sent(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The object as the provider sends it: the ``stringData`` of a Secret encoded in its ``data``."""
+    texts = data.get("stringData")
+    if _kind(data) != ("", "Secret") or not texts:
+        return data
+    encoded = {key: base64.b64encode(str(text).encode()).decode() for key, text in texts.items()}
+    return {**data, "stringData": None, "data": {**(data.get("data") or {}), **encoded}}
+
+
+def _filled(data: Mapping[str, Any], defaults: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The data with the defaults for what is absent."""
+    filled = dict(data)
+    for key, default in defaults.items():
+        value = data.get(key)
+        if isinstance(default, Mapping):
+            filled[key] = _filled(value or {}, default)
+        elif value is None or value == []:
+            filled[key] = default
+    return filled
+
+
+def _kind(data: Mapping[str, Any]) -> GroupKind:
+    manifest = Manifest(data)
+    return manifest.group, manifest.kind
+
+
+def _at(data: Any, *path: str) -> Any:
+    for step in path:
+        data = data.get(step) if isinstance(data, Mapping) else None
+    return data

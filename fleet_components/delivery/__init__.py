@@ -1,1 +1,0 @@
-"""How decided objects reach their clusters."""

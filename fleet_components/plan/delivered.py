@@ -1,0 +1,110 @@
+"""What a stack holds once a plan is delivered: the form in which a render remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fleet_components.content.secret import is_secret
+from fleet_components.plan import names
+from fleet_components.plan.fleet import FleetPlan
+from fleet_components.plan.past import ALL, CLUSTER_SCOPED
+from fleet_components.plan.record import FORMAT
+from fleet_components.plan.state import StoredResource
+from fleet_components.plan.subject import Decided
+
+
+def delivered(plan: FleetPlan, *, redacted: bool) -> list[StoredResource]:
+    """The resources of a stack, as far as the next plan starts from them.
+
+    Args:
+        plan: the plan; what it decides counts as done.
+        redacted: leave out contents with the data of Secrets: digests tell what changes.
+    """
+    return [
+        _roster(plan, redacted),
+        *(_member(plan, member) for member in plan.members),
+        *(resource for one in plan.subjects for resource in _subject(plan, one, redacted)),
+    ]
+
+
+def _roster(plan: FleetPlan, redacted: bool) -> StoredResource:
+    fleet = plan.options.fleet
+    outputs = {
+        "key": fleet,
+        "format": FORMAT,
+        "fleet": fleet,
+        "members": dict(plan.members),
+        "settings": plan.options.settings.to_wire(),
+        "waiting": dict(plan.waiting),
+        "manager": plan.manager,
+        "redacted": redacted,
+    }
+    return _stored(plan, (names.FLEET, names.ROSTER), fleet, outputs)
+
+
+def _member(plan: FleetPlan, member: str) -> StoredResource:
+    known = plan.past.members.get(member)
+    name = names.member_name(plan.options.fleet, member)
+    outputs = {
+        "key": name,
+        "format": FORMAT,
+        "fleet": plan.options.fleet,
+        "member": member,
+        "identifier": known.identifier if known else "",
+        "identity": plan.options.identities.get(member) or (known.identity if known else ""),
+        "uid": known.uid if known else "",
+        "forgotten": list(plan.forgotten(member)),
+    }
+    return _stored(plan, (names.FLEET, names.MEMBER), name, outputs)
+
+
+def _subject(plan: FleetPlan, decided: Decided, redacted: bool) -> Iterator[StoredResource]:
+    fleet, key = plan.options.fleet, decided.subject.key
+    above = (names.FLEET, f"fleet:index:{decided.subject.COMPONENT}")
+    record = decided.record.to_wire()
+    if redacted and any(is_secret(data) for objects in decided.record.contents.values() for data in objects):
+        record["contents"] = {}
+    outputs = {"key": decided.name, "fleet": fleet, "protected": decided.subject.protected, **record}
+    token = f"pulumi-python:dynamic/fleet:{decided.subject.COMPONENT}"
+    yield _stored(plan, (*above, token), names.subject_name(fleet, key), outputs)
+    for cluster, placed in decided.record.decisions.items():
+        target = names.target_name(fleet, key, cluster)
+        yield _stored(plan, (*above, names.TARGET, names.BINDING), target, _binding(plan, decided, cluster, target))
+        for data in decided.deliveries[cluster].objects:
+            place = (*above, names.TARGET, names.type_token(data))
+            yield _stored(plan, place, names.object_name(fleet, key, cluster, data), {})
+        if placed.revision not in decided.record.contents:
+            yield from _unseen(plan, decided, cluster)
+
+
+def _unseen(plan: FleetPlan, decided: Decided, cluster: str) -> Iterator[StoredResource]:
+    """What stays where it stands, though nobody can tell what it is like."""
+    for one in plan.past.standing:
+        if (one.subject, one.cluster) == (decided.name, cluster):
+            yield StoredResource(one.urn, names.Urn.parse(one.urn).type, {}, {})
+
+
+def _binding(plan: FleetPlan, decided: Decided, cluster: str, target: str) -> dict[str, Any]:
+    placed, delivery = decided.record.decisions[cluster], decided.deliveries[cluster]
+    as_of, settings = plan.options.as_of, plan.options.settings
+    counted = {field: getattr(placed, field, None) for field in ("replicas", "completions")}
+    here = decided.done(cluster)
+    since = here.since if here.revision == placed.revision and here.since else as_of
+    return {
+        "key": target,
+        "format": FORMAT,
+        "fleet": plan.options.fleet,
+        "subject": decided.name,
+        "cluster": cluster,
+        "revision": placed.revision,
+        "keeps": ALL if delivery.keeps else CLUSTER_SCOPED if settings.keep_cluster_resources else "",
+        **({"since": since.isoformat()} if since else {}),
+        **{field: number for field, number in counted.items() if number is not None},
+    }
+
+
+def _stored(plan: FleetPlan, types: tuple[str, ...], name: str, outputs: Mapping[str, Any]) -> StoredResource:
+    above, _, stack = plan.options.stack.rpartition("/")
+    urn = f"urn:pulumi:{stack}::{above.rpartition('/')[2]}::{'$'.join(types)}::{name}"
+    return StoredResource(urn, types[-1], {}, outputs)

@@ -1,0 +1,178 @@
+"""What stands and is not wanted where it stands any more, what moves, and what has to be replaced."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from enum import StrEnum
+
+import attrs
+
+from fleet_components.content.replacement import immutable, replacement
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.plan.past import LOST, Past, Standing
+from fleet_components.plan.record import Objects
+from fleet_components.plan.subject import Decided
+
+
+class Fate(StrEnum):
+    """What becomes of an object that is not wanted any more where it stands."""
+
+    DELETED = "deleted"
+    KEPT = "kept"
+    FORGOTTEN = "forgotten"
+    MOVED = "moved"
+    SWEPT = "swept"
+
+
+@attrs.frozen
+class Departure:
+    """An object that leaves what has brought it to a member.
+
+    Attributes:
+        subject: what has brought it, as ``Kind/key``.
+        cluster: the member.
+        key: the object.
+        fate: deleted; kept on the member, though no longer managed; forgotten, because the member is lost; moved to
+            another owner in the fleet, the object stays; swept, as it was forgotten on a member that is back.
+        to: what has it now, where it has moved.
+    """
+
+    subject: str
+    cluster: str
+    key: ObjectKey
+    fate: Fate
+    to: str = ""
+
+
+@attrs.frozen
+class Replacement:
+    """An object that cannot be updated in place: it is deleted and made anew.
+
+    Attributes:
+        subject: what brings it.
+        cluster: the member.
+        key: the object.
+        fields: the fields that cannot be changed.
+        asked: the provider has to be asked for it; else it replaces by itself.
+    """
+
+    subject: str
+    cluster: str
+    key: ObjectKey
+    fields: tuple[str, ...]
+    asked: bool = False
+
+
+Forced = Mapping[ObjectKey, tuple[tuple[str, ...], bool]]
+"""The fields that force a replacement, and whether it has to be asked for, by object."""
+
+
+class Coverage:
+    """Which object is wanted on which member, and from whom."""
+
+    def __init__(self, decided: Iterable[Decided], unseen: Iterable[Standing]) -> None:
+        self._wanted: dict[ObjectKey, list[tuple[str, set[str]]]] = defaultdict(list)
+        self.twice: list[tuple[str, str, ObjectKey]] = []
+        for one in decided:
+            for keys, clusters in _alike(one):
+                self._add(one.name, keys, clusters)
+        for standing in unseen:
+            self._wanted[standing.key].append((standing.subject, {standing.cluster}))
+
+    def _add(self, subject: str, keys: list[ObjectKey], clusters: set[str]) -> None:
+        for key in dict.fromkeys(keys):
+            self._wanted[key].append((subject, clusters))
+        repeated = {key for key in keys if keys.count(key) > 1} if len(set(keys)) < len(keys) else set()
+        self.twice += [(subject, cluster, key) for key in repeated for cluster in sorted(clusters)]
+
+    def owner(self, cluster: str, key: ObjectKey) -> str:
+        """Who wants an object on a member; empty for nobody."""
+        return next((subject for subject, clusters in self._wanted.get(key, ()) if cluster in clusters), "")
+
+    def elsewhere(self, subject: str, key: ObjectKey) -> bool:
+        """Whether a subject wants the object on any member."""
+        return any(name == subject and clusters for name, clusters in self._wanted.get(key, ()))
+
+    def clashes(self) -> Iterator[tuple[ObjectKey, tuple[str, ...], list[str]]]:
+        """The objects that come to a member from several sides: from whom, and to which members."""
+        for key, wanted in self._wanted.items():
+            if len(wanted) < 2:
+                continue
+            by_owners: dict[tuple[str, ...], list[str]] = defaultdict(list)
+            for cluster in sorted(set().union(*(clusters for _, clusters in wanted))):
+                owners = tuple(sorted({subject for subject, clusters in wanted if cluster in clusters}))
+                if len(owners) > 1:
+                    by_owners[owners].append(cluster)
+            yield from ((key, owners, clusters) for owners, clusters in by_owners.items())
+
+
+def departures(past: Past, coverage: Coverage, members: Collection[str], lost: Collection[str]) -> Iterator[Departure]:
+    """What leaves, in the order of members and objects.
+
+    Args:
+        past: what stands.
+        coverage: what is wanted.
+        members: the members that are declared.
+        lost: those of them that are gone for good.
+    """
+    for standing in sorted(past.standing, key=lambda one: (one.subject, one.cluster, one.key)):
+        owner = coverage.owner(standing.cluster, standing.key)
+        if owner != standing.subject:
+            fate = Fate.MOVED if owner else _fate(standing, past, members, lost)
+            yield Departure(standing.subject, standing.cluster, standing.key, fate, owner)
+
+
+def replacements(decided: Iterable[Decided], past: Past) -> Iterator[Replacement]:
+    """The objects that a change of this update makes the provider delete and make anew."""
+    stood = {(one.cluster, one.key): one.subject for one in past.standing}
+    seen: dict[tuple[int, int], tuple[Objects, Forced]] = {}
+    for one in decided:
+        for cluster, delivery in one.deliveries.items():
+            owners = {stood.get((cluster, key), "") for key in one.keys(cluster)}
+            for owner in sorted(filter(None, owners)):
+                before = old_objects(past, one, owner, cluster)
+                pair = (id(before), id(delivery.objects))
+                if pair not in seen:
+                    seen[pair] = before, _forced(before, delivery.objects)
+                for key, (fields, asked) in seen[pair][1].items():
+                    if stood.get((cluster, key)) == owner:
+                        yield Replacement(one.name, cluster, key, fields, asked)
+
+
+def old_objects(past: Past, decided: Decided, owner: str, cluster: str) -> Objects:
+    """What a subject has on a member now, as far as it is known."""
+    record = decided.before if owner == decided.name else past.records.get(owner)
+    here = past.done.get(owner, {}).get(cluster)
+    position = decided.subject.inventory.position(cluster)
+    if record is None or here is None or here.revision is None or position is None:
+        return ()
+    if record.revision == here.revision and owner == decided.name and decided.record.revision == here.revision:
+        return decided.deliveries[cluster].objects  # nothing but what is set for each member can have changed
+    sent = record.standing(here)
+    return record.objects(sent, decided.subject.inventory.clusters[position])
+
+
+def _forced(before: Objects, now: Objects) -> Forced:
+    old = {Manifest(data).key: data for data in before}
+    found = {}
+    for data in now:
+        if was := old.get(key := Manifest(data).key):
+            by_itself = replacement(was, data)
+            found[key] = (by_itself or immutable(was, data), not by_itself)
+    return {key: forced for key, forced in found.items() if forced[0]}
+
+
+def _fate(standing: Standing, past: Past, members: Collection[str], lost: Collection[str]) -> Fate:
+    known = past.members.get(standing.cluster)
+    if standing.cluster in lost or (standing.cluster not in members and known is not None and known.state == LOST):
+        return Fate.FORGOTTEN
+    return Fate.KEPT if standing.kept else Fate.DELETED
+
+
+def _alike(decided: Decided) -> Iterator[tuple[list[ObjectKey], set[str]]]:
+    """The members that get the same, with the keys of what they get."""
+    groups: Mapping[tuple[ObjectKey, ...], set[str]] = defaultdict(set)
+    for cluster in decided.deliveries:
+        groups[decided.keys(cluster)].add(cluster)
+    yield from ((list(keys), clusters) for keys, clusters in groups.items())

@@ -1,0 +1,101 @@
+"""A plan in words, a line a fact, for the log of a preview and for the text of a refusal."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import attrs
+
+from fleet_components.plan.departures import Departure, Fate
+from fleet_components.plan.fleet import FleetPlan
+from fleet_components.plan.karmada.content import retained
+from fleet_components.plan.karmada.place import TemplateOutcome
+from fleet_components.plan.subject import Decided
+from fleet_components.rollout.describe import describe
+
+_SHOWN, _OBJECTS_SHOWN = 5, 10
+Weight = Literal["lost", "left", "moved"]
+
+
+@attrs.frozen
+class Line:
+    """A fact, and how much it weighs: something is lost, something is left behind, or something moves."""
+
+    weight: Weight
+    text: str
+
+
+_FATES: dict[Fate, tuple[Weight, str]] = {
+    Fate.DELETED: ("lost", "deleted"),
+    Fate.SWEPT: ("lost", "deleted: the member is back, and it has moved away meanwhile"),
+    Fate.FORGOTTEN: ("left", "forgotten, as the member is lost"),
+    Fate.KEPT: ("left", "kept on the member, no longer managed"),
+    Fate.MOVED: ("moved", "moves to {to} and stays alive"),
+}
+
+
+def describe_plan(plan: FleetPlan) -> tuple[Line, ...]:
+    """What goes, what is replaced and what moves, what is lost first; :func:`describe_subject` tells the rest."""
+    return (*_gone(plan), *_replaced(plan), *_departures(plan.departures))
+
+
+def describe_subject(decided: Decided) -> tuple[list[str], list[str]]:
+    """What happens to a subject, and what may surprise."""
+    lines = list(describe(decided.outcome.rollout)) if decided.moves else []
+    warnings = list(map(str, decided.subject.warnings))
+    outcome = decided.outcome
+    if isinstance(outcome, TemplateOutcome):
+        lines += describe_division(decided) if decided.moves else []
+        lines += [f"{cluster}: {words}" for cluster, words in outcome.due.items()]
+        lines += [outcome.left] if outcome.left else []
+        warnings += [outcome.failure] if outcome.failure else []
+    return lines, warnings
+
+
+def describe_division(decided: Decided) -> Sequence[str]:
+    """The replicas of each member, with those that it has now where they differ."""
+    record = decided.record
+    if retained(record.contents.get(record.revision, ())):
+        return ["replicas: each member keeps those that it has, as a label of the object asks"]
+    shares = {c: n for c, share in record.decisions.items() if (n := getattr(share, "replicas", None)) is not None}
+    before = {cluster: done.replicas for cluster, done in decided.subject.done.items()}
+    words = [f"{c} {n}" + (f" (has {before[c]})" if before.get(c, n) != n else "") for c, n in shares.items()]
+    return [f"replicas: {', '.join(words)}"] if words else []
+
+
+def _departures(departures: Sequence[Departure]) -> Iterator[Line]:
+    """The objects of one fate on the same members in one line."""
+    members: dict[tuple[Fate, str, str, str], list[str]] = defaultdict(list)
+    for one in departures:
+        members[one.fate, one.subject, one.to, str(one.key)].append(one.cluster)
+    alike: dict[tuple[int, str, str, tuple[str, ...]], list[str]] = defaultdict(list)
+    for (fate, subject, to, key), clusters in sorted(members.items()):
+        alike[list(_FATES).index(fate), subject, to, tuple(clusters)].append(key)
+    for (place, subject, to, where), keys in sorted(alike.items()):
+        weight, text = list(_FATES.values())[place]
+        whose = f" of {subject}" if subject else ""
+        yield Line(weight, f"{few(keys, _OBJECTS_SHOWN)}{whose} on {few(where)}: {text.format(to=to)}")
+
+
+def few(names: Sequence[str], most: int = _SHOWN) -> str:
+    """``a, b and 3 more``."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def _gone(plan: FleetPlan) -> Iterator[Line]:
+    if plan.gone:
+        yield Line("lost", f"no longer in the source: {few(plan.gone)}")
+    if plan.members_gone:
+        yield Line("lost", f"no longer members: {few(plan.members_gone)}")
+
+
+def _replaced(plan: FleetPlan) -> Iterator[Line]:
+    found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for one in plan.replacements:
+        found[str(one.key), one.subject, ", ".join(one.fields)].append(one.cluster)
+    for (key, subject, fields), clusters in sorted(found.items()):
+        text = f"{key} of {subject} on {few(clusters)}: replaced, because {fields} cannot be changed in place"
+        yield Line("lost", text)

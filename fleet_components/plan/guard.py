@@ -1,0 +1,109 @@
+"""Refuses an update that would take away more than it is likely to mean.
+
+Losses are pairs of object and member, counted against what stands. A refusal has a token, a short hash of what would
+be lost: it allows exactly that, and is not remembered.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+import attrs
+
+from fleet_components.model.manifest import ObjectKey
+from fleet_components.model.problem import Problem
+
+_SHOWN = 10
+_AT_LEAST = 2
+Pair = tuple[str, ObjectKey]
+"""A member and an object on it."""
+
+
+@attrs.frozen
+class Guard:
+    """What may be lost.
+
+    Attributes:
+        limit: the share of the pairs that may be lost at once, from 0 to 1.
+        confirm: tokens of losses that are meant.
+    """
+
+    limit: float = 0.5
+    confirm: frozenset[str] = frozenset()
+
+    def members(self, before: Collection[str], after: Collection[str]) -> Problem | None:
+        """Refuse a member list that shrinks sharply."""
+        lost = sorted(set(before) - set(after))
+        if not self._too_many(lost, set(before)):
+            return None
+        what = f"would lose {len(lost)} of {len(set(before))} members ({_few(lost)}), more than {self._share}"
+        return self.refuse("the member list", what, lost)
+
+    def pairs(
+        self, standing: Mapping[str, Collection[Pair]], lost: Mapping[str, Collection[Pair]]
+    ) -> Iterator[Problem]:
+        """Refuse to lose more than a share of what the fleet has, or of what one placement has.
+
+        Args:
+            standing: what stands, by what is counted together: a placement, or a policy of Karmada; under the empty
+                name what counts for the fleet alone.
+            lost: what of it would be deleted.
+        """
+        total, all_lost = _joined(standing.values()), _joined(lost.values())
+        if len(standing) > 1 and self._too_many(all_lost, total):
+            yield from self._lost("the fleet", total, all_lost)
+            return
+        for name in sorted(filter(None, lost)):
+            if self._too_many(lost[name], standing[name]):
+                yield from self._lost(name, set(standing[name]), set(lost[name]))
+
+    def _too_many(self, lost: Collection[object], known: Collection[object]) -> bool:
+        """One may always go."""
+        return len(lost) >= _AT_LEAST and len(lost) > self.limit * len(known)
+
+    def refuse(self, subject: str, what: str, lost: Iterable[object]) -> Problem | None:
+        """A refusal, unless it is confirmed."""
+        token = loss_token(subject, map(str, lost))
+        if token in self.confirm:
+            return None
+        return Problem(what, subject=subject, hint=f"if that is meant, allow exactly this once: fleet:confirm={token}")
+
+    def _lost(self, subject: str, standing: set[Pair], lost: set[Pair]) -> Iterator[Problem]:
+        clusters = sorted({cluster for cluster, _ in lost})
+        what = (
+            f"would lose {_count(len(lost), 'object')} on {_count(len(clusters), 'member')} ({_few(clusters)}), "
+            f"{len(lost)} of the {len(standing)} that it has there: more than {self._share}"
+        )
+        refusal = self.refuse(subject, what, sorted(f"{cluster}/{'/'.join(key)}" for cluster, key in lost))
+        yield from [refusal] if refusal else []
+
+    @property
+    def _share(self) -> str:
+        return f"the {self.limit:.0%} allowed"
+
+
+def loss_token(what: str, lost: Iterable[str]) -> str:
+    """A short stable hash of what would be lost."""
+    return hashlib.sha256("\n".join((what, *sorted(lost))).encode()).hexdigest()[:8]
+
+
+def together(pairs: Iterable[tuple[str, Pair]]) -> dict[str, set[Pair]]:
+    """Pairs by what they are counted under."""
+    found: dict[str, set[Pair]] = defaultdict(set)
+    for name, pair in pairs:
+        found[name].add(pair)
+    return dict(found)
+
+
+def _joined(groups: Iterable[Collection[Pair]]) -> set[Pair]:
+    return {pair for group in groups for pair in group}
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,26 @@
+"""What a member was sent of a template."""
+
+from __future__ import annotations
+
+import attrs
+
+from fleet_components.rollout.plan import Done, Placed
+
+
+@attrs.frozen(kw_only=True)
+class Share(Placed):
+    """What a member was sent of a template. There is one wave, and no rank.
+
+    Attributes:
+        replicas: its replicas; None for what has none.
+        completions: its completions of a divided Job; None for all else.
+    """
+
+    rank: int = 0
+    wave: int = 1
+    replicas: int | None = None
+    completions: int | None = None
+
+    def stands(self, done: Done) -> bool:
+        """Whether this is what runs."""
+        return (self.revision, self.replicas, self.completions) == (done.revision, done.replicas, done.completions)

@@ -1,0 +1,219 @@
+"""One placement, decided: who is picked, which revision goes where, in which wave."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any, Self
+
+import attrs
+
+from fleet_components.model.codec import decode, encode
+from fleet_components.model.decision import Decision, Status
+from fleet_components.model.inventory import Inventory
+from fleet_components.model.memory import UNSCHEDULED, PlacementMemory
+from fleet_components.model.placement import PlacementPolicy, RollingUpdate
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan.again import goes_back, mark_again
+from fleet_components.plan.kubefleet.record import PlacementRecord
+from fleet_components.plan.record import Objects
+from fleet_components.plan.subject import Delivery, Explanation, Outcome, Subject
+from fleet_components.rollout.plan import Done, Gates, Plan, Wanted
+from fleet_components.rollout.planner import plan
+from fleet_components.rollout.read import target_of
+from fleet_components.rollout.situation import stopped_at
+from fleet_components.rollout.strategy import External
+from fleet_components.scheduler.explain import MemberExplanation
+from fleet_components.scheduler.kubefleet import schedule
+from fleet_components.scheduler.kubefleet.explain import explain
+
+_FAILED_HINT = "the whole scheduling cycle fails on it, here as on a hub, and nothing is decided"
+
+
+@attrs.frozen(kw_only=True)
+class PlacementOutcome(Outcome[PlacementRecord]):
+    """What was decided for a placement.
+
+    Attributes:
+        decision: the scheduler's decision, with the status that the real one would show.
+    """
+
+    decision: Decision[PlacementMemory]
+
+    def scores(self, cluster: str) -> Mapping[str, int] | None:
+        """Affinity and topology spread."""
+        binding = self.decision.memory.bindings.get(cluster)
+        if binding is None or binding.affinity_score is None:
+            return None
+        return {"affinity": binding.affinity_score, "topologySpread": binding.topology_spread_score or 0}
+
+
+@attrs.frozen
+class PlacementSubject(Subject[PlacementRecord]):
+    """A placement with what it selects.
+
+    Attributes:
+        key: the placement, as ``namespace/name`` or name.
+        policy: its policy; None means PickAll.
+        strategy: how it rolls out.
+        inventory: the fleet.
+        content: the objects that it selects, as they are to be emitted.
+        namespace: the namespace of a ResourcePlacement.
+        done: what really runs, by cluster.
+        gates: approvals and time for staged updates.
+        untrackable: the content has objects whose readiness cannot be told.
+        protected: it must not go without a word.
+        origin: the file and the line of the placement.
+        warnings: what may surprise.
+        skipped: objects that the selectors match and that are not placed, each with the reason.
+    """
+
+    RECORD = PlacementRecord
+    COMPONENT = "Placement"
+
+    key: str
+    policy: PlacementPolicy | None
+    strategy: RollingUpdate | External
+    inventory: Inventory
+    content: Objects
+    namespace: str = ""
+    done: Mapping[str, Done] = attrs.field(factory=dict)
+    gates: Gates = Gates()
+    untrackable: bool = False
+    protected: bool = False
+    origin: str = ""
+    warnings: tuple[Problem, ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """ClusterResourcePlacement or ResourcePlacement."""
+        return "ResourcePlacement" if self.namespace else "ClusterResourcePlacement"
+
+    def decide(self, before: PlacementRecord) -> PlacementOutcome:
+        """Schedule it and lay out its rollout."""
+        before = before.completed(self.content)
+        standing = {cluster for cluster, here in self.done.items() if here.revision is not None}
+        memory = before.memory.delivered(standing)
+        decision = schedule(self.inventory, self.policy, memory, namespace=self.namespace)
+        if decision.error:
+            raise FleetError([Problem(_plain(decision.error), subject=self.key, hint=_FAILED_HINT)])
+        revision = before.next_revision(self.content)
+        rollout = plan(
+            self.done,
+            self._wanted(decision, revision),
+            self.strategy,
+            before.decisions,
+            gates=self.gates,
+            untrackable=self.untrackable,
+        )
+        rollout = self._again(rollout, before)
+        contents = before.in_use(revision, self.content, rollout.placed, self.done.values())
+        settled = decision.memory.settled(rollout.held_removals)
+        record = PlacementRecord(revision, rollout.placed, settled, *contents)
+        return PlacementOutcome(record=record, rollout=rollout, decision=decision)
+
+    def explain(self, outcome: PlacementOutcome, members: Collection[str] | None = None) -> Explanation:
+        """What each plug-in says of each member."""
+        found: tuple[MemberExplanation, ...] = explain(
+            self.inventory, self.policy, outcome.decision, namespace=self.namespace, members=members
+        )
+        return Explanation(found)
+
+    def reason(self, cluster: str, explained: MemberExplanation | None) -> str:
+        """Why it is picked, in the words of the plug-ins; or why it is not."""
+        if explained is None or not explained.selected:
+            return explained.summary if explained else ""
+        failing = [verdict.words for verdict in explained.verdicts if verdict.passed is False]
+        if failing:
+            return f"stays although {failing[0]}"
+        if explained.verdicts[:1] and explained.verdicts[0].plugin == "ClusterNames":
+            return explained.verdicts[0].words
+        return "; ".join(verdict.words for verdict in explained.verdicts if verdict.score) or "passes every filter"
+
+    def delivery(self, outcome: PlacementOutcome, cluster: str) -> Delivery:
+        """The objects of the member's revision."""
+        position = self.inventory.position(cluster)
+        member = self.inventory.clusters[position or 0]
+        return Delivery(outcome.record.objects(outcome.record.decisions[cluster], member))
+
+    def shown(self) -> dict[str, Any]:
+        """Policy and strategy."""
+        return {"policy": encode(self.policy) if self.policy else {}, "strategy": encode(self.strategy)}
+
+    def to_wire(self) -> dict[str, Any]:
+        """All but the inventory, and what is only said."""
+        strategy = self.strategy
+        return {
+            "key": self.key,
+            "policy": encode(self.policy) if self.policy else None,
+            "external": encode(strategy) if isinstance(strategy, External) else None,
+            "rolling": encode(strategy) if isinstance(strategy, RollingUpdate) else None,
+            "content": list(self.content),
+            "namespace": self.namespace,
+            "done": {cluster: encode(done) for cluster, done in self.done.items()},
+            "gates": encode(self.gates),
+            "untrackable": self.untrackable,
+        }
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any], inventory: Inventory) -> Self:
+        """Read it back."""
+        rolling, external = wire["rolling"], wire["external"]
+        return cls(
+            key=wire["key"],
+            policy=None if wire["policy"] is None else decode(PlacementPolicy, wire["policy"]),
+            strategy=decode(External, external) if rolling is None else decode(RollingUpdate, rolling),
+            inventory=inventory,
+            content=tuple(wire["content"]),
+            namespace=wire["namespace"],
+            done={cluster: decode(Done, done) for cluster, done in wire["done"].items()},
+            gates=decode(Gates, wire["gates"]),
+            untrackable=wire["untrackable"],
+        )
+
+    def _wanted(self, decision: Decision[PlacementMemory], revision: int) -> Wanted:
+        live = {n: b for n, b in decision.memory.bindings.items() if b.state != UNSCHEDULED}
+        clusters = self.inventory.clusters
+        positions = {name: self.inventory.position(name) for name in live}
+        return Wanted(
+            ranks={name: binding.rank for name, binding in live.items()},
+            revision=revision,
+            target=target_of(self.policy),
+            labels={name: clusters[p].labels for name, p in positions.items() if p is not None},
+            unscheduled=_unscheduled(decision.status, self.key, decision.memory.snapshot),
+        )
+
+    def _again(self, rollout: Plan, before: PlacementRecord) -> Plan:
+        """The plan with the members that have to be written again."""
+        stopped = stopped_at(self.done, before.decisions)
+        undone = [cluster for cluster in stopped & self.done.keys() if self._goes_back(cluster, before)]
+        return mark_again(rollout, stopped, before.decisions, undone)
+
+    def _goes_back(self, cluster: str, before: PlacementRecord) -> bool:
+        sent, stands = before.decisions[cluster].revision, self.done[cluster].revision
+        stood = () if stands is None else before.contents.get(stands, ())
+        return goes_back(before.contents.get(sent, ()), stood, self.content)
+
+
+def located(problem: Problem, members: Mapping[str, Any], policy: Any) -> Problem:
+    """The problem of a cycle with its file and line: of the member that makes it fail, else of the placement."""
+    found = _PROPERTY.search(problem.what)
+    if found and (member := members.get(found["member"])):
+        field = ("properties", found["name"]) if found["name"] else ("resourceUsage",)
+        return member.problem(problem.what, ("status", *field), _QUANTITY_HINT)  # type: ignore[no-any-return]
+    return policy.problem(problem.what, ("spec", "policy"), problem.hint)  # type: ignore[no-any-return]
+
+
+_PROPERTY = re.compile(r"(?:property (?P<name>\S+) )?from cluster (?P<member>[^\s:]+)")
+_QUANTITY_HINT = 'write a quantity, such as "0.05" or 16Gi: the whole scheduling cycle fails on it, here as on a hub'
+
+
+def _plain(error: str) -> str:
+    """The error without the frame that KubeFleet puts around it."""
+    return error.partition("returned an error InternalError, ")[2] or error
+
+
+def _unscheduled(status: Status, key: str, snapshot: int) -> str:
+    fulfilled = status.condition and status.condition.status == "True"
+    return "" if fulfilled else f"{key.rpartition('/')[2]}-{snapshot}"

@@ -1,0 +1,89 @@
+"""What a plan is told besides the source: how far an update may go, and what was accepted or renamed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import attrs
+
+from fleet_components.model.codec import decode, encode
+from fleet_components.rollout.plan import Gates
+
+
+@attrs.frozen(kw_only=True)
+class Settings:
+    """How far an update may go. It is remembered, so that a plan without the program goes by the same.
+
+    Attributes:
+        limit: the share of what stands, of the fleet or of one placement, that may be lost at once, from 0 to 1;
+            half by default.
+        approvals: names of the accepted approvals of staged updates.
+        keep_cluster_resources: whether namespaces and other cluster-scoped objects outlive their placement.
+        max_wait: the longest time in seconds that an update waits between stages; 900 by default.
+    """
+
+    limit: float = 0.5
+    approvals: tuple[str, ...] = ()
+    keep_cluster_resources: bool = True
+    max_wait: int = 900
+
+    def to_wire(self) -> dict[str, Any]:
+        """Its form in the state: what is not the default."""
+        wire: dict[str, Any] = encode(attrs.evolve(self, approvals=tuple(sorted(self.approvals))))
+        return wire
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any] | None) -> Settings:
+        """Read it back."""
+        return decode(cls, wire or {})
+
+
+@attrs.frozen(kw_only=True)
+class Renamed:
+    """What is called otherwise now; each map from the new name to the old one.
+
+    Attributes:
+        fleet: the fleet's former name; empty while it has the same.
+        members: members.
+        placements: placements and templates, by key: ``name``, ``namespace/name`` or ``namespace/Kind/name``.
+    """
+
+    fleet: str = ""
+    members: Mapping[str, str] = attrs.field(factory=dict)
+    placements: Mapping[str, str] = attrs.field(factory=dict)
+
+
+@attrs.frozen(kw_only=True)
+class Options:
+    """What a plan is told.
+
+    Attributes:
+        stack: the stack, as ``organization/project/stack``; ties between members fall by it.
+        fleet: the fleet's name.
+        settings: how far an update may go.
+        as_of: the time at which observed members and waits are judged; None means that nothing expires.
+        lost: the names of members that are gone for good.
+        confirm: tokens of refused losses that are meant.
+        renamed: what is called otherwise now.
+        identities: what tells each member's cluster from any other, by member, as far as it is known beforehand.
+        takes_over: by member, the names of Kubernetes resources that the stack has managed itself, and that the
+            fleet brings there from now on; ``*`` stands for anything.
+    """
+
+    stack: str = "local"
+    fleet: str = "fleet"
+    settings: Settings = Settings()
+    as_of: datetime | None = None
+    lost: frozenset[str] = frozenset()
+    confirm: frozenset[str] = frozenset()
+    renamed: Renamed = Renamed()
+    identities: Mapping[str, str] = attrs.field(factory=dict)
+    takes_over: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
+
+    @property
+    def gates(self) -> Gates:
+        """What opens the way to the next stage of an update run."""
+        waits = timedelta(seconds=self.settings.max_wait)
+        return Gates(frozenset(self.settings.approvals), self.as_of, waits)

@@ -1,0 +1,280 @@
+"""What was decided and what stands: one form, whether it comes from a state, a render or the stack that runs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, TypeVar
+
+import attrs
+
+from fleet_components.model.codec import decode
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan import names
+from fleet_components.plan.karmada.record import TemplateRecord
+from fleet_components.plan.kubefleet.record import PlacementRecord
+from fleet_components.plan.names import Urn
+from fleet_components.plan.options import Renamed, Settings
+from fleet_components.plan.record import Record, check_format
+from fleet_components.plan.state import StoredResource
+from fleet_components.rollout.plan import Done
+
+T = TypeVar("T")
+LOST, DECLARED = "lost", "member"
+"""What the roster says of a member."""
+CLUSTER_SCOPED, ALL = "cluster-scoped", "all"
+"""Which objects of a binding stay on the member when they leave the stack; nothing where it says nothing."""
+_RECORDS: Mapping[str, type[Record[Any, Any]]] = {names.PLACEMENT: PlacementRecord, names.TEMPLATE: TemplateRecord}
+
+
+@attrs.frozen
+class Standing:
+    """An object that the fleet has brought to a member.
+
+    Attributes:
+        subject: what brought it, as ``Kind/key``.
+        cluster: the member.
+        key: the object.
+        api_version: the apiVersion in which it was sent.
+        kept: it stays on the member when it leaves the stack.
+        urn: its URN.
+    """
+
+    subject: str
+    cluster: str
+    key: ObjectKey
+    api_version: str = ""
+    kept: bool = False
+    urn: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class KnownMember:
+    """What is remembered of a member.
+
+    Attributes:
+        state: ``member`` or ``lost``.
+        identifier: what its provider calls the cluster; it stays while the cluster is the same.
+        identity: what told the cluster from any other beforehand; empty where nothing did.
+        uid: the cluster's own uid; empty where it was never read.
+        forgotten: what the fleet had brought there when it was lost, as ``apiVersion/Kind/namespace/name``.
+    """
+
+    state: str = DECLARED
+    identifier: str = ""
+    identity: str = ""
+    uid: str = ""
+    forgotten: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Past:
+    """What a plan starts from.
+
+    Attributes:
+        file: where it was read; empty for a new fleet, and for the stack that runs.
+        stack: the stack that it is of, as ``project/stack``; empty where nothing tells.
+        records: what was decided, by ``Kind/key``.
+        done: what really runs, by ``Kind/key`` and member.
+        standing: the objects that were brought to members.
+        members: the members, by name.
+        waiting: the objects that no Karmada policy had, with a digest of each.
+        protected: what must not go without a word, by ``Kind/key``.
+        settings: how far an update could go the last time.
+        manager: the field manager of the objects; empty for a new fleet.
+        redacted: contents are without the data of Secrets, so these cannot be compared.
+        others: Kubernetes objects of the same stack that no fleet has brought: the URN of each, with the object.
+        urns: the URNs of what was registered, by type and name.
+    """
+
+    file: str = ""
+    stack: str = ""
+    records: Mapping[str, Record[Any, Any]] = attrs.field(factory=dict)
+    done: Mapping[str, Mapping[str, Done]] = attrs.field(factory=dict)
+    standing: tuple[Standing, ...] = ()
+    members: Mapping[str, KnownMember] = attrs.field(factory=dict)
+    waiting: Mapping[str, str] = attrs.field(factory=dict)
+    protected: frozenset[str] = frozenset()
+    settings: Settings = Settings()
+    manager: str = ""
+    redacted: bool = False
+    others: Mapping[str, ObjectKey] = attrs.field(factory=dict)
+    urns: Mapping[tuple[str, str], str] = attrs.field(factory=dict)
+
+    @property
+    def decided(self) -> bool:
+        """Whether anything was decided or stands."""
+        return bool(self.records or self.standing)
+
+    def record(self, name: str, kind: type[T]) -> T:
+        """What was decided for a subject; the default record for a new one."""
+        found = self.records.get(name)
+        return found if isinstance(found, kind) else kind()
+
+    def templates(self) -> list[str]:
+        """The keys of the templates that are known."""
+        return [name.partition("/")[2] for name in self.records if name.startswith(f"{names.TEMPLATE_KIND}/")]
+
+    @classmethod
+    def of(cls, resources: Iterable[StoredResource], fleet: str, *, file: str = "") -> Past:
+        """Read it from the resources of a stack.
+
+        Args:
+            resources: the resources, with their outputs; what is secret in plain, or ``[encrypted]``.
+            fleet: the fleet's name; other fleets of the stack are left out.
+            file: where they were read.
+
+        Raises:
+            FleetError: the state is damaged, or a later version has written it.
+        """
+        reader = _Reader(fleet)
+        for resource in resources:
+            try:
+                reader.read(Urn.parse(resource.urn), resource.outputs or resource.inputs)
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                raise FleetError([_damaged(resource.urn, error, file)]) from error
+        return reader.past(file)
+
+    def renamed(self, renamed: Renamed) -> Past:
+        """The same under the names of today."""
+        members, placements = (_inverted(names) for names in (renamed.members, renamed.placements))
+        if not members and not placements:
+            return self
+
+        def subject(name: str) -> str:
+            kind, _, key = name.partition("/")
+            return f"{kind}/{placements.get(key, key)}"
+
+        def cluster(name: str) -> str:
+            return members.get(name, name)
+
+        return attrs.evolve(
+            self,
+            records={subject(name): record.renamed(cluster) for name, record in self.records.items()},
+            done={
+                subject(name): {cluster(member): here for member, here in done.items()}
+                for name, done in self.done.items()
+            },
+            standing=tuple(
+                attrs.evolve(one, subject=subject(one.subject), cluster=cluster(one.cluster)) for one in self.standing
+            ),
+            members={cluster(name): member for name, member in self.members.items()},
+            protected=frozenset(map(subject, self.protected)),
+        )
+
+    def reaching(self, reached: Collection[str]) -> Past:
+        """The same, told which members can be reached: nothing is sent to the others, and they cannot be kept."""
+        return attrs.evolve(
+            self,
+            done={
+                name: {member: attrs.evolve(here, lost=member not in reached) for member, here in done.items()}
+                for name, done in self.done.items()
+            },
+        )
+
+
+def fleets_of(resources: Iterable[StoredResource]) -> tuple[str, ...]:
+    """The names of the fleets of a stack."""
+    rosters = (resource for resource in resources if Urn.parse(resource.urn).type == names.ROSTER)
+    return tuple(sorted({str((roster.outputs or roster.inputs)["fleet"]) for roster in rosters}))
+
+
+class _Reader:
+    """Collects what the resources of one fleet say."""
+
+    def __init__(self, fleet: str) -> None:
+        self.fleet = fleet
+        self.stack = ""
+        self.roster: Mapping[str, Any] = {}
+        self.records: dict[str, Record[Any, Any]] = {}
+        self.protected: set[str] = set()
+        self.bindings: dict[tuple[str, str], Mapping[str, Any]] = {}
+        self.members: dict[str, Mapping[str, Any]] = {}
+        self.objects: list[tuple[names.Place, Urn]] = []
+        self.others: dict[str, ObjectKey] = {}
+        self.urns: dict[tuple[str, str], str] = {}
+        self.keys: dict[tuple[str, str], str] = {}
+
+    def read(self, urn: Urn, outputs: Mapping[str, Any]) -> None:
+        self.stack = f"{urn.project}/{urn.stack}"
+        if names.is_object(urn.type):
+            place = names.place_of(self.fleet, urn)
+            if place:
+                self.objects.append((place, urn))
+            elif names.TARGET not in urn.types:
+                self.others[urn.text] = Manifest(outputs).key
+        elif outputs.get("fleet", self.fleet) == self.fleet:
+            self.urns[urn.type, urn.name] = urn.text
+            self._read_own(urn, outputs)
+
+    def _read_own(self, urn: Urn, outputs: Mapping[str, Any]) -> None:
+        if urn.type == names.ROSTER:
+            check_format(outputs)
+            self.roster = outputs
+        elif urn.type == names.MEMBER:
+            self.members[str(outputs["member"])] = outputs
+        elif urn.type == names.BINDING:
+            self.bindings[str(outputs["subject"]), str(outputs["cluster"])] = outputs
+        elif kind := _RECORDS.get(urn.type):
+            name = str(outputs["key"])
+            self.records[name] = kind.from_wire(outputs)
+            self.keys[urn.type.rpartition(":")[2], name.partition("/")[2]] = name
+            if outputs.get("protected"):
+                self.protected.add(name)
+
+    def past(self, file: str) -> Past:
+        done: dict[str, dict[str, Done]] = defaultdict(dict)
+        for (subject, cluster), outputs in self.bindings.items():
+            done[subject][cluster] = decode(Done, outputs)
+        return Past(
+            file=file,
+            stack=self.stack,
+            records=self.records,
+            done=dict(done),
+            standing=tuple(self._standing(place, urn) for place, urn in self.objects),
+            members={name: self._member(name) for name in self.roster.get("members") or {}},
+            waiting=self.roster.get("waiting") or {},
+            protected=frozenset(self.protected),
+            settings=Settings.from_wire(self.roster.get("settings")),
+            manager=str(self.roster.get("manager") or ""),
+            redacted=bool(self.roster.get("redacted"))
+            or any(r.digests and not r.contents for r in self.records.values()),
+            others=self.others,
+            urns=self.urns,
+        )
+
+    def _standing(self, place: names.Place, urn: Urn) -> Standing:
+        component = next((t.rpartition(":")[2] for t in reversed(urn.types) if t in _COMPONENTS), "Placement")
+        subject = self.keys.get((component, place.key)) or f"{component}/{place.key}"
+        kept = (self.bindings.get((subject, place.cluster)) or self._defaults()).get("keeps")
+        stays = kept == ALL or (kept == CLUSTER_SCOPED and not place.object.namespace)
+        return Standing(subject, place.cluster, place.object, names.api_version_of(urn.type), stays, urn.text)
+
+    def _defaults(self) -> Mapping[str, Any]:
+        """What counts for objects whose member has no binding yet: an update broke there."""
+        keeps = Settings.from_wire(self.roster.get("settings")).keep_cluster_resources
+        return {"keeps": CLUSTER_SCOPED} if keeps else {}
+
+    def _member(self, name: str) -> KnownMember:
+        told = self.members.get(name) or {}
+        return KnownMember(
+            state=str(self.roster["members"][name]),
+            identifier=str(told.get("identifier") or ""),
+            identity=str(told.get("identity") or ""),
+            uid=str(told.get("uid") or ""),
+            forgotten=tuple(told.get("forgotten") or ()),
+        )
+
+
+_COMPONENTS = ("fleet:index:Placement", "fleet:index:Template")
+
+
+def _inverted(renamed: Mapping[str, str]) -> dict[str, str]:
+    return {old: new for new, old in renamed.items()}
+
+
+def _damaged(urn: str, error: Exception, file: str) -> Problem:
+    what = f"is damaged: {type(error).__name__} {error}"
+    hint = "restore the state from its history: pulumi stack export --version N"
+    return Problem(what, subject=urn.rpartition("::")[2], hint=hint, file=file)
