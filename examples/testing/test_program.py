@@ -17,6 +17,7 @@ from fleet_components.testing import (
     run_program,
 )
 
+OBJECTS = ("prices", "payment")
 CONFIG = {"shop:kubeconfigs": {name: kubeconfig(name) for name in MEMBERS}}
 
 
@@ -26,17 +27,18 @@ def run(**more: object) -> ProgramRun:
 
 
 def test_the_shop_stays_in_europe() -> None:
-    decisions = run().inputs("shop", "dynamic/fleet:Placement")["decisions"]
+    decisions = run().inputs("production/shop", "dynamic/fleet:Placement")["decisions"]
     assert set(decisions) == {"eu-west", "eu-north"}
 
 
 def test_every_member_gets_every_object() -> None:
     names = {registration.name for registration in run().registrations}
-    assert {"shop@eu-west/shop/prices", "shop@eu-north/shop/prices", "shop@eu-north/shop/payment"} <= names
+    objects = {f"production/shop@{member}/shop/{name}" for member in ("eu-west", "eu-north") for name in OBJECTS}
+    assert objects <= names
 
 
 def test_the_token_is_secret() -> None:
-    shown = redact(run().named("shop@eu-west/shop/payment").inputs)
+    shown = redact(run().named("production/shop@eu-west/shop/payment").inputs)
     assert shown["stringData"] == "[secret]"
     assert "change-me" not in json.dumps([redact(r.inputs) for r in run().registrations])
 
@@ -49,9 +51,10 @@ def test_a_second_run_changes_nothing() -> None:
 
 
 def test_a_cluster_that_refuses_an_object_stops_the_others() -> None:
-    first = run(preview=False, fails=lambda registration: registration.name == "shop@eu-north/shop/prices")
+    first = run(preview=False, fails=lambda registration: registration.name == "production/shop@eu-north/shop/prices")
     assert first.error
-    assert "shop@eu-north" not in {r.name for r in first.registrations if r.type.endswith("fleet:Binding")}
+    bindings = {r.name for r in first.registrations if r.type.endswith("fleet:Binding")}
+    assert "production/shop@eu-north" not in bindings
 
 
 pulumi.runtime.set_mocks(FleetMocks())

@@ -29,6 +29,7 @@ def explain(path: Path, placement: str | None, member: str | None, output: str, 
     would let a member pass. What Karmada's policies place is named NAMESPACE/KIND/NAME. MEMBER shows that one alone.
     """
     surveyed = survey([path], options.told(**where))
+    options.say_refused(surveyed)
     document = explanation(surveyed.plans, placement, member)
     match output:
         case "json":

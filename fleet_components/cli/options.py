@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from datetime import datetime
@@ -59,6 +60,9 @@ def where(command: F) -> F:
             "--confirm", multiple=True, metavar="TOKEN", help="Allow a refused loss, as fleet:confirm does; repeatable."
         ),
         click.option("--lost", multiple=True, metavar="MEMBER", help="A member that is gone for good; repeatable."),
+        click.option(
+            "--returned", multiple=True, metavar="MEMBER", help="A member that was lost and is back; repeatable."
+        ),
         click.option("--as-of", type=_Time(), help="The time at which observed members and waits are judged."),
     )
     for option in reversed(options):
@@ -77,6 +81,7 @@ def told(
     as_of: datetime | None,
     confirm: tuple[str, ...],
     lost: tuple[str, ...],
+    returned: tuple[str, ...],
     any_state: bool,
 ) -> Told:
     """What the options of :func:`where` say.
@@ -90,6 +95,7 @@ def told(
         as_of=as_of,
         confirm=frozenset(confirm),
         lost=frozenset(lost),
+        returned=frozenset(returned),
         any_state=any_state,
     )
 
@@ -107,12 +113,28 @@ def state_of(state: Path | None) -> StateFile:
     return read_state(state)
 
 
-def end(surveyed: Survey) -> None:
-    """End the command: with the status of a refusal where the update is refused, and what is refused on stderr.
+def say_refused(surveyed: Survey, *, told: bool = False) -> None:
+    """Say on standard error why the update is refused.
 
-    Standard output may be a file or a pipe, and a refusal must not go unseen.
+    Standard output may be a file or a pipe, and a refusal must not go unseen; nor is it said twice in one place.
+
+    Args:
+        surveyed: what was planned.
+        told: standard output has told a reader of it already.
     """
-    for problem in surveyed.refused:
+    for problem in () if told and _one_place() else surveyed.refused:
         click.echo(f"refused: {problem}", err=True)
+
+
+def end(surveyed: Survey) -> None:
+    """End the command, with a status of its own where the update is refused."""
     if surveyed.refused:
         sys.exit(REFUSED)
+
+
+def _one_place() -> bool:
+    """Whether standard output and standard error go to one terminal, or to one log."""
+    try:
+        return os.path.sameopenfile(sys.stdout.fileno(), sys.stderr.fileno())
+    except OSError:
+        return False

@@ -41,4 +41,5 @@ def plan(paths: tuple[Path, ...], output: str, diff: bool, **where: Any) -> None
         case _:
             text = shown(lambda console: plan_table(console, document, diff=diff))
     sys.stdout.write(text)
+    options.say_refused(surveyed, told=output in ("table", "markdown"))
     options.end(surveyed)

@@ -14,7 +14,7 @@ from fleet_components.cli.documents.form import Document
 from fleet_components.cli.documents.plan import plan_document
 from fleet_components.cli.planning.past import StateFile
 from fleet_components.cli.planning.project import choose_stack, is_project, read_project
-from fleet_components.cli.planning.survey import DEFAULT_STACK, survey
+from fleet_components.cli.planning.survey import DEFAULT_STACK, Told, survey
 from fleet_components.cli.rendering.folder import recover, replace
 from fleet_components.cli.rendering.manifests import DECISIONS, STATE, rendered
 from fleet_components.cli.showing import words
@@ -38,7 +38,7 @@ def render(paths: tuple[Path, ...], out: Path, fresh: bool, show_secrets: bool, 
     told = options.told(**where)
     if fresh:
         told = attrs.evolve(told, state=StateFile())
-    name = _stack_name(paths, told.stack or told.state.stack[1])
+    name = _stack_name(paths, told)
     _refuse_inside(paths, out)
     folder = out / name
     if not fresh and not told.state.file:
@@ -46,10 +46,11 @@ def render(paths: tuple[Path, ...], out: Path, fresh: bool, show_secrets: bool, 
     if show_secrets:
         told = attrs.evolve(told, state=told.state.shown())
     surveyed = survey(paths, told)
-    if not surveyed.refused:
-        files = rendered(_only(surveyed.plans), show_secrets=show_secrets)
+    options.say_refused(surveyed)
+    files = {} if surveyed.refused else rendered(_only(surveyed.plans), show_secrets=show_secrets)
+    if files:
         replace(folder, files, marker=STATE, private=show_secrets)
-        _report(plan_document(surveyed), folder, told.state.file, files)
+    _report(plan_document(surveyed), folder, told.state.file, files)
     options.end(surveyed)
 
 
@@ -65,12 +66,12 @@ def _only(plans: tuple[FleetPlan, ...]) -> FleetPlan:
     return plans[0]
 
 
-def _stack_name(paths: tuple[Path, ...], stack: str | None) -> str:
+def _stack_name(paths: tuple[Path, ...], told: Told) -> str:
     """The name of the folder: that of the stack, without its organization."""
-    name = (stack or "").rpartition("/")[2]
+    name = (told.stack or "").rpartition("/")[2]
     if is_project(paths[0]):
         name = choose_stack(read_project(paths[0]), name or None)
-    name = name or DEFAULT_STACK
+    name = name or told.state.stack[1] or DEFAULT_STACK
     if name.startswith(".") or os.sep in name:
         raise FleetError([Problem(f'"{name}" cannot be the name of a folder', hint="--stack NAME")])
     return name
@@ -91,13 +92,22 @@ def _last(folder: Path) -> Path | None:
 
 
 def _report(document: Document, folder: Path, state: str, files: dict[str, str]) -> None:
-    for name, text in words.warnings(document):
-        click.echo(f"warning: {name}: {words.one_line(text)}", err=True)
+    """Say what is lost, what may surprise, and what was written; nothing is written where the update is refused."""
     if line := words.confirmation(document):
         click.echo(line, err=True)
+    for _, lost in words.leaving(document):
+        click.echo(lost)
+    for name, text in words.warnings(document):
+        click.echo(f"warning: {name}: {words.one_line(text)}", err=True)
+    click.echo(words.summary(document))
+    if document["refused"]:
+        click.echo(f"planned {_start(state)}; wrote nothing")
+        return
     manifests = [path for path in files if path not in (DECISIONS, STATE) and not path.endswith("/")]
     wrote = words.count(len(manifests), "manifest")
     members = words.count(len({path.partition("/")[0] for path in manifests}), "member")
-    start = f"from {state}" if state else "as a new fleet"
-    click.echo(words.summary(document))
-    click.echo(f"planned {start}; wrote {wrote} of {members} to {folder}")
+    click.echo(f"planned {_start(state)}; wrote {wrote} of {members} to {folder}")
+
+
+def _start(state: str) -> str:
+    return f"from {state}" if state else "as a new fleet"

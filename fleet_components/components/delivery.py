@@ -61,11 +61,13 @@ class SubjectDelivery(pulumi.ComponentResource):
         decisions: by member name: rank, wave and revision; of a template revision and replicas.
         decided: what was decided and why, known at once.
         bindings: by member name, what stands once all objects of the member stand.
+        last: the bindings of the last wave, behind all others.
     """
 
     decisions: pulumi.Output[Mapping[str, Mapping[str, int]]]
     decided: Decided
     bindings: Mapping[str, pulumi.Resource]
+    last: Sequence[pulumi.Resource]
 
     def __init__(
         self, decided: Decided, args: DeliveryArgs, first: Sequence[SubjectDelivery], parent: pulumi.Resource
@@ -80,7 +82,7 @@ class SubjectDelivery(pulumi.ComponentResource):
         self.decided, self._args = decided, args
         decision = self._decide()
         self.decisions = decision.decisions
-        self.bindings = self._deliver(decision, first)
+        self.bindings, self.last = self._deliver(decision, first)
         self._report()
         self.register_outputs({"decisions": self.decisions})
 
@@ -98,8 +100,14 @@ class SubjectDelivery(pulumi.ComponentResource):
         alias = self._args.former.alias(token, self._name, self._formerly)
         return kind(self._name, props, pulumi.ResourceOptions.merge(pulumi.ResourceOptions(parent=self), alias))
 
-    def _deliver(self, decision: pulumi.Resource, first: Sequence[SubjectDelivery]) -> dict[str, pulumi.Resource]:
-        """Register the targets, wave by wave; nothing is registered when the decision is refused."""
+    def _deliver(
+        self, decision: pulumi.Resource, first: Sequence[SubjectDelivery]
+    ) -> tuple[dict[str, pulumi.Resource], Sequence[pulumi.Resource]]:
+        """Register the targets, wave by wave; nothing is registered when the decision is refused.
+
+        Returns:
+            The bindings by member, and those of the last wave, or the decision where there is none.
+        """
         bindings: dict[str, pulumi.Resource] = {}
         waits = {wave.number: wave.wait_seconds for wave in self.decided.outcome.rollout.waves}
         before: list[pulumi.Resource] = []
@@ -114,7 +122,7 @@ class SubjectDelivery(pulumi.ComponentResource):
                 bindings[cluster] = self._target(cluster, [decision, *after, *needed]).binding
             before = [bindings[cluster] for cluster in clusters]
             seconds = waits.get(number, 0)
-        return bindings
+        return bindings, before or [decision]
 
     def _target(self, cluster: str, after: After) -> Target:
         args, delivery = self._args, self.decided.deliveries[cluster]

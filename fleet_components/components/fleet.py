@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import attrs
 import pulumi
@@ -59,7 +59,6 @@ class Fleet(pulumi.ComponentResource):
         former = Former(self.plan)
         alias = former.alias(names.FLEET, name, former.fleet)
         super().__init__(names.FLEET, name, {}, pulumi.ResourceOptions.merge(alias, opts))
-        self._enroll(name, args, former)
         identification = Identification(name, members, self.plan, former, not args.render_to, self)
         providers = self._reach(name, args, identification)
         delivery = DeliveryArgs(
@@ -75,6 +74,8 @@ class Fleet(pulumi.ComponentResource):
         self._deliver(delivery)
         self._report()
         delivered = {**self.placements, **self.templates}
+        last = [binding for one in delivered.values() for binding in one.last]
+        self._enroll(args, former, [*last, *(providers.declared() if not last else ())])
         self.register_outputs({key: one.decisions for key, one in delivered.items()})
 
     @classmethod
@@ -92,8 +93,13 @@ class Fleet(pulumi.ComponentResource):
             args = provision(name, args)
         return cls(name, args, opts)
 
-    def _enroll(self, name: str, args: FleetArgs, former: Former) -> None:
-        plan = self.plan
+    def _enroll(self, args: FleetArgs, former: Former, after: Sequence[pulumi.Resource]) -> None:
+        """Remember the members, once all else stands.
+
+        It is a seal as well: a program from which the fleet has gone would delete everything without any check.
+        What depends on others is deleted before them, and this cannot be deleted.
+        """
+        plan, name = self.plan, self.plan.options.fleet
         props = {
             "key": name,
             "format": FORMAT,
@@ -105,8 +111,7 @@ class Fleet(pulumi.ComponentResource):
             **({"redacted": True} if plan.past.redacted else {}),
             dynamic.FEED: feed_plan(plan),
         }
-        # A program from which the fleet has gone would delete everything without any check: this stops it.
-        options = pulumi.ResourceOptions(parent=self, protect=args.protect)
+        options = pulumi.ResourceOptions(parent=self, protect=args.protect, depends_on=list(after))
         alias = former.alias(names.ROSTER, name, former.fleet)
         dynamic.Roster(name, props, pulumi.ResourceOptions.merge(options, alias))
 

@@ -43,6 +43,10 @@ class MemberProviders:
         self._former, self._after = former, after
         self._declared: dict[tuple[str, bool], pulumi.ProviderResource] = {}
 
+    def declared(self) -> tuple[pulumi.ProviderResource, ...]:
+        """The providers that were needed so far."""
+        return tuple(self._declared.values())
+
     def for_object(self, cluster: str, data: Mapping[str, Any], *, adopts: bool) -> pulumi.ProviderResource:
         """The provider of a member for one of its objects."""
         return self.of(cluster, adopts=adopts)
@@ -88,4 +92,5 @@ class MemberProviders:
 def identifier_of(plan: FleetPlan, member: Member) -> str:
     """What the provider calls a cluster: what it called it before, so that a new name replaces nothing."""
     known = plan.past.members.get(member.name)
-    return member.identifier or (known.identifier if known else "") or member.name
+    # Objects of a provider that calls its cluster otherwise are made anew, and then deleted: on the same cluster.
+    return (known.identifier if known else "") or member.identifier or member.name

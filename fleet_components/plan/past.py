@@ -176,8 +176,8 @@ class Past:
 
 def fleets_of(resources: Iterable[StoredResource]) -> tuple[str, ...]:
     """The names of the fleets of a stack."""
-    rosters = (resource for resource in resources if Urn.parse(resource.urn).type == names.ROSTER)
-    return tuple(sorted({str((roster.outputs or roster.inputs)["fleet"]) for roster in rosters}))
+    members = (resource for resource in resources if Urn.parse(resource.urn).type == names.MEMBER)
+    return tuple(sorted({str((member.outputs or member.inputs)["fleet"]) for member in members}))
 
 
 class _Reader:
@@ -233,7 +233,7 @@ class _Reader:
             records=self.records,
             done=dict(done),
             standing=tuple(self._standing(place, urn) for place, urn in self.objects),
-            members={name: self._member(name) for name in self.roster.get("members") or {}},
+            members={name: self._member(name) for name in {**dict.fromkeys(self.members), **self._roster_members}},
             waiting=self.roster.get("waiting") or {},
             protected=frozenset(self.protected),
             settings=Settings.from_wire(self.roster.get("settings")),
@@ -243,6 +243,11 @@ class _Reader:
             others=self.others,
             urns=self.urns,
         )
+
+    @property
+    def _roster_members(self) -> Mapping[str, Any]:
+        """What the roster says; it comes last, so that it may not be there after a first update that broke."""
+        return self.roster.get("members") or {}
 
     def _standing(self, place: names.Place, urn: Urn) -> Standing:
         component = next((t.rpartition(":")[2] for t in reversed(urn.types) if t in _COMPONENTS), "Placement")
@@ -259,7 +264,7 @@ class _Reader:
     def _member(self, name: str) -> KnownMember:
         told = self.members.get(name) or {}
         return KnownMember(
-            state=str(self.roster["members"][name]),
+            state=str(self._roster_members.get(name) or DECLARED),
             identifier=str(told.get("identifier") or ""),
             identity=str(told.get("identity") or ""),
             uid=str(told.get("uid") or ""),

@@ -87,9 +87,12 @@ def test_the_sample_fits_azures_schemas(sample: world.Run) -> None:
 def test_the_sample_is_placed_before_its_clusters_exist(sample: world.Run) -> None:
     where: dict[str, set[str]] = {}
     for resource in sample.of_type("Binding"):
-        where.setdefault(resource.inputs["placement"], set()).add(resource.inputs["cluster"])
+        where.setdefault(resource.inputs["subject"], set()).add(resource.inputs["cluster"])
     # A core of the declared sizes costs least in eastus2, then in northeurope.
-    assert where == {"shop": {"eus-1", "neu-1"}, "agents": {"eus-1", "neu-1", "neu-batch", "weu-1"}}
+    assert where == {
+        "ClusterResourcePlacement/shop": {"eus-1", "neu-1"},
+        "ClusterResourcePlacement/agents": {"eus-1", "neu-1", "neu-batch", "weu-1"},
+    }
 
 
 def test_a_fleet_that_declares_nothing_is_left_alone() -> None:

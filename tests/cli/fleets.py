@@ -152,17 +152,17 @@ def run(
     return CliRunner().invoke(fleet, [str(arg) for arg in args], input=stdin, env=surroundings, catch_exceptions=False)
 
 
-def plan(*args: object) -> dict[str, Any]:
-    """The document of a plan."""
+def plan(*args: object, status: int = 0) -> dict[str, Any]:
+    """The document of a plan; with status 3 of one that is refused."""
     result = run("plan", *args, "-o", "json")
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == status, result.output
     document: dict[str, Any] = json.loads(result.stdout)
     return document
 
 
 def clusters(document: Mapping[str, Any], placement: str = "shop") -> dict[str, str]:
     """What happens to each member of a placement."""
-    found = next(one for one in document["placements"] if one["key"] == placement)
+    found = next(one for one in document["subjects"] if one["key"] == placement)
     return {cluster["name"]: cluster["change"] for cluster in found["clusters"]}
 
 

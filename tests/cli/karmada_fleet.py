@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -61,17 +62,27 @@ class World:
         (project / "__main__.py").write_text('from fleet_components import Fleet\n\nFleet.from_config("dev")\n')
         (project / "Pulumi.dev.yaml").write_text("config:\n  fleet:source: fleet\n  fleet:render: out\n")
 
-    def render(self, *arguments: str, project: bool = False) -> dict[str, str]:
-        """Render, the directory or the project; the manifests by path."""
-        source = self.root / "project" if project else self.folder
-        said("render", source, "--out", self.root / "out", *arguments)
+    def render(self, *arguments: str, project: bool = False, confirm: str = "") -> dict[str, str]:
+        """Render, the directory or the project, and confirm a loss with its token; the manifests by path."""
+        confirmed = ("--confirm", confirm) if confirm else ()
+        said(*self._rendering(project), *arguments, *confirmed)
         stack = self.root / "out" / ("dev" if project else "local")
         files = (path for path in stack.rglob("*.yaml") if path.parent != stack)
         return {str(path.relative_to(stack)): path.read_text() for path in sorted(files)}
 
-    def up(self) -> dict[tuple[str, str, str], Any]:
+    def refused(self, *, project: bool = False) -> str:
+        """The token of what a render refuses to lose."""
+        result = run(*self._rendering(project), width=240)
+        assert result.exit_code == 3, result.output
+        (token,) = re.findall(r"(?:fleet:confirm=|--confirm )(\w+)", result.stderr)
+        return str(token)
+
+    def _rendering(self, project: bool) -> tuple[object, ...]:
+        return "render", self.root / "project" if project else self.folder, "--out", self.root / "out"
+
+    def up(self, confirm: str = "") -> dict[tuple[str, str, str], Any]:
         """Update the stack of the program, which renders; what the Kubernetes provider is given, by member."""
-        config = {"fleet:source": str(self.folder), "fleet:render": "out"}
+        config = {"fleet:source": str(self.folder), "fleet:render": "out", "fleet:confirm": confirm}
         done = run_program(
             lambda: Fleet.from_config("dev"),
             state=self.state,

@@ -18,7 +18,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def members(folder: Path, *args: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(run("explain", folder, *args, "-o", "json").stdout)["placements"][0][
+    found: list[dict[str, Any]] = json.loads(run("explain", folder, *args, "-o", "json").stdout)["subjects"][0][
         "members"
     ]
     return found
@@ -77,6 +77,6 @@ def test_a_member_that_stays_against_the_policy_says_so(folder: Path, tmp_path: 
     found = json.loads(
         run("explain", folder, "shop", "dublin", "--state", tmp_path / "out/local/state.json", "-o", "json").stdout
     )
-    (dublin,) = found["placements"][0]["members"]
+    (dublin,) = found["subjects"][0]["members"]
     assert dublin["selected"]
     assert "stays although" in dublin["summary"]

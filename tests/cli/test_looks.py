@@ -45,6 +45,7 @@ def golden(name: str, text: str) -> None:
 COMMANDS = {
     "plan": ("plan", ".", "--state", "../out/local/state.json"),
     "diff": ("plan", ".", "--state", "../out/local/state.json", "--diff"),
+    "refused": ("plan", "members.yaml", "shop.yaml", "--state", "../out/local/state.json"),
     "explain": ("explain", ".", "shop"),
     "explain-all": ("explain", "."),
 }
@@ -70,6 +71,7 @@ def test_piped_lines_are_whole(folder: Path, name: str) -> None:
 
 def test_markdown(folder: Path) -> None:
     golden("plan.md", run(*COMMANDS["diff"], "-o", "markdown").stdout)
+    golden("refused.md", run(*COMMANDS["refused"], "-o", "markdown").stdout)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -110,10 +112,10 @@ def test_colours_are_for_terminals_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("placements", [1, 40, 3000])
 def test_markdown_is_short_enough_for_a_comment(tmp_path: Path, placements: int) -> None:
     document = plan(write(tmp_path))
-    one = document["placements"][0]
+    one = document["subjects"][0]
     one["clusters"] *= 20
     one["notPicked"]["shown"] *= 3
-    document["placements"] = [{**one, "key": f"placement-{number}"} for number in range(placements)]
+    document["subjects"] = [{**one, "key": f"placement-{number}"} for number in range(placements)]
     text = to_markdown(document, diff=True)
     assert len(text) < LIMIT
     assert text.count("<details>") == text.count("</details>")
@@ -125,6 +127,6 @@ def test_markdown_is_short_enough_for_a_comment(tmp_path: Path, placements: int)
 
 def test_markdown_keeps_what_users_wrote_inside_its_cells(tmp_path: Path) -> None:
     document = plan(write(tmp_path))
-    document["placements"][0]["clusters"][0]["why"] = "a | b\n<script>`x`"
+    document["subjects"][0]["clusters"][0]["why"] = "a | b\n<script>`x`"
     row = next(line for line in to_markdown(document).splitlines() if "script" in line)
     assert "a \\| b &lt;script>'x'" in row

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.cli.fleets import FLEET, PLACEMENT, PROJECT, clusters, edit, plan, ru
 
 DEV, PROD = "stacks/Pulumi.dev.yaml", "stacks/Pulumi.prod.yaml"
 LOST = {"amsterdam": "zurich", "dublin": "oslo"}
+MORE_LOST = {**LOST, "virginia": "oregon"}
 AT_ONCE = ("maxUnavailable: 1, maxSurge: 1", "maxUnavailable: 100%, maxSurge: 100%")
 AGAIN = {
     "again.yaml": PLACEMENT.replace("name: shop}\nspec", "name: again}\nspec").replace("name: shop}", "name: other}"),
@@ -134,9 +136,9 @@ def test_refusals_of_one_object_come_in_the_order_of_its_lines(folder: Path) -> 
     assert lines == sorted(lines)
 
 
-def lose(folder: Path) -> None:
-    """Take all members that two placements have, at once."""
-    for old, new in LOST.items():
+def lose(folder: Path, lost: Mapping[str, str]) -> None:
+    """Take members at once, all that two placements have among them."""
+    for old, new in lost.items():
         edit(folder / "members.yaml", f"name: {old}\n", f"name: {new}\n")
     for file in (file for name in ("placement.yaml", "again.yaml") if (file := folder / name).exists()):
         edit(file, *AT_ONCE)
@@ -146,10 +148,12 @@ def test_several_tokens_are_confirmed_with_one_command(project: Path, tmp_path: 
     write(project / "stacks" / "fleet", AGAIN)
     assert run("render", ".", "--stack", "dev", "--out", tmp_path / "out").exit_code == 0
     state = tmp_path / "out" / "dev" / "state.json"
-    lose(project / "stacks" / "fleet")
-    *hints, line = refused("plan", ".", "--stack", "dev", "--state", state)
-    tokens = re.findall(r"fleet:confirm=(\w+)", "\n".join(hints))
+    lose(project / "stacks" / "fleet", MORE_LOST)
+    result = run("plan", ".", "--stack", "dev", "--state", state)
+    assert result.exit_code == 3
+    tokens = re.findall(r"fleet:confirm=(\w+)", result.stderr)
     assert len(set(tokens)) == 2
+    line = next(line for line in result.stdout.splitlines() if line.startswith("if all"))
     assert line == f"if all of them are meant: pulumi config set fleet:confirm {','.join(tokens)}"
     edit(project / DEV, "../rendered\n", f"../rendered\n  fleet:confirm: {line.rpartition(' ')[2]}\n")
     document = plan(".", "--stack", "dev", "--state", state)
@@ -159,23 +163,24 @@ def test_several_tokens_are_confirmed_with_one_command(project: Path, tmp_path: 
 def test_a_plan_of_a_directory_lists_the_tokens_too(folder: Path) -> None:
     write(folder, AGAIN)
     assert run("render", ".", "--out", "../out").exit_code == 0
-    lose(folder)
+    lose(folder, MORE_LOST)
     args = ("plan", ".", "--state", "../out/local/state.json")
     for text in (
         run(*args, width=50).stdout,
         run(*args, "-o", "markdown").stdout,
         run("render", ".", "--out", "../out").stderr,
     ):
-        tokens = list(dict.fromkeys(re.findall(r"fleet:confirm=(\w+)", text.replace("\n", ""))))
+        tokens = list(dict.fromkeys(re.findall(r"--confirm\s+(\w+)", text)))
         assert len(tokens) == 2
-        assert f"if all of them are meant: pulumi config set fleet:confirm {','.join(tokens)}" in text
+        assert f"if all of them are meant: --confirm {tokens[0]} --confirm {tokens[1]}" in text
+        assert "pulumi config" not in text
 
 
 def test_one_token_needs_no_list(folder: Path) -> None:
     assert run("render", ".", "--out", "../out").exit_code == 0
-    lose(folder)
+    lose(folder, LOST)
     text = run("plan", ".", "--state", "../out/local/state.json").stdout
-    assert text.count("fleet:confirm") == 1
+    assert text.count("--confirm") == 1
 
 
 def test_labels_that_no_member_has_are_told_with_those_that_they_have(folder: Path) -> None:
@@ -183,7 +188,7 @@ def test_labels_that_no_member_has_are_told_with_those_that_they_have(folder: Pa
     hint = "no member has environment=staging; for environment the members have production (3), test (1)"
     assert hint in run("explain", ".").stdout
     assert hint in run("explain", ".", "shop").stdout
-    (placement,) = json.loads(run("explain", ".", "-o", "json").stdout)["placements"]
+    (placement,) = json.loads(run("explain", ".", "-o", "json").stdout)["subjects"]
     assert placement["hints"] == [hint]
 
 
@@ -198,7 +203,7 @@ def test_labels_that_no_member_has_are_told_with_those_that_they_have(folder: Pa
 )
 def test_what_is_told_of_labels(folder: Path, labels: str, hints: list[str]) -> None:
     edit(Path("placement.yaml"), "{environment: production}", labels)
-    (placement,) = json.loads(run("explain", ".", "-o", "json").stdout)["placements"]
+    (placement,) = json.loads(run("explain", ".", "-o", "json").stdout)["subjects"]
     assert [hint.partition("; ")[2] for hint in placement["hints"]] == hints
 
 

@@ -11,6 +11,7 @@ import yaml
 
 from tests.cli.fleets import FLEET, PLACEMENT, SECRET, clusters, edit, plan, run, write
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 MANY = "{key: maintenance, operator: Exists}"
 TOLERATES = f"    tolerations: [{MANY}]\n    affinity:\n"
 
@@ -28,7 +29,7 @@ def state(folder: Path, tmp_path: Path) -> Path:
 
 
 def shop(document: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = document["placements"][0]
+    found: dict[str, Any] = document["subjects"][0]
     return found
 
 
@@ -64,6 +65,7 @@ def test_a_new_content_goes_wave_by_wave(folder: Path, state: Path) -> None:
                     "new": "nginx:1.28.0",
                 }
             ],
+            "immutable": [],
         }
     ]
 
@@ -125,12 +127,46 @@ def test_yaml_and_json_say_the_same(folder: Path) -> None:
 
 def test_keys_are_stable(folder: Path) -> None:
     document = plan(folder)
-    assert list(document) == ["version", "fleet", "state", "asOf", "members", "placements", "totals"]
-    assert list(shop(document)) == [
-        *("kind", "key", "source", "policy", "revision", "objects", "content", "clusters"),
-        *("notPicked", "rollout", "warnings", "skipped", "status"),
+    assert document["version"] == 2
+    assert list(document) == [
+        *(
+            "version",
+            "fleet",
+            "state",
+            "asOf",
+            "members",
+            "refused",
+            "gone",
+            "replaced",
+            "subjects",
+            "warnings",
+            "totals",
+        )
     ]
-    assert list(shop(document)["clusters"][0]) == ["name", "change", "wave", "rank", "revision", "scores", "why"]
+    assert list(document["gone"]) == ["subjects", "members", "objects", "summary"]
+    assert list(shop(document)) == [
+        *("name", "kind", "key", "source", "policy", "policies", "revision", "objects", "content", "departures"),
+        *("clusters", "notPicked", "rollout", "division", "unfulfilled", "hints", "due", "left", "warnings"),
+        *("skipped", "requiredBy", "status"),
+    ]
+    assert list(shop(document)["clusters"][0]) == [
+        *("name", "change", "wave", "rank", "revision", "replicas", "scores", "why")
+    ]
+
+
+def test_what_goes_wrong_has_stable_keys_too(folder: Path, state: Path) -> None:
+    lose_both(folder)
+    document = plan(folder, "--state", state, status=3)
+    assert list(document["refused"][0]) == ["subject", "what", "hint", "token", "field", "file", "line"]
+    assert list(document["gone"]["objects"][0]) == ["subject", "member", "object", "fate", "to"]
+    assert list(document["gone"]["summary"][0]) == ["weight", "text"]
+    assert shop(document)["departures"] == document["gone"]["objects"]
+
+
+def test_a_template_has_the_keys_of_a_placement(folder: Path) -> None:
+    (template,) = plan(EXAMPLES / "karmada-static-weights")["subjects"]
+    assert list(template) == list(shop(plan(folder)))
+    assert (template["name"], template["kind"]) == (f"Template/{template['key']}", "Template")
 
 
 @pytest.mark.parametrize("form", ["table", "json", "yaml", "markdown"])
@@ -150,21 +186,33 @@ def test_a_changed_secret_shows_that_it_changed_and_not_how(folder: Path, tmp_pa
     assert "planted" not in result.stdout
 
 
-def test_an_object_of_two_placements_is_warned_of(folder: Path) -> None:
+def test_an_object_of_two_placements_is_refused(folder: Path) -> None:
     (folder / "again.yaml").write_text(PLACEMENT.replace("name: shop}\nspec", "name: again}\nspec"))
-    warnings = [warning for one in plan(folder)["placements"] for warning in one["warnings"]]
-    assert any(
-        "Namespace shop is brought to amsterdam, dublin by ClusterResourcePlacement/again" in w for w in warnings
-    )
+    document = plan(folder, status=3)
+    refused = {one["subject"]: one for one in document["refused"]}
+    assert set(refused) == {
+        *("Namespace shop", "ConfigMap shop/storefront", "Secret shop/payment", "Deployment shop/storefront")
+    }
+    both = "is brought to amsterdam, dublin by ClusterResourcePlacement/again and ClusterResourcePlacement/shop"
+    assert refused["Namespace shop"]["what"] == both
+    assert "let one of them select it" in refused["Namespace shop"]["hint"]
+    assert {one["token"] for one in document["refused"]} == {None}
+    assert clusters(document, "again") == clusters(document) == {"amsterdam": "joins", "dublin": "joins"}
 
 
-def test_a_great_loss_is_warned_of_with_the_token(folder: Path, state: Path) -> None:
+def lose_both(folder: Path) -> None:
+    """Take both members that the placement has, at once."""
     for old, new in (("amsterdam", "zurich"), ("dublin", "oslo")):
         edit(folder / "members.yaml", f"name: {old}\n", f"name: {new}\n")
     edit(folder / "placement.yaml", "maxUnavailable: 1, maxSurge: 1", "maxUnavailable: 100%, maxSurge: 100%")
-    (warning,) = shop(plan(folder, "--state", state))["warnings"]
-    assert "placement shop would lose 2 of 2 clusters" in warning
-    assert "fleet:confirm=" in warning
+
+
+def test_a_great_loss_is_refused_with_the_token(folder: Path, state: Path) -> None:
+    lose_both(folder)
+    (refused,) = plan(folder, "--state", state, status=3)["refused"]
+    assert refused["subject"] == "ClusterResourcePlacement/shop"
+    assert "would lose 6 objects on 2 members (amsterdam, dublin), 6 of the 6" in refused["what"]
+    assert refused["hint"] == f"if that is meant, allow exactly this once: --confirm {refused['token']}"
 
 
 def test_a_named_member_that_is_not_there_is_warned_of_with_its_line(folder: Path) -> None:

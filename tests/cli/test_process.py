@@ -19,13 +19,14 @@ def execute(*args: object, code: str = "", **env: str) -> subprocess.CompletedPr
     return subprocess.run(command, check=False, capture_output=True, text=True, env={**os.environ, **env})
 
 
-def test_ends_with_0_1_or_2(tmp_path: Path) -> None:
+def test_ends_with_0_or_1(tmp_path: Path) -> None:
     folder = write(tmp_path)
     done, refused, wrong = execute("plan", folder), execute("plan", tmp_path / "nowhere"), execute("plan")
     assert (done.returncode, done.stderr) == (0, "")
     assert (refused.returncode, refused.stdout) == (1, "")
     assert refused.stderr.startswith("error: ")
-    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert (wrong.returncode, wrong.stdout) == (1, "")
+    assert wrong.stderr.startswith("Usage: ")
 
 
 def test_a_fault_of_a_program_shows_its_traceback(tmp_path: Path) -> None:

@@ -72,14 +72,14 @@ def test_a_new_stack_creates_everything(project: Path) -> None:
     document = plan(project)
     assert document["fleet"] == {"project": "web", "stack": "dev", "directory": str(project)}
     assert clusters(document) == {"amsterdam": "joins", "dublin": "joins"}
-    assert document["totals"]["resources"] == {"create": 19, "update": 0, "delete": 0, "same": 0}
-    deployment = resource(document, "shop@dublin/shop/storefront", "Deployment")
+    assert document["totals"]["resources"] == {"create": 24, "update": 0, "replace": 0, "delete": 0, "same": 0}
+    deployment = resource(document, "dev/shop@dublin/shop/storefront", "Deployment")
     stem = "urn:pulumi:dev::web::fleet:index:Fleet"
     target = f"{stem}$fleet:index:Placement$fleet:index:Target"
-    assert deployment["urn"] == f"{target}$kubernetes:apps/v1:Deployment::shop@dublin/shop/storefront"
-    assert deployment["parent"] == f"{target}::shop@dublin"
+    assert deployment["urn"] == f"{target}$kubernetes:apps/v1:Deployment::dev/shop@dublin/shop/storefront"
+    assert deployment["parent"] == f"{target}::dev/shop@dublin"
     assert deployment["provider"] == f"{stem}$pulumi:providers:kubernetes::dev/dublin"
-    assert any("ConfigMap::shop@dublin/shop/storefront" in urn for urn in deployment["dependencies"])
+    assert any("ConfigMap::dev/shop@dublin/shop/storefront" in urn for urn in deployment["dependencies"])
     assert deployment["inputs"]["spec"]["replicas"] == 3
     assert list(deployment) == [
         *("urn", "type", "name", "change", "differences", "uncompared", "parent"),
@@ -101,11 +101,11 @@ def test_a_change_shows_just_what_it_touches(project: Path, save: Save) -> None:
     edit(project / "stacks/fleet/shop.yaml", "nginx:1.27.5", "nginx:1.28.0")
     document = plan(project, "--state", state)
     assert changed(document) == {
-        "Placement shop": "update",
-        **{f"Deployment shop@{c}/shop/storefront": "update" for c in ("amsterdam", "dublin")},
-        **{f"Binding shop@{c}": "update" for c in ("amsterdam", "dublin")},
+        "Placement dev/shop": "update",
+        **{f"Deployment dev/shop@{c}/shop/storefront": "update" for c in ("amsterdam", "dublin")},
+        **{f"Binding dev/shop@{c}": "update" for c in ("amsterdam", "dublin")},
     }
-    assert resource(document, "shop@dublin/shop/storefront", "Deployment")["differences"] == [
+    assert resource(document, "dev/shop@dublin/shop/storefront", "Deployment")["differences"] == [
         {"field": "spec.template.spec.containers[0].image", "old": "nginx:1.27.5", "new": "nginx:1.28.0"}
     ]
     text = run("plan", ".", "--state", state, "--diff").stdout
@@ -120,12 +120,12 @@ def test_a_member_that_leaves_takes_its_resources_along(project: Path, save: Sav
     document = plan(project, "--state", state)
     assert clusters(document) == {"zurich": "joins", "amsterdam": "leaves", "dublin": "stays"}
     changes = changed(document)
-    assert changes["Deployment shop@amsterdam/shop/storefront"] == "delete"
-    assert changes["Deployment shop@zurich/shop/storefront"] == "create"
+    assert changes["Deployment dev/shop@amsterdam/shop/storefront"] == "delete"
+    assert changes["Deployment dev/shop@zurich/shop/storefront"] == "create"
     assert changes["kubernetes dev/amsterdam"] == "delete"
     assert changes["Roster dev"] == "update"
-    assert "Deployment shop@dublin/shop/storefront" not in changes
-    assert resource(document, "shop@amsterdam/shop", "Namespace")["options"] == {"retainOnDelete": True}
+    assert "Deployment dev/shop@dublin/shop/storefront" not in changes
+    assert resource(document, "dev/shop@amsterdam/shop", "Namespace")["options"] == {"retainOnDelete": True}
     assert "- Namespace shop  forgotten, not deleted" in run("plan", ".", "--state", state).stdout
 
 
@@ -147,7 +147,7 @@ def test_secrets_are_compared_where_the_state_shows_them(project: Path, save: Sa
     edit(project / "stacks/Pulumi.dev.yaml", "fleet:render: ../rendered", f"fleet:kubeconfigs: {kubeconfigs}")
     state = save()
     edit(project / "stacks/fleet/shop.yaml", SECRET, "another-planted")
-    differences = resource(plan(project, "--state", state), "shop@dublin/shop/payment")["differences"]
+    differences = resource(plan(project, "--state", state), "dev/shop@dublin/shop/payment")["differences"]
     assert differences == [{"field": "stringData", "old": "[secret]", "new": "[secret]"}]
 
 
@@ -175,8 +175,9 @@ def test_a_great_loss_is_refused_with_its_token(project: Path, save: Save) -> No
     for old, new in (("amsterdam", "zurich"), ("dublin", "oslo")):
         edit(project / "stacks/fleet/members.yaml", f"name: {old}\n", f"name: {new}\n")
     refused = run("plan", ".", "--state", state)
-    assert refused.exit_code == 1
-    assert "placement shop would lose 2 of 2 clusters" in refused.stderr
+    assert refused.exit_code == 3
+    lost = "ClusterResourcePlacement/shop: would lose 6 objects on 2 members (amsterdam, dublin), 6 of the 6"
+    assert lost in refused.stderr
     token = refused.stderr.partition("fleet:confirm=")[2][:8]
     edit(project / "stacks/Pulumi.dev.yaml", "../rendered\n", f"../rendered\n  fleet:confirm: {token}\n")
     assert clusters(plan(project, "--state", state))["zurich"] == "joins"
@@ -196,7 +197,7 @@ def test_encrypted_configuration_stays_unread(project: Path) -> None:
     secure = "{amsterdam: {secure: v1:ciphertext}, dublin: {secure: v1:ciphertext}}"
     edit(project / "stacks/Pulumi.dev.yaml", "fleet:render: ../rendered", f"fleet:kubeconfigs: {secure}")
     document = plan(project)
-    provider = resource(document, "dev/dublin")
+    provider = resource(document, "dev/dublin", "kubernetes")
     assert provider["inputs"]["kubeconfig"] == "[secret]"
     assert "ciphertext" not in json.dumps(document)
 
@@ -229,10 +230,13 @@ def test_the_program_runs_where_pulumi_would_run_it(project: Path) -> None:
 
 def test_warnings_of_a_selection_are_told(project: Path) -> None:
     edit(project / "stacks/fleet/shop.yaml", "metadata: {name: shop}", "metadata: {name: shop, finalizers: [x.io/y]}")
-    (message,) = plan(project)["messages"]
-    assert message["level"] == "warning"
-    assert "finalizers go along" in message["text"]
-    assert "warning: " in run("plan", ".").stdout
+    document = plan(project)
+    (warning,) = document["subjects"][0]["warnings"]
+    assert "finalizers go along" in warning
+    assert document["messages"] == []
+    text = run("plan", ".").stdout
+    assert "warning: " in text
+    assert text.count("finalizers go along") == 1
 
 
 def test_ids_are_those_of_the_state_or_not_known_yet(project: Path, tmp_path: Path) -> None:
@@ -268,5 +272,5 @@ def test_the_time_on_the_command_line_wins(project: Path) -> None:
 def test_a_project_is_explained_like_its_directory(project: Path) -> None:
     of_project = run("explain", ".", "shop", "-o", "json")
     of_directory = run("explain", "stacks/fleet", "shop", "-o", "json")
-    members = [json.loads(result.stdout)["placements"][0]["members"] for result in (of_project, of_directory)]
+    members = [json.loads(result.stdout)["subjects"][0]["members"] for result in (of_project, of_directory)]
     assert members[0] == members[1]

@@ -40,7 +40,7 @@ def test_fits_a_narrow_terminal() -> None:
 
 def test_a_plan_as_json_has_the_templates() -> None:
     document = json.loads(said("plan", WEIGHTS, "-o", "json"))
-    (template,) = document["templates"]
+    (template,) = document["subjects"]
     shares = {cluster["name"]: cluster["replicas"]["new"] for cluster in template["clusters"]}
     assert shares == {"member1": 2, "member2": 2}
     assert {cluster["change"] for cluster in template["clusters"]} == {"joins"}
@@ -50,20 +50,20 @@ def test_a_plan_as_json_has_the_templates() -> None:
 def test_a_comment_on_a_pull_request_has_the_templates() -> None:
     text = said("plan", WEIGHTS, "-o", "markdown")
     assert f"<summary>Template <b>{KEY}</b>: 2 join</summary>" in text
-    assert "| member1 | joins | -> 2 | -> 0 | has 2 of 4 replicas |" in text
+    assert "| member1 | joins | 1 | -> 2 | -> 0 | has 2 of 4 replicas |" in text
     assert "- PropagationPolicy default/nginx-propagation has it: selects it by name" in text
 
 
 def test_an_explanation_tells_the_division_in_words() -> None:
-    (template,) = json.loads(said("explain", WEIGHTS, KEY, "-o", "json"))["templates"]
+    (template,) = json.loads(said("explain", WEIGHTS, KEY, "-o", "json"))["subjects"]
     assert template["division"]
     assert template["division"][0] in said("explain", WEIGHTS, KEY)
 
 
 def test_an_explanation_of_one_member() -> None:
     text = said("explain", WEIGHTS, KEY, "member3")
-    assert "not picked: member3" in text
-    assert "joins" not in text
+    assert "member3  could take it, but 2 others are chosen" in text
+    assert "member1  " not in text
     assert 'there is no member "member9"' in run("explain", WEIGHTS, KEY, "member9").stderr
     wrong = run("explain", WEIGHTS, "default/Deployment/ngnix").stderr
     assert f"did you mean {KEY}?" in wrong
@@ -82,7 +82,7 @@ def test_a_project_shows_its_templates(tmp_path: Path) -> None:
     (tmp_path / "__main__.py").write_text('from fleet_components import Fleet\n\nFleet.from_config("dev")\n')
     (tmp_path / "Pulumi.dev.yaml").write_text(f"config:\n  fleet:source: {WEIGHTS}\n  fleet:render: out\n")
     plan = json.loads(said("plan", tmp_path, "-o", "json"))
-    assert [template["key"] for template in plan["templates"]] == [KEY]
+    assert [template["key"] for template in plan["subjects"]] == [KEY]
     assert {r["change"] for r in plan["resources"]} == {"create"}
     assert plan["messages"] == []
 
@@ -119,8 +119,8 @@ def test_secrets_are_not_written_unless_asked_for(world: World) -> None:
 def contents(state: Path) -> list[Any]:
     from fleet_components.content.revision import decompress
 
-    templates = json.loads(state.read_text())["templates"].values()
-    texts = [text for record in templates for text in record["contents"].values()]
+    resources = json.loads(state.read_text())["resources"].values()
+    texts = [text for one in resources for text in one["outputs"].get("contents", {}).values()]
     assert texts
     return [decompress(text) for text in texts]
 
@@ -158,10 +158,13 @@ def test_an_object_that_an_override_renames_onto_another_is_refused(world: World
         policy=policy(resourceSelectors=selector, placement=on("a")),
     )
     refused = run("render", world.folder, "--out", world.root / "out")
-    assert refused.exit_code == 1
-    assert f"Deployment shop/web: is brought to a by shop/Deployment/other and by {WEB}" in refused.stderr
+    assert refused.exit_code == 3
+    both = f"Deployment shop/web: is brought to a by Template/shop/Deployment/other and Template/{WEB}"
+    assert both in refused.stderr
     assert not (world.root / "out").exists()
-    assert "is brought to a by" in said("plan", world.folder)
+    planned = run("plan", world.folder)
+    assert planned.exit_code == 3
+    assert both in planned.stdout
 
 
 def test_all_overrides_that_do_not_apply_are_told_at_once(world: World) -> None:
@@ -199,7 +202,7 @@ def test_what_an_encrypted_state_hides_is_not_made_up(world: World, frozen: bool
     state.write_text(json.dumps(export(world.done, encrypted=True)))
     project = world.root / "project"
     unchanged = json.loads(said("plan", project, "--state", state, "-o", "json"))
-    assert {c["change"] for t in unchanged["templates"] for c in t["clusters"]} == {"stays"}
+    assert {c["change"] for t in unchanged["subjects"] for c in t["clusters"]} == {"stays"}
     suspended = policy(placement={**on("a", "b"), **weights(a=3, b=1)}, suspension={"dispatching": True})
     world.write(policy=None if frozen else suspended, web=deployment(4, "web:2"))
     refused = run("plan", project, "--state", state)

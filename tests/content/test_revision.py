@@ -11,7 +11,8 @@ from hypothesis import given, settings
 
 from fleet_components.content.revision import canonical, compress, decompress
 from fleet_components.model.problem import FleetError
-from fleet_components.plan.record import Objects, Record, digest
+from fleet_components.plan.kubefleet.record import PlacementRecord
+from fleet_components.plan.record import Objects, digest
 from tests.content.build import obj, objects
 
 A, B, C = ((obj("ConfigMap", name).data,) for name in "abc")
@@ -31,12 +32,12 @@ A, B, C = ((obj("ConfigMap", name).data,) for name in "abc")
 @pytest.mark.parametrize("encrypted", [False, True])
 def test_the_number_of_a_content(kept: dict[int, Objects], wanted: Objects, index: int, encrypted: bool) -> None:
     digests = {revision: digest(objects) for revision, objects in kept.items()}
-    record = Record(max(kept, default=-1), contents={} if encrypted else kept, digests=digests)
+    record = PlacementRecord(max(kept, default=-1), contents={} if encrypted else kept, digests=digests)
     assert record.next_revision(wanted) == index
 
 
 def test_a_number_is_not_given_again_to_another_content() -> None:
-    assert Record(3, digests={3: digest(A), 7: digest(B)}).next_revision(C) == 8
+    assert PlacementRecord(3, digests={3: digest(A), 7: digest(B)}).next_revision(C) == 8
 
 
 def test_the_digest_sees_data_and_order_only() -> None:

@@ -6,6 +6,7 @@ import base64
 import json
 import pickle
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,41 +14,60 @@ import attrs
 import pytest
 from pulumi.dynamic.dynamic import serialize_provider
 
-from fleet_components import dynamic
 from fleet_components.content.revision import decompress
 from fleet_components.testing import StackState
+from fleet_components.testing.mocks import PROVIDERS
 from tests.delivery.driver import InProcess
+from tests.karmada_delivery.world import on, policy
 
 STATE = Path(__file__).parent / "data" / "state.json"
 """The state after an update to ``web:2`` that broke on ``c`` and ``d``. Written by the first release; never write it again."""
 
+OWN, AZURE = "fleet_components.dynamic", "fleet_components.azure.dynamic"
 PICKLES = {
-    "PlacementProvider": ("gASVNQAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMEVBsYWNlbWVudFByb3ZpZGVylJOUKYGULg=="),
-    "BindingProvider": "gASVMwAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMD0JpbmRpbmdQcm92aWRlcpSTlCmBlC4=",
-    "RosterProvider": "gASVMgAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMDlJvc3RlclByb3ZpZGVylJOUKYGULg==",
-    "CreateOnlyProvider": "gASVNgAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMEkNyZWF0ZU9ubHlQcm92aWRlcpSTlCmBlC4=",
-    "BarrierProvider": "gASVMwAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMD0JhcnJpZXJQcm92aWRlcpSTlCmBlC4=",
+    (OWN, "PlacementProvider"): "gASVNQAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMEVBsYWNlbWVudFByb3ZpZGVylJOUKYGULg==",
+    (OWN, "TemplateProvider"): "gASVNAAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMEFRlbXBsYXRlUHJvdmlkZXKUk5QpgZQu",
+    (OWN, "BindingProvider"): "gASVMwAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMD0JpbmRpbmdQcm92aWRlcpSTlCmBlC4=",
+    (OWN, "RosterProvider"): "gASVMgAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMDlJvc3RlclByb3ZpZGVylJOUKYGULg==",
+    (OWN, "MemberProvider"): "gASVMgAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMDk1lbWJlclByb3ZpZGVylJOUKYGULg==",
+    (OWN, "BarrierProvider"): "gASVMwAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMD0JhcnJpZXJQcm92aWRlcpSTlCmBlC4=",
+    (AZURE, "CreateOnlyProvider"): "gASVPAAAAAAAAACMHmZsZWV0X2NvbXBvbmVudHMuYXp1cmUuZHluYW1pY5SMEkNyZWF0ZU9ubHlQcm92aWRlcpSTlCmBlC4=",
 }
+TYPES = ["Barrier", "Binding", "Member", "Placement", "Roster", "Template"]
 
 
-@pytest.mark.parametrize("name", PICKLES)
-def test_the_providers_of_every_state_are_found(name: str) -> None:
-    provider = pickle.loads(base64.b64decode(PICKLES[name]))
-    assert type(provider) is getattr(dynamic, name)
+@pytest.mark.parametrize(("module", "name"), PICKLES)
+def test_the_providers_of_every_state_are_found(module: str, name: str) -> None:
+    provider = pickle.loads(base64.b64decode(PICKLES[module, name]))
+    assert type(provider) is getattr(import_module(module), name)
     assert vars(provider) == {}
 
 
-@pytest.mark.parametrize("name", PICKLES)
-def test_they_go_into_the_state_as_ever(name: str) -> None:
+@pytest.mark.parametrize(("module", "name"), PICKLES)
+def test_they_go_into_the_state_as_ever(module: str, name: str) -> None:
     """Else every resource would show an update after an upgrade."""
-    provider = getattr(dynamic, name)()
-    assert serialize_provider(provider) == PICKLES[name]
+    provider = getattr(import_module(module), name)()
+    assert serialize_provider(provider) == PICKLES[module, name]
     assert not provider.serialize_as_secret_always
+
+
+def test_the_types_are_those_of_every_state() -> None:
+    known = {one.type for one in golden().resources.values() if "dynamic/fleet:" in one.type}
+    assert known == {f"pulumi-python:dynamic/fleet:{name}" for name in TYPES}
+    assert known <= PROVIDERS.keys()
 
 
 def rolled_out_half() -> InProcess:
     """The story that the golden state was written by."""
     driver = InProcess()
+    steered = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "rates", "namespace": "pay"}, "data": {}}
+    selectors = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "rates"}]
+    rates = policy("rates", resourceSelectors=selectors, placement=on("a", "b"))
+    driver.world.extra = [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "pay"}},
+        steered,
+        {**rates, "metadata": {"name": "rates", "namespace": "pay"}},
+    ]
     driver.world.rolling = {"maxUnavailable": 2, "maxSurge": 1}
     assert driver.up().ok
     driver.world.image = "web:2"
@@ -77,7 +97,8 @@ def test_a_state_of_the_first_release_is_gone_on_from() -> None:
     driver = rolled_out_half()
     driver.state = golden()
     shown = driver.preview()
-    assert not [name for name in shown.changes if name.startswith(("Placement", "Roster", "Barrier"))]
+    own = ("Placement", "Template", "Roster", "Member", "Barrier")
+    assert not [name for name in shown.changes if name.startswith(own)]
     assert {n for n in shown.changes if n.startswith("Deployment")} == {f"Deployment shop@{c}/shop/web" for c in "cd"}
     assert driver.up().ok
     assert driver.images() == dict.fromkeys("abcd", "web:2")

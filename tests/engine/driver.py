@@ -106,6 +106,20 @@ class Engine(Generic[W]):
         """Compare the state with what stands."""
         return self._outcome(self.stack.refresh)
 
+    def up_refreshed(self) -> Outcome:
+        """Compare the state with what stands, then update."""
+        self._write()
+        return self._outcome(self.stack.up, refresh=True)
+
+    def destroy(self) -> Outcome:
+        """Destroy, without a preview before it."""
+        return self._outcome(self.stack.destroy)
+
+    def unprotect(self) -> Outcome:
+        """Let the fleet go, as the configuration and an update do."""
+        self.world.config["protect"] = "false"
+        return self.up()
+
     def start(self, *command: str) -> subprocess.Popen[str]:
         """Start the command line on this stack, in a process group of its own."""
         self._write()
@@ -134,9 +148,11 @@ class Engine(Generic[W]):
 
     def encrypt_kubeconfigs(self) -> None:
         """Give the kubeconfigs as secrets from now on, as ``pulumi config set --secret`` does."""
+        self.stack.remove_config("fleet:kubeconfigs")
         for name, text in self.world.config.pop("kubeconfigs").items():
             self.stack.set_config(f"fleet:kubeconfigs.{name}", automation.ConfigValue(text, secret=True), path=True)
-        self.secrets = yaml.safe_load((self.project / f"Pulumi.{self.name}.yaml").read_text())["config"]
+        settings = yaml.safe_load((self.project / f"Pulumi.{self.name}.yaml").read_text())
+        self.secrets = {"fleet:kubeconfigs": settings["config"]["fleet:kubeconfigs"]}
 
     def slow(self, cluster: str) -> Path:
         """While the returned file is there, the cluster finishes nothing."""
@@ -187,7 +203,8 @@ class Engine(Generic[W]):
         config = {key: value for key, value in config.items() if value is not None}
         stack = self.project / f"Pulumi.{self.name}.yaml"
         settings = yaml.safe_load(stack.read_text())
-        settings["config"] = {f"fleet:{key}": value for key, value in config.items()} | self.secrets
+        settings["config"] = {key if ":" in key else f"fleet:{key}": value for key, value in config.items()}
+        settings["config"] |= self.secrets
         stack.write_text(yaml.safe_dump(settings))
 
     def _outcome(self, operation: Any, **options: Any) -> Outcome:

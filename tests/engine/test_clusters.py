@@ -32,8 +32,8 @@ def clusters(planes: Planes, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     yield engine
     if any(plane.process is None for plane in planes.values()):
         engine.world.config["keepClusterResources"] = "false"
-        assert engine.up().ok
-        engine.command("destroy", "--yes", "--skip-preview")
+        assert engine.unprotect().ok
+        assert engine.destroy().ok
 
 
 def stack_on(planes: Planes, folder: Path, name: str = "dev") -> Engine:
@@ -88,7 +88,7 @@ def test_a_fleet_of_two(clusters: Engine, planes: Planes) -> None:
     clusters.world.config["kubeconfigs"]["a"] = rotated
     seen = clusters.up()
     assert seen.ok, seen.text
-    assert seen.changes == {"kubernetes dev/a": "update"}
+    assert seen.changes == {"kubernetes a": "update"}
     assert clusters.preview().changes == {}
 
 
@@ -102,7 +102,7 @@ def test_a_member_that_hangs_in_wave_2(clusters: Engine, planes: Planes) -> None
     finally:
         planes["b"].resume()
     assert not stopped.ok
-    assert "shop@b" in stopped.text or "dev/b" in stopped.text
+    assert "dev/shop@b" in stopped.text or "dev/b" in stopped.text
     assert {name: image(plane) for name, plane in planes.items()} == {"a": "web:2", "b": "web:1", "c": "web:1"}
     shown = clusters.preview()
     assert {n for n in shown.changes if n.startswith("Deployment")} == {f"Deployment shop@{c}/shop/web" for c in "bc"}
@@ -165,9 +165,9 @@ def test_custom_resources_wait_for_their_definition(clusters: Engine, planes: Pl
 @pytest.mark.parametrize("kept", [True, False])
 def test_namespaces_when_the_placement_goes(clusters: Engine, planes: Planes, kept: bool) -> None:
     clusters.world.config["keepClusterResources"] = str(kept).lower()
-    assert clusters.up().ok
-    code, text = clusters.command("destroy", "--yes", "--skip-preview")
-    assert code == 0, text
+    assert clusters.unprotect().ok
+    gone = clusters.destroy()
+    assert gone.ok, gone.text
     for plane in planes.values():
         assert bool(plane.get("namespace", "shop")) is kept
         assert plane.get("cm", "c", "-n", "shop") is None

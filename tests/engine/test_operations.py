@@ -14,6 +14,7 @@ from tests.engine.driver import Engine, engine_or_skip
 
 pytestmark = pytest.mark.engine
 PROGRAMS = Path(__file__).parent / "programs"
+MEMBERS = "**fleet:Member::**"
 
 
 def interrupted(engine: Engine, cluster: str, sign: int) -> tuple[int, str]:
@@ -94,7 +95,7 @@ def test_two_programs_on_one_stack(engine: Engine) -> None:
 def test_target_moves_one_placement_alone(engine: Engine) -> None:
     """One cluster's target moves; what was decided for the others is still to be done, and is done next."""
     changed(engine)
-    seen = engine.target("**fleet:Placement::shop", "**::shop@a", "**::shop@a/**")
+    seen = engine.target("**fleet:Placement::dev/shop", "**::dev/shop@a", "**::dev/shop@a/**")
     assert seen.ok
     assert engine.images() == {"a": "web:2", "b": "web:1", "c": "web:1", "d": "web:1"}
     assert engine.runs() == {"a": 1, "b": 0, "c": 0, "d": 0}
@@ -105,7 +106,7 @@ def test_target_moves_one_placement_alone(engine: Engine) -> None:
 
 def test_target_of_a_new_stack(engine: Engine) -> None:
     # On a new stack the engine wants the parents to be named as well.
-    seen = engine.target("**::dev", "**::shop", "**::shop@b", "**::shop@b/**", "**::dev/b")
+    seen = engine.target("**::dev", "**::dev/shop", "**::dev/shop@b", "**::dev/shop@b/**", "**::dev/b", MEMBERS)
     assert seen.ok, seen.text
     assert engine.images() == {"b": "web:1"}
     assert engine.up().ok

@@ -50,7 +50,7 @@ def test_what_a_workload_needs_comes_before_it(engine: Engine[World]) -> None:
 def test_target_moves_one_member_alone(engine: Engine[World]) -> None:
     delivered(engine, weights(a=1, b=1))
     engine.world.objects["web"] = deployment(8, image="web:2")
-    seen = engine.target("**fleet:Placement::shop/Deployment/web", "**::shop/Deployment/web@a", "**web@a/**")
+    seen = engine.target("**fleet:Template::dev/shop/Deployment/web", "**::dev/shop/Deployment/web@a", "**web@a/**")
     assert seen.ok, seen.text
     assert engine.images() == {"a": "web:2", "b": "web:1"}
     assert replicas(engine) == {"a": 4, "b": 2}

@@ -38,8 +38,12 @@ def _policy(subject: PlacementSubject) -> str:
         return f"{kind} of {_members(members)}"
     wanted = policy.number_of_clusters or 0 if kind == PICK_N else len(policy.cluster_names)
     if wanted > members:
-        return f"{kind} {wanted} (the fleet has only {_members(members)})"
+        return f"{kind} {wanted} ({_available(members)})"
     return f"{kind} {wanted} of {_members(members)}"
+
+
+def _available(members: int) -> str:
+    return f"the fleet has only {_members(members)}" if members else "the fleet has no member"
 
 
 def _members(number: int) -> str:

@@ -5,6 +5,7 @@ Its form is described in ``docs/plan-document.md``; keys are stable.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -15,6 +16,8 @@ from fleet_components.cli.planning.resource import CHANGES
 from fleet_components.cli.planning.survey import Survey
 from fleet_components.model.problem import Problem, show_path
 from fleet_components.plan.describe import describe_plan
+
+_TOKEN = re.compile(r"(?:fleet:confirm=|--confirm )(\w+)")
 
 
 def plan_document(surveyed: Survey) -> Document:
@@ -54,10 +57,12 @@ def totals(subjects: Iterable[Document]) -> Document:
 
 
 def _problem(problem: Problem) -> dict[str, Any]:
+    token = _TOKEN.search(problem.hint)
     return {
         "subject": problem.subject or None,
         "what": problem.what,
         "hint": problem.hint or None,
+        "token": token[1] if token else None,
         "field": show_path(problem.path) or None,
         "file": problem.file or None,
         "line": problem.line,
@@ -65,17 +70,21 @@ def _problem(problem: Problem) -> dict[str, Any]:
 
 
 def _of_a_project(surveyed: Survey) -> Document:
-    if surveyed.resources is None:
+    """The resources and the messages of a program; no resources where the update is refused."""
+    if not surveyed.of_project:
         return {}
+    resources = surveyed.resources
     return {
-        "resources": [resource.to_wire() for resource in surveyed.resources],
+        "resources": None if resources is None else [resource.to_wire() for resource in resources],
         "messages": [{"level": level, "text": text} for level, text in surveyed.messages],
     }
 
 
 def _counted(surveyed: Survey) -> Document:
-    """What happens to how many resources of a project; None where there is nothing to compare with."""
-    if surveyed.resources is None:
+    """What happens to how many resources of a project; None where it is refused, or there is nothing to compare."""
+    if not surveyed.of_project:
         return {}
+    if surveyed.resources is None:
+        return {"resources": None}
     counted = Counter(resource.change for resource in surveyed.resources)
     return {"resources": None if "" in counted else {change: counted[change] for change in CHANGES}}

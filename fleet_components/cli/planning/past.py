@@ -108,8 +108,17 @@ def parse_state(text: bytes, file: str) -> StateFile:
 
 def to_render(stack: str, resources: list[StoredResource]) -> dict[str, Any]:
     """The state file of a render: what the stack would hold. A render always succeeds."""
-    held = {one.urn: {"type": one.type, "outputs": dict(one.outputs)} for one in resources}
+    held = {one.urn: {"type": one.type, "outputs": _whole(one.outputs)} for one in resources}
     return {"format": FORMAT, "version": VERSION, "stack": stack, "resources": held}
+
+
+def _whole(value: Any) -> Any:
+    """A value with whole numbers as such: they come back from an engine as floats."""
+    if isinstance(value, Mapping):
+        return {key: _whole(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_whole(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _from_render(file: str, data: Mapping[str, Any]) -> StateFile:

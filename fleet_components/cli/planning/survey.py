@@ -17,7 +17,7 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.fleet import FleetPlan, plan_fleet
 from fleet_components.plan.options import Options
-from fleet_components.plan.past import Past
+from fleet_components.plan.past import LOST, Past
 from fleet_components.plan.source import Source, source_of
 
 DEFAULT_STACK, DEFAULT_FLEET = "local", "fleet"
@@ -34,6 +34,7 @@ class Told:
         as_of: the time at which observed members and waits are judged.
         confirm: tokens of refused losses that are meant.
         lost: the names of members that are gone for good.
+        returned: the names of members that were lost and are back.
         any_state: take a state of another project or stack.
     """
 
@@ -42,6 +43,7 @@ class Told:
     as_of: datetime | None = None
     confirm: frozenset[str] = frozenset()
     lost: frozenset[str] = frozenset()
+    returned: frozenset[str] = frozenset()
     any_state: bool = False
 
 
@@ -64,6 +66,11 @@ class Survey:
     subject: dict[str, Any]
     resources: tuple[Resource, ...] | None = None
     messages: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def of_project(self) -> bool:
+        """Whether it is a Pulumi project, and no directory."""
+        return "project" in self.subject
 
     @property
     def refused(self) -> tuple[Problem, ...]:
@@ -104,10 +111,13 @@ def check_stack(told: Told, project: str, stack: str) -> None:
     same = its_stack == stack and (not project or its_project == project)
     if told.any_state or not its_stack or same:
         return
-    what = f"is the state of stack {its_stack} of project {its_project}, not of {stack}"
-    what += f" of {project}" if project else ""
+    what = f"is the state of {_named(its_project, its_stack)}, not of {_named(project, stack)}"
     hint = f"pulumi stack export --stack {stack} --file FILE; or --any-state, if it is meant"
     raise FleetError([Problem(what, file=told.state.file, hint=hint)])
+
+
+def _named(project: str, stack: str) -> str:
+    return f"stack {stack}" + (f" of project {project}" if project else "")
 
 
 def _directory(paths: Sequence[Path], told: Told) -> Survey:
@@ -128,13 +138,21 @@ def _directory(paths: Sequence[Path], told: Told) -> Survey:
         lost=_lost(source, past, told),
     )
     subject = {"paths": list(map(str, paths)), "stack": stack}
-    return Survey((plan_fleet(source, past, options),), past.file, stack, subject)
+    plan = plan_fleet(source, past, options)
+    plan = attrs.evolve(plan, refused=tuple(map(_confirmed_here, plan.refused)))
+    return Survey((plan,), past.file, stack, subject)
+
+
+def _confirmed_here(problem: Problem) -> Problem:
+    """The problem with a hint for a directory, which has no configuration."""
+    return attrs.evolve(problem, hint=problem.hint.replace("fleet:confirm=", "--confirm "))
 
 
 def _lost(source: Source, past: Past, told: Told) -> frozenset[str]:
     """The members that are marked lost: those that were, while they are declared, and those that are told now."""
     declared = {cluster.name for cluster in source.clusters}
-    return told.lost | {name for name, known in past.members.items() if known.state == "lost" and name in declared}
+    known = {name for name, member in past.members.items() if member.state == LOST and name in declared}
+    return told.lost | (known - told.returned)
 
 
 def _loaded(paths: Sequence[Path]) -> tuple[Manifest, ...]:
@@ -145,14 +163,15 @@ def _loaded(paths: Sequence[Path]) -> tuple[Manifest, ...]:
 
 
 def _lacking(source: Source, paths: Sequence[Path], past: Past) -> Iterator[Problem]:
-    """What a new fleet cannot be without; from one that stands everything may be taken, and the plan says so."""
+    """What a new fleet cannot be without; from one that is known everything may be taken, and the plan says so."""
+    if past.members:
+        return
     where = ", ".join(map(str, paths))
-    if not source.clusters and not past.members:
+    if not source.clusters:
         yield Problem("there is no member", file=where, hint="add MemberCluster objects, as a hub exports them")
-    decides = source.placements or any(policy.kind in _POLICIES for policy in source.policies)
-    if not decides and not past.decided:
+    if not source.placements and not any(policy.kind in _POLICIES for policy in source.policies):
         yield Problem("there is no placement", file=where, hint="add a ClusterResourcePlacement or ResourcePlacement")
-    if not source.catalogue.manifests and not past.decided:
+    if not source.catalogue.manifests:
         hint = "add manifests of what is to be placed, a Namespace with its contents for example"
         yield from (
             policy.problem("there is no object that could be selected", ("spec", "resourceSelectors"), hint)

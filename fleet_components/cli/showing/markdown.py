@@ -17,18 +17,22 @@ _VALUE_SHOWN = 200
 
 def to_markdown(document: Document, *, diff: bool = False) -> str:
     """The plan in GitHub's markdown, always shorter than ``LIMIT``; what is left out is said at the end."""
-    parts = [f"### Fleet plan\n\n{_escaped(words.summary(document))}\n"]
-    parts += [f"> **{_escaped(line)}**\n" for line in words.refusals(document)]
-    if lines := list(words.leaving(document)):
-        parts.append("\n".join(f"- {_escaped(line)}" for _, line in lines) + "\n")
+    parts = ["### Fleet plan\n", *_first(document), f"{_escaped(words.summary(document))}\n"]
     if counts := document["totals"].get("resources"):
         parts.append(f"Resources: {words.resource_counts(counts)}\n")
     parts += [f"> {m['level']}: {_escaped(m['text'])}\n" for m in document.get("messages", ())]
-    if line := words.confirmation(document):
-        parts.append(f"> {_escaped(line)}\n")
     parts += [f"> warning: {_escaped(warning)}\n" for warning in document["warnings"]]
     blocks = [(_block(subject, diff), _title(subject)) for subject in document["subjects"]]
     return _fitted("\n".join(parts), blocks)
+
+
+def _first(document: Document) -> Iterator[str]:
+    """What a reader must see before all else: why the update is refused, and what is lost."""
+    yield from (f"> **{_escaped(line)}**\n" for line in words.refusals(document))
+    if line := words.confirmation(document):
+        yield f"> {_escaped(line)}\n"
+    if lines := [f"- {_escaped(line)}" for _, line in words.leaving(document)]:
+        yield "\n".join(lines) + "\n"
 
 
 def _fitted(text: str, blocks: Iterable[tuple[str, str]]) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from rich.console import Console
 from rich.text import Text
 
@@ -19,8 +17,7 @@ SIGNS = {"create": "+", "delete": "-", "update": "~", "replace": "+-"}
 
 def plan_table(console: Console, document: Document, *, diff: bool = False) -> None:
     """Print a plan: what is refused and what is lost first; with ``diff`` the values of every field that changes."""
-    for style, line in _first(document):
-        print_indented(console, Text(line, style), 0)
+    _first(console, document)
     for subject in document["subjects"]:
         _subject(console, subject, diff)
     if resources := document.get("resources"):
@@ -29,18 +26,22 @@ def plan_table(console: Console, document: Document, *, diff: bool = False) -> N
         print_indented(console, Text(f"warning: {warning}", "yellow"), 0)
     for message in document.get("messages", ()):
         print_indented(console, Text(f"{message['level']}: {message['text']}"), 0)
-    if line := words.confirmation(document):
-        console.print(Text(line, "yellow"), soft_wrap=True)  # never folded, so that it can be pasted
     print_indented(console, Text(words.summary(document), "bold"), 0)
     if counts := document["totals"].get("resources"):
         print_indented(console, Text(f"Resources: {words.resource_counts(counts)}", "bold"), 0)
 
 
-def _first(document: Document) -> Iterator[tuple[str, str]]:
-    """What a reader must see before all else, and a blank line where there is any."""
-    lines = [*(("bold red", line) for line in words.refusals(document)), *words.leaving(document)]
-    yield from lines
-    yield from [("", "")] if lines else []
+def _first(console: Console, document: Document) -> None:
+    """What a reader must see before all else: why the update is refused, and what is lost."""
+    refusals, leaving = list(words.refusals(document)), list(words.leaving(document))
+    for line in refusals:
+        print_indented(console, Text(line, "bold red"), 0)
+    if line := words.confirmation(document):
+        console.print(Text(line, "yellow"), soft_wrap=True)  # never folded, so that it can be pasted
+    for style, line in leaving:
+        print_indented(console, Text(line, style), 0)
+    if refusals or leaving:
+        console.print()
 
 
 def _subject(console: Console, subject: Document, diff: bool) -> None:

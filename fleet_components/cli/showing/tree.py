@@ -38,8 +38,8 @@ def print_resources(console: Console, resources: Sequence[Document], *, diff: bo
     moving = _moving(resources)
     for root in children[""]:
         if root["urn"] in moving:
-            tree = Tree(_label(root, "", diff), guide_style="dim")
-            _grow(tree, root, children, moving, diff)
+            tree = Tree(_label(root, (), diff), guide_style="dim")
+            _grow(tree, (root,), children, moving, diff)
             console.print(tree)
     console.print()
 
@@ -57,18 +57,17 @@ def _moving(resources: Sequence[Document]) -> set[str]:
 
 
 def _grow(
-    tree: Tree, parent: Document, children: Mapping[str, Sequence[Document]], moving: set[str], diff: bool
+    tree: Tree, above: tuple[Document, ...], children: Mapping[str, Sequence[Document]], moving: set[str], diff: bool
 ) -> None:
-    for child in children.get(parent["urn"], ()):
+    for child in children.get(above[-1]["urn"], ()):
         if child["urn"] in moving:
-            _grow(tree.add(_label(child, parent["name"], diff)), child, children, moving, diff)
+            _grow(tree.add(_label(child, above, diff)), (*above, child), children, moving, diff)
 
 
-def _label(resource: Document, above: str, diff: bool) -> Text:
-    """``~ Deployment shop/storefront  spec.replicas``; a name that begins with its parent's is shortened."""
+def _label(resource: Document, above: Sequence[Document], diff: bool) -> Text:
+    """``~ Deployment shop/storefront  spec.replicas``."""
     sign, style = _SIGNS[resource["change"]]
-    name = resource["name"].removeprefix(f"{above}/")
-    label = Text(f"{sign} {_kind(resource['type'])} {name}", style)
+    label = Text(f"{sign} {_kind(resource['type'])} {_short(resource['name'], above)}", style)
     if resource["change"] == "delete" and resource["options"].get("retainOnDelete"):
         label.append("  forgotten, not deleted", "dim")
     hidden = resource["options"].get("hideDiffs", ())
@@ -79,6 +78,12 @@ def _label(resource: Document, above: str, diff: bool) -> Text:
     elif fields:
         label.append(f"  {_some(fields)}", "dim")
     return label
+
+
+def _short(name: str, above: Sequence[Document]) -> str:
+    """A name without that of what it is part of, where it begins with it."""
+    begins = (f"{one['name']}/" for one in reversed(above))
+    return name.removeprefix(next((begin for begin in begins if name.startswith(begin)), ""))
 
 
 def _some(fields: Sequence[Document]) -> str:

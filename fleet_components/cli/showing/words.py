@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fleet_components.cli.documents.form import Document
@@ -30,13 +30,31 @@ _COUNTS = {
 
 
 def summary(document: Document) -> str:
-    """``3 placements and 1 template on 5 members: 9 join, 1 is held``."""
-    templates = sum(one["kind"] == "Template" for one in document["subjects"])
-    placements = len(document["subjects"]) - templates
-    parts = [count(templates, "template")] if templates else []
-    if placements or not templates:
-        parts.insert(0, count(placements, "placement"))
-    return f"{' and '.join(parts)} on {count(document['members'], 'member')}: {changes(document['totals'])}"
+    """``3 placements and 1 template on 5 members: 9 join, 1 is held; 2 objects are deleted``."""
+    subjects = _subjects([one["kind"] for one in document["subjects"]])
+    placed = f"{subjects} on {count(document['members'], 'member')}: {changes(document['totals'])}"
+    return "; ".join([placed, *_losses(document)])
+
+
+def _subjects(kinds: Sequence[str]) -> str:
+    """``3 placements and 1 template``."""
+    templates = kinds.count("Template")
+    placements = len(kinds) - templates
+    parts = [count(placements, "placement")] if placements or not templates else []
+    return " and ".join([*parts, *([count(templates, "template")] if templates else [])])
+
+
+def _losses(document: Document) -> Iterator[str]:
+    """What goes, and that the update is refused: the last line is what a reader of a long plan sees first."""
+    gone = document["gone"]["subjects"]
+    if gone:
+        kinds = [name.partition("/")[0] for name in gone]
+        yield f"{_subjects(kinds)} {'go' if len(gone) > 1 else 'goes'}"
+    deleted = sum(one["fate"] in ("deleted", "swept") for one in document["gone"]["objects"])
+    if deleted:
+        yield f"{count(deleted, 'object')} {'are' if deleted > 1 else 'is'} deleted"
+    if document["refused"]:
+        yield "the update is refused"
 
 
 def changes(totals: Mapping[str, int]) -> str:
@@ -136,15 +154,25 @@ def warnings(document: Document) -> Iterator[tuple[str, str]]:
 
 
 def confirmation(document: Document) -> str:
-    """How all losses that would be refused are allowed at once; empty when there are not several."""
-    return confirming(one["hint"] or "" for one in document["refused"])
+    """How all losses that are refused are allowed at once; empty when there are not several."""
+    tokens = list(dict.fromkeys(one["token"] for one in document["refused"] if one["token"]))
+    if "paths" in document["fleet"]:
+        return _meant(tokens, " ".join(f"--confirm {token}" for token in tokens))
+    return _meant(tokens, _configured(tokens))
 
 
 def confirming(texts: Iterable[str]) -> str:
-    """The command that allows all refused losses at once that texts tell the token of; empty for one or none."""
-    tokens = dict.fromkeys(token for text in texts for token in _TOKEN.findall(text))
-    command = f"pulumi config set fleet:confirm {','.join(tokens)}"
-    return f"if all of them are meant: {command}" if len(tokens) > 1 else ""
+    """The same for errors, whose texts tell the tokens."""
+    tokens = list(dict.fromkeys(token for text in texts for token in _TOKEN.findall(text)))
+    return _meant(tokens, _configured(tokens))
+
+
+def _configured(tokens: Sequence[str]) -> str:
+    return f"pulumi config set fleet:confirm {','.join(tokens)}"
+
+
+def _meant(tokens: Sequence[str], how: str) -> str:
+    return f"if all of them are meant: {how}" if len(tokens) > 1 else ""
 
 
 def waits(placement: Document) -> list[str]:
@@ -169,7 +197,7 @@ def grouped(members: Iterable[Document]) -> list[str]:
     found: dict[str, list[str]] = {}
     for member in members:
         found.setdefault(one_line(member["why"]), []).append(member["name"])
-    return [f"{few(names)}: {why}" for why, names in found.items()]
+    return [f"{few(names)}: {why}" if why else few(names) for why, names in found.items()]
 
 
 def few(names: list[str]) -> str:

@@ -1,0 +1,169 @@
+"""A fleet on real API servers whose source changes from step to step, and whose objects are known by their uids."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+import yaml
+
+from tests.delivery.driver import Outcome
+from tests.delivery.world import IDENTITY, MEMBER
+from tests.engine.control_planes import ControlPlane
+from tests.engine.driver import Engine
+from tests.karmada_delivery.world import POLICY
+
+Data = dict[str, Any]
+Planes = dict[str, ControlPlane]
+Uids = dict[tuple[str, ...], str | None]
+"""By cluster, kind and name; None for what is not there."""
+PLACEMENT = "placement.kubernetes-fleet.io/v1"
+RBAC = "rbac.authorization.k8s.io"
+
+
+@attrs.define
+class Story:
+    """What the user has written, for a namespace that no other test has.
+
+    Attributes:
+        space: the namespace; cluster-scoped objects are called by it too.
+        planes: the API servers.
+        members: labels by member name.
+        objects: everything else, by a name of the test's own.
+        config: the configuration of the stack.
+    """
+
+    space: str
+    planes: Planes
+    members: dict[str, dict[str, str]] = attrs.field(factory=dict)
+    objects: dict[str, Data] = attrs.field(factory=dict)
+    config: dict[str, Any] = attrs.field(factory=lambda: {"kubeconfigs": {}})
+
+    def join(self, name: str, plane: str = "") -> None:
+        """Declare a member; it has the API server of its own name if none is named."""
+        self.members[name] = {}
+        self.config["kubeconfigs"][name] = self.planes[plane or name].kubeconfig.read_text()
+
+    def leave(self, name: str) -> None:
+        """Declare it no more."""
+        del self.members[name], self.config["kubeconfigs"][name]
+
+    def write(self, folder: Path) -> None:
+        """Write the YAML into a folder of its own."""
+        folder.mkdir(exist_ok=True)
+        (folder / "fleet.yaml").write_text(yaml.safe_dump_all([*map(member, self.members), *self.objects.values()]))
+
+    def source(self) -> tuple[Any, ...]:
+        """All that is written, to go back to."""
+        return copy.deepcopy((self.members, self.objects, self.config))
+
+    def go_back(self, source: tuple[Any, ...]) -> None:
+        """Write again what was written before."""
+        self.members, self.objects, self.config = copy.deepcopy(source)
+
+    def live(self, plane: str, kind: str, name: str) -> Any:
+        """An object as an API server has it; None for nothing."""
+        return self.planes[plane].get(kind, name, "-n", self.space)
+
+    def uids(self, *objects: tuple[str, str], on: str = "ab") -> Uids:
+        """The uids of objects, each given as kind and name."""
+        found = {(plane, *one): self.live(plane, *one) for plane in on for one in objects}
+        return {key: live and live["metadata"]["uid"] for key, live in found.items()}
+
+
+def carried_out(engine: Engine[Story]) -> Outcome:
+    """Update: it does what its preview showed, and leaves nothing to be done. The preview is returned."""
+    seen, done = engine.preview(), engine.up()
+    assert seen.ok, seen.text
+    assert done.ok, done.text
+    assert done.changes == seen.changes
+    unchanged(engine)
+    return seen
+
+
+def unchanged(engine: Engine[Story]) -> None:
+    """A further preview shows nothing."""
+    again = engine.preview()
+    assert again.ok, again.text
+    assert again.changes == {}
+
+
+def refused(engine: Engine[Story], *words: str) -> str:
+    """Preview and update are refused, with these words; returns what is said."""
+    shown, done = engine.preview(), engine.up()
+    for outcome in (shown, done):
+        assert not outcome.ok
+        assert [word for word in words if word not in outcome.text] == [], outcome.text
+    return done.text
+
+
+def member(name: str) -> Data:
+    return {**MEMBER, "metadata": {"name": name}, "spec": {"identity": IDENTITY}}
+
+
+def placement(name: str, *selected: Data, policy: Data | None = None) -> Data:
+    """A ClusterResourcePlacement; PickAll if no policy is given."""
+    selectors = [
+        {"group": group_of(one), "version": "v1", "kind": one["kind"], "name": name_of(one)} for one in selected
+    ]
+    spec = {"resourceSelectors": selectors, "policy": policy or {"placementType": "PickAll"}}
+    return {"apiVersion": PLACEMENT, "kind": "ClusterResourcePlacement", "metadata": {"name": name}, "spec": spec}
+
+
+def pick(number: int) -> Data:
+    """The policy that picks so many members."""
+    return {"placementType": "PickN", "numberOfClusters": number}
+
+
+def propagation(name: str, *selected: Data, on: str = "ab", **spec: Any) -> Data:
+    """A PropagationPolicy in the namespace of what it selects."""
+    selectors = [{"apiVersion": one["apiVersion"], "kind": one["kind"], "name": name_of(one)} for one in selected]
+    return {
+        "apiVersion": POLICY,
+        "kind": "PropagationPolicy",
+        "metadata": {"name": name, "namespace": selected[0]["metadata"]["namespace"]},
+        "spec": {
+            "resourceSelectors": selectors,
+            "placement": {"clusterAffinity": {"clusterNames": list(on)}},
+            **spec,
+        },
+    }
+
+
+def namespace(name: str) -> Data:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
+def config_map(space: str, value: str = "one", name: str = "c") -> Data:
+    return {**_in(space, name, "v1", "ConfigMap"), "data": {"k": value}}
+
+
+def cluster_role(name: str, verb: str = "get") -> Data:
+    rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": [verb]}]
+    return {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": rules}
+
+
+def deployment(space: str, image: str = "web:1", *, waits: int = 0, **pod: Any) -> Data:
+    """A Deployment ``web``; an update waits so many seconds for it, or as long as it takes."""
+    data = _in(space, "web", "apps/v1", "Deployment")
+    if waits:
+        data["metadata"]["annotations"] = {"pulumi.com/timeoutSeconds": str(waits)}
+    labels = {"app": "web"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "web", "image": image}], **pod}}
+    return {**data, "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": template}}
+
+
+def group_of(data: Mapping[str, Any]) -> str:
+    group, _, _ = str(data["apiVersion"]).rpartition("/")
+    return group
+
+
+def name_of(data: Mapping[str, Any]) -> str:
+    return str(data["metadata"]["name"])
+
+
+def _in(space: str, name: str, version: str, kind: str) -> Data:
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": space}}

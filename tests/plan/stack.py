@@ -1,0 +1,159 @@
+"""A stack and its clusters, as an engine would leave them: what lives there, and with which uid."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Collection, Mapping
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from fleet_components import Fleet
+from fleet_components.cli.planning.past import StateFile
+from fleet_components.cli.planning.survey import Told, survey
+from fleet_components.components.refusal import RefusedPlanError
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.plan import names
+from fleet_components.plan.fleet import FleetPlan
+from fleet_components.plan.names import Urn
+from fleet_components.testing import ProgramRun, Registration, StackState, kubeconfig, run_program
+
+FLEET, PROJECT, STACK = "dev", "project", "stack"
+Pair = tuple[str, ObjectKey]
+Documents = Collection[Mapping[str, Any]]
+
+
+@attrs.frozen
+class Seen:
+    """One run of a program, and the plan that it made."""
+
+    run: ProgramRun
+    plan: FleetPlan | None
+
+    @property
+    def refused(self) -> bool:
+        """Whether the program refused its plan."""
+        return isinstance(self.run.error, RefusedPlanError)
+
+
+@attrs.define
+class Stack:
+    """A stack with its clusters.
+
+    Attributes:
+        state: what the engine remembers.
+        live: the uid of every object that lives on a cluster.
+        unreachable: clusters that are gone: nothing is deleted there.
+    """
+
+    state: StackState = StackState()
+    live: dict[Pair, int] = attrs.field(factory=dict)
+    unreachable: set[str] = attrs.field(factory=set)
+    _uids: Any = attrs.field(factory=count)
+
+    def program(self, documents: Documents, config: Mapping[str, Any], fails: Collection[str] = ()) -> Seen:
+        """Run the program; the stack stays as it is."""
+        plans: list[FleetPlan] = []
+
+        def refused(registration: Registration) -> bool:
+            return names.is_object(registration.type) and _cluster(registration.name) in fails
+
+        with tempfile.TemporaryDirectory() as folder:
+            self._write(folder, documents)
+            members = [one["metadata"]["name"] for one in documents if one["kind"] == "MemberCluster"]
+            given = {"source": folder, "kubeconfigs": {name: kubeconfig(name) for name in members}, **config}
+            run = run_program(
+                lambda: plans.append(Fleet.from_config(FLEET).plan),
+                state=self.state,
+                config={f"fleet:{key}": value for key, value in given.items()},
+                fails=refused,
+            )
+        error = run.error
+        return Seen(run, error.plan if isinstance(error, RefusedPlanError) else plans[0] if plans else None)
+
+    def directory(self, documents: Documents, confirm: Collection[str] = (), lost: Collection[str] = ()) -> FleetPlan:
+        """The plan of the directory alone, from the exported state."""
+        with tempfile.TemporaryDirectory() as folder:
+            self._write(folder, documents)
+            told = Told(
+                state=StateFile("state.json", self.state) if self.state.resources else StateFile(),
+                stack=f"organization/{PROJECT}/{STACK}",
+                confirm=frozenset(confirm),
+                lost=frozenset(lost),
+                returned=frozenset({"a", "b", "c", "d"} - set(lost)),
+            )
+            return survey([Path(folder)], told).plans[0]
+
+    def carry_out(self, run: ProgramRun) -> None:
+        """What an engine does: it writes what is registered, and deletes at the end what is registered no more."""
+        former: set[str] = set()
+        for registration in run.registrations:
+            old = self._old(registration)
+            former.add(old or registration.urn)
+            if names.is_object(registration.type):
+                pair = _pair(registration.urn)
+                self.live.setdefault(pair, next(self._uids))  # what is there already is taken up
+        if run.error is None:
+            kept = {r.urn for r in self.state.resources.values() if r.urn in self._retained}
+            for urn in self.state.resources.keys() - former:
+                if names.is_object(Urn.parse(urn).type) and urn not in kept:
+                    self._delete(_pair(urn))
+        self._retained = {
+            *(r.urn for r in run.registrations if r.options.get("retainOnDelete")),
+            *(self._retained if run.error else ()),
+        }
+        moved = former - {registration.urn for registration in run.registrations}
+        after = run.state().resources
+        self.state = StackState({urn: one for urn, one in after.items() if urn not in moved})
+
+    _retained: set[str] = attrs.field(factory=set)
+
+    def _old(self, registration: Registration) -> str:
+        known = (registration.urn, *registration.aliases)
+        return next((urn for urn in known if urn in self.state.resources), "")
+
+    def _delete(self, pair: Pair) -> None:
+        if pair[0] not in self.unreachable:
+            self.live.pop(pair, None)
+
+    def _write(self, folder: str, documents: Documents) -> None:
+        (Path(folder) / "fleet.yaml").write_text("\n---\n".join(map(json.dumps, documents)))
+
+
+def changes(stack: Stack, run: ProgramRun) -> dict[str, str]:
+    """What happens to each Kubernetes object, by URN: create, update or delete; what stays is left out."""
+    before, found, known = stack.state.resources, {}, set()
+    for registration in run.registrations:
+        old = stack._old(registration)
+        known.add(old or registration.urn)
+        if names.is_object(registration.type):
+            after = run.state().resources[registration.urn].inputs
+            if not old:
+                found[registration.urn] = "create"
+            elif before[old].inputs != after:
+                found[registration.urn] = "update"
+    gone = {urn: "delete" for urn in before.keys() - known if names.is_object(Urn.parse(urn).type)}
+    return found | gone
+
+
+def pair_of(urn: str) -> Pair:
+    """The member and the object of a URN."""
+    return _pair(urn)
+
+
+def _pair(urn: str) -> Pair:
+    place = names.place_of(FLEET, Urn.parse(urn))
+    assert place is not None
+    return place.cluster, place.object
+
+
+def _cluster(name: str) -> str:
+    return name.rpartition("@")[2].partition("/")[0]
+
+
+def key_of(data: Mapping[str, Any]) -> ObjectKey:
+    """The key of an object."""
+    return Manifest(data).key
