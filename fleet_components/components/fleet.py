@@ -163,6 +163,7 @@ def _plan(name: str, args: FleetArgs, members: Mapping[str, Member]) -> FleetPla
         keep_cluster_resources=args.keep_cluster_resources,
         max_wait=args.max_wait,
     )
+    past, former = read_past(name, args.renamed.fleet)
     options = Options(
         stack=stack_name(),
         fleet=name,
@@ -170,12 +171,12 @@ def _plan(name: str, args: FleetArgs, members: Mapping[str, Member]) -> FleetPla
         as_of=args.as_of,
         lost=frozenset(member for member, declared in members.items() if declared.lost),
         confirm=frozenset(args.confirm),
-        renamed=args.renamed,
+        renamed=attrs.evolve(args.renamed, fleet=former),
         identities={**args.identities, **identities_of(members)},
         takes_over=args.takes_over,
     )
     clusters = tuple(serving_both(member.cluster) for member in members.values())
-    plan = plan_fleet(attrs.evolve(args.source, clusters=clusters), read_past(args.renamed.fleet or name), options)
+    plan = plan_fleet(attrs.evolve(args.source, clusters=clusters), past, options)
     if plan.refused:
         raise RefusedPlanError(plan)
     if plan.hidden:

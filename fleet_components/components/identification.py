@@ -23,7 +23,7 @@ from fleet_components.content.secret import REDACTED
 from fleet_components.dynamic import Member as MemberRecord
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
-from fleet_components.plan.fleet import FleetPlan, read_written
+from fleet_components.plan.fleet import FleetPlan
 from fleet_components.plan.identity import identity_of
 from fleet_components.plan.record import FORMAT
 
@@ -121,8 +121,8 @@ class Identification:
         swept = self.plan.swept(name)
         if not swept:
             return list(self.plan.forgotten(name))
-        known = {read_written(text)[1]: text for text in self.plan.past.members[name].forgotten}
-        return self.delete(name, [_leftover(known[one.key]) for one in swept], uids).apply(lambda _: [])
+        leftovers = [Leftover(one.api_version, one.key.kind, one.key.namespace, one.key.name) for one in swept]
+        return self.delete(name, leftovers, uids).apply(lambda _: [])
 
     def clear(self, name: str, leftovers: Sequence[Leftover]) -> pulumi.Output[Any]:
         """Delete objects of a member that are kept otherwise, since they have to be made anew."""
@@ -170,11 +170,6 @@ def identity_in(kubeconfig: pulumi.Input[str] | None, member: str) -> str:
         return ""  # without TLS it is a proxy, which may lead anywhere
     authority = [str(cluster.get(field) or "") for field in ("certificate-authority-data", "tls-server-name")]
     return identity_of(str(cluster["server"]), "\n".join(authority))
-
-
-def _leftover(text: str) -> Leftover:
-    version, key = read_written(text)
-    return Leftover(version, key.kind, key.namespace, key.name)
 
 
 def _uid(name: str, kubeconfig: str) -> str | None:

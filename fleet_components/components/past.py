@@ -20,7 +20,7 @@ _READ = "pulumi:pulumi:readStackResourceOutputs"
 _TRIES = 5
 
 
-def read_past(fleet: str) -> Past:
+def read_past(fleet: str, former: str = "") -> tuple[Past, str]:
     """What stands; nothing on a new stack.
 
     Decisions run ahead of the truth when an update fails; bindings do not, because each is registered after the
@@ -28,14 +28,20 @@ def read_past(fleet: str) -> Past:
 
     Args:
         fleet: the fleet's name; other fleets of the same stack are left out.
+        former: the fleet's former name; empty while it has the same.
+
+    Returns:
+        The past, and the former name if it was found under that: once it was renamed it stands under the new one.
 
     Raises:
         FleetError: the state is damaged, or a later version of this package has written it.
     """
     found = (_read(_TRIES).get("outputs") or {}).items()
-    return Past.of(
-        (StoredResource(urn, one.get("type", ""), {}, reveal(one.get("outputs") or {})) for urn, one in found), fleet
-    )
+    resources = [StoredResource(urn, one.get("type", ""), {}, reveal(one.get("outputs") or {})) for urn, one in found]
+    past = Past.of(resources, fleet)
+    if former and not past.members:
+        return Past.of(resources, former), former
+    return past, ""
 
 
 def _read(tries: int) -> Mapping[str, Any]:

@@ -9,10 +9,12 @@ from enum import StrEnum
 import attrs
 
 from fleet_components.content.replacement import immutable, replacement
+from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan.past import LOST, Past, Standing
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Decided
+from fleet_components.rollout.situation import stopped_at
 
 
 class Fate(StrEnum):
@@ -23,6 +25,7 @@ class Fate(StrEnum):
     FORGOTTEN = "forgotten"
     MOVED = "moved"
     SWEPT = "swept"
+    UNDONE = "undone"
 
 
 @attrs.frozen
@@ -34,8 +37,10 @@ class Departure:
         cluster: the member.
         key: the object.
         fate: deleted; kept on the member, though no longer managed; forgotten, because the member is lost; moved to
-            another owner in the fleet, the object stays; swept, as it was forgotten on a member that is back.
+            another owner in the fleet, the object stays; swept, as it was forgotten on a member that is back; undone,
+            as an update that was interrupted may have made it, and no state tells of it.
         to: what has it now, where it has moved.
+        api_version: the apiVersion in which it was sent.
     """
 
     subject: str
@@ -43,6 +48,7 @@ class Departure:
     key: ObjectKey
     fate: Fate
     to: str = ""
+    api_version: str = ""
 
 
 @attrs.frozen
@@ -121,6 +127,29 @@ def departures(past: Past, coverage: Coverage, members: Collection[str], lost: C
         if owner != standing.subject:
             fate = Fate.MOVED if owner else _fate(standing, past, members, lost)
             yield Departure(standing.subject, standing.cluster, standing.key, fate, owner)
+
+
+def undone(past: Past, coverage: Coverage, inventory: Inventory, *, keep: bool) -> Iterator[Departure]:
+    """What an interrupted update may have made and is not wanted any more: the engine has no record of it.
+
+    Args:
+        past: what was decided and what stands.
+        coverage: what is wanted.
+        inventory: the members.
+        keep: whether cluster-scoped objects stay whatever happens.
+    """
+    stood = {(one.cluster, one.key) for one in past.standing}
+    for name, record in sorted(past.records.items()):
+        done = past.done.get(name, {})
+        for cluster in sorted(stopped_at(done, record.decisions)):
+            position = inventory.position(cluster)
+            if position is None:
+                continue
+            sent = record.objects(record.decisions[cluster], inventory.clusters[position])
+            for manifest in map(Manifest, sent):
+                kept = keep and not manifest.namespace
+                if not kept and (cluster, manifest.key) not in stood and not coverage.owner(cluster, manifest.key):
+                    yield Departure(name, cluster, manifest.key, Fate.UNDONE, api_version=manifest.api_version)
 
 
 def replacements(decided: Iterable[Decided], past: Past) -> Iterator[Replacement]:

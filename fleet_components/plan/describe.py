@@ -30,6 +30,7 @@ class Line:
 _FATES: dict[Fate, tuple[Weight, str]] = {
     Fate.DELETED: ("lost", "deleted"),
     Fate.SWEPT: ("lost", "deleted: the member is back, and it has moved away meanwhile"),
+    Fate.UNDONE: ("lost", "deleted, if the update that was interrupted there has made it"),
     Fate.FORGOTTEN: ("left", "forgotten, as the member is lost"),
     Fate.KEPT: ("left", "kept on the member, no longer managed"),
     Fate.MOVED: ("moved", "moves to {to} and stays alive"),

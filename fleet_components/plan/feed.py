@@ -56,12 +56,18 @@ def feed_inventory(inventory: Inventory) -> Feed:
     return write_feed({"clusters": [encode(cluster) for cluster in inventory.clusters], "asOf": as_of})
 
 
-def feed_subject(decided: Decided, inventory: Feed) -> Feed:
-    """Hand over one subject, with what was decided for it."""
+def feed_subject(decided: Decided, inventory: Feed, renamed: Mapping[str, str] | None = None) -> Feed:
+    """Hand over one subject, with what was decided for it.
+
+    Args:
+        decided: the subject.
+        inventory: the members, as they were handed over.
+        renamed: members that were called otherwise before, by their new names.
+    """
     subject = decided.subject
     policies = feed_policies(subject.policies) if isinstance(subject, TemplateSubject) else None
     wire = {"inventory": inventory, "policies": policies, "subject": subject.to_wire()}
-    feed = write_feed({**wire, "decided": decided.record.decided()})
+    feed = write_feed({**wire, "decided": decided.record.decided(), "renamed": dict(renamed or {})})
     _AT_HAND[feed["path"]] = decided
     return feed
 
@@ -100,9 +106,11 @@ def decide(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
     known = _AT_HAND.get(feed["path"])
     decided = known if isinstance(known, Decided) else None
     subject = decided.subject if decided else read_subject(feed)
-    before = subject.RECORD.from_wire(olds)
+    wire = read_feed(feed)
+    former = {old: new for new, old in wire["renamed"].items()}
+    before = subject.RECORD.from_wire(olds).renamed(lambda name: former.get(name, name))
     record = decided.record if decided and decided.before == before else subject.decide(before).record
-    if record.decided() != read_feed(feed)["decided"]:
+    if record.decided() != wire["decided"]:
         raise FleetError([Problem(_OTHERWISE, subject=subject.name, hint="run it again")])
     kept: dict[str, Any] = record.to_wire()
     return kept

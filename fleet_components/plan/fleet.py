@@ -15,7 +15,7 @@ from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
-from fleet_components.plan.departures import Coverage, Departure, Fate, Replacement, departures, replacements
+from fleet_components.plan.departures import Coverage, Departure, Fate, Replacement, departures, replacements, undone
 from fleet_components.plan.guard import Guard, Pair, together
 from fleet_components.plan.karmada.needs import needs_of
 from fleet_components.plan.karmada.templates import PROTECTED_LABEL, Templates, templates_of
@@ -29,6 +29,7 @@ from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided, Subject
 
 _CLASH = "let one of them select it, or keep their policies on different members; a hub answers FailedToTakeOver"
+_UNKNOWN = (Fate.SWEPT, Fate.UNDONE)
 _CONTAINERS = {"Namespace", "CustomResourceDefinition"}
 
 
@@ -108,16 +109,16 @@ class FleetPlan:
             yield stamped(data, stack=self.options.stack, placement=decided.name, manager=self.manager)
 
     def forgotten(self, member: str) -> tuple[str, ...]:
-        """What the roster is to remember of a lost member: all that the fleet had brought there."""
+        """What is to be remembered of a lost member: what the fleet had brought there, but for what is kept anyway."""
         if self.members.get(member) != LOST:
             return ()
         known = self.past.members.get(member)
-        stood = (one for one in self.past.standing if one.cluster == member)
+        stood = (one for one in self.past.standing if one.cluster == member and not one.kept)
         return tuple(sorted({*(known.forgotten if known else ()), *map(written, stood)}))
 
     def swept(self, member: str) -> tuple[Departure, ...]:
-        """What was forgotten on a member that is back, and is not wanted there any more."""
-        return tuple(one for one in self.departures if one.fate is Fate.SWEPT and one.cluster == member)
+        """What may live on a member, is not wanted there any more, and is in no state, so that no engine deletes it."""
+        return tuple(one for one in self.departures if one.fate in _UNKNOWN and one.cluster == member)
 
 
 def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
@@ -146,13 +147,16 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         raise FleetError(dict.fromkeys(problems))
     coverage = Coverage(subjects, _unseen(subjects, past))
     leaving = tuple(departures(past, coverage, members, options.lost))
-    swept = tuple(_swept(past, coverage, reached))
+    unknown = (
+        *_swept(past, coverage, reached),
+        *undone(past, coverage, inventory, keep=options.settings.keep_cluster_resources),
+    )
     plan = FleetPlan(
         options=options,
         past=past,
         inventory=inventory,
         subjects=subjects,
-        departures=(*leaving, *swept),
+        departures=(*leaving, *unknown),
         replacements=tuple(replacements(subjects, past)),
         warnings=templates.warnings,
         waiting=templates.waiting,
@@ -279,9 +283,9 @@ def _swept(past: Past, coverage: Coverage, reached: Sequence[str]) -> Iterator[D
     for member in reached:
         known = past.members.get(member)
         for text in known.forgotten if known else ():
-            _, key = read_written(text)
+            version, key = read_written(text)
             if not coverage.owner(member, key):
-                yield Departure("", member, key, Fate.SWEPT)
+                yield Departure("", member, key, Fate.SWEPT, api_version=version)
 
 
 def _clashes(coverage: Coverage) -> Iterator[Problem]:
@@ -345,7 +349,8 @@ def _protected(guard: Guard, name: str) -> Problem | None:
 
 def _taking_along(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     """Namespaces and definitions that are deleted take along what others have put into them."""
-    deleted = [one for one in plan.departures if one.fate is Fate.DELETED and one.key.kind in _CONTAINERS]
+    fates = (Fate.DELETED, *_UNKNOWN)
+    deleted = [one for one in plan.departures if one.fate in fates and one.key.kind in _CONTAINERS]
     for key in sorted({one.key for one in deleted}):
         clusters = sorted(one.cluster for one in deleted if one.key == key)
         what = f"would be deleted on {_few(clusters)}, with all that is in it, whoever has put it there"

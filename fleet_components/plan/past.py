@@ -194,7 +194,6 @@ class _Reader:
         self.objects: list[tuple[names.Place, Urn]] = []
         self.others: dict[str, ObjectKey] = {}
         self.urns: dict[tuple[str, str], str] = {}
-        self.keys: dict[tuple[str, str], str] = {}
 
     def read(self, urn: Urn, outputs: Mapping[str, Any]) -> None:
         self.stack = f"{urn.project}/{urn.stack}"
@@ -219,7 +218,6 @@ class _Reader:
         elif kind := _RECORDS.get(urn.type):
             name = str(outputs["key"])
             self.records[name] = kind.from_wire(outputs)
-            self.keys[urn.type.rpartition(":")[2], name.partition("/")[2]] = name
             if outputs.get("protected"):
                 self.protected.add(name)
 
@@ -250,8 +248,7 @@ class _Reader:
         return self.roster.get("members") or {}
 
     def _standing(self, place: names.Place, urn: Urn) -> Standing:
-        component = next((t.rpartition(":")[2] for t in reversed(urn.types) if t in _COMPONENTS), "Placement")
-        subject = self.keys.get((component, place.key)) or f"{component}/{place.key}"
+        subject = f"{_kind_of(urn, place.key)}/{place.key}"
         kept = (self.bindings.get((subject, place.cluster)) or self._defaults()).get("keeps")
         stays = kept == ALL or (kept == CLUSTER_SCOPED and not place.object.namespace)
         return Standing(subject, place.cluster, place.object, names.api_version_of(urn.type), stays, urn.text)
@@ -272,7 +269,11 @@ class _Reader:
         )
 
 
-_COMPONENTS = ("fleet:index:Placement", "fleet:index:Template")
+def _kind_of(urn: Urn, key: str) -> str:
+    """The kind of what has brought an object: its component, and whether its key has a namespace, tell."""
+    if f"fleet:index:{names.TEMPLATE_KIND}" in urn.types:
+        return names.TEMPLATE_KIND
+    return "ResourcePlacement" if "/" in key else "ClusterResourcePlacement"
 
 
 def _inverted(renamed: Mapping[str, str]) -> dict[str, str]:

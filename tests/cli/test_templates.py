@@ -217,3 +217,11 @@ def test_a_template_that_nothing_takes_is_warned_of(world: World) -> None:
     result = run("render", world.folder, "--out", world.root / "out")
     assert f"warning: Template {WEB}: 0/3 clusters are available" in result.stderr
     assert "1 template on 3 members: nothing is placed" in result.stdout or "templates on 3 members" in result.stdout
+
+
+def test_a_member_is_not_picked_without_a_reason_where_no_policy_is_left(world: World) -> None:
+    world.render()
+    world.write(policy=None)
+    text = said("plan", world.folder, "--state", world.state_file())
+    assert "  not picked: c\n" in text
+    assert "not picked: c:" not in text

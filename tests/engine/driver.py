@@ -212,7 +212,7 @@ class Engine(Generic[W]):
         changes: dict[str, str] = {}
 
         def seen(event: automation.EngineEvent) -> None:
-            if event.diagnostic_event:
+            if event.diagnostic_event and event.diagnostic_event.severity != "debug":
                 text.append(event.diagnostic_event.message)
             if event.resource_pre_event and event.resource_pre_event.metadata.op != automation.OpType.SAME:
                 metadata = event.resource_pre_event.metadata

@@ -47,11 +47,13 @@ class Stack:
         state: what the engine remembers.
         live: the uid of every object that lives on a cluster.
         unreachable: clusters that are gone: nothing is deleted there.
+        called: the cluster behind a member's name, where it is called otherwise.
     """
 
     state: StackState = StackState()
     live: dict[Pair, int] = attrs.field(factory=dict)
     unreachable: set[str] = attrs.field(factory=set)
+    called: dict[str, str] = attrs.field(factory=dict)
     _uids: Any = attrs.field(factory=count)
 
     def program(self, documents: Documents, config: Mapping[str, Any], fails: Collection[str] = ()) -> Seen:
@@ -94,13 +96,14 @@ class Stack:
             old = self._old(registration)
             former.add(old or registration.urn)
             if names.is_object(registration.type):
-                pair = _pair(registration.urn)
-                self.live.setdefault(pair, next(self._uids))  # what is there already is taken up
+                pair = self._lives(registration.urn)
+                if pair not in self.live:  # what is there already is taken up
+                    self.live[pair] = next(self._uids)
         if run.error is None:
             kept = {r.urn for r in self.state.resources.values() if r.urn in self._retained}
             for urn in self.state.resources.keys() - former:
                 if names.is_object(Urn.parse(urn).type) and urn not in kept:
-                    self._delete(_pair(urn))
+                    self._delete(self._lives(urn))
         self._retained = {
             *(r.urn for r in run.registrations if r.options.get("retainOnDelete")),
             *(self._retained if run.error else ()),
@@ -110,6 +113,10 @@ class Stack:
         self.state = StackState({urn: one for urn, one in after.items() if urn not in moved})
 
     _retained: set[str] = attrs.field(factory=set)
+
+    def _lives(self, urn: str) -> Pair:
+        cluster, key = _pair(urn)
+        return self.called.get(cluster, cluster), key
 
     def _old(self, registration: Registration) -> str:
         known = (registration.urn, *registration.aliases)

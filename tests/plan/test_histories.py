@@ -6,6 +6,7 @@ with what then lives on the clusters.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
+from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.problem import Problem
 from fleet_components.plan.departures import Fate
 from fleet_components.plan.fleet import FleetPlan
@@ -202,7 +204,9 @@ def promises(stack: Stack, seen: Seen) -> set[Any]:
     }
     leaving = {(one.cluster, one.key): one.fate for one in plan.departures}
     # What is swept left the state long ago: the program deletes it itself.
-    assert by_change["delete"] == {p for p, fate in leaving.items() if fate not in (Fate.MOVED, Fate.SWEPT)}
+    assert by_change["delete"] == {
+        p for p, fate in leaving.items() if fate not in (Fate.MOVED, Fate.SWEPT, Fate.UNDONE)
+    }
     standing = set(plan.standing)
     wanted = {(cluster, key) for one in plan.subjects for cluster in one.deliveries for key in one.keys(cluster)}
     assert by_change["create"] == wanted - standing
@@ -216,7 +220,7 @@ def promises(stack: Stack, seen: Seen) -> set[Any]:
     }
     assert by_change["update"] <= moving | moved
     waves(seen)
-    return {pair for pair, fate in leaving.items() if fate in (Fate.DELETED, Fate.FORGOTTEN, Fate.SWEPT)}
+    return {pair for pair, fate in leaving.items() if fate in (Fate.DELETED, Fate.FORGOTTEN, Fate.SWEPT, Fate.UNDONE)}
 
 
 def waves(seen: Seen) -> None:
@@ -270,3 +274,77 @@ def test_an_object_changes_hands_both_ways(fails: set[str]) -> None:
     for world in (steered, placed, steered):
         happens(stack, world, fails)
         assert stack.live == first
+
+
+@pytest.mark.parametrize("fails", [set(), {"b"}])
+@pytest.mark.parametrize("image", ["web:1", "web:2"])
+@pytest.mark.parametrize(
+    ("members", "placements"), [({"e": "a"}, {}), ({}, {"store": "p"}), ({"e": "a", "f": "b"}, {"store": "p"})]
+)
+def test_what_is_renamed_stays_alive(
+    members: dict[str, str], placements: dict[str, str], image: str, fails: set[str]
+) -> None:
+    stack, names = Stack(), {old: new for new, old in members.items()}
+    labels = {name: dict[str, str]() for name in "abcd"}
+    policy = {"placementType": "PickN", "numberOfClusters": 3}
+    before = Written(
+        labels, {"p": ("one", policy)}, {"k": ("two", ["a"])}, {("one", "x"): "web:1", ("two", "y"): "web:1"}
+    )
+    happens(stack, before, set())
+    live, picked = dict(stack.live), picks_of(stack, before)
+    stack.called = members
+    after = attrs.evolve(
+        before,
+        members={names.get(name, name): one for name, one in labels.items()},
+        placements={"store" if placements else "p": ("one", policy)},
+        policies={"k": ("two", [names.get("a", "a")])},
+        objects={("one", "x"): image, ("two", "y"): "web:1"},
+    )
+    config = {"renamed": json.dumps({"members": members, "placements": placements})}
+    for failing in (fails, set[str](), set[str]()):
+        seen = stack.program(list(after.documents()), config, fails=failing)
+        assert seen.plan is not None, seen.run.error
+        assert not seen.plan.departures
+        allowed = {"update", "delete"} if seen.run.error else {"update"}  # what it did not reach is not registered
+        assert set(changes(stack, seen.run).values()) <= allowed
+        stack.carry_out(seen.run)
+        assert stack.live == live
+    assert picks_of(stack, after, config) == {names.get(name, name) for name in picked}
+    # What was said may stay, and may go.
+    assert changes(stack, stack.program(list(after.documents()), config).run) == {}
+    assert changes(stack, stack.program(list(after.documents()), {}).run) == {}
+
+
+def picks_of(stack: Stack, world: Written, config: dict[str, Any] | None = None) -> set[str]:
+    """The members that the only placement has."""
+    plan = stack.program(list(world.documents()), config or {}).plan
+    assert plan is not None
+    return set(plan.of("Placement")[0].record.decisions)
+
+
+@pytest.mark.parametrize("system", ["kubefleet", "karmada"])
+def test_what_was_interrupted_is_written_again(system: str) -> None:
+    """The engine was killed: it has recorded what was decided, and nothing of what it wrote."""
+    members = {name: dict[str, str]() for name in "ab"}
+    placed = {"p": ("one", {"placementType": "PickAll"})} if system == "kubefleet" else {}
+    steered = {} if placed else {"k": ("one", ["a", "b"])}
+    world = Written(members, placed, steered, {("one", "x"): "web:1"})
+    stack = Stack()
+    happens(stack, world, set())
+    bad = attrs.evolve(world, objects={("one", "x"): "web:2", ("one", "y"): "web:2"})
+    stack.carry_out(stack.program(list(bad.documents()), {}, fails={"a", "b"}).run)
+    reached = "a" if system == "kubefleet" else "ab"  # the second wave was never begun
+    seen = stack.program(list(world.documents()), {})
+    assert seen.plan is not None, seen.run.error
+    found = changes(stack, seen.run)
+    updated = {pair_of(urn) for urn, what in found.items() if what == "update"}
+    assert {(cluster, DEPLOYMENT_X) for cluster in reached} <= updated
+    undone = {(one.cluster, one.key.name) for one in seen.plan.departures if one.fate is Fate.UNDONE}
+    assert undone == {(cluster, "y") for cluster in reached}
+    stack.carry_out(seen.run)
+    assert changes(stack, stack.program(list(world.documents()), {}).run) == {}
+    marks = [r for r in seen.run.registrations if "written-again" in str(r.inputs)]
+    assert marks
+
+
+DEPLOYMENT_X = ObjectKey("apps", "Deployment", "one", "x")
