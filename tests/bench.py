@@ -10,7 +10,7 @@ The file maps ``"<what>-<members>"``, as in ``pickn-100``, ``pickn-spread-1000``
 * ``explain``: every plug-in's verdict on every member;
 * ``compile``: the inventory from the members' records, which a run pays once for all its placements;
 * ``schedule-100x1000``: 100 placements scheduled on one inventory of 1,000 members, compile included;
-* ``plan-100x1000``: the same from manifests: admission, selection, scheduling and rollout of each;
+* ``plan-100x1000``: the whole plan of the same, from manifests;
 * ``deliver``: the in-process plan of one placement of ten objects on every member; ``deliver-plain``: a plain program
   that registers the same resources. Their ratio and the size of the state are printed below the table;
 * ``karmada-...``: see ``tests/karmada_scheduling/bench_rows.py``.
@@ -36,7 +36,6 @@ from time import perf_counter
 from typing import Any
 
 import attrs
-from fleet_components.plan.place import Outcome, Request, place
 
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import decode
@@ -46,7 +45,9 @@ from fleet_components.model.member_cluster import read_member_cluster
 from fleet_components.model.memory import PlacementMemory
 from fleet_components.model.placement import PlacementPolicy
 from fleet_components.model.quantity import parse_quantity
-from fleet_components.plan.record import Record
+from fleet_components.plan.fleet import plan_fleet
+from fleet_components.plan.options import Options
+from fleet_components.plan.past import Past
 from fleet_components.plan.source import source_of
 from fleet_components.scheduler.kubefleet import schedule
 from fleet_components.scheduler.kubefleet.explain import explain
@@ -226,18 +227,7 @@ def planning(members: int) -> Run:
     manifests = [Manifest(data) for data in member_clusters(members)]
     manifests += [Manifest(data) for number in range(100) for data in _placed(number)]
 
-    def run() -> list[Outcome]:
-        source = source_of(manifests)
-        inventory = Inventory(source.clusters)
-        return [
-            place(
-                Request(work.name, work.placement.spec.policy, work.strategy, inventory, work.objects),
-                Record(),
-            )
-            for work in source.workloads()
-        ]
-
-    return run
+    return lambda: plan_fleet(source_of(manifests), Past(), Options())
 
 
 def _policy(number: int) -> dict[str, Any]:

@@ -41,6 +41,7 @@ class DeliveryArgs:
         inventory: the members, as they are handed to the providers.
         providers: the Kubernetes providers of the members.
         former: where resources were registered before.
+        after: what comes first: that every member was found to be the cluster that it was.
         clear: deletes objects of a member that are kept otherwise and have to be made anew.
         transform: last change to an object before it is registered.
     """
@@ -50,6 +51,7 @@ class DeliveryArgs:
     inventory: Feed
     providers: MemberProviders
     former: Former
+    after: Sequence[pulumi.Resource]
     clear: Callable[[str, Sequence[Leftover]], pulumi.Output[Any]]
     transform: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
 
@@ -98,7 +100,8 @@ class SubjectDelivery(pulumi.ComponentResource):
             dynamic.FEED: feed_subject(self.decided, self._args.inventory, self._args.plan.options.renamed.members),
         }
         alias = self._args.former.alias(token, self._name, self._formerly)
-        return kind(self._name, props, pulumi.ResourceOptions.merge(pulumi.ResourceOptions(parent=self), alias))
+        options = pulumi.ResourceOptions(parent=self, depends_on=list(self._args.after))
+        return kind(self._name, props, pulumi.ResourceOptions.merge(options, alias))
 
     def _deliver(
         self, decision: pulumi.Resource, first: Sequence[SubjectDelivery]
@@ -119,17 +122,17 @@ class SubjectDelivery(pulumi.ComponentResource):
             after = self._waited(before, seconds)
             for cluster in clusters:
                 needed = [other.bindings[cluster] for other in first if cluster in other.bindings]
-                bindings[cluster] = self._target(cluster, [decision, *after, *needed]).binding
+                bindings[cluster] = Target(self._target(cluster), [decision, *after, *needed], self).binding
             before = [bindings[cluster] for cluster in clusters]
             seconds = waits.get(number, 0)
         return bindings, before or [decision]
 
-    def _target(self, cluster: str, after: After) -> Target:
+    def _target(self, cluster: str) -> TargetArgs:
         args, delivery = self._args, self.decided.deliveries[cluster]
         options = args.plan.options
         objects = [args.transform(data) for data in args.plan.emitted(self.decided, cluster)]
         keeps = ALL if delivery.keeps else CLUSTER_SCOPED if options.settings.keep_cluster_resources else ""
-        target = TargetArgs(
+        return TargetArgs(
             fleet=args.fleet,
             decided=self.decided,
             cluster=cluster,
@@ -140,7 +143,6 @@ class SubjectDelivery(pulumi.ComponentResource):
             keeps=keeps,
             since=options.as_of.isoformat() if options.as_of else None,
         )
-        return Target(target, after, self)
 
     def _waited(self, before: Sequence[pulumi.Resource], seconds: int) -> After:
         """The same resources, once the time after them is over; no resource stands for it, so none is left over."""

@@ -50,11 +50,10 @@ class Fleet(pulumi.ComponentResource):
     templates: Mapping[str, SubjectDelivery]
     inventory: Inventory
 
-    @refusing()
     def __init__(self, name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        _check_name(name)
-        members = _members(args)
-        self.plan = _plan(name, args, members)
+        with refusing():
+            members = _members(name, args)
+            self.plan = _plan(name, args, members)
         self.inventory = self.plan.inventory
         former = Former(self.plan)
         alias = former.alias(names.FLEET, name, former.fleet)
@@ -67,6 +66,7 @@ class Fleet(pulumi.ComponentResource):
             inventory=feed_inventory(self.inventory),
             providers=providers,
             former=former,
+            after=providers.after,
             clear=identification.clear,
             # Rendered files may be read by others.
             transform=redacted if args.render_to else dict,
@@ -108,7 +108,6 @@ class Fleet(pulumi.ComponentResource):
             "settings": plan.options.settings.to_wire(),
             "manager": plan.manager,
             **({"waiting": plan.waiting} if plan.waiting else {}),
-            **({"redacted": True} if plan.past.redacted else {}),
             dynamic.FEED: feed_plan(plan),
         }
         options = pulumi.ResourceOptions(parent=self, protect=args.protect, depends_on=list(after))
@@ -190,7 +189,8 @@ def _check_name(name: str) -> None:
         raise FleetError([Problem(f'"{name}" cannot be the name of a fleet', hint=hint)])
 
 
-def _members(args: FleetArgs) -> dict[str, Member]:
+def _members(name: str, args: FleetArgs) -> dict[str, Member]:
+    _check_name(name)
     declared = [Member(cluster, args.kubeconfigs.get(cluster.name)) for cluster in args.source.clusters]
     everyone = [*declared, *args.members]
     members = {member.name: member for member in everyone}

@@ -52,7 +52,7 @@ class Former:
         urn = self.plan.past.urns.get((token, former)) if former != name else None
         return pulumi.ResourceOptions(aliases=[urn] if urn else None)
 
-    def object_alias(self, component: str, cluster: str, name: str, data: Mapping[str, Any]) -> pulumi.ResourceOptions:
+    def object_aliases(self, component: str, cluster: str, name: str, data: Mapping[str, Any]) -> list[str]:
         """The alias of an object that stands under another URN: of another owner, name or apiVersion.
 
         The new resource would take the live object over, and the old one's deletion would then remove it.
@@ -61,8 +61,8 @@ class Former:
         standing = self.plan.standing.get(pair)
         urn = standing.urn if standing else self.plan.taken_over.get(pair, "")
         if not urn or Urn.parse(urn).is_at((component, names.TARGET, names.type_token(data)), name):
-            return pulumi.ResourceOptions()
-        return pulumi.ResourceOptions(aliases=[urn])
+            return []
+        return [urn]
 
     def _key(self, key: str) -> str:
         return self.plan.options.renamed.placements.get(key, key)

@@ -24,7 +24,7 @@ from fleet_components.dynamic import Member as MemberRecord
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
 from fleet_components.plan.fleet import FleetPlan
-from fleet_components.plan.identity import identity_of
+from fleet_components.plan.identity import identity_of, other_cluster
 from fleet_components.plan.record import FORMAT
 
 _AT_ONCE = 64
@@ -99,20 +99,25 @@ class Identification:
         return uids
 
     def _refuse(self, uids: Mapping[str, str | None]) -> None:
-        """Two names for one cluster would undo each other; a name that is new for a known one needs to be told."""
-        gone = {known.uid: name for name, known in self.plan.past.members.items() if name not in self.members}
+        """Say of all members at once which of them is not the cluster that it should be."""
+        known = self.plan.past.members
+        gone = {member.uid: name for name, member in known.items() if name not in self.members}
         first: dict[str, str] = {}
         problems = []
         for name, uid in sorted(uids.items()):
             if uid is None:
                 continue
             if (other := first.setdefault(uid, name)) != name:
-                hint = "declare it once"
+                hint = "declare it once: two names would undo each other"
                 problems.append(Problem(_SAME.format(other=other, uid=uid), subject=f"member {name}", hint=hint))
-            elif name not in self.plan.past.members and uid in gone:
+            elif name not in known and uid in gone:
                 hint = f"say so, and nothing is deleted there: fleet:renamed with members: {{{name}: {gone[uid]}}}"
                 what = _RENAMED.format(old=gone[uid], uid=uid)
                 problems.append(Problem(what, subject=f"member {name}", hint=hint))
+            elif name in known:
+                old, new = {"uid": known[name].uid}, {"member": name, "uid": uid}
+                problem = other_cluster(old, new, self.plan.options.confirm)
+                problems += [problem] if problem else []
         if problems:
             raise RefusedError(problems)
 
@@ -162,10 +167,9 @@ def identity_in(kubeconfig: pulumi.Input[str] | None, member: str) -> str:
         config = yaml.load(read_kubeconfig(kubeconfig, member), yaml.CSafeLoader)
     except FleetError:
         return ""  # its provider says what is wrong with it
-    contexts = {one.get("name"): one.get("context") or {} for one in config["contexts"]}
-    context = contexts.get(config.get("current-context")) or next(iter(contexts.values()), {})
-    clusters = {one.get("name"): one.get("cluster") or {} for one in config["clusters"]}
-    cluster = clusters.get(context.get("cluster"))
+    contexts, clusters = _named(config, "context"), _named(config, "cluster")
+    context = contexts.get(str(config.get("current-context"))) or next(iter(contexts.values()), {})
+    cluster = clusters.get(str(context.get("cluster")))
     if not cluster or not str(cluster.get("server")).startswith("https://"):
         return ""  # without TLS it is a proxy, which may lead anywhere
     authority = [str(cluster.get(field) or "") for field in ("certificate-authority-data", "tls-server-name")]
@@ -177,6 +181,12 @@ def _uid(name: str, kubeconfig: str) -> str | None:
         return cluster_uid(read_kubeconfig(kubeconfig, name))
     except FleetError:
         return None  # its provider says what is wrong with it
+
+
+def _named(config: Mapping[str, Any], what: str) -> dict[str, Mapping[str, Any]]:
+    """The contexts or the clusters of a kubeconfig, by name; what is no such thing is left out."""
+    given = (one for one in config[f"{what}s"] if isinstance(one, Mapping))
+    return {str(one.get("name")): data for one in given if isinstance(data := one.get(what), Mapping)}
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import pulumi
@@ -17,14 +18,14 @@ class KubernetesObject(pulumi.CustomResource):
     Args:
         name: the resource's logical name.
         data: the object, in wire form.
-        opts: options; an explicit provider is expected.
+        opts: options; an explicit provider, and its version, are expected.
     """
 
     def __init__(self, name: str, data: Mapping[str, Any], opts: pulumi.ResourceOptions) -> None:
-        plugin = pulumi.ResourceOptions(version=provider_version())
-        super().__init__(type_token(data), name, dict(data), pulumi.ResourceOptions.merge(plugin, opts))
+        super().__init__(type_token(data), name, dict(data), opts)
 
 
+@cache
 def provider_version() -> str:
     """The version of the Kubernetes provider plugin that belongs to the installed package."""
     from pulumi_kubernetes import _utilities

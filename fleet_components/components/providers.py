@@ -40,7 +40,7 @@ class MemberProviders:
         parent: pulumi.Resource,
     ) -> None:
         self._fleet, self._members, self._render_to, self._parent = fleet, members, render_to, parent
-        self._former, self._after = former, after
+        self._former, self.after = former, after
         self._declared: dict[tuple[str, bool], pulumi.ProviderResource] = {}
 
     def declared(self) -> tuple[pulumi.ProviderResource, ...]:
@@ -76,7 +76,7 @@ class MemberProviders:
         suffix = "" if adopts else _ABORT
         name = names.member_name(self._fleet, member.name) + suffix
         former = names.member_name(self._former.fleet, self._former.member(member.name)) + suffix
-        options = pulumi.ResourceOptions(parent=self._parent, depends_on=list(self._after))
+        options = pulumi.ResourceOptions(parent=self._parent, depends_on=list(self.after))
         return member_provider(
             name,
             adopts=adopts,

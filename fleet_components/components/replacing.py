@@ -14,7 +14,6 @@ import pulumi
 
 from fleet_components.components.process import in_process
 from fleet_components.content.stamp import annotated
-from fleet_components.plan.departures import Replacement
 
 _MARK = "fleet-components/replaced"
 
@@ -26,15 +25,9 @@ def untried(data: Mapping[str, Any]) -> dict[str, Any]:
     return annotated(data, {_MARK: _unknown()})
 
 
-def replacing(replaced: Replacement) -> pulumi.ResourceOptions:
-    """The options of an object that is replaced."""
-    trial = [f'metadata.annotations["{_MARK}"]'] if pulumi.runtime.is_dry_run() and not in_process() else []
-    return pulumi.ResourceOptions(
-        ignore_changes=trial,
-        # The provider knows some fields itself, and deletes before it creates; for others it has to be asked.
-        replace_on_changes=list(replaced.fields) if replaced.asked else None,
-        delete_before_replace=True if replaced.asked else None,
-    )
+def trial_ignored() -> list[str]:
+    """The field that nothing is to be said of in a preview."""
+    return [f'metadata.annotations["{_MARK}"]'] if pulumi.runtime.is_dry_run() and not in_process() else []
 
 
 def _unknown() -> Any:

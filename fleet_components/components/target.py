@@ -11,8 +11,8 @@ import pulumi
 from fleet_components.components.barrier import between
 from fleet_components.components.former import Former
 from fleet_components.components.live import Leftover
-from fleet_components.components.objects import KubernetesObject, sealed
-from fleet_components.components.replacing import replacing, untried
+from fleet_components.components.objects import KubernetesObject, provider_version, sealed
+from fleet_components.components.replacing import trial_ignored, untried
 from fleet_components.content.order import phases
 from fleet_components.dynamic import Binding
 from fleet_components.model.manifest import Manifest
@@ -78,31 +78,37 @@ class Target(pulumi.ComponentResource):
         for number, group in phases([Manifest(data) for data in args.objects]):
             if placed:
                 before = between(f"{self._name}/phase-{number}", placed, len(group), self)
-            placed = [self._object(args, manifest, before) for manifest in group]
+            placed = []
+            for manifest in group:
+                placed.append(KubernetesObject(*self._object(args, manifest, before)))
         self.binding = self._bind(args, placed or before)
         self.register_outputs({})
 
-    def _object(self, args: TargetArgs, manifest: Manifest, before: After) -> KubernetesObject:
+    def _object(
+        self, args: TargetArgs, manifest: Manifest, before: After
+    ) -> tuple[str, Mapping[str, Any], pulumi.ResourceOptions]:
+        """Name, data and options of an object."""
         data = manifest.data
         name = f"{self._name}/{names.short_name(manifest.key)}"
         retained = args.keeps == ALL or (args.keeps == CLUSTER_SCOPED and not manifest.namespace)
-        component = f"fleet:index:{args.decided.subject.COMPONENT}"
-        alias = args.former.object_alias(component, args.cluster, name, data)
         replaced = args.former.plan.replaced.get((args.cluster, manifest.key))
         if replaced and retained:
             before = self._cleared(args, manifest, before)
+        # The provider knows some fields itself that force a replacement; for others it has to be asked.
+        asked = bool(replaced and replaced.asked)
+        component = f"fleet:index:{args.decided.subject.COMPONENT}"
         options = pulumi.ResourceOptions(
             parent=self,
             provider=args.provider(data),
+            version=provider_version(),
+            aliases=[*args.former.object_aliases(component, args.cluster, name, data)],
             depends_on=list(before),
-            ignore_changes=list(args.delivery.left_alone),
+            ignore_changes=[*args.delivery.left_alone, *(trial_ignored() if replaced else ())],
             retain_on_delete=retained,
+            replace_on_changes=list(replaced.fields) if replaced and asked else None,
+            delete_before_replace=asked or None,
         )
-        sent = sealed(untried(data) if replaced else data)
-        merged = pulumi.ResourceOptions.merge(options, alias)
-        return KubernetesObject(
-            name, sent, pulumi.ResourceOptions.merge(merged, replacing(replaced)) if replaced else merged
-        )
+        return name, sealed(untried(data) if replaced else data), options
 
     def _cleared(self, args: TargetArgs, manifest: Manifest, before: After) -> After:
         """The same resources, once the object that is kept otherwise is gone, so that it can be made anew."""

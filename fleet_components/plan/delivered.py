@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fleet_components.content.secret import is_secret
+import attrs
+
+from fleet_components.content.secret import redacted as without_data
 from fleet_components.plan import names
 from fleet_components.plan.fleet import FleetPlan
 from fleet_components.plan.past import ALL, CLUSTER_SCOPED
-from fleet_components.plan.record import FORMAT
+from fleet_components.plan.record import FORMAT, Record
 from fleet_components.plan.state import StoredResource
 from fleet_components.plan.subject import Decided
 
@@ -62,10 +64,8 @@ def _member(plan: FleetPlan, member: str) -> StoredResource:
 def _subject(plan: FleetPlan, decided: Decided, redacted: bool) -> Iterator[StoredResource]:
     fleet, key = plan.options.fleet, decided.subject.key
     above = (names.FLEET, f"fleet:index:{decided.subject.COMPONENT}")
-    record = decided.record.to_wire()
-    if redacted and any(is_secret(data) for objects in decided.record.contents.values() for data in objects):
-        record["contents"] = {}
-    outputs = {"key": decided.name, "fleet": fleet, "protected": decided.subject.protected, **record}
+    record = _without_secrets(decided.record) if redacted else decided.record
+    outputs = {"key": decided.name, "fleet": fleet, "protected": decided.subject.protected, **record.to_wire()}
     token = f"pulumi-python:dynamic/fleet:{decided.subject.COMPONENT}"
     yield _stored(plan, (*above, token), names.subject_name(fleet, key), outputs)
     for cluster, placed in decided.record.decisions.items():
@@ -76,6 +76,12 @@ def _subject(plan: FleetPlan, decided: Decided, redacted: bool) -> Iterator[Stor
             yield _stored(plan, place, names.object_name(fleet, key, cluster, data), {})
         if placed.revision not in decided.record.contents:
             yield from _unseen(plan, decided, cluster)
+
+
+def _without_secrets(record: Record[Any, Any]) -> Record[Any, Any]:
+    """The record, with ``[secret]`` in the place of the data of Secrets."""
+    contents = {revision: tuple(map(without_data, objects)) for revision, objects in record.contents.items()}
+    return attrs.evolve(record, contents=contents)
 
 
 def _unseen(plan: FleetPlan, decided: Decided, cluster: str) -> Iterator[StoredResource]:

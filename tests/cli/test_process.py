@@ -97,3 +97,11 @@ def test_text_that_the_output_cannot_say_is_shown_somehow(tmp_path: Path) -> Non
 
 def test_says_its_version() -> None:
     assert execute("--version").stdout.startswith("fleet, version ")
+
+
+def test_an_error_that_leads_to_itself_is_looked_through_once() -> None:
+    from fleet_components.cli.planning.program import refusals, refused_plan
+
+    one, other = ValueError("one"), ValueError("other")
+    one.__context__, other.__context__ = other, one
+    assert (refused_plan(one), refusals(one)) == (None, [])

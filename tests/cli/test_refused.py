@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -98,11 +99,12 @@ def test_nothing_is_said_twice(folder: Path, form: str) -> None:
     """Not where both outputs are one terminal, or one log, either."""
     command = [sys.executable, "-m", "fleet_components.cli", "plan", "stacks/fleet", "-o", form]
     command += ["--state", "../out/local/state.json"]
-    both = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    wide = {key: value for key, value in os.environ.items() if key != "COLUMNS"}  # some test runners set it
+    both = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=wide)
     assert both.returncode == 3
     for text in ("would lose 6 objects", f"no longer in the source: {GONE}", DELETED, KEPT):
         assert both.stdout.count(text) == 1
-    apart = subprocess.run(command, check=False, capture_output=True, text=True)
+    apart = subprocess.run(command, check=False, capture_output=True, text=True, env=wide)
     assert (apart.stdout.count("would lose 6 objects"), apart.stderr.count("would lose 6 objects")) == (1, 1)
 
 

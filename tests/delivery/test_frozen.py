@@ -25,13 +25,19 @@ STATE = Path(__file__).parent / "data" / "state.json"
 
 OWN, AZURE = "fleet_components.dynamic", "fleet_components.azure.dynamic"
 PICKLES = {
-    (OWN, "PlacementProvider"): "gASVNQAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMEVBsYWNlbWVudFByb3ZpZGVylJOUKYGULg==",
+    (
+        OWN,
+        "PlacementProvider",
+    ): "gASVNQAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMEVBsYWNlbWVudFByb3ZpZGVylJOUKYGULg==",
     (OWN, "TemplateProvider"): "gASVNAAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMEFRlbXBsYXRlUHJvdmlkZXKUk5QpgZQu",
     (OWN, "BindingProvider"): "gASVMwAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMD0JpbmRpbmdQcm92aWRlcpSTlCmBlC4=",
     (OWN, "RosterProvider"): "gASVMgAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMDlJvc3RlclByb3ZpZGVylJOUKYGULg==",
     (OWN, "MemberProvider"): "gASVMgAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMDk1lbWJlclByb3ZpZGVylJOUKYGULg==",
     (OWN, "BarrierProvider"): "gASVMwAAAAAAAACMGGZsZWV0X2NvbXBvbmVudHMuZHluYW1pY5SMD0JhcnJpZXJQcm92aWRlcpSTlCmBlC4=",
-    (AZURE, "CreateOnlyProvider"): "gASVPAAAAAAAAACMHmZsZWV0X2NvbXBvbmVudHMuYXp1cmUuZHluYW1pY5SMEkNyZWF0ZU9ubHlQcm92aWRlcpSTlCmBlC4=",
+    (
+        AZURE,
+        "CreateOnlyProvider",
+    ): "gASVPAAAAAAAAACMHmZsZWV0X2NvbXBvbmVudHMuYXp1cmUuZHluYW1pY5SMEkNyZWF0ZU9ubHlQcm92aWRlcpSTlCmBlC4=",
 }
 TYPES = ["Barrier", "Binding", "Member", "Placement", "Roster", "Template"]
 

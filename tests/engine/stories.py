@@ -79,7 +79,7 @@ def carried_out(engine: Engine[Story]) -> Outcome:
     seen, done = engine.preview(), engine.up()
     assert seen.ok, seen.text
     assert done.ok, done.text
-    assert done.changes == seen.changes
+    assert done.changes == seen.changes, (done.changes, seen.changes)
     unchanged(engine)
     return seen
 
@@ -88,7 +88,7 @@ def unchanged(engine: Engine[Story]) -> None:
     """A further preview shows nothing."""
     again = engine.preview()
     assert again.ok, again.text
-    assert again.changes == {}
+    assert again.changes == {}, again.changes
 
 
 def refused(engine: Engine[Story], *words: str) -> str:

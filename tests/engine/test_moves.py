@@ -159,14 +159,15 @@ def test_a_kept_object_comes_back_with_other_content(story: Engine[Story]) -> No
 
 
 def test_a_cluster_that_is_lost_and_comes_back(story: Engine[Story]) -> None:
-    """It is rid of what has moved away meanwhile; what stays is taken up as it is."""
+    """It is rid of what has moved away meanwhile; what stays is taken up as it is, and what is kept stays."""
     world, name = story.world, story.world.space
-    space, moving = namespace(name), cluster_role(name)
-    config = {"space": space, "c": config_map(name), "one": placement("one", space)}
-    world.objects = {**config, "role": moving, "two": placement("two", moving, policy=pick(1))}
+    space, moving = namespace(name), namespace(f"{name}-too")
+    stays = {"space": space, "c": config_map(name), "one": placement("one", space)}
+    moves = {"too": moving, "m": config_map(f"{name}-too"), "two": placement("two", moving, policy=pick(1))}
+    world.objects = {**stays, **moves}
     assert story.up().ok
-    before = world.uids(MAP)
-    assert [key[0] for key, uid in world.uids(("clusterrole", name)).items() if uid] == ["b"]
+    before, kept = world.uids(MAP), world.uids(("namespace", f"{name}-too"), on="b")
+    assert having(world, moving) == ["b"]
     world.planes["b"].pause()
     try:
         world.config["lost"] = "b"
@@ -176,13 +177,20 @@ def test_a_cluster_that_is_lost_and_comes_back(story: Engine[Story]) -> None:
         assert not [urn for urn in story.state().resources if "@b" in urn]
     finally:
         world.planes["b"].resume()
-    assert None not in world.uids(("clusterrole", name)).values()
+    assert having(world, moving) == ["a", "b"]
     del world.config["lost"]
     back = carried_out(story)
-    assert f"ClusterRole {name} on b: deleted: the member is back" in back.text
-    assert [key[0] for key, uid in world.uids(("clusterrole", name)).items() if uid] == ["a"]
+    assert f"ConfigMap {name}-too/c on b: deleted: the member is back" in back.text
+    assert having(world, moving) == ["a"]
+    assert world.uids(("namespace", f"{name}-too"), on="b") == kept
     assert world.uids(MAP) == before
     assert world.live("b", *MAP)["data"] == {"k": "two"}
+
+
+def having(story: Story, space: Data) -> list[str]:
+    """The clusters with the ConfigMap in that Namespace."""
+    planes = story.planes.items()
+    return [name for name, plane in planes if plane.get(*MAP, "-n", space["metadata"]["name"])]
 
 
 def test_a_move_that_failed_half_way_can_be_taken_back(story: Engine[Story]) -> None:

@@ -27,7 +27,7 @@ MEMBERS = ("a", "b", "c", "d")
 SPACES = ("one", "two", "three")
 thorough = settings(
     phases=[Phase.explicit, Phase.generate],
-    max_examples=40,
+    max_examples=15,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -51,22 +51,26 @@ def run_main(project: Project) -> None:
 
 def refused_plan(error: BaseException | None) -> FleetPlan | None:
     """The plan that a program has refused to carry out."""
-    while error is not None:
-        if isinstance(error, RefusedPlanError):
-            return error.plan
-        error = error.__cause__ or error.__context__
-    return None
+    return next((one.plan for one in _behind(error) if isinstance(one, RefusedPlanError)), None)
 
 
 def refusals(error: BaseException | None) -> list[Problem]:
     """The problems of the input that ended a program; none where it ended well, or by a fault of its own."""
-    while error is not None:
-        if isinstance(error, FleetError):
-            return list(error.problems)
-        if isinstance(error, pulumi.RunError):
-            return [Problem(str(error))]
-        error = error.__cause__ or error.__context__
+    for one in _behind(error):
+        if isinstance(one, FleetError):
+            return list(one.problems)
+        if isinstance(one, pulumi.RunError):
+            return [Problem(str(one))]
     return []
+
+
+def _behind(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and what has led to it, each once: errors that tasks hand on can come to lead to themselves."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def located(problem: Problem, project: Project, settings: Settings) -> Problem:

@@ -330,7 +330,7 @@ def _settled(claim: Claim) -> Claim:
 def _is_fresh(state: TemplateState, before: TemplateRecord) -> bool:
     """Whether the object is delivered as it is now. Without a policy that follows it, it stays as it was."""
     needed = bool(state.schedule.required_by) and not any(state.schedule.clusters.values())
-    return needed or before.revision not in before.contents or not state.frozen
+    return needed or before.revision < 0 or not state.frozen
 
 
 def _left(state: TemplateState) -> str:
