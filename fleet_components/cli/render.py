@@ -19,7 +19,7 @@ from fleet_components.cli.rendering.folder import recover, replace
 from fleet_components.cli.rendering.manifests import DECISIONS, STATE, rendered
 from fleet_components.cli.showing import words
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.plan.fleet import FleetPlan
+from fleet_components.plan.fleet_plan import FleetPlan
 
 
 @click.command

@@ -20,7 +20,7 @@ from fleet_components.components.target import After, Target, TargetArgs
 from fleet_components.plan import names
 from fleet_components.plan.describe import describe_subject
 from fleet_components.plan.feed import Feed, feed_subject
-from fleet_components.plan.fleet import FleetPlan
+from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.past import ALL, CLUSTER_SCOPED
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.plan import Placed

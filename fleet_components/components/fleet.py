@@ -25,7 +25,8 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
 from fleet_components.plan.describe import describe_plan
 from fleet_components.plan.feed import feed_inventory, feed_plan
-from fleet_components.plan.fleet import FleetPlan, plan_fleet
+from fleet_components.plan.fleet import plan_fleet
+from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.member import serving_both
 from fleet_components.plan.options import Options, Settings
 from fleet_components.plan.record import FORMAT

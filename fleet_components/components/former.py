@@ -10,7 +10,7 @@ import pulumi
 
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan import names
-from fleet_components.plan.fleet import FleetPlan
+from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.names import Urn
 
 

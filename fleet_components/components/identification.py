@@ -23,7 +23,7 @@ from fleet_components.content.secret import REDACTED
 from fleet_components.dynamic import Member as MemberRecord
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
-from fleet_components.plan.fleet import FleetPlan
+from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.identity import identity_of, other_cluster
 from fleet_components.plan.record import FORMAT
 

@@ -13,7 +13,7 @@ from fleet_components.components.member import Member
 from fleet_components.components.provider import member_provider
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
-from fleet_components.plan.fleet import FleetPlan
+from fleet_components.plan.fleet_plan import FleetPlan
 
 _ABORT = "/abort"
 

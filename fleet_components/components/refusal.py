@@ -9,7 +9,7 @@ import pulumi
 
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.describe import describe_plan, describe_subject
-from fleet_components.plan.fleet import FleetPlan
+from fleet_components.plan.fleet_plan import FleetPlan
 
 
 class RefusedError(FleetError, pulumi.RunError):

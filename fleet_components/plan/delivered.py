@@ -9,7 +9,7 @@ import attrs
 
 from fleet_components.content.secret import redacted as without_data
 from fleet_components.plan import names
-from fleet_components.plan.fleet import FleetPlan
+from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.past import ALL, CLUSTER_SCOPED
 from fleet_components.plan.record import FORMAT, Record
 from fleet_components.plan.state import StoredResource

@@ -11,7 +11,7 @@ import attrs
 from fleet_components.content.replacement import immutable, replacement
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey
-from fleet_components.plan.past import LOST, Past, Standing
+from fleet_components.plan.past import LOST, Past, Standing, read_written
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.situation import stopped_at
@@ -26,6 +26,10 @@ class Fate(StrEnum):
     MOVED = "moved"
     SWEPT = "swept"
     UNDONE = "undone"
+
+
+UNRECORDED = (Fate.SWEPT, Fate.UNDONE)
+"""The fates of what is in no state, so that no engine deletes it."""
 
 
 @attrs.frozen
@@ -127,6 +131,16 @@ def departures(past: Past, coverage: Coverage, members: Collection[str], lost: C
         if owner != standing.subject:
             fate = Fate.MOVED if owner else _fate(standing, past, members, lost)
             yield Departure(standing.subject, standing.cluster, standing.key, fate, owner)
+
+
+def swept(past: Past, coverage: Coverage, reached: Iterable[str]) -> Iterator[Departure]:
+    """What was forgotten on members that are back, and is not wanted there any more."""
+    for member in reached:
+        known = past.members.get(member)
+        for text in known.forgotten if known else ():
+            version, key = read_written(text)
+            if not coverage.owner(member, key):
+                yield Departure("", member, key, Fate.SWEPT, api_version=version)
 
 
 def undone(past: Past, coverage: Coverage, inventory: Inventory, *, keep: bool) -> Iterator[Departure]:

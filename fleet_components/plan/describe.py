@@ -9,7 +9,7 @@ from typing import Literal
 import attrs
 
 from fleet_components.plan.departures import Departure, Fate
-from fleet_components.plan.fleet import FleetPlan
+from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.content import retained
 from fleet_components.plan.karmada.place import TemplateOutcome
 from fleet_components.plan.subject import Decided

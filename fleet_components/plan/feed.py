@@ -29,9 +29,9 @@ from fleet_components.model.karmada_settings import KarmadaSettings
 from fleet_components.model.manifest import Manifest, Origin
 from fleet_components.model.member_cluster import read_time
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.plan.fleet import FleetPlan
-from fleet_components.plan.karmada.place import Policies, TemplateSubject
-from fleet_components.plan.kubefleet.place import PlacementSubject
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.karmada.subject import Policies, TemplateSubject
+from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided, Subject
 
 Feed = Mapping[str, str]

@@ -48,6 +48,17 @@ class Standing:
     kept: bool = False
     urn: str = ""
 
+    @property
+    def written(self) -> str:
+        """The object in one text, as a member remembers it: ``apiVersion|Kind|namespace|name``."""
+        return "|".join((self.api_version, self.key.kind, self.key.namespace, self.key.name))
+
+
+def read_written(text: str) -> tuple[str, ObjectKey]:
+    """The apiVersion and the object that :attr:`Standing.written` wrote."""
+    version, kind, namespace, name = text.split("|")
+    return version, ObjectKey(version.rpartition("/")[0], kind, namespace, name)
+
 
 @attrs.frozen(kw_only=True)
 class KnownMember:
@@ -58,7 +69,7 @@ class KnownMember:
         identifier: what its provider calls the cluster; it stays while the cluster is the same.
         identity: what told the cluster from any other beforehand; empty where nothing did.
         uid: the cluster's own uid; empty where it was never read.
-        forgotten: what the fleet had brought there when it was lost, as ``apiVersion/Kind/namespace/name``.
+        forgotten: what the fleet had brought there when it was lost, as ``apiVersion|Kind|namespace|name``.
     """
 
     state: str = DECLARED

@@ -91,9 +91,8 @@ def test_replaced(story: Engine[Story], make: Any) -> None:
         assert done.ok, done.text
         assert "cannot be changed in place" in shown.text
         for outcome in (shown, done):
-            assert [change for name, change in outcome.changes.items() if name.startswith(f"{old['kind']} ")] == [
-                "replace"
-            ], outcome.changes
+            what_happens = {name: change for name, change in outcome.changes.items() if name.startswith(old["kind"])}
+            assert set(what_happens.values()) == {"create-replacement"}, outcome.changes
         after = world.uids(what, on="a")
         assert None not in after.values()
         assert after != before

@@ -10,8 +10,9 @@ import pytest
 
 from fleet_components import FleetError, read_source
 from fleet_components.plan.delivered import delivered
-from fleet_components.plan.fleet import FleetPlan, plan_fleet
-from fleet_components.plan.karmada.place import TemplateSubject
+from fleet_components.plan.fleet import plan_fleet
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.karmada.subject import TemplateSubject
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.rollout.plan import Change

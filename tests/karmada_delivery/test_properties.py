@@ -19,8 +19,9 @@ from fleet_components.model.karmada_settings import KarmadaSettings
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.karmada.content import emitted
 from fleet_components.plan.karmada.needs import Needs
-from fleet_components.plan.karmada.place import Policies, TemplateOutcome, TemplateSubject, place_template
+from fleet_components.plan.karmada.place import TemplateOutcome, place_template
 from fleet_components.plan.karmada.record import TemplateRecord
+from fleet_components.plan.karmada.subject import Policies, TemplateSubject
 from fleet_components.rollout.plan import Change, Done
 from tests.karmada_delivery.world import WEB, deployment, policy
 

@@ -17,7 +17,7 @@ from fleet_components.cli.planning.survey import Told, survey
 from fleet_components.components.refusal import RefusedPlanError
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan import names
-from fleet_components.plan.fleet import FleetPlan
+from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.names import Urn
 from fleet_components.testing import ProgramRun, Registration, StackState, kubeconfig, run_program
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.problem import Problem
 from fleet_components.plan.departures import Fate
-from fleet_components.plan.fleet import FleetPlan
+from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.rollout.plan import Change
 from fleet_components.testing import reveal
 from tests.plan.stack import Seen, Stack, changes, pair_of

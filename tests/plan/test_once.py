@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from fleet_components.cli.command import fleet
-from fleet_components.plan.karmada.place import TemplateSubject
-from fleet_components.plan.kubefleet.place import PlacementSubject
+from fleet_components.plan.karmada.subject import TemplateSubject
+from fleet_components.plan.kubefleet.subject import PlacementSubject
 from tests.delivery.world import World
 from tests.karmada_delivery.world import on, policy
 

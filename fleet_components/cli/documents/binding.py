@@ -16,8 +16,8 @@ from fleet_components.model.karmada import CLUSTER_PROPAGATION
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.memory import EvictionTask
 from fleet_components.model.template import Template
-from fleet_components.plan.karmada.place import TemplateSubject
 from fleet_components.plan.karmada.record import TemplateState
+from fleet_components.plan.karmada.subject import TemplateSubject
 from fleet_components.plan.subject import Decided
 from fleet_components.scheduler.karmada.status import TemplateDecision
 

@@ -12,8 +12,8 @@ from fleet_components.cli.documents.form import VERSION, Document
 from fleet_components.cli.documents.placement import placement_facts, unmet_labels
 from fleet_components.cli.documents.template import template_facts
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.plan.fleet import FleetPlan
-from fleet_components.plan.kubefleet.place import PlacementSubject
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
 from fleet_components.scheduler.explain import MemberExplanation
 

@@ -6,7 +6,7 @@ from fleet_components.cli.documents.facts import Facts
 from fleet_components.cli.documents.label_values import missing_labels
 from fleet_components.cli.documents.status import cluster_decisions, placement_status
 from fleet_components.model.placement import PICK_ALL, PICK_N
-from fleet_components.plan.kubefleet.place import PlacementSubject
+from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
 
 

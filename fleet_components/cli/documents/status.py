@@ -14,7 +14,7 @@ import attrs
 from fleet_components.model.decision import ClusterDecision, Status
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.placement import PICK_FIXED, PICK_N
-from fleet_components.plan.kubefleet.place import PlacementSubject
+from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.plan import Placed
 from fleet_components.rollout.strategy import External

@@ -13,8 +13,8 @@ from fleet_components.cli.planning.difference import HIDDEN, Difference, differe
 from fleet_components.content.secret import SECRET_FIELDS, is_secret
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan.departures import Departure
-from fleet_components.plan.fleet import FleetPlan
-from fleet_components.plan.kubefleet.place import PlacementSubject
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.describe import describe
 from fleet_components.rollout.plan import Change, Entry

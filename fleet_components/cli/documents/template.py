@@ -7,7 +7,8 @@ from fleet_components.cli.documents.facts import Facts
 from fleet_components.cli.documents.label_values import missing_labels
 from fleet_components.model.codec import encode
 from fleet_components.model.karmada import Placement
-from fleet_components.plan.karmada.place import TemplateOutcome, TemplateSubject
+from fleet_components.plan.karmada.place import TemplateOutcome
+from fleet_components.plan.karmada.subject import TemplateSubject
 from fleet_components.plan.subject import Decided
 
 

@@ -10,7 +10,7 @@ from pulumi.runtime import MockResourceArgs
 from fleet_components import dynamic
 from fleet_components.model.problem import Problem
 from fleet_components.plan.feed import plan_at_hand
-from fleet_components.plan.fleet import FleetPlan
+from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.state import StackState, is_secret, reveal
 from fleet_components.testing.mocks import PROVIDERS, CheckFailed, FleetMocks
 

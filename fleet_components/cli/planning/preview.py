@@ -14,7 +14,7 @@ from fleet_components.cli.planning.resources import STACK, compare
 from fleet_components.cli.planning.settings import Settings, read_settings
 from fleet_components.cli.planning.survey import Told, check_stack
 from fleet_components.model.problem import FleetError
-from fleet_components.plan.fleet import FleetPlan
+from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.testing.program import ProgramRun, run_program
 
 DEFAULT_ORGANIZATION = "organization"

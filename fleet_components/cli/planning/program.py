@@ -16,7 +16,7 @@ from fleet_components.cli.planning.project import Project
 from fleet_components.cli.planning.settings import Settings
 from fleet_components.components.refusal import RefusedPlanError
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.plan.fleet import FleetPlan
+from fleet_components.plan.fleet_plan import FleetPlan
 
 
 @contextmanager

@@ -15,7 +15,8 @@ from fleet_components.cli.planning.resource import Resource
 from fleet_components.content.load import load
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.plan.fleet import FleetPlan, plan_fleet
+from fleet_components.plan.fleet import plan_fleet
+from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import LOST, Past
 from fleet_components.plan.source import Source, source_of

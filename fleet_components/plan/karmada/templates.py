@@ -24,7 +24,7 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import Problem
 from fleet_components.model.reader import API_VERSION
 from fleet_components.plan.karmada.needs import Needs
-from fleet_components.plan.karmada.place import Policies, TemplateSubject
+from fleet_components.plan.karmada.subject import Policies, TemplateSubject
 from fleet_components.plan.karmada.uid import template_uid
 from fleet_components.plan.kubefleet.subjects import is_protected
 from fleet_components.plan.names import TEMPLATE_KIND

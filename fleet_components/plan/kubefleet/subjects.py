@@ -8,7 +8,7 @@ from fleet_components.content.secret import redacted
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
-from fleet_components.plan.kubefleet.place import PlacementSubject
+from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import Source, Workload

@@ -1,0 +1,114 @@
+"""A fleet, planned: what every subject of a source comes to, what is gone, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import Any
+
+import attrs
+
+from fleet_components.content.stamp import stamped
+from fleet_components.model.inventory import Inventory
+from fleet_components.model.problem import Problem
+from fleet_components.plan.departures import UNRECORDED, Departure, Replacement
+from fleet_components.plan.guard import Pair
+from fleet_components.plan.names import Urn
+from fleet_components.plan.options import Options
+from fleet_components.plan.past import LOST, Past, Standing
+from fleet_components.plan.record import LACKS_HINT
+from fleet_components.plan.subject import Decided
+
+
+@attrs.frozen(slots=False)
+class FleetPlan:
+    """A fleet, planned.
+
+    Attributes:
+        options: what the plan was told.
+        past: what it starts from, under the names of today.
+        inventory: the members that are scheduled on.
+        subjects: the placements, then the templates, those first that others need.
+        departures: the objects that leave what has brought them to a member.
+        replacements: the objects that are deleted and made anew.
+        refused: why the update must not happen; each with what would allow it.
+        warnings: what may surprise, of the fleet as a whole.
+        waiting: the objects that no Karmada policy has, with a digest of each, to be remembered.
+        members: what the roster is to remember of each member: ``member`` or ``lost``.
+        manager: the field manager of all objects: what an earlier resource of this stack has set is its own.
+    """
+
+    options: Options
+    past: Past
+    inventory: Inventory
+    subjects: tuple[Decided, ...]
+    departures: tuple[Departure, ...] = ()
+    replacements: tuple[Replacement, ...] = ()
+    refused: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+    waiting: Mapping[str, str] = attrs.field(factory=dict)
+    members: Mapping[str, str] = attrs.field(factory=dict)
+    manager: str = ""
+
+    def of(self, component: str) -> tuple[Decided, ...]:
+        """The subjects of one sort: ``Placement`` or ``Template``."""
+        return tuple(one for one in self.subjects if component == one.subject.COMPONENT)
+
+    @cached_property
+    def gone(self) -> tuple[str, ...]:
+        """The placements and templates that stood and are in the source no more."""
+        known = {one.name for one in self.subjects}
+        return tuple(sorted({*self.past.records, *(one.subject for one in self.past.standing)} - known))
+
+    @property
+    def members_gone(self) -> tuple[str, ...]:
+        """The members that were declared and are no more."""
+        return tuple(sorted(self.past.members.keys() - self.members.keys()))
+
+    @cached_property
+    def standing(self) -> Mapping[Pair, Standing]:
+        """What stands, by member and object."""
+        return {(one.cluster, one.key): one for one in self.past.standing}
+
+    @cached_property
+    def replaced(self) -> Mapping[Pair, Replacement]:
+        """The objects that are deleted and made anew, by member and object."""
+        return {(one.cluster, one.key): one for one in self.replacements}
+
+    @cached_property
+    def taken_over(self) -> Mapping[Pair, str]:
+        """The URNs of what the stack has managed itself and the fleet brings from now on, by member and object."""
+        return {
+            (member, key): urn
+            for member, patterns in self.options.takes_over.items()
+            for urn, key in self.past.others.items()
+            if any(fnmatchcase(Urn.parse(urn).name, pattern) for pattern in patterns)
+        }
+
+    @property
+    def hidden(self) -> tuple[Problem, ...]:
+        """What has to leave an old revision where it is without knowing what is in it."""
+        return tuple(_lacking(one, revision) for one in self.subjects for revision in one.record.hidden()[:1])
+
+    def emitted(self, decided: Decided, member: str) -> Iterator[dict[str, Any]]:
+        """The objects that a member gets, marked with what has brought them."""
+        for data in decided.deliveries[member].objects:
+            yield stamped(data, stack=self.options.stack, placement=decided.name, manager=self.manager)
+
+    def forgotten(self, member: str) -> tuple[str, ...]:
+        """What is to be remembered of a lost member: what the fleet had brought there, but for what is kept anyway."""
+        if self.members.get(member) != LOST:
+            return ()
+        known = self.past.members.get(member)
+        stood = (one for one in self.past.standing if one.cluster == member and not one.kept)
+        return tuple(sorted({*(known.forgotten if known else ()), *(one.written for one in stood)}))
+
+    def swept(self, member: str) -> tuple[Departure, ...]:
+        """What may live on a member, is not wanted there any more, and is in no state, so that no engine deletes it."""
+        return tuple(one for one in self.departures if one.fate in UNRECORDED and one.cluster == member)
+
+
+def _lacking(decided: Decided, revision: int) -> Problem:
+    what = f"revision {revision} stays on some members, and the state does not show its content"
+    return Problem(what, subject=decided.name, hint=LACKS_HINT)

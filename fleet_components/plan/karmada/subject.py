@@ -1,0 +1,196 @@
+"""A template of Karmada's policies: all that its decision depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any, Self
+
+import attrs
+
+from fleet_components.content.secret import is_secret, redacted
+from fleet_components.content.strip import strip
+from fleet_components.model.claims import Claims, template_key
+from fleet_components.model.codec import decode, encode
+from fleet_components.model.inventory import Inventory
+from fleet_components.model.karmada import PropagationPolicy
+from fleet_components.model.karmada_override import OverridePolicy
+from fleet_components.model.karmada_settings import KarmadaSettings
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.member_cluster import read_time
+from fleet_components.model.problem import Problem
+from fleet_components.plan.karmada.content import content_of, forced, retained
+from fleet_components.plan.karmada.needs import Needs
+from fleet_components.plan.karmada.place import TemplateOutcome, place_template
+from fleet_components.plan.karmada.record import TemplateRecord
+from fleet_components.plan.names import TEMPLATE_KIND as TEMPLATE
+from fleet_components.plan.record import Objects
+from fleet_components.plan.subject import Delivery, Explanation, Subject
+from fleet_components.rollout.plan import Change, Done
+from fleet_components.scheduler.explain import MemberExplanation
+from fleet_components.scheduler.karmada.explain import explain
+from fleet_components.scheduler.karmada.match_explanation import PolicyVerdict, explain_match
+
+_IDENTITY = ("apiVersion", "kind")
+
+
+@attrs.frozen(eq=False)
+class Policies:
+    """What all templates of a fleet have in common.
+
+    Attributes:
+        propagation: the propagation policies.
+        overrides: the override policies.
+        settings: how the control plane would be set up.
+    """
+
+    propagation: tuple[PropagationPolicy, ...] = ()
+    overrides: tuple[OverridePolicy, ...] = ()
+    settings: KarmadaSettings = KarmadaSettings()
+
+
+@attrs.frozen
+class TemplateSubject(Subject[TemplateRecord]):
+    """An object with what steers it.
+
+    Attributes:
+        key: the template, as ``namespace/Kind/name``.
+        manifest: the object.
+        inventory: the fleet.
+        policies: the policies, and how the control plane would be set up.
+        uid: the template's stable uid; ties between members depend on it.
+        rebalances: the names of the rebalances that ask for it.
+        waited: a digest of the object as it was when no policy had it; empty for one that is new, or that was had.
+        unhealthy: the members on which it is seen to be Unhealthy, and since when; None for long enough.
+        needs: what it takes over from the templates that need it.
+        done: what really runs, by cluster.
+        protected: it must not go without a word.
+        origin: the file and the line of the object.
+        warnings: what may surprise.
+    """
+
+    RECORD = TemplateRecord
+    COMPONENT = "Template"
+
+    key: str
+    manifest: Manifest
+    inventory: Inventory
+    policies: Policies = Policies()
+    uid: str = ""
+    rebalances: frozenset[str] = frozenset()
+    waited: str = ""
+    unhealthy: Mapping[str, datetime | None] = attrs.field(factory=dict)
+    needs: Needs = Needs()
+    done: Mapping[str, Done] = attrs.field(factory=dict)
+    protected: bool = False
+    origin: str = ""
+    warnings: tuple[Problem, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """It is a template, whatever the kind of its object."""
+        return TEMPLATE
+
+    @property
+    def overrides(self) -> tuple[OverridePolicy, ...]:
+        """The override policies."""
+        return self.policies.overrides
+
+    @property
+    def settings(self) -> KarmadaSettings:
+        """How the control plane would be set up."""
+        return self.policies.settings
+
+    @property
+    def content(self) -> Objects:
+        """The object."""
+        return (strip(self.manifest).data,)
+
+    def decide(self, before: TemplateRecord) -> TemplateOutcome:
+        """Find its policy, schedule it, and lay out what is sent."""
+        return place_template(self, _completed(self, before))
+
+    def explain(self, outcome: TemplateOutcome, members: Collection[str] | None = None) -> Explanation:
+        """What each plug-in says of each member; nothing where no policy's placement was scheduled."""
+        bound, decision = outcome.record.memory.claim.bound, outcome.decision
+        if bound is None or decision is None:
+            return Explanation()
+        told = explain(self.inventory, outcome.template, bound.placement, decision)
+        return Explanation(tuple(m for m in told.members if members is None or m.cluster in members), told.division)
+
+    def verdicts(self, outcome: TemplateOutcome) -> list[PolicyVerdict]:
+        """Which policy has it, and why."""
+        claims = Claims({template_key(self.manifest): outcome.record.memory.claim})
+        known = frozenset(policy.key for policy in self.overrides)
+        return explain_match(self.manifest, self.policies.propagation, claims, known)
+
+    def reason(self, cluster: str, explained: MemberExplanation | None) -> str:
+        """What the scheduler says of the member, or what it goes along with."""
+        if explained and explained.summary:
+            return explained.summary
+        needing = [parent for parent, members in self.needs.required_by.items() if cluster in members]
+        return f"goes along with {', '.join(needing)}" if needing else ""
+
+    def delivery(self, outcome: TemplateOutcome, cluster: str) -> Delivery:
+        """The object with its replicas and overrides; what is held stays as it is, whatever has become of labels."""
+        record, memory = outcome.record, outcome.record.memory
+        share, member = record.decisions[cluster], self.inventory.clusters[self.inventory.position(cluster) or 0]
+        overwrite = self.needs.overwrites(memory, self.manifest)
+        objects = tuple(forced(data) if overwrite else data for data in record.objects(share, member))
+        held = outcome.rollout.entries[cluster].change is Change.HELD
+        content = record.contents.get(share.revision, ())
+        frozen = tuple(part for data in objects for part in data if part not in _IDENTITY)
+        return Delivery(
+            objects,
+            adopts=overwrite or not self.manifest.namespace,
+            keeps=self.needs.preserves(memory),
+            left_alone=frozen if held else retained(content) if content else (),
+        )
+
+    def shown(self) -> dict[str, Any]:
+        """The policy that has it stands in its record."""
+        return {"policy": None}
+
+    def to_wire(self) -> dict[str, Any]:
+        """All but the inventory, the policies, and what is only said."""
+        return {
+            "key": self.key,
+            "manifest": self.manifest.data,
+            "uid": self.uid,
+            "rebalances": sorted(self.rebalances),
+            "waited": self.waited,
+            "unhealthy": {cluster: since and since.isoformat() for cluster, since in self.unhealthy.items()},
+            "needs": encode(self.needs),
+            "done": {cluster: encode(done) for cluster, done in self.done.items()},
+        }
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any], inventory: Inventory, policies: Policies = Policies()) -> Self:
+        """Read it back."""
+        return cls(
+            key=wire["key"],
+            manifest=Manifest(wire["manifest"]),
+            inventory=inventory,
+            policies=policies,
+            uid=wire["uid"],
+            rebalances=frozenset(wire["rebalances"]),
+            waited=wire["waited"],
+            unhealthy={cluster: read_time(since) for cluster, since in wire["unhealthy"].items()},
+            needs=decode(Needs, wire["needs"]),
+            done={cluster: decode(Done, done) for cluster, done in wire["done"].items()},
+        )
+
+
+def _completed(request: TemplateSubject, before: TemplateRecord) -> TemplateRecord:
+    """The record with what the state hides and is still the same: all contents, or the data of a Secret."""
+    if not before.contents:
+        for divided in (False, True):
+            content = content_of(request.manifest, request.overrides, request.settings.workloads, divided=divided)
+            before = before.completed(content)
+        return before
+    whole = strip(request.manifest).data
+    if not is_secret(whole):
+        return before
+    hidden = redacted(whole)
+    contents = {n: (whole if first == hidden else first, *rest) for n, (first, *rest) in before.contents.items()}
+    return attrs.evolve(before, contents=contents)

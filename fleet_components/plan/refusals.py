@@ -1,0 +1,112 @@
+"""Why an update must not happen, and what would allow it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fleet_components.content.replacement import HOLDS_DATA
+from fleet_components.model.problem import Problem
+from fleet_components.plan import names
+from fleet_components.plan.departures import UNRECORDED, Coverage, Fate
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.guard import Guard, Pair, together
+from fleet_components.plan.karmada.templates import PROTECTED_LABEL
+from fleet_components.plan.kubefleet.subjects import PROTECTED
+
+_CLASH = "let one of them select it, or keep their policies on different members; a hub answers FailedToTakeOver"
+_CONTAINERS = {"Namespace", "CustomResourceDefinition"}
+
+
+def refusals(plan: FleetPlan, coverage: Coverage) -> Iterator[Problem]:
+    """Objects that several bring to one member; then losses that are not confirmed.
+
+    Args:
+        plan: the plan, but for its refusals.
+        coverage: which object is wanted on which member, and from whom.
+    """
+    yield from _clashes(coverage)
+    yield from _guarded(plan)
+
+
+def _clashes(coverage: Coverage) -> Iterator[Problem]:
+    for key, owners, clusters in coverage.clashes():
+        what = f"is brought to {_few(clusters)} by {' and '.join(owners)}"
+        yield Problem(what, subject=str(key), hint=_CLASH)
+    for subject, cluster, key in coverage.twice:
+        what = f"is brought to {cluster} twice by {subject}, on its own and through an envelope"
+        yield Problem(what, subject=str(key), hint="take it out of one of the two")
+
+
+def _guarded(plan: FleetPlan) -> Iterator[Problem]:
+    """What must not happen without a word."""
+    guard = Guard(plan.options.settings.limit, plan.options.confirm)
+    found = [
+        guard.members(plan.past.members, plan.members),
+        *guard.pairs(*_losses(plan)),
+        *(_protected(guard, name) for name in plan.gone if name in plan.past.protected),
+        *_taking_along(plan, guard),
+        *_replaced(plan, guard),
+    ]
+    return (problem for problem in found if problem)
+
+
+def _losses(plan: FleetPlan) -> tuple[dict[str, set[Pair]], dict[str, set[Pair]]]:
+    """What stands and is not kept whatever happens, and what of it would be deleted, by what is counted together."""
+    groups = _groups(plan)
+    losable = (one for one in plan.past.standing if not one.kept and one.cluster not in plan.options.lost)
+    standing = together((groups.get(one.subject, one.subject), (one.cluster, one.key)) for one in losable)
+    relocated = _relocated(plan)
+    lost = together(
+        (groups.get(one.subject, one.subject), (one.cluster, one.key))
+        for one in plan.departures
+        if one.fate is Fate.DELETED and one.subject and (one.subject, one.cluster) not in relocated
+    )
+    return standing, lost
+
+
+def _groups(plan: FleetPlan) -> dict[str, str]:
+    """What the losses of each subject are counted under."""
+    return {name: record.guarded_as(name) for name, record in plan.past.records.items()}
+
+
+def _relocated(plan: FleetPlan) -> set[tuple[str, str]]:
+    """The one member that a subject leaves while it stays on others: that may always happen."""
+    left = {}
+    for one in plan.subjects:
+        stood = {cluster for cluster, here in one.subject.done.items() if here.revision is not None}
+        goes = sorted(stood - one.record.decisions.keys())
+        if len(goes) == 1 and one.record.decisions:
+            left[one.name] = goes[0]
+    return set(left.items())
+
+
+def _protected(guard: Guard, name: str) -> Problem | None:
+    marks = f"its annotation {PROTECTED}"
+    if name.startswith(f"{names.TEMPLATE_KIND}/"):
+        marks += f", or its label {PROTECTED_LABEL}"
+    return guard.refuse(name, f"is protected from deletion by {marks}, and would go", [name])
+
+
+def _taking_along(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
+    """Namespaces and definitions that are deleted take along what others have put into them."""
+    fates = (Fate.DELETED, *UNRECORDED)
+    deleted = [one for one in plan.departures if one.fate in fates and one.key.kind in _CONTAINERS]
+    for key in sorted({one.key for one in deleted}):
+        clusters = sorted(one.cluster for one in deleted if one.key == key)
+        what = f"would be deleted on {_few(clusters)}, with all that is in it, whoever has put it there"
+        yield guard.refuse(str(key), what, clusters)
+
+
+def _replaced(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
+    """What holds data, or others' objects, and would be deleted and made anew."""
+    holding = [one for one in plan.replacements if (one.key.group, one.key.kind) in HOLDS_DATA]
+    for key, fields in sorted({(one.key, one.fields) for one in holding}):
+        clusters = sorted(one.cluster for one in holding if (one.key, one.fields) == (key, fields))
+        fixed = f"{', '.join(fields)} cannot be changed"
+        what = f"would be deleted on {_few(clusters)} and made anew, with all that it holds: {fixed}"
+        yield guard.refuse(str(key), what, [*clusters, *fields])
+
+
+def _few(clusters: Sequence[str], most: int = 5) -> str:
+    more = len(clusters) - most
+    return ", ".join(clusters[:most]) + (f" and {more} more" if more > 0 else "")
