@@ -6,7 +6,7 @@ Example::
 
     def test_the_shop_stays_in_europe():
         run = run_program(my_program)
-        decisions = run.inputs("shop", "fleet:Placement")["decisions"]
+        decisions = run.inputs("production/shop", "dynamic/fleet:Placement")["decisions"]
         assert all(cluster.startswith("eu-") for cluster in decisions)
 """
 
