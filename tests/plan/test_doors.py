@@ -1,0 +1,220 @@
+"""Each way in which the doors once said different things: the directory and the program say the same now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from fleet_components.plan.departures import Fate
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.rollout.plan import Change
+from tests.delivery.test_staged import GROUP
+from tests.delivery.world import World
+from tests.karmada_delivery.world import deployment, on, policy
+from tests.plan.stack import Stack
+from tests.plan.test_histories import alike
+
+SHOP = "ClusterResourcePlacement/shop"
+NAMESPACE = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+Documents = list[dict[str, Any]]
+
+
+def planned(stack: Stack, documents: Documents, **config: Any) -> FleetPlan:
+    """What the program plans; the directory plans the same."""
+    seen = stack.program(documents, config)
+    confirm = str(config.get("confirm", "")).split(",")
+    alike(stack.directory(documents, list(filter(None, confirm)), config.get("lost", ())), seen)
+    assert seen.plan is not None
+    return seen.plan
+
+
+def updated(stack: Stack, documents: Documents, fails: str = "", **config: Any) -> FleetPlan:
+    """The same, carried out."""
+    plan = planned(stack, documents, **config)
+    assert not plan.refused, plan.refused
+    stack.carry_out(stack.program(documents, config, fails=set(fails)).run)
+    return plan
+
+
+def steered(*more: dict[str, Any], placement: Mapping[str, Any] | None = None, **spec: Any) -> Documents:
+    """Members, and a Deployment that a policy of Karmada takes."""
+    given = [policy(placement=placement or on("a"), **spec)]
+    members = [one for one in World(members={"a": {}, "b": {}}).objects() if one["kind"] == "MemberCluster"]
+    return [*members, NAMESPACE, *given, *more]
+
+
+def test_a_lazy_policy_leaves_what_waited() -> None:
+    stack = Stack()
+    nobody = policy("other", resourceSelectors=[{"apiVersion": "apps/v1", "kind": "Deployment", "name": "nobody"}])
+    waiting = [
+        one for one in steered(deployment(2), nobody) if one["metadata"]["name"] != "web" or "Cluster" in one["kind"]
+    ]
+    updated(stack, [*waiting, deployment(2)])
+    plan = updated(stack, steered(deployment(2), activationPreference="Lazy"))
+    assert not [one for one in plan.subjects if one.name.endswith("/web") and one.record.decisions]
+
+
+def test_a_protected_object_is_refused_and_its_token_allows_it() -> None:
+    stack, web = Stack(), deployment(2)
+    web["metadata"]["labels"]["resourcetemplate.karmada.io/deletion-protected"] = "Always"
+    updated(stack, steered(web))
+    (refusal,) = planned(stack, steered()).refused
+    assert refusal.subject == "Template/shop/Deployment/web"
+    assert "is protected from deletion" in refusal.what
+    assert not planned(stack, steered(), confirm=refusal.hint[-8:]).refused
+
+
+def test_a_protected_placement_is_refused() -> None:
+    stack, world = Stack(), World(members={"a": {}})
+    documents = world.objects()
+    next(one for one in documents if one["kind"] == "ClusterResourcePlacement")["metadata"]["annotations"] = {
+        "fleet-components/protected": "true"
+    }
+    updated(stack, documents)
+    gone = [one for one in documents if one["kind"] != "ClusterResourcePlacement"]
+    assert [one.subject for one in planned(stack, gone).refused] == [SHOP]
+
+
+def test_waves_after_a_member_has_left() -> None:
+    stack, world = Stack(), World(policy={"placementType": "PickN", "numberOfClusters": 3})
+    updated(stack, world.objects())
+    del world.members["d"]
+    world.members["e"], world.image = {}, "web:2"
+    decisions = updated(stack, world.objects()).subjects[0].record.decisions
+    assert {cluster: placed.wave for cluster, placed in decisions.items()} == {"b": 2, "c": 3, "e": 1}
+
+
+def test_a_member_that_is_gone_is_never_held() -> None:
+    stack, world = Stack(), World(rolling={"maxUnavailable": 0, "maxSurge": 0})
+    updated(stack, world.objects())
+    del world.members["d"]
+    plan = updated(stack, world.objects())
+    assert plan.subjects[0].entries["d"].change is Change.REMOVE
+    assert plan.members_gone == ("d",)
+    assert {one.cluster for one in plan.departures} == {"d"}
+
+
+def test_two_placements_of_one_object_are_refused() -> None:
+    documents = World(members={"a": {}}).objects()
+    (placement,) = [one for one in documents if one["kind"] == "ClusterResourcePlacement"]
+    plan = planned(Stack(), [*documents, {**placement, "metadata": {"name": "store"}}])
+    assert [one.subject for one in plan.refused] == ["Namespace shop", "Deployment shop/web"]
+    assert not any("confirm" in one.hint for one in plan.refused)
+
+
+def test_one_object_twice_within_a_placement_is_refused() -> None:
+    world = World(members={"a": {}})
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "shop"}, "data": {}}
+    envelope = {
+        "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+        "kind": "ResourceEnvelope",
+        "metadata": {"name": "both", "namespace": "shop"},
+        "data": {"c.yaml": config},
+    }
+    world.extra = [config, envelope]
+    (refusal,) = planned(Stack(), world.objects()).refused
+    assert refusal.subject == "ConfigMap shop/c"
+    assert "twice by ClusterResourcePlacement/shop" in refusal.what
+
+
+def test_warnings_and_skipped_objects_are_in_both() -> None:
+    world = World(members={"a": {}}, policy={"placementType": "PickFixed", "clusterNames": ["a", "nobody"]})
+    event = {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e", "namespace": "shop"}}
+    world.extra = [event]
+    stack = Stack()
+    here = stack.directory(world.objects()).subjects[0].subject
+    plan = stack.program(world.objects(), {}).plan
+    assert plan is not None
+    there = plan.subjects[0].subject
+    assert list(map(str, here.warnings))
+    assert [one.what for one in here.warnings] == [one.what for one in there.warnings]
+    assert getattr(here, "skipped", ()) == getattr(there, "skipped", ())
+
+
+def test_what_is_removed_is_seen_and_guarded() -> None:
+    stack, world = Stack(), World()
+    updated(stack, world.objects())
+    gone = [one for one in world.objects() if one["kind"] != "ClusterResourcePlacement"]
+    plan = planned(stack, gone)
+    assert plan.gone == (SHOP,)
+    assert {(one.key.kind, one.cluster, one.fate) for one in plan.departures} == {
+        *(("Deployment", cluster, Fate.DELETED) for cluster in "abcd"),
+        *(("Namespace", cluster, Fate.KEPT) for cluster in "abcd"),
+    }
+    (refusal,) = plan.refused
+    assert refusal.what.startswith("would lose 4 objects on 4 members (a, b, c, d)")
+    assert not planned(stack, gone, confirm=refusal.hint[-8:]).refused
+
+
+def test_a_smaller_loss_is_named_and_needs_no_token() -> None:
+    stack, world = Stack(), World()
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "shop"}, "data": {}}
+    world.extra = [config, {**config, "metadata": {"name": "d", "namespace": "shop"}}]
+    updated(stack, world.objects())
+    world.extra = [config]
+    plan = updated(stack, world.objects())
+    assert {(str(one.key), one.fate) for one in plan.departures} == {("ConfigMap shop/d", Fate.DELETED)}
+
+
+def test_the_baseline_is_what_stands() -> None:
+    """An update that was confirmed has failed before it deleted anything: the next one asks again."""
+    stack, world = Stack(), World()
+    updated(stack, world.objects())
+    world.policy, world.image = {"placementType": "PickFixed", "clusterNames": ["a"]}, "web:2"
+    (refusal,) = planned(stack, world.objects()).refused
+    updated(stack, world.objects(), fails="a", confirm=refusal.hint[-8:])
+    assert {cluster for cluster, _ in stack.live} == set("abcd")
+    assert [one.hint for one in planned(stack, world.objects()).refused] == [refusal.hint]
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_namespaces_that_go_take_others_objects_along(keep: bool) -> None:
+    stack, world = Stack(), World(members={"a": {}, "b": {}, "c": {}})
+    config = {"keepClusterResources": str(keep).lower()}
+    stack.carry_out(stack.program(world.objects(), config).run)
+    world.policy = {"placementType": "PickFixed", "clusterNames": ["a", "b"]}
+    plan = stack.program(world.objects(), config).plan
+    assert plan is not None
+    assert [one.subject for one in plan.refused] == ([] if keep else ["Namespace shop"])
+
+
+def test_what_was_never_delivered_is_the_first_to_go() -> None:
+    """PickN 4 to 2 while two await an approval: those that run stay."""
+    stack, world = Stack(), World(policy={"placementType": "PickN", "numberOfClusters": 4})
+    world.members = {"a": {"stage": "rest"}, "b": {"stage": "rest"}, "c": {"stage": "canary"}, "d": {"stage": "canary"}}
+    world.strategy = {"type": "External"}
+    stages = [
+        {"name": name, "labelSelector": {"matchLabels": {"stage": name}}, "afterStageTasks": [{"type": "Approval"}]}
+        for name in ("canary", "rest")
+    ]
+    run = {"placementName": "shop", "stagedRolloutStrategyName": "s", "state": "Run"}
+    world.extra = [
+        {
+            "apiVersion": GROUP,
+            "kind": "ClusterStagedUpdateStrategy",
+            "metadata": {"name": "s"},
+            "spec": {"stages": stages},
+        },
+        {"apiVersion": GROUP, "kind": "ClusterStagedUpdateRun", "metadata": {"name": "go"}, "spec": run},
+    ]
+    held = updated(stack, world.objects()).subjects[0].entries
+    assert {cluster for cluster, entry in held.items() if entry.change is Change.HELD} == {"a", "b"}
+    world.policy = {"placementType": "PickN", "numberOfClusters": 2}
+    plan = updated(stack, world.objects())
+    assert set(plan.subjects[0].record.decisions) == {"c", "d"}
+    assert not plan.departures
+
+
+def test_a_refused_move_is_taken_back_by_reverting_the_source() -> None:
+    stack = Stack()
+    placed = World(members={"a": {}, "b": {}}).objects()
+    updated(stack, placed)
+    live = dict(stack.live)
+    both = [*placed, policy(placement=on("a", "b"))]
+    assert planned(stack, both).refused
+    moved = [one for one in both if one["kind"] not in ("ClusterResourcePlacement",)]
+    stack.carry_out(stack.program(moved, {}, fails={"a"}).run)
+    updated(stack, placed)
+    assert stack.live == live
