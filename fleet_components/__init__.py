@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from fleet_components.model.memory import PlacementMemory
     from fleet_components.model.placement import PlacementPolicy
     from fleet_components.model.problem import FleetError, Problem
+    from fleet_components.plan.fleet import plan_fleet
+    from fleet_components.plan.fleet_plan import FleetPlan
+    from fleet_components.plan.options import Options, Renamed
+    from fleet_components.plan.past import Past
     from fleet_components.plan.source import Source, read_source, source_of
     from fleet_components.scheduler.kubefleet import schedule
     from fleet_components.scheduler.kubefleet.explain import explain
@@ -24,14 +28,19 @@ _HOMES = {
     "Fleet": "components.fleet",
     "FleetArgs": "components.fleet_args",
     "FleetError": "model.problem",
+    "FleetPlan": "plan.fleet_plan",
     "Inventory": "model.inventory",
     "Member": "components.member",
+    "Options": "plan.options",
+    "Past": "plan.past",
     "PlacementMemory": "model.memory",
     "PlacementPolicy": "model.placement",
     "Problem": "model.problem",
+    "Renamed": "plan.options",
     "Source": "plan.source",
     "Taint": "model.cluster",
     "explain": "scheduler.kubefleet.explain",
+    "plan_fleet": "plan.fleet",
     "read_source": "plan.source",
     "schedule": "scheduler.kubefleet",
     "source_of": "plan.source",
@@ -41,14 +50,19 @@ __all__ = [
     "Fleet",
     "FleetArgs",
     "FleetError",
+    "FleetPlan",
     "Inventory",
     "Member",
+    "Options",
+    "Past",
     "PlacementMemory",
     "PlacementPolicy",
     "Problem",
+    "Renamed",
     "Source",
     "Taint",
     "explain",
+    "plan_fleet",
     "read_source",
     "schedule",
     "source_of",

@@ -145,7 +145,19 @@ def test_keys_are_stable(folder: Path) -> None:
     ]
     assert list(document["gone"]) == ["subjects", "members", "objects", "summary"]
     assert list(shop(document)) == [
-        *("name", "kind", "key", "source", "policy", "policies", "revision", "objects", "content", "departures"),
+        *(
+            "fleet",
+            "name",
+            "kind",
+            "key",
+            "source",
+            "policy",
+            "policies",
+            "revision",
+            "objects",
+            "content",
+            "departures",
+        ),
         *("clusters", "notPicked", "rollout", "division", "unfulfilled", "hints", "due", "left", "warnings"),
         *("skipped", "requiredBy", "status"),
     ]

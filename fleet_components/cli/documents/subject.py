@@ -31,6 +31,7 @@ def subject_document(plan: FleetPlan, decided: Decided) -> Document:
     explanation = decided.subject.explain(decided.outcome, {*decided.entries, *others[:MOST_NOT_PICKED]})
     told = {member.cluster: member for member in explanation.members}
     return {
+        "fleet": plan.options.fleet,
         "name": decided.name,
         "kind": decided.subject.kind,
         "key": decided.subject.key,
