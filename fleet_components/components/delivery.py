@@ -21,7 +21,6 @@ from fleet_components.plan import names
 from fleet_components.plan.describe import describe_subject
 from fleet_components.plan.feed import Feed, feed_subject
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.past import ALL, CLUSTER_SCOPED
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.plan import Placed
 
@@ -128,20 +127,18 @@ class SubjectDelivery(pulumi.ComponentResource):
         return bindings, before or [decision]
 
     def _target(self, cluster: str) -> TargetArgs:
-        args, delivery = self._args, self.decided.deliveries[cluster]
-        options = args.plan.options
+        args, as_of = self._args, self._args.plan.options.as_of
         objects = [args.transform(data) for data in args.plan.emitted(self.decided, cluster)]
-        keeps = ALL if delivery.keeps else CLUSTER_SCOPED if options.settings.keep_cluster_resources else ""
         return TargetArgs(
             fleet=args.fleet,
             decided=self.decided,
             cluster=cluster,
             objects=objects,
-            provider=lambda data: args.providers.for_object(cluster, data, adopts=delivery.adopts),
+            provider=args.providers.of(cluster, adopts=self.decided.deliveries[cluster].adopts),
             former=args.former,
             clear=partial(args.clear, cluster),
-            keeps=keeps,
-            since=options.as_of.isoformat() if options.as_of else None,
+            keeps=args.plan.keeps(self.decided, cluster),
+            since=as_of.isoformat() if as_of else None,
         )
 
     def _waited(self, before: Sequence[pulumi.Resource], seconds: int) -> After:

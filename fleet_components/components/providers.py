@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pulumi
 
@@ -46,10 +45,6 @@ class MemberProviders:
     def declared(self) -> tuple[pulumi.ProviderResource, ...]:
         """The providers that were needed so far."""
         return tuple(self._declared.values())
-
-    def for_object(self, cluster: str, data: Mapping[str, Any], *, adopts: bool) -> pulumi.ProviderResource:
-        """The provider of a member for one of its objects."""
-        return self.of(cluster, adopts=adopts)
 
     def of(self, cluster: str, *, adopts: bool = True) -> pulumi.ProviderResource:
         """The provider of a member.

@@ -45,7 +45,7 @@ class TargetArgs:
     decided: Decided
     cluster: str
     objects: Sequence[Mapping[str, Any]]
-    provider: Callable[[Mapping[str, Any]], pulumi.ProviderResource]
+    provider: pulumi.ProviderResource
     former: Former
     clear: Callable[[Sequence[Leftover]], pulumi.Output[Any]]
     keeps: str = ""
@@ -99,7 +99,7 @@ class Target(pulumi.ComponentResource):
         component = f"fleet:index:{args.decided.subject.COMPONENT}"
         options = pulumi.ResourceOptions(
             parent=self,
-            provider=args.provider(data),
+            provider=args.provider,
             version=provider_version(),
             aliases=[*args.former.object_aliases(component, args.cluster, name, data)],
             depends_on=list(before),

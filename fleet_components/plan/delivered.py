@@ -10,7 +10,6 @@ import attrs
 from fleet_components.content.secret import redacted as without_data
 from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.past import ALL, CLUSTER_SCOPED
 from fleet_components.plan.record import FORMAT, Record
 from fleet_components.plan.state import StoredResource
 from fleet_components.plan.subject import Decided
@@ -92,11 +91,10 @@ def _unseen(plan: FleetPlan, decided: Decided, cluster: str) -> Iterator[StoredR
 
 
 def _binding(plan: FleetPlan, decided: Decided, cluster: str, target: str) -> dict[str, Any]:
-    placed, delivery = decided.record.decisions[cluster], decided.deliveries[cluster]
-    as_of, settings = plan.options.as_of, plan.options.settings
+    placed = decided.record.decisions[cluster]
     counted = {field: getattr(placed, field, None) for field in ("replicas", "completions")}
     here = decided.done(cluster)
-    since = here.since if here.revision == placed.revision and here.since else as_of
+    since = here.since if here.revision == placed.revision and here.since else plan.options.as_of
     return {
         "key": target,
         "format": FORMAT,
@@ -104,7 +102,7 @@ def _binding(plan: FleetPlan, decided: Decided, cluster: str, target: str) -> di
         "subject": decided.name,
         "cluster": cluster,
         "revision": placed.revision,
-        "keeps": ALL if delivery.keeps else CLUSTER_SCOPED if settings.keep_cluster_resources else "",
+        "keeps": plan.keeps(decided, cluster),
         **({"since": since.isoformat()} if since else {}),
         **{field: number for field, number in counted.items() if number is not None},
     }

@@ -38,7 +38,8 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     """
     members = _members(source, options)
     reached = [name for name, state in members.items() if state != LOST]
-    options = attrs.evolve(options, renamed=_renamed(past, options, members))
+    renamed, vain = _renamed(source, past, options, members)
+    options = attrs.evolve(options, renamed=renamed)
     past = past.renamed(options.renamed).reaching(reached)
     inventory = Inventory((one for one in source.clusters if one.name in reached), options.as_of)
     workloads, problems = source.workloads()
@@ -59,7 +60,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         subjects=subjects,
         departures=(*leaving, *unrecorded),
         replacements=tuple(replacements(subjects, past)),
-        warnings=templates.warnings,
+        warnings=(*vain, *templates.warnings),
         waiting=templates.waiting,
         members=members,
         manager=past.manager or manager_of(options.stack),
@@ -91,33 +92,56 @@ def _members(source: Source, options: Options) -> dict[str, str]:
     return {name: LOST if name in options.lost else DECLARED for name in declared}
 
 
-def _renamed(past: Past, options: Options, members: Collection[str]) -> Renamed:
-    """What was renamed: what the options say, and members whose cluster is known under another name.
+def _renamed(source: Source, past: Past, options: Options, members: Collection[str]) -> tuple[Renamed, list[Problem]]:
+    """What is renamed by this update, and what was said in vain.
+
+    It is what the options say, and members whose cluster is known under another name. What was renamed before may
+    still be said, and says nothing more.
 
     Raises:
         FleetError: something is declared as renamed that is not there, or is there under both names.
     """
-    said = options.renamed
-    problems = [*_wrongly_renamed("members", said.members, members, past.members)]
+    placements = {name.partition("/")[2] for name in past.records}
+    declared = [placement.key for placement in source.placements]
+    said = attrs.evolve(
+        options.renamed,
+        members=_pending(options.renamed.members, past.members, members),
+        placements=_pending(options.renamed.placements, placements, declared),
+    )
+    problems = [
+        *_wrongly_renamed("members", said.members, members),
+        *_wrongly_renamed("placements", said.placements, declared),
+    ]
     if problems:
         raise FleetError(problems)
+    vain = [*_in_vain("members", said.members, past.members), *_in_vain("placements", said.placements, placements)]
     old = {known.identity: name for name, known in past.members.items() if known.identity and name not in members}
     found = {
         name: old[identity]
         for name, identity in options.identities.items()
         if identity in old and name not in past.members and name not in said.members
     }
-    return attrs.evolve(said, members={**found, **said.members})
+    return attrs.evolve(said, members={**found, **said.members}), vain
 
 
-def _wrongly_renamed(
-    field: str, renamed: Mapping[str, str], declared: Collection[str], known: Collection[str]
-) -> Iterator[Problem]:
+def _pending(renamed: Mapping[str, str], known: Collection[str], declared: Collection[str]) -> dict[str, str]:
+    """What may still stand under its old name; where something else has that name by now, nothing does."""
+    return {new: old for new, old in renamed.items() if not (new in known and old in declared)}
+
+
+def _wrongly_renamed(field: str, renamed: Mapping[str, str], declared: Collection[str]) -> Iterator[Problem]:
     for new, old in renamed.items():
         if new not in declared:
             yield Problem(f'"{new}" is not declared', ("renamed", field, new), "write new: old")
         elif old in declared:
             yield Problem(f'"{old}" is still declared', ("renamed", field, new), "declare it under one name")
+
+
+def _in_vain(field: str, renamed: Mapping[str, str], known: Collection[str]) -> Iterator[Problem]:
+    for new, old in renamed.items() if known else ():
+        if old not in known and new not in known:
+            hint = f"what stands is called: {', '.join(sorted(known))}"
+            yield Problem(f'nothing was ever called "{old}"', ("renamed", field, new), hint)
 
 
 def _decided(

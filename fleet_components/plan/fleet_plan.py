@@ -16,7 +16,7 @@ from fleet_components.plan.departures import UNRECORDED, Departure, Replacement
 from fleet_components.plan.guard import Pair
 from fleet_components.plan.names import Urn
 from fleet_components.plan.options import Options
-from fleet_components.plan.past import LOST, Past, Standing
+from fleet_components.plan.past import ALL, CLUSTER_SCOPED, LOST, Past, Standing
 from fleet_components.plan.record import LACKS_HINT
 from fleet_components.plan.subject import Decided
 
@@ -95,6 +95,12 @@ class FleetPlan:
         """The objects that a member gets, marked with what has brought them."""
         for data in decided.deliveries[member].objects:
             yield stamped(data, stack=self.options.stack, placement=decided.name, manager=self.manager)
+
+    def keeps(self, decided: Decided, member: str) -> str:
+        """Which of the objects outlive their placement on a member: all, the cluster-scoped ones, or none if empty."""
+        if decided.deliveries[member].keeps:
+            return ALL
+        return CLUSTER_SCOPED if self.options.settings.keep_cluster_resources else ""
 
     def forgotten(self, member: str) -> tuple[str, ...]:
         """What is to be remembered of a lost member: what the fleet had brought there, but for what is kept anyway."""

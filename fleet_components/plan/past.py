@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, TypeVar
 
 import attrs
@@ -160,17 +160,19 @@ class Past:
         def cluster(name: str) -> str:
             return members.get(name, name)
 
+        done: dict[str, dict[str, Done]] = defaultdict(dict)
+        for name, members_done in _renamed_last(self.done, subject):
+            for member, here in _renamed_last(members_done, cluster):
+                done[subject(name)].setdefault(cluster(member), here)
         return attrs.evolve(
             self,
-            records={subject(name): record.renamed(cluster) for name, record in self.records.items()},
-            done={
-                subject(name): {cluster(member): here for member, here in done.items()}
-                for name, done in self.done.items()
-            },
+            # After an update that broke half-way both names are known: what has the new one already is newer.
+            records={subject(name): record.renamed(cluster) for name, record in _renamed_first(self.records, subject)},
+            done=dict(done),
             standing=tuple(
                 attrs.evolve(one, subject=subject(one.subject), cluster=cluster(one.cluster)) for one in self.standing
             ),
-            members={cluster(name): member for name, member in self.members.items()},
+            members={cluster(name): member for name, member in _renamed_first(self.members, cluster)},
             protected=frozenset(map(subject, self.protected)),
         )
 
@@ -285,6 +287,16 @@ def _kind_of(urn: Urn, key: str) -> str:
     if f"fleet:index:{names.TEMPLATE_KIND}" in urn.types:
         return names.TEMPLATE_KIND
     return "ResourcePlacement" if "/" in key else "ClusterResourcePlacement"
+
+
+def _renamed_first(by_name: Mapping[str, T], new: Callable[[str], str]) -> list[tuple[str, T]]:
+    """The items, those that are called otherwise now before all others."""
+    return sorted(by_name.items(), key=lambda item: new(item[0]) == item[0])
+
+
+def _renamed_last(by_name: Mapping[str, T], new: Callable[[str], str]) -> list[tuple[str, T]]:
+    """The items, those that are called otherwise now behind all others."""
+    return sorted(by_name.items(), key=lambda item: new(item[0]) != item[0])
 
 
 def _inverted(renamed: Mapping[str, str]) -> dict[str, str]:

@@ -45,6 +45,7 @@ def engine_or_skip() -> None:
     pytest.skip("needs the Pulumi CLI with its Python language host on PATH")
 
 
+UNCHANGED = (automation.OpType.SAME, automation.OpType.REFRESH)
 DRIVERS = ["in process", pytest.param("engine", marks=pytest.mark.engine)]
 """Parameters of a fixture: a story is told twice."""
 
@@ -214,7 +215,7 @@ class Engine(Generic[W]):
         def seen(event: automation.EngineEvent) -> None:
             if event.diagnostic_event and event.diagnostic_event.severity != "debug":
                 text.append(event.diagnostic_event.message)
-            if event.resource_pre_event and event.resource_pre_event.metadata.op != automation.OpType.SAME:
+            if event.resource_pre_event and event.resource_pre_event.metadata.op not in UNCHANGED:
                 metadata = event.resource_pre_event.metadata
                 if metadata.type == "pulumi:providers:pulumi-python":
                     return  # takes the whole stack configuration, so that any change of it shows

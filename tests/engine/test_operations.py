@@ -14,7 +14,8 @@ from tests.engine.driver import Engine, engine_or_skip
 
 pytestmark = pytest.mark.engine
 PROGRAMS = Path(__file__).parent / "programs"
-MEMBERS = "**fleet:Member::**"
+MEMBERS = ("**fleet:Member::**", "**::dev/members")
+"""Every member is known to be the cluster that it was before anything is written to any."""
 
 
 def interrupted(engine: Engine, cluster: str, sign: int) -> tuple[int, str]:
@@ -106,11 +107,43 @@ def test_target_moves_one_placement_alone(engine: Engine) -> None:
 
 def test_target_of_a_new_stack(engine: Engine) -> None:
     # On a new stack the engine wants the parents to be named as well.
-    seen = engine.target("**::dev", "**::dev/shop", "**::dev/shop@b", "**::dev/shop@b/**", "**::dev/b", MEMBERS)
+    seen = engine.target(
+        "**::dev", "**::dev/shop", "**::dev/shop@b", "**::dev/shop@b/**", "**kubernetes::dev/*", *MEMBERS
+    )
     assert seen.ok, seen.text
     assert engine.images() == {"b": "web:1"}
     assert engine.up().ok
     assert engine.images() == dict.fromkeys("abcd", "web:1")
+    assert engine.preview().changes == {}
+
+
+def test_target_of_objects_alone(engine: Engine) -> None:
+    """Neither decision nor binding know of it; the next update goes on without sending the object again."""
+    changed(engine)
+    assert engine.target("**::dev/shop@a/**").changes == {"Deployment shop@a/shop/web": "update"}
+    assert engine.runs() == dict.fromkeys("abcd", 0)
+    assert engine.up().ok
+    assert engine.order() == ["b", "c", "d"]
+    assert engine.runs() == dict.fromkeys("abcd", 1)
+    assert engine.preview().changes == {}
+
+
+def test_target_of_a_decision_alone(engine: Engine) -> None:
+    changed(engine)
+    assert engine.target("**fleet:Placement::dev/shop").changes == {"Placement shop": "update"}
+    assert engine.images() == dict.fromkeys("abcd", "web:1")
+    assert engine.up().ok
+    assert engine.order() == ["a", "b", "c", "d"]
+    assert engine.preview().changes == {}
+
+
+def test_target_deletes_nothing_of_a_member_that_goes(engine: Engine) -> None:
+    changed(engine)
+    del engine.world.members["d"]
+    assert engine.target("**fleet:Placement::dev/shop", "**::dev/shop@a", "**::dev/shop@a/**").ok
+    assert engine.images() == {"a": "web:2", "b": "web:1", "c": "web:1", "d": "web:1"}
+    assert engine.up().ok
+    assert engine.images() == dict.fromkeys("abc", "web:2")
     assert engine.preview().changes == {}
 
 
@@ -126,6 +159,56 @@ def test_refresh_leaves_the_decisions_alone(engine: Engine) -> None:
     assert engine.up().ok
     assert engine.order() == ["b", "c", "d"]
     assert engine.preview().changes == {}
+
+
+def test_refresh_within_an_update(engine: Engine) -> None:
+    changed(engine)
+    done = engine.up_refreshed()
+    assert done.ok, done.text
+    assert engine.images() == dict.fromkeys("abcd", "web:2")
+    assert engine.preview().changes == {}
+
+
+@pytest.mark.parametrize("command", [["--skip-preview"], [], ["--skip-preview", "--exclude-protected"]])
+def test_destroy_is_stopped(engine: Engine, command: list[str]) -> None:
+    """Nothing is deleted before the roster, which is protected."""
+    assert engine.up().ok
+    code, text = engine.command("destroy", "--yes", *command)
+    if "--exclude-protected" not in command:
+        assert code != 0
+        assert "cannot be deleted" in text
+        assert "protected" in text
+    assert engine.images() == dict.fromkeys("abcd", "web:1")
+    assert engine.runs() == dict.fromkeys("abcd", 0)
+    assert engine.up().ok
+    assert not [call for call in engine.calls() if call["object"] == "shop/web"]
+
+
+def test_destroy_of_one_member_is_stopped(engine: Engine) -> None:
+    assert engine.up().ok
+    for further in ([], ["--target-dependents"]):
+        code, _ = engine.command("destroy", "--yes", "--skip-preview", "--target", "**::dev/shop@b/**", *further)
+        assert code != 0
+        assert engine.images() == dict.fromkeys("abcd", "web:1")
+
+
+def test_destroy_that_is_meant(engine: Engine) -> None:
+    assert engine.up().ok
+    freed = engine.unprotect()
+    assert freed.ok, freed.text
+    gone = engine.destroy()
+    assert gone.ok, gone.text
+    assert engine.images() == {}
+    assert not engine.state().resources
+
+
+def test_a_program_without_its_fleet_is_stopped(engine: Engine) -> None:
+    assert engine.up().ok
+    (engine.project / "__main__.py").write_text("")
+    for outcome in (engine.preview(), engine.up()):
+        assert not outcome.ok
+        assert "cannot be deleted" in outcome.text
+    assert engine.images() == dict.fromkeys("abcd", "web:1")
 
 
 def test_clusters_that_the_same_program_creates(tmp_path: Path) -> None:

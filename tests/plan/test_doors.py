@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -205,6 +206,30 @@ def test_what_was_never_delivered_is_the_first_to_go() -> None:
     plan = updated(stack, world.objects())
     assert set(plan.subjects[0].record.decisions) == {"c", "d"}
     assert not plan.departures
+
+
+@pytest.mark.parametrize(
+    ("renamed", "says"),
+    [
+        ({"members": {"e": "a"}}, '"e" is not declared'),
+        ({"members": {"b": "a"}}, ""),  # both are known: it was done before, whatever is called a now
+        ({"placements": {"store": "shop"}}, '"store" is not declared'),
+    ],
+)
+def test_what_is_renamed_wrongly_is_refused(renamed: dict[str, Any], says: str) -> None:
+    stack, world = Stack(), World()
+    updated(stack, world.objects())
+    error = stack.program(world.objects(), {"renamed": json.dumps(renamed)}).run.error
+    assert says in str(error) if says else error is None
+
+
+def test_what_is_renamed_in_vain_is_said() -> None:
+    stack, world = Stack(), World()
+    updated(stack, world.objects())
+    world.members["e"] = {}
+    plan = stack.program(world.objects(), {"renamed": json.dumps({"members": {"e": "zzz"}})}).plan
+    assert plan is not None
+    assert [one.what for one in plan.warnings] == ['nothing was ever called "zzz"']
 
 
 def test_a_refused_move_is_taken_back_by_reverting_the_source() -> None:
