@@ -78,7 +78,8 @@ class SubjectDelivery(pulumi.ComponentResource):
         self._formerly = args.former.subject(subject.key)
         token = f"fleet:index:{subject.COMPONENT}"
         alias = args.former.alias(token, self._name, self._formerly)
-        opts = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(parent=parent), alias)
+        opts = pulumi.ResourceOptions(parent=parent, depends_on=list(args.after))
+        opts = pulumi.ResourceOptions.merge(opts, alias)
         super().__init__(token, self._name, {}, opts)
         self.decided, self._args = decided, args
         decision = self._decide()
@@ -99,8 +100,7 @@ class SubjectDelivery(pulumi.ComponentResource):
             dynamic.FEED: feed_subject(self.decided, self._args.inventory, self._args.plan.options.renamed.members),
         }
         alias = self._args.former.alias(token, self._name, self._formerly)
-        options = pulumi.ResourceOptions(parent=self, depends_on=list(self._args.after))
-        return kind(self._name, props, pulumi.ResourceOptions.merge(options, alias))
+        return kind(self._name, props, pulumi.ResourceOptions.merge(pulumi.ResourceOptions(parent=self), alias))
 
     def _deliver(
         self, decision: pulumi.Resource, first: Sequence[SubjectDelivery]

@@ -71,7 +71,8 @@ class Target(pulumi.ComponentResource):
         self._name = names.target_name(args.fleet, key, args.cluster)
         self._formerly = args.former.target(key, args.cluster)
         alias = args.former.alias(names.TARGET, self._name, self._formerly)
-        opts = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(parent=parent), alias)
+        # It waits as well: nothing of an update that is refused while it runs is to be left in the state.
+        opts = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(parent=parent, depends_on=list(after)), alias)
         super().__init__(names.TARGET, self._name, {}, opts)
         placed: list[pulumi.Resource] = []
         before = after

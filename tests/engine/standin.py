@@ -89,7 +89,8 @@ class StandIn(provider.Provider):
             calls.write(json.dumps({"call": call, "cluster": self.cluster, "object": identity}) + "\n")
 
     def _file(self, kind: str, identity: str) -> Path:
-        name = f"{kind}/{identity}".replace("/", "_").replace(":", "_")
+        # The type comes with those of its parents; an object is the same one whatever brings it.
+        name = f"{kind.rpartition('$')[2]}/{identity}".replace("/", "_").replace(":", "_")
         return self.folder / "clusters" / self.cluster / f"{name}.json"
 
 
