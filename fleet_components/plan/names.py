@@ -20,6 +20,8 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 _DYNAMIC = "pulumi-python:dynamic/fleet:"
 PLACEMENT, TEMPLATE, BINDING = f"{_DYNAMIC}Placement", f"{_DYNAMIC}Template", f"{_DYNAMIC}Binding"
 ROSTER, MEMBER, BARRIER = f"{_DYNAMIC}Roster", f"{_DYNAMIC}Member", f"{_DYNAMIC}Barrier"
+OWN = (PLACEMENT, TEMPLATE, BINDING, ROSTER, MEMBER)
+"""The types of what this package itself remembers."""
 TEMPLATE_KIND = "Template"
 """The kind that begins the names of templates."""
 FLEET, TARGET = "fleet:index:Fleet", "fleet:index:Target"

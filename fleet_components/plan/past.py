@@ -85,7 +85,6 @@ class Past:
 
     Attributes:
         file: where it was read; empty for a new fleet, and for the stack that runs.
-        stack: the stack that it is of, as ``project/stack``; empty where nothing tells.
         records: what was decided, by ``Kind/key``.
         done: what really runs, by ``Kind/key`` and member.
         standing: the objects that were brought to members.
@@ -100,7 +99,6 @@ class Past:
     """
 
     file: str = ""
-    stack: str = ""
     records: Mapping[str, Record[Any, Any]] = attrs.field(factory=dict)
     done: Mapping[str, Mapping[str, Done]] = attrs.field(factory=dict)
     standing: tuple[Standing, ...] = ()
@@ -198,7 +196,6 @@ class _Reader:
 
     def __init__(self, fleet: str) -> None:
         self.fleet = fleet
-        self.stack = ""
         self.roster: Mapping[str, Any] = {}
         self.records: dict[str, Record[Any, Any]] = {}
         self.protected: set[str] = set()
@@ -209,7 +206,6 @@ class _Reader:
         self.urns: dict[tuple[str, str], str] = {}
 
     def read(self, urn: Urn, outputs: Mapping[str, Any]) -> None:
-        self.stack = f"{urn.project}/{urn.stack}"
         if names.is_object(urn.type):
             place = names.place_of(self.fleet, urn)
             if place:
@@ -221,8 +217,9 @@ class _Reader:
             self._read_own(urn, outputs)
 
     def _read_own(self, urn: Urn, outputs: Mapping[str, Any]) -> None:
-        if urn.type == names.ROSTER:
+        if urn.type in names.OWN:
             check_format(outputs)
+        if urn.type == names.ROSTER:
             self.roster = outputs
         elif urn.type == names.MEMBER:
             self.members[str(outputs["member"])] = outputs
@@ -240,7 +237,6 @@ class _Reader:
             done[subject][cluster] = decode(Done, outputs)
         return Past(
             file=file,
-            stack=self.stack,
             records=self.records,
             done=dict(done),
             standing=tuple(self._standing(place, urn) for place, urn in self.objects),

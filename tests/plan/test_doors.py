@@ -6,11 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
 import pytest
 
 from fleet_components.plan.departures import Fate
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.rollout.plan import Change
+from fleet_components.testing import StackState
 from tests.delivery.test_staged import GROUP
 from tests.delivery.world import World
 from tests.karmada_delivery.world import deployment, on, policy
@@ -243,3 +245,15 @@ def test_a_refused_move_is_taken_back_by_reverting_the_source() -> None:
     stack.carry_out(stack.program(moved, {}, fails={"a"}).run)
     updated(stack, placed)
     assert stack.live == live
+
+
+@pytest.mark.parametrize("kind", ["Placement", "Binding", "Roster", "Member"])
+def test_a_state_of_a_later_format_is_refused_by_name(kind: str) -> None:
+    stack, world = Stack(), World(members={"a": {}})
+    updated(stack, world.objects())
+    newer = {
+        urn: attrs.evolve(one, outputs={**one.outputs, "format": 2}) if one.type.endswith(f"fleet:{kind}") else one
+        for urn, one in stack.state.resources.items()
+    }
+    stack.state = StackState(newer)
+    assert "the state is of format 2, this version reads up to 1" in str(stack.program(world.objects(), {}).run.error)
