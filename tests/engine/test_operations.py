@@ -107,9 +107,9 @@ def test_target_moves_one_placement_alone(engine: Engine) -> None:
 
 def test_target_of_a_new_stack(engine: Engine) -> None:
     # On a new stack the engine wants the parents to be named as well.
-    seen = engine.target(
-        "**::dev", "**::dev/shop", "**::dev/shop@b", "**::dev/shop@b/**", "**kubernetes::dev/*", *MEMBERS
-    )
+    # The roster is not among them: it waits for every member.
+    parents = "**index:Fleet::dev", "**::dev/shop", "**::dev/shop@b"
+    seen = engine.target(*parents, *MEMBERS, "**kubernetes::dev/*", "**::dev/shop@b/**")
     assert seen.ok, seen.text
     assert engine.images() == {"b": "web:1"}
     assert engine.up().ok
