@@ -19,6 +19,7 @@ from fleet_components.cli.rendering.folder import recover, replace
 from fleet_components.cli.rendering.manifests import DECISIONS, STATE, rendered
 from fleet_components.cli.showing import words
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import count
 from fleet_components.plan.fleet_plan import FleetPlan
 
 
@@ -104,8 +105,8 @@ def _report(document: Document, folder: Path, state: str, files: dict[str, str])
         click.echo(f"planned {_start(state)}; wrote nothing")
         return
     manifests = [path for path in files if path not in (DECISIONS, STATE) and not path.endswith("/")]
-    wrote = words.count(len(manifests), "manifest")
-    members = words.count(len({path.partition("/")[0] for path in manifests}), "member")
+    wrote = count(len(manifests), "manifest")
+    members = count(len({path.partition("/")[0] for path in manifests}), "member")
     click.echo(f"planned {_start(state)}; wrote {wrote} of {members} to {folder}")
 
 

@@ -19,6 +19,7 @@ import attrs
 import yaml
 
 from fleet_components.content.stamp import STACK_ANNOTATION
+from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 
 if TYPE_CHECKING:
@@ -41,8 +42,7 @@ class Leftover:
     name: str
 
     def __str__(self) -> str:
-        name = f"{self.namespace}/{self.name}" if self.namespace else self.name
-        return f"{self.kind} {name}"
+        return str(ObjectKey("", self.kind, self.namespace, self.name))
 
 
 def cluster_uid(kubeconfig: str, *, timeout: float = 5.0) -> str | None:

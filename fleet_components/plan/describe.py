@@ -8,6 +8,7 @@ from typing import Literal
 
 import attrs
 
+from fleet_components.model.text import few
 from fleet_components.plan.departures import Departure, Fate
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.content import retained
@@ -15,7 +16,7 @@ from fleet_components.plan.karmada.place import TemplateOutcome
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.describe import describe
 
-_SHOWN, _OBJECTS_SHOWN = 5, 10
+_OBJECTS_SHOWN = 10
 Weight = Literal["lost", "left", "moved"]
 
 
@@ -78,12 +79,6 @@ def _departures(departures: Sequence[Departure]) -> Iterator[Line]:
         weight, text = list(_FATES.values())[place]
         whose = f" of {subject}" if subject else ""
         yield Line(weight, f"{few(keys, _OBJECTS_SHOWN)}{whose} on {few(where)}: {text.format(to=to)}")
-
-
-def few(names: Sequence[str], most: int = _SHOWN) -> str:
-    """``a, b and 3 more``."""
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def _gone(plan: FleetPlan) -> Iterator[Line]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import attrs
 
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.problem import Problem
+from fleet_components.model.text import count, few
 
 _SHOWN = 10
 _AT_LEAST = 2
@@ -38,7 +39,7 @@ class Guard:
         lost = sorted(set(before) - set(after))
         if not self._too_many(lost, set(before)):
             return None
-        what = f"would lose {len(lost)} of {len(set(before))} members ({_few(lost)}), more than {self._share}"
+        what = f"would lose {len(lost)} of {len(set(before))} members ({few(lost, _SHOWN)}), more than {self._share}"
         return self.refuse("the member list", what, lost)
 
     def pairs(
@@ -73,7 +74,7 @@ class Guard:
     def _lost(self, subject: str, standing: set[Pair], lost: set[Pair]) -> Iterator[Problem]:
         clusters = sorted({cluster for cluster, _ in lost})
         what = (
-            f"would lose {_count(len(lost), 'object')} on {_count(len(clusters), 'member')} ({_few(clusters)}), "
+            f"would lose {count(len(lost), 'object')} on {count(len(clusters), 'member')} ({few(clusters, _SHOWN)}), "
             f"{len(lost)} of the {len(standing)} that it has there: more than {self._share}"
         )
         refusal = self.refuse(subject, what, sorted(f"{cluster}/{'/'.join(key)}" for cluster, key in lost))
@@ -99,11 +100,3 @@ def together(pairs: Iterable[tuple[str, Pair]]) -> dict[str, set[Pair]]:
 
 def _joined(groups: Iterable[Collection[Pair]]) -> set[Pair]:
     return {pair for group in groups for pair in group}
-
-
-def _few(names: Sequence[str]) -> str:
-    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from fleet_components.content.replacement import HOLDS_DATA
 from fleet_components.model.problem import Problem
+from fleet_components.model.text import few
 from fleet_components.plan import names
 from fleet_components.plan.departures import UNRECORDED, Coverage, Fate
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -30,7 +31,7 @@ def refusals(plan: FleetPlan, coverage: Coverage) -> Iterator[Problem]:
 
 def _clashes(coverage: Coverage) -> Iterator[Problem]:
     for key, owners, clusters in coverage.clashes():
-        what = f"is brought to {_few(clusters)} by {' and '.join(owners)}"
+        what = f"is brought to {few(clusters)} by {' and '.join(owners)}"
         yield Problem(what, subject=str(key), hint=_CLASH)
     for subject, cluster, key in coverage.twice:
         what = f"is brought to {cluster} twice by {subject}, on its own and through an envelope"
@@ -93,7 +94,7 @@ def _taking_along(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     deleted = [one for one in plan.departures if one.fate in fates and one.key.kind in _CONTAINERS]
     for key in sorted({one.key for one in deleted}):
         clusters = sorted(one.cluster for one in deleted if one.key == key)
-        what = f"would be deleted on {_few(clusters)}, with all that is in it, whoever has put it there"
+        what = f"would be deleted on {few(clusters)}, with all that is in it, whoever has put it there"
         yield guard.refuse(str(key), what, clusters)
 
 
@@ -103,10 +104,5 @@ def _replaced(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     for key, fields in sorted({(one.key, one.fields) for one in holding}):
         clusters = sorted(one.cluster for one in holding if (one.key, one.fields) == (key, fields))
         fixed = f"{', '.join(fields)} cannot be changed"
-        what = f"would be deleted on {_few(clusters)} and made anew, with all that it holds: {fixed}"
+        what = f"would be deleted on {few(clusters)} and made anew, with all that it holds: {fixed}"
         yield guard.refuse(str(key), what, [*clusters, *fields])
-
-
-def _few(clusters: Sequence[str], most: int = 5) -> str:
-    more = len(clusters) - most
-    return ", ".join(clusters[:most]) + (f" and {more} more" if more > 0 else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from fleet_components.model.text import count, few
 from fleet_components.rollout.plan import Change, Plan, Wave
 
 _SHOWN = 10
@@ -12,7 +13,7 @@ _SHOWN = 10
 def describe(plan: Plan) -> tuple[str, ...]:
     """Say what an update will do, a sentence a line, in the order in which it happens."""
     rows = [*_failure(plan), *(_wave(plan, wave) for wave in plan.waves), *_removals(plan), *_held(plan)]
-    return tuple(rows) or (f"nothing to do: {_count(len(plan.placed), 'cluster')} as wanted",)
+    return tuple(rows) or (f"nothing to do: {count(len(plan.placed), 'cluster')} as wanted",)
 
 
 def _failure(plan: Plan) -> Sequence[str]:
@@ -24,7 +25,7 @@ def _wave(plan: Plan, wave: Wave) -> str:
     for change in (Change.UPDATE, Change.ADD):
         clusters = [c for c in wave.clusters if plan.entries[c].change is change]
         if clusters:
-            does.append(f"{change} {_names(clusters)} ({_revisions(plan, clusters)})")
+            does.append(f"{change} {few(clusters, _SHOWN)} ({_revisions(plan, clusters)})")
     if wave.wait_seconds:
         does.append(f"wait {wave.wait_seconds} s")
     return f"wave {wave.number}: {', then '.join(does)}"
@@ -34,7 +35,9 @@ def _removals(plan: Plan) -> Sequence[str]:
     reasons: dict[str, list[str]] = {}
     for cluster in plan.removals:
         reasons.setdefault(plan.entries[cluster].reason, []).append(cluster)
-    return [f"at the end: remove {_names(clusters)}" + (f": {why}" if why else "") for why, clusters in reasons.items()]
+    return [
+        f"at the end: remove {few(clusters, _SHOWN)}" + (f": {why}" if why else "") for why, clusters in reasons.items()
+    ]
 
 
 def _held(plan: Plan) -> Iterable[str]:
@@ -42,7 +45,7 @@ def _held(plan: Plan) -> Iterable[str]:
     groups: dict[tuple[str, str], list[str]] = {}
     for cluster, why in plan.held.items():
         groups.setdefault((_keeps(plan, cluster), why), []).append(cluster)
-    return (f"held: {_names(clusters)} {keeps}: {why}" for (keeps, why), clusters in groups.items())
+    return (f"held: {few(clusters, _SHOWN)} {keeps}: {why}" for (keeps, why), clusters in groups.items())
 
 
 def _keeps(plan: Plan, cluster: str) -> str:
@@ -55,12 +58,3 @@ def _keeps(plan: Plan, cluster: str) -> str:
 def _revisions(plan: Plan, clusters: Iterable[str]) -> str:
     revisions = sorted({placed.revision for c in clusters if (placed := plan.entries[c].placed)})
     return "revision " + ", ".join(map(str, revisions))
-
-
-def _names(clusters: Sequence[str]) -> str:
-    more = len(clusters) - _SHOWN
-    return ", ".join(clusters[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -74,7 +74,10 @@ def test_shares_and_what_the_workload_needs(clusters: Engine[World], planes: Pla
     assert clusters.up().ok
     assert stands(planes, "deployment", "web").keys() == {"a", "b"}
     del clusters.world.objects["web"]
-    assert clusters.up().ok
+    assert "would lose" in clusters.up().text
+    assert stands(planes, "deployment", "web").keys() == {"a", "b"}
+    clusters.world.config["limit"] = "1"
+    assert (gone := clusters.up()).ok, gone.text
     assert stands(planes, "deployment", "web") == {}
     assert stands(planes, "secret", "token") == {}
 

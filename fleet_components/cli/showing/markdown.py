@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fleet_components.cli.documents.form import Document
 from fleet_components.cli.showing import words
+from fleet_components.model.text import count
 
 LIMIT = 60_000
 """GitHub cuts comments at 65,536 characters."""
@@ -50,7 +51,7 @@ def _fitted(text: str, blocks: Iterable[tuple[str, str]]) -> str:
         else:
             dropped += 1
     notes = ((folded, "the details of {}"), (dropped, "{} altogether"))
-    cut = " and ".join(note.format(words.count(number, "placement")) for number, note in notes if number)
+    cut = " and ".join(note.format(count(number, "placement")) for number, note in notes if number)
     return text + (f"\n_Cut to {LIMIT:,} characters: left out {cut}; `fleet plan` shows all._\n" if cut else "")
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fleet_components.cli.documents.form import Document
+from fleet_components.model.text import count, few
 
-_NAMES_SHOWN = 5
 _SUMMARY = {
     "joins": ("joins", "join"),
     "updated": ("is updated", "are updated"),
@@ -200,12 +200,6 @@ def grouped(members: Iterable[Document]) -> list[str]:
     return [f"{few(names)}: {why}" if why else few(names) for why, names in found.items()]
 
 
-def few(names: list[str]) -> str:
-    """``a, b and 3 more``."""
-    more = len(names) - _NAMES_SHOWN
-    return ", ".join(names[:_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
-
-
 def show_field(field: Mapping[str, Any]) -> str:
     """``spec.replicas: 3 -> 5``."""
     return f"{field['field']}: {show_value(field['old'])} -> {show_value(field['new'])}"
@@ -221,8 +215,3 @@ def show_value(value: Any) -> str:
 def one_line(text: str) -> str:
     """The text without line ends."""
     return " ".join(text.split())
-
-
-def count(number: int, noun: str) -> str:
-    """``1 object``, ``2 objects``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
