@@ -36,8 +36,8 @@ def tale(api_servers: Planes, request: pytest.FixtureRequest) -> Iterator[Story]
     yield Story(space, api_servers)
     for plane in api_servers.values():
         if plane.process is None:
-            plane.kubectl("delete", CLUSTER_SCOPED, "-l", f"story={space}", "--wait=false")
-            plane.kubectl("delete", "namespace", space, "--ignore-not-found", "--wait=false")
+            for name in (space, f"{space}-too"):
+                plane.kubectl("delete", CLUSTER_SCOPED, name, "--ignore-not-found", "--wait=false")
 
 
 @pytest.fixture
