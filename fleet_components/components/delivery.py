@@ -76,7 +76,7 @@ class SubjectDelivery(pulumi.ComponentResource):
         subject = decided.subject
         self._name = names.subject_name(args.fleet, subject.key)
         self._formerly = args.former.subject(subject.key)
-        token = f"fleet:index:{subject.COMPONENT}"
+        token = names.component_type(subject.COMPONENT)
         alias = args.former.alias(token, self._name, self._formerly)
         opts = pulumi.ResourceOptions(parent=parent, depends_on=list(args.after))
         opts = pulumi.ResourceOptions.merge(opts, alias)
@@ -91,7 +91,7 @@ class SubjectDelivery(pulumi.ComponentResource):
     def _decide(self) -> dynamic.Placement | dynamic.Template:
         subject = self.decided.subject
         kind = _DECISIONS[subject.COMPONENT]
-        token = f"pulumi-python:dynamic/fleet:{subject.COMPONENT}"
+        token = names.decision_type(subject.COMPONENT)
         props = {
             "key": subject.name,
             "fleet": self._args.fleet,

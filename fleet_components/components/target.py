@@ -97,7 +97,7 @@ class Target(pulumi.ComponentResource):
             before = self._cleared(args, manifest, before)
         # The provider knows some fields itself that force a replacement; for others it has to be asked.
         asked = bool(replaced and replaced.asked)
-        component = f"fleet:index:{args.decided.subject.COMPONENT}"
+        component = names.component_type(args.decided.subject.COMPONENT)
         options = pulumi.ResourceOptions(
             parent=self,
             provider=args.provider,

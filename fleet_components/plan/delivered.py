@@ -62,10 +62,10 @@ def _member(plan: FleetPlan, member: str) -> StoredResource:
 
 def _subject(plan: FleetPlan, decided: Decided, redacted: bool) -> Iterator[StoredResource]:
     fleet, key = plan.options.fleet, decided.subject.key
-    above = (names.FLEET, f"fleet:index:{decided.subject.COMPONENT}")
+    above = (names.FLEET, names.component_type(decided.subject.COMPONENT))
     record = _without_secrets(decided.record) if redacted else decided.record
     outputs = {"key": decided.name, "fleet": fleet, "protected": decided.subject.protected, **record.to_wire()}
-    token = f"pulumi-python:dynamic/fleet:{decided.subject.COMPONENT}"
+    token = names.decision_type(decided.subject.COMPONENT)
     yield _stored(plan, (*above, token), names.subject_name(fleet, key), outputs)
     for cluster, placed in decided.record.decisions.items():
         target = names.target_name(fleet, key, cluster)

@@ -74,6 +74,16 @@ class Place:
     object: ObjectKey
 
 
+def component_type(component: str) -> str:
+    """The type of the component of a subject: ``Placement`` or ``Template``."""
+    return f"fleet:index:{component}"
+
+
+def decision_type(component: str) -> str:
+    """The type of what was decided for a subject."""
+    return f"{_DYNAMIC}{component}"
+
+
 def subject_name(fleet: str, key: str) -> str:
     """The name of a placement or template, and of its decision."""
     return f"{fleet}/{key}"

@@ -111,11 +111,6 @@ class Past:
     others: Mapping[str, ObjectKey] = attrs.field(factory=dict)
     urns: Mapping[tuple[str, str], str] = attrs.field(factory=dict)
 
-    @property
-    def decided(self) -> bool:
-        """Whether anything was decided or stands."""
-        return bool(self.records or self.standing)
-
     def record(self, name: str, kind: type[T]) -> T:
         """What was decided for a subject; the default record for a new one."""
         found = self.records.get(name)
@@ -280,7 +275,7 @@ class _Reader:
 
 def _kind_of(urn: Urn, key: str) -> str:
     """The kind of what has brought an object: its component, and whether its key has a namespace, tell."""
-    if f"fleet:index:{names.TEMPLATE_KIND}" in urn.types:
+    if names.component_type(names.TEMPLATE_KIND) in urn.types:
         return names.TEMPLATE_KIND
     return "ResourcePlacement" if "/" in key else "ClusterResourcePlacement"
 

@@ -6,6 +6,7 @@ from fleet_components.cli.documents.facts import Facts
 from fleet_components.cli.documents.label_values import missing_labels
 from fleet_components.cli.documents.status import cluster_decisions, placement_status
 from fleet_components.model.placement import PICK_ALL, PICK_N
+from fleet_components.model.text import count
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
 
@@ -35,16 +36,12 @@ def _policy(subject: PlacementSubject) -> str:
     policy, members = subject.policy, len(subject.inventory)
     kind = policy.placement_type if policy else PICK_ALL
     if policy is None or kind == PICK_ALL:
-        return f"{kind} of {_members(members)}"
+        return f"{kind} of {count(members, 'member')}"
     wanted = policy.number_of_clusters or 0 if kind == PICK_N else len(policy.cluster_names)
     if wanted > members:
         return f"{kind} {wanted} ({_available(members)})"
-    return f"{kind} {wanted} of {_members(members)}"
+    return f"{kind} {wanted} of {count(members, 'member')}"
 
 
 def _available(members: int) -> str:
-    return f"the fleet has only {_members(members)}" if members else "the fleet has no member"
-
-
-def _members(number: int) -> str:
-    return f"{number} member{'' if number == 1 else 's'}"
+    return f"the fleet has only {count(members, 'member')}" if members else "the fleet has no member"
