@@ -60,7 +60,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         subjects=subjects,
         departures=(*leaving, *unrecorded),
         replacements=tuple(replacements(subjects, past)),
-        warnings=(*vain, *templates.warnings),
+        warnings=(*source.warnings, *vain, *templates.warnings),
         waiting=templates.waiting,
         members=members,
         manager=past.manager or manager_of(options.stack),

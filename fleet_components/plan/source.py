@@ -84,6 +84,7 @@ class Source:
         settings: how the Karmada control plane would be set up.
         health: the applications that were seen to be Unhealthy.
         declarations: the members as they are written, by name.
+        warnings: what is taken as it is, and most likely not meant.
     """
 
     clusters: tuple[Cluster, ...]
@@ -93,6 +94,7 @@ class Source:
     settings: KarmadaSettings = KarmadaSettings()
     health: tuple[ApplicationHealth, ...] = ()
     declarations: Mapping[str, Manifest] = attrs.field(factory=dict)
+    warnings: tuple[Problem, ...] = ()
 
     def policy(self, kind: str, namespace: str, name: str) -> Manifest:
         """One of the policies, as it is written."""
