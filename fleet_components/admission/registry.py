@@ -11,6 +11,7 @@ from fleet_components.admission.finding import Denial
 from fleet_components.admission.metadata import METADATA
 from fleet_components.admission.schema import Rule, Schema, struct, text
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import FieldPath
 
 Object = Mapping[str, Any]
 
@@ -58,6 +59,7 @@ class Kind:
         namespaced: whether it lives in a namespace.
         mutate: what a mutating webhook changes in the object that it decoded, in place; None where there is none.
         validate: the validating webhook; None where there is none.
+        held: the fields that its rules for updates compare with what they were.
     """
 
     group: str
@@ -67,6 +69,7 @@ class Kind:
     namespaced: bool = False
     mutate: Callable[[dict[str, Any]], None] | None = attrs.field(default=None, repr=False)
     validate: Callable[[Request], Denial | None] | None = attrs.field(default=None, repr=False)
+    held: tuple[FieldPath, ...] = ()
 
     @property
     def api_version(self) -> str:

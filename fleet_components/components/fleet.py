@@ -29,7 +29,6 @@ from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.member import serving_both
 from fleet_components.plan.options import Options, Settings
-from fleet_components.plan.record import FORMAT
 
 
 class Fleet(pulumi.ComponentResource):
@@ -101,17 +100,10 @@ class Fleet(pulumi.ComponentResource):
         What depends on others is deleted before them, and this cannot be deleted.
         """
         plan, name = self.plan, self.plan.options.fleet
-        props = {
-            "key": name,
-            "format": FORMAT,
-            "fleet": name,
-            "members": plan.members,
-            "settings": plan.options.settings.to_wire(),
-            "manager": plan.manager,
-            **({"waiting": plan.waiting} if plan.waiting else {}),
-            dynamic.FEED: feed_plan(plan),
-        }
-        options = pulumi.ResourceOptions(parent=self, protect=args.protect, depends_on=list(after))
+        props = {**plan.roster, dynamic.FEED: feed_plan(plan)}
+        options = pulumi.ResourceOptions(
+            parent=self, protect=args.protect, depends_on=list(after), hide_diffs=["waiting", "held"]
+        )
         alias = former.alias(names.ROSTER, name, former.fleet)
         dynamic.Roster(name, props, pulumi.ResourceOptions.merge(options, alias))
 

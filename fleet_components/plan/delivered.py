@@ -30,18 +30,8 @@ def delivered(plan: FleetPlan, *, redacted: bool) -> list[StoredResource]:
 
 
 def _roster(plan: FleetPlan, redacted: bool) -> StoredResource:
-    fleet = plan.options.fleet
-    outputs = {
-        "key": fleet,
-        "format": FORMAT,
-        "fleet": fleet,
-        "members": dict(plan.members),
-        "settings": plan.options.settings.to_wire(),
-        "waiting": dict(plan.waiting),
-        "manager": plan.manager,
-        "redacted": redacted,
-    }
-    return _stored(plan, (names.FLEET, names.ROSTER), fleet, outputs)
+    outputs = {**plan.roster, "redacted": redacted}
+    return _stored(plan, (names.FLEET, names.ROSTER), plan.options.fleet, outputs)
 
 
 def _member(plan: FleetPlan, member: str) -> StoredResource:

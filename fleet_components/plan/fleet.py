@@ -13,6 +13,7 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
 from fleet_components.plan.departures import Coverage, departures, replacements, swept, undone
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.immutable import held_fields, refused_changes
 from fleet_components.plan.karmada.needs import needs_of
 from fleet_components.plan.karmada.templates import Templates, templates_of
 from fleet_components.plan.kubefleet.subject import located
@@ -46,6 +47,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     placements = _decided(placement_subjects(source, workloads, inventory, past, options), past, source, problems)
     templates = templates_of(source, workloads, past.templates())
     problems += templates.problems
+    problems += refused_changes(source.policies, past.held)
     subjects = (*placements, *_templates(templates, inventory, past, options, problems))
     if problems:
         raise FleetError(dict.fromkeys(problems))
@@ -62,6 +64,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         replacements=tuple(replacements(subjects, past)),
         warnings=(*source.warnings, *vain, *templates.warnings),
         waiting=templates.waiting,
+        held=held_fields(source.policies),
         members=members,
         manager=past.manager or manager_of(options.stack),
     )

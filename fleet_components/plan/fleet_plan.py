@@ -14,10 +14,11 @@ from fleet_components.model.inventory import Inventory
 from fleet_components.model.problem import Problem
 from fleet_components.plan.departures import UNRECORDED, Departure, Replacement
 from fleet_components.plan.guard import Pair
+from fleet_components.plan.immutable import Held
 from fleet_components.plan.names import Urn
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import ALL, CLUSTER_SCOPED, LOST, Past, Standing
-from fleet_components.plan.record import LACKS_HINT
+from fleet_components.plan.record import FORMAT, LACKS_HINT
 from fleet_components.plan.subject import Decided
 
 
@@ -36,6 +37,7 @@ class FleetPlan:
         warnings: what may surprise, of the fleet as a whole.
         waiting: the objects that no Karmada policy has, with a digest of each, to be remembered.
         members: what the roster is to remember of each member: ``member`` or ``lost``.
+        held: what is to be remembered of the policies, since updates are judged by it.
         manager: the field manager of all objects: what an earlier resource of this stack has set is its own.
     """
 
@@ -48,8 +50,23 @@ class FleetPlan:
     refused: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
     waiting: Mapping[str, str] = attrs.field(factory=dict)
+    held: Held = attrs.field(factory=dict)
     members: Mapping[str, str] = attrs.field(factory=dict)
     manager: str = ""
+
+    @property
+    def roster(self) -> dict[str, Any]:
+        """What is remembered of the fleet as a whole, in wire form."""
+        return {
+            "key": self.options.fleet,
+            "format": FORMAT,
+            "fleet": self.options.fleet,
+            "members": dict(self.members),
+            "settings": self.options.settings.to_wire(),
+            "manager": self.manager,
+            **({"waiting": dict(self.waiting)} if self.waiting else {}),
+            **({"held": dict(self.held)} if self.held else {}),
+        }
 
     def of(self, component: str) -> tuple[Decided, ...]:
         """The subjects of one sort: ``Placement`` or ``Template``."""

@@ -12,6 +12,7 @@ from fleet_components.model.codec import decode
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
+from fleet_components.plan.immutable import Held
 from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.names import Urn
@@ -90,6 +91,7 @@ class Past:
         standing: the objects that were brought to members.
         members: the members, by name.
         waiting: the objects that no Karmada policy had, with a digest of each.
+        held: what updates of the policies are judged by, as it was.
         protected: what must not go without a word, by ``Kind/key``.
         settings: how far an update could go the last time.
         manager: the field manager of the objects; empty for a new fleet.
@@ -104,6 +106,7 @@ class Past:
     standing: tuple[Standing, ...] = ()
     members: Mapping[str, KnownMember] = attrs.field(factory=dict)
     waiting: Mapping[str, str] = attrs.field(factory=dict)
+    held: Held = attrs.field(factory=dict)
     protected: frozenset[str] = frozenset()
     settings: Settings = Settings()
     manager: str = ""
@@ -237,6 +240,7 @@ class _Reader:
             standing=tuple(self._standing(place, urn) for place, urn in self.objects),
             members={name: self._member(name) for name in {**dict.fromkeys(self.members), **self._roster_members}},
             waiting=self.roster.get("waiting") or {},
+            held=self.roster.get("held") or {},
             protected=frozenset(self.protected),
             settings=Settings.from_wire(self.roster.get("settings")),
             manager=str(self.roster.get("manager") or ""),

@@ -113,5 +113,5 @@ def test_a_state_of_the_first_release_is_gone_on_from() -> None:
 
 if __name__ == "__main__":
     STATE.parent.mkdir(exist_ok=True)
-    resources = [attrs.asdict(r) for r in rolled_out_half().state.resources.values()]
+    resources = [attrs.asdict(r) for _, r in sorted(rolled_out_half().state.resources.items())]
     STATE.write_text(json.dumps({"deployment": {"resources": resources}}, indent=1, sort_keys=True) + "\n")

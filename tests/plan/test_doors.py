@@ -163,7 +163,7 @@ def test_a_smaller_loss_is_named_and_needs_no_token() -> None:
 
 def test_the_baseline_is_what_stands() -> None:
     """An update that was confirmed has failed before it deleted anything: the next one asks again."""
-    stack, world = Stack(), World()
+    stack, world = Stack(), World(policy={"placementType": "PickFixed", "clusterNames": ["a", "b", "c", "d"]})
     updated(stack, world.objects())
     world.policy, world.image = {"placementType": "PickFixed", "clusterNames": ["a"]}, "web:2"
     (refusal,) = planned(stack, world.objects()).refused
@@ -175,6 +175,7 @@ def test_the_baseline_is_what_stands() -> None:
 @pytest.mark.parametrize("keep", [True, False])
 def test_namespaces_that_go_take_others_objects_along(keep: bool) -> None:
     stack, world = Stack(), World(members={"a": {}, "b": {}, "c": {}})
+    world.policy = {"placementType": "PickFixed", "clusterNames": ["a", "b", "c"]}
     config = {"keepClusterResources": str(keep).lower()}
     stack.carry_out(stack.program(world.objects(), config).run)
     world.policy = {"placementType": "PickFixed", "clusterNames": ["a", "b"]}

@@ -94,6 +94,13 @@ picks = st.one_of(
         lambda names: {"placementType": "PickFixed", "clusterNames": sorted(names)}
     ),
 )
+
+
+def typed(placements: dict[str, tuple[str, dict[str, Any]]]) -> dict[str, tuple[str, dict[str, Any]]]:
+    """The type of a placement cannot be changed: another type is another placement."""
+    return {f"{name}-{it[1]['placementType'].lower()}": it for name, it in placements.items()}
+
+
 taken = st.lists(st.sampled_from(MEMBERS), min_size=1, max_size=3, unique=True).map(sorted)
 images = st.sampled_from(["web:1", "web:2", "web:3"])
 labels = st.sampled_from([{}, {"env": "prod"}])
@@ -101,7 +108,7 @@ labels = st.sampled_from([{}, {"env": "prod"}])
 worlds = st.builds(
     Written,
     st.dictionaries(st.sampled_from(MEMBERS), labels, min_size=2),
-    st.dictionaries(st.sampled_from(["p", "q"]), st.tuples(st.sampled_from(SPACES[:2]), picks), max_size=2),
+    st.dictionaries(st.sampled_from(["p", "q"]), st.tuples(st.sampled_from(SPACES[:2]), picks), max_size=2).map(typed),
     st.dictionaries(st.just("k"), st.tuples(st.sampled_from(SPACES[1:]), taken), max_size=1),
     st.dictionaries(st.tuples(st.sampled_from(SPACES), st.sampled_from(["x", "y"])), images, min_size=1, max_size=5),
     st.sets(st.sampled_from(MEMBERS), max_size=1),

@@ -8,6 +8,7 @@ from typing import Any
 from fleet_components.admission.finding import Denial
 from fleet_components.admission.registry import Kind, Request, whole
 from fleet_components.admission.schema import Schema
+from fleet_components.model.problem import FieldPath
 
 GROUP = "policy.karmada.io"
 
@@ -21,12 +22,13 @@ def policy_kinds(
     *,
     mutate: Mutate,
     mutate_cluster_wide: Mutate | None,
+    held: tuple[FieldPath, ...] = (),
 ) -> tuple[Kind, Kind]:
     """A policy of the objects of one namespace, and the same for the whole cluster: ``Cluster`` and the name."""
 
     def kind(name: str, mutate: Mutate | None, *, namespaced: bool) -> Kind:
         schema = whole({"spec": spec}, go=f"v1alpha1.{name}")
-        return Kind(GROUP, "v1alpha1", name, schema, namespaced, mutate, validate)
+        return Kind(GROUP, "v1alpha1", name, schema, namespaced, mutate, validate, held)
 
     return kind(name, mutate, namespaced=True), kind(f"Cluster{name}", mutate_cluster_wide, namespaced=False)
 

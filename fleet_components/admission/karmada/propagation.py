@@ -118,4 +118,5 @@ KINDS = policy_kinds(
     validate_propagation,
     mutate=_set_namespaced_defaults,
     mutate_cluster_wide=_set_defaults,
+    held=(("spec", "schedulerName"),),
 )

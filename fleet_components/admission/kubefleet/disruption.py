@@ -65,6 +65,7 @@ KINDS = (
         "ClusterResourcePlacementEviction",
         dict.fromkeys(_VERSIONS, whole({"spec": _EVICTION, "status": anything()})),
         validate=validate_eviction,
+        held=(("spec",),),
     ),
     *versions(
         _GROUP,

@@ -49,6 +49,8 @@ _IMMUTABLE_PLACEMENT = transition(
     "delete the override and create it anew",
 )
 
+_HELD = (("spec", "placement"),)
+
 _RULES = {"v1": (_IMMUTABLE_PLACEMENT,), "v1alpha1": (), "v1beta1": (_IMMUTABLE_PLACEMENT,)}
 
 _CLUSTER_SCOPE = rule(
@@ -75,6 +77,7 @@ KINDS = (
             for version, rules in _RULES.items()
         },
         validate=validate_cluster_override,
+        held=_HELD,
     ),
     *versions(
         _GROUP,
@@ -82,5 +85,6 @@ KINDS = (
         {version: whole({"spec": _SPEC.but(rules=rules)}) for version, rules in _RULES.items()},
         namespaced=True,
         validate=validate_override,
+        held=_HELD,
     ),
 )

@@ -35,6 +35,8 @@ def _one_namespace_when_accessible(spec: Any) -> bool:
     return spec["statusReportingScope"] != "NamespaceAccessible" or len(namespaces) == 1
 
 
+_HELD = (("spec", "policy", "placementType"), ("spec", "policy", "tolerations"), ("spec", "strategy", "type"))
+
 _SHARED_RULES: tuple[Rule, ...] = (
     transition(
         "policy cannot be removed once set",
@@ -122,6 +124,7 @@ KINDS = (
         _schemas(_SPEC.but(rules=_SHARED_RULES + _CLUSTER_RULES), "v1beta1.ClusterResourcePlacement"),
         mutate=_set_defaults,
         validate=lambda request: validate_placement(request, cluster_scoped=True),
+        held=(*_HELD, ("spec", "statusReportingScope")),
     ),
     *versions(
         _GROUP,
@@ -129,5 +132,6 @@ KINDS = (
         _schemas(_SPEC),
         namespaced=True,
         validate=lambda request: validate_placement(request, cluster_scoped=False),
+        held=_HELD,
     ),
 )

@@ -18,6 +18,7 @@ from fleet_components.admission.schema import (
     text,
     transition,
 )
+from fleet_components.model.problem import FieldPath
 
 _GROUP = "placement.kubernetes-fleet.io"
 _DURATION = r"^(?:(?:0|[1-9][0-9]*)(\.[0-9]+)?(?:s|m|h))+$"
@@ -155,16 +156,18 @@ _RUN_NOW = whole({"spec": _RUN, "status": anything()}, rules=(SHORT_NAME,))
 _APPROVAL_NOW = whole({"spec": _APPROVAL, "status": anything()})
 
 
-def _kinds(name: str, now: Schema, first: Schema) -> tuple[Kind, ...]:
+def _kinds(name: str, now: Schema, first: Schema, held: tuple[FieldPath, ...] = ()) -> tuple[Kind, ...]:
     """The cluster-scoped kind, which also has the first version, and its namespaced twin."""
     return (
-        *versions(_GROUP, f"Cluster{name}", {"v1": now, "v1alpha1": first, "v1beta1": now}),
-        *versions(_GROUP, name, {"v1": now, "v1beta1": now}, namespaced=True),
+        *versions(_GROUP, f"Cluster{name}", {"v1": now, "v1alpha1": first, "v1beta1": now}, held=held),
+        *versions(_GROUP, name, {"v1": now, "v1beta1": now}, namespaced=True, held=held),
     )
 
 
+_FIRST_RUN_NOW = whole({"spec": _FIRST_RUN, "status": anything()}, rules=(_FIRST_NAME,))
+
 KINDS = (
     *_kinds("StagedUpdateStrategy", _STRATEGY_NOW, whole({"spec": _strategy(_FIRST_STAGE)})),
-    *_kinds("StagedUpdateRun", _RUN_NOW, whole({"spec": _FIRST_RUN, "status": anything()}, rules=(_FIRST_NAME,))),
-    *_kinds("ApprovalRequest", _APPROVAL_NOW, _APPROVAL_NOW),
+    *_kinds("StagedUpdateRun", _RUN_NOW, _FIRST_RUN_NOW, tuple(("spec", field) for field in _RUN.fields)),
+    *_kinds("ApprovalRequest", _APPROVAL_NOW, _APPROVAL_NOW, (("spec",),)),
 )

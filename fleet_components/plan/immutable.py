@@ -1,0 +1,79 @@
+"""What API servers let nobody change afterwards: the fields that are remembered, and what would be refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from fleet_components.admission import KINDS, admit
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import FieldPath, Problem, show_path
+
+Held = Mapping[str, Mapping[str, Any]]
+"""By ``Kind/name`` or ``Kind/namespace/name``: the fields that an update is judged by, by path."""
+
+
+def held_fields(policies: Iterable[Manifest]) -> dict[str, dict[str, Any]]:
+    """What to remember of the policies.
+
+    Args:
+        policies: the objects that steer a hub, defaulted.
+    """
+    found = ((_name(policy), _fields(policy)) for policy in policies)
+    return {name: fields for name, fields in sorted(found) if fields}
+
+
+def refused_changes(policies: Iterable[Manifest], before: Held) -> Iterator[Problem]:
+    """What a hub would answer to the policies as updates: the rules of its API servers that look at both sides.
+
+    A policy under another name is another object, which may be anything.
+
+    Args:
+        policies: the objects that steer a hub, defaulted and admitted as new ones.
+        before: what was remembered of them.
+    """
+    context = tuple(policies)
+    for policy in context:
+        known = before.get(_name(policy))
+        if known is not None and known != _fields(policy):
+            old = attrs.evolve(policy, data=_with(policy, known))
+            yield from admit(policy, old=old, context=[other for other in context if other is not policy]).problems
+
+
+def _name(policy: Manifest) -> str:
+    return "/".join(part for part in (policy.kind, policy.namespace, policy.name) if part)
+
+
+def _held(policy: Manifest) -> tuple[FieldPath, ...]:
+    return KINDS[policy.api_version, policy.kind].held
+
+
+def _fields(policy: Manifest) -> dict[str, Any]:
+    found = {show_path(path): _at(policy.data, path) for path in _held(policy)}
+    return {path: value for path, value in found.items() if value is not None}
+
+
+def _at(data: Any, path: FieldPath) -> Any:
+    for step in path:
+        data = data.get(step) if isinstance(data, Mapping) else None
+    return data
+
+
+def _with(policy: Manifest, known: Mapping[str, Any]) -> dict[str, Any]:
+    """The object as it was, as far as anybody looks at it."""
+    data: dict[str, Any] = dict(policy.data)
+    for path in _held(policy):
+        data = _put(data, path, known.get(show_path(path)))
+    return data
+
+
+def _put(data: Mapping[str, Any], path: FieldPath, value: Any) -> dict[str, Any]:
+    """The map with a value at a path; without it where there is none."""
+    key, *rest = path
+    if rest:
+        inner = _put(data.get(key) or {}, tuple(rest), value)
+        value = inner if inner or key in data else None
+    others = {name: item for name, item in data.items() if name != key}
+    return others if value is None else {**others, key: value}

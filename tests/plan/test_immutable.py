@@ -1,0 +1,135 @@
+"""Rules of the API servers that hold for updates only, held against what is remembered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fleet_components.admission import KINDS, admit
+from fleet_components.admission.schema import Schema
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import FleetError
+from fleet_components.plan.immutable import held_fields, refused_changes
+from tests.plan.stack import Stack
+
+RECORDED = Path(__file__).parents[1] / "admission" / "data"
+FLEET = "placement.kubernetes-fleet.io/v1beta1"
+
+
+def recorded() -> Iterator[Any]:
+    """Updates that an API server answered, of what is fine as a new object on either side."""
+    for file in sorted(RECORDED.glob("kubefleet*.json")):
+        for case in json.loads(file.read_text()):
+            if "oldObject" in case and (case["object"]["apiVersion"], case["kind"]) in KINDS:
+                context = [Manifest(one) for one in case.get("context", ())]
+                old, new = (admit(Manifest(case[side]), context=context) for side in ("oldObject", "object"))
+                if not old.refusals and not new.refusals:
+                    yield pytest.param(old.defaulted, new.defaulted, case["valid"], id=case["name"])
+
+
+@pytest.mark.parametrize(("old", "new", "valid"), list(recorded()))
+def test_what_is_remembered_gives_the_verdict_of_a_hub(old: Manifest, new: Manifest, valid: bool) -> None:
+    assert (not list(refused_changes([new], held_fields([old])))) is valid
+
+
+def test_every_kind_with_a_rule_for_updates_is_remembered() -> None:
+    for kind in KINDS.values():
+        looks_back = any(rule.transition for node in nodes(kind.schema) for rule in node.rules)
+        assert kind.held or not looks_back, kind
+
+
+def nodes(schema: Schema) -> Iterator[Schema]:
+    yield schema
+    for child in (*schema.fields.values(), *([schema.items] if schema.items else ())):
+        yield from nodes(child)
+
+
+def member(name: str) -> dict[str, Any]:
+    spec = {"identity": {"kind": "ServiceAccount", "name": name, "namespace": "fleet-system"}}
+    return {
+        "apiVersion": "cluster.kubernetes-fleet.io/v1",
+        "kind": "MemberCluster",
+        "metadata": {"name": name, "labels": {"env": "prod"}},
+        "spec": spec,
+    }
+
+
+def fleet(policy: Any = None, strategy: Any = None, *others: Any, name: str = "shop") -> list[dict[str, Any]]:
+    namespace = {"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}
+    spec = {"resourceSelectors": [namespace], "policy": policy, "strategy": strategy}
+    return [
+        member("a"),
+        member("b"),
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}},
+        {
+            "apiVersion": FLEET,
+            "kind": "ClusterResourcePlacement",
+            "metadata": {"name": name},
+            "spec": {field: value for field, value in spec.items() if value is not None},
+        },
+        *others,
+    ]
+
+
+EXTERNAL = {"type": "External"}
+ONE = {"placementType": "PickN", "numberOfClusters": 1}
+TOLERANT = {**ONE, "tolerations": [{"key": "spot", "operator": "Exists"}]}
+STAGES = {
+    "apiVersion": FLEET,
+    "kind": "ClusterStagedUpdateStrategy",
+    "metadata": {"name": "all"},
+    "spec": {"stages": [{"name": "all", "labelSelector": {}}]},
+}
+
+
+def run(**changed: str) -> dict[str, Any]:
+    spec = {"placementName": "shop", "stagedRolloutStrategyName": "all", "state": "Run", **changed}
+    return {"apiVersion": FLEET, "kind": "ClusterStagedUpdateRun", "metadata": {"name": "now"}, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "field"),
+    [
+        (fleet(ONE), fleet(), "spec.policy"),
+        (fleet(ONE), fleet({"placementType": "PickFixed", "clusterNames": ["a"]}), "spec.policy"),
+        (fleet(), fleet(ONE), "spec.policy"),
+        (fleet(ONE), fleet({**ONE, "numberOfClusters": 2}), None),
+        (fleet(TOLERANT), fleet(ONE), "spec.policy.tolerations"),
+        (fleet(ONE), fleet(TOLERANT), None),
+        (fleet(None, EXTERNAL), fleet(), "spec.strategy.type"),
+        (fleet(), fleet(None, EXTERNAL), None),
+        (fleet(ONE), fleet(), "spec.policy"),
+        (fleet(ONE), fleet(name="other"), None),
+        (fleet(None, EXTERNAL, STAGES, run()), fleet(None, EXTERNAL, STAGES, run(state="Initialize")), "spec"),
+        (fleet(None, EXTERNAL, STAGES, run()), fleet(None, EXTERNAL, STAGES, run(state="Stop")), None),
+    ],
+)
+def test_an_update_that_a_hub_would_refuse_is_refused_by_both_doors(before: Any, after: Any, field: str | None) -> None:
+    stack = Stack()
+    first = stack.program(before, {"limit": 1})
+    assert first.run.error is None
+    stack.carry_out(first.run)
+    seen = stack.program(after, {"limit": 1})
+    if field is None:
+        assert seen.run.error is None
+        assert stack.directory(after)
+        return
+    assert field in str(seen.run.error)
+    with pytest.raises(FleetError) as refused:
+        stack.directory(after)
+    (problem,) = refused.value.problems
+    assert ".".join(map(str, problem.path)) == field
+    assert problem.line
+    assert problem.hint
+
+
+def test_what_was_deleted_may_come_back_as_anything() -> None:
+    stack = Stack()
+    for documents in (fleet(ONE), fleet(ONE)[:3], fleet()):
+        seen = stack.program(documents, {"limit": 1})
+        assert seen.run.error is None
+        stack.carry_out(seen.run)
