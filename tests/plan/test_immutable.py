@@ -102,7 +102,6 @@ def run(**changed: str) -> dict[str, Any]:
         (fleet(ONE), fleet(TOLERANT), None),
         (fleet(None, EXTERNAL), fleet(), "spec.strategy.type"),
         (fleet(), fleet(None, EXTERNAL), None),
-        (fleet(ONE), fleet(), "spec.policy"),
         (fleet(ONE), fleet(name="other"), None),
         (fleet(None, EXTERNAL, STAGES, run()), fleet(None, EXTERNAL, STAGES, run(state="Initialize")), "spec"),
         (fleet(None, EXTERNAL, STAGES, run()), fleet(None, EXTERNAL, STAGES, run(state="Stop")), None),
