@@ -161,7 +161,9 @@ class SubjectDelivery(pulumi.ComponentResource):
     def _report(self) -> None:
         told, warnings = describe_subject(self.decided)
         if told:
-            pulumi.log.info("\n".join((f"{self.decided.subject.key}:", *told)), self)
+            subject = self.decided.subject
+            where = f" ({subject.origin})" if subject.origin else ""
+            pulumi.log.info("\n".join((f"{subject.key}{where}:", *told)), self)
         for warning in warnings:
             pulumi.log.warn(warning, self)
 

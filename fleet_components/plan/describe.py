@@ -8,15 +8,18 @@ from typing import Literal
 
 import attrs
 
-from fleet_components.model.text import few
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.text import count, few
 from fleet_components.plan.departures import Departure, Fate
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.content import retained
 from fleet_components.plan.karmada.place import TemplateOutcome
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.describe import describe
+from fleet_components.rollout.plan import Change
 
 _OBJECTS_SHOWN = 10
+_PLURAL = {"changes": "change", "comes": "come", "goes": "go"}
 Weight = Literal["lost", "left", "moved"]
 
 
@@ -44,8 +47,8 @@ def describe_plan(plan: FleetPlan) -> tuple[Line, ...]:
 
 
 def describe_subject(decided: Decided) -> tuple[list[str], list[str]]:
-    """What happens to a subject, and what may surprise."""
-    lines = list(describe(decided.outcome.rollout)) if decided.moves else []
+    """What happens to a subject, with the reason for each member that is concerned; and what may surprise."""
+    lines = list(describe(decided.outcome.rollout, _reasons(decided))) if decided.moves else []
     warnings = list(map(str, decided.subject.warnings))
     outcome = decided.outcome
     if isinstance(outcome, TemplateOutcome):
@@ -54,6 +57,42 @@ def describe_subject(decided: Decided) -> tuple[list[str], list[str]]:
         lines += [outcome.left] if outcome.left else []
         warnings += [outcome.failure] if outcome.failure else []
     return lines, warnings
+
+
+def _reasons(decided: Decided) -> dict[str, str]:
+    """Why each member joins, leaves or is updated."""
+    chosen = [member for member, entry in decided.entries.items() if entry.change in (Change.ADD, Change.REMOVE)]
+    told = {one.cluster: one for one in decided.subject.explain(decided.outcome, chosen).members} if chosen else {}
+    picked = {member: decided.why(member, told.get(member)) for member in chosen}
+    updated = [member for member, entry in decided.entries.items() if entry.change is Change.UPDATE]
+    return picked | {member: _what_changes(decided, member) for member in updated}
+
+
+def _what_changes(decided: Decided, member: str) -> str:
+    """What is new on a member that has it already."""
+    done, placed = decided.done(member), decided.record.decisions[member]
+    if placed.again is not None and placed.again == placed.revision == done.revision:
+        return "written again, since the last update was interrupted there"
+    found = ["the last update there broke"] if done.broken else []
+    replicas = getattr(placed, "replicas", None)
+    if replicas is not None and replicas != done.replicas:
+        found.append(f"{done.replicas} -> {count(replicas, 'replica')}")
+    return "; ".join([*found, *_content(decided, done.revision, placed.revision)])
+
+
+def _content(decided: Decided, old: int | None, new: int) -> Iterator[str]:
+    """What differs between two revisions."""
+    known = {**decided.before.contents, **decided.record.contents}
+    if old is None or old == new or old not in known or new not in known:
+        return
+    was, now = ({Manifest(data).key: data for data in known[revision]} for revision in (old, new))
+    for what, keys in (
+        ("changes", [key for key in was.keys() & now.keys() if was[key] != now[key]]),
+        ("comes", now.keys() - was.keys()),
+        ("goes", was.keys() - now.keys()),
+    ):
+        if keys:
+            yield f"{few(sorted(map(str, keys)))} {what if len(keys) == 1 else _PLURAL[what]}"
 
 
 def describe_division(decided: Decided) -> Sequence[str]:

@@ -71,9 +71,9 @@ def _with(policy: Manifest, known: Mapping[str, Any]) -> dict[str, Any]:
 
 def _put(data: Mapping[str, Any], path: FieldPath, value: Any) -> dict[str, Any]:
     """The map with a value at a path; without it where there is none."""
-    key, *rest = path
+    key, rest = str(path[0]), path[1:]
     if rest:
-        inner = _put(data.get(key) or {}, tuple(rest), value)
+        inner = _put(data.get(key) or {}, rest, value)
         value = inner if inner or key in data else None
     others = {name: item for name, item in data.items() if name != key}
     return others if value is None else {**others, key: value}

@@ -186,6 +186,16 @@ class Decided:
         """Whether anything happens to a member."""
         return any(entry.change is not Change.KEEP for entry in self.entries.values())
 
+    def why(self, cluster: str, explained: MemberExplanation | None) -> str:
+        """Why that happens to a member; ``explained`` is what the subject says of it."""
+        entry = self.entries[cluster]
+        why = entry.reason or self.subject.reason(cluster, explained)
+        if why or entry.change is not Change.REMOVE:
+            return why
+        if self.subject.inventory.position(cluster) is None:
+            return "no longer a member of the fleet"
+        return "nothing brings it there any more"
+
     def done(self, cluster: str) -> Done:
         """What runs on a member."""
         return self.subject.done.get(cluster, _NOTHING)

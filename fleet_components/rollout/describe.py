@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from fleet_components.model.text import count, few
 from fleet_components.rollout.plan import Change, Plan, Wave
 
+K = TypeVar("K", bound=Hashable)
 _SHOWN = 10
 
 
-def describe(plan: Plan) -> tuple[str, ...]:
-    """Say what an update will do, a sentence a line, in the order in which it happens."""
-    rows = [*_failure(plan), *(_wave(plan, wave) for wave in plan.waves), *_removals(plan), *_held(plan)]
+def describe(plan: Plan, reasons: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Say what an update will do, a sentence a line, in the order in which it happens.
+
+    Args:
+        plan: the update.
+        reasons: why a cluster is given what it gets, or has to be left, where the plan itself says nothing.
+    """
+    why = {c: entry.reason or (reasons or {}).get(c, "") for c, entry in plan.entries.items()}
+    waves = (row for wave in plan.waves for row in _wave(plan, wave, why))
+    rows = [*_failure(plan), *waves, *_removals(plan, why), *_held(plan)]
     return tuple(rows) or (f"nothing to do: {count(len(plan.placed), 'cluster')} as wanted",)
 
 
@@ -20,32 +29,38 @@ def _failure(plan: Plan) -> Sequence[str]:
     return [f"the update run does not begin: {plan.failure}"] if plan.failure else []
 
 
-def _wave(plan: Plan, wave: Wave) -> str:
-    does = []
-    for change in (Change.UPDATE, Change.ADD):
-        clusters = [c for c in wave.clusters if plan.entries[c].change is change]
-        if clusters:
-            does.append(f"{change} {few(clusters, _SHOWN)} ({_revisions(plan, clusters)})")
+def _wave(plan: Plan, wave: Wave, why: Mapping[str, str]) -> Iterator[str]:
+    """Clusters that do the same for the same reason share a line."""
+    moves = (Change.UPDATE, Change.ADD)
+    moving = [cluster for cluster in wave.clusters if plan.entries[cluster].change in moves]
+    moving.sort(key=lambda cluster: moves.index(plan.entries[cluster].change))
+    for (change, reason), clusters in _alike(moving, lambda c: (plan.entries[c].change, why[c])):
+        does = f"{change} {few(clusters, _SHOWN)} ({_revisions(plan, clusters)})"
+        yield f"wave {wave.number}: {_because(does, reason)}"
     if wave.wait_seconds:
-        does.append(f"wait {wave.wait_seconds} s")
-    return f"wave {wave.number}: {', then '.join(does)}"
+        yield f"wave {wave.number}: then wait {wave.wait_seconds} s"
 
 
-def _removals(plan: Plan) -> Sequence[str]:
-    reasons: dict[str, list[str]] = {}
-    for cluster in plan.removals:
-        reasons.setdefault(plan.entries[cluster].reason, []).append(cluster)
-    return [
-        f"at the end: remove {few(clusters, _SHOWN)}" + (f": {why}" if why else "") for why, clusters in reasons.items()
-    ]
+def _removals(plan: Plan, why: Mapping[str, str]) -> Iterator[str]:
+    for reason, clusters in _alike(plan.removals, lambda c: why[c]):
+        yield f"at the end: {_because(f'remove {few(clusters, _SHOWN)}', reason)}"
 
 
-def _held(plan: Plan) -> Iterable[str]:
-    """Clusters that are held for the same reason and keep the same share a line."""
-    groups: dict[tuple[str, str], list[str]] = {}
-    for cluster, why in plan.held.items():
-        groups.setdefault((_keeps(plan, cluster), why), []).append(cluster)
-    return (f"held: {few(clusters, _SHOWN)} {keeps}: {why}" for (keeps, why), clusters in groups.items())
+def _because(does: str, reason: str) -> str:
+    return f"{does}: {reason}" if reason else does
+
+
+def _alike(clusters: Iterable[str], key: Callable[[str], K]) -> Iterable[tuple[K, list[str]]]:
+    """The clusters in groups, each where its first one stands."""
+    groups: dict[K, list[str]] = {}
+    for cluster in clusters:
+        groups.setdefault(key(cluster), []).append(cluster)
+    return groups.items()
+
+
+def _held(plan: Plan) -> Iterator[str]:
+    for (keeps, reason), clusters in _alike(plan.held, lambda c: (_keeps(plan, c), plan.held[c])):
+        yield f"held: {few(clusters, _SHOWN)} {keeps}: {reason}"
 
 
 def _keeps(plan: Plan, cluster: str) -> str:

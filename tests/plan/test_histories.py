@@ -7,6 +7,7 @@ with what then lives on the clusters.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.problem import Problem
 from fleet_components.plan.departures import Fate
+from fleet_components.plan.describe import describe_subject
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.rollout.plan import Change
 from fleet_components.testing import reveal
@@ -227,7 +229,20 @@ def promises(stack: Stack, seen: Seen) -> set[Any]:
     }
     assert by_change["update"] <= moving | moved
     waves(seen)
+    reasoned(seen)
     return {pair for pair, fate in leaving.items() if fate in (Fate.DELETED, Fate.FORGOTTEN, Fate.SWEPT, Fate.UNDONE)}
+
+
+def reasoned(seen: Seen) -> None:
+    """The log of the program says of each member to which anything happens what it is, and why, in one line."""
+    assert seen.plan is not None
+    log = [line for _, text in seen.run.messages for line in text.splitlines()]
+    for one in seen.plan.subjects:
+        told = describe_subject(one)[0]
+        for member, entry in one.entries.items():
+            lines = [line for line in told if re.search(rf"[ ,]{member}\b.*: \S", line)]
+            assert (len(lines) == 1) is (entry.change is not Change.KEEP), (member, entry, told)
+            assert set(lines) <= set(log)
 
 
 def waves(seen: Seen) -> None:

@@ -12,8 +12,10 @@ def test_who_moves_who_waits_and_why() -> None:
     world = World(dict.fromkeys("abcd", 1))
     plan = world.plan(picked("cdef", 2), RollingUpdate(1, 0, 30), untrackable=True)
     assert describe(plan) == (
-        "wave 1: update c (revision 2), then wait 30 s",
-        "wave 2: update d (revision 2), then wait 30 s",
+        "wave 1: update c (revision 2)",
+        "wave 1: then wait 30 s",
+        "wave 2: update d (revision 2)",
+        "wave 2: then wait 30 s",
         "at the end: remove a",
         "held: b not removed (keep revision 1): 3 of 4 clusters must stay available, and 3 are",
         "held: e, f not added: maxSurge allows 4 clusters at a time, and 4 have it; the next update goes on",
@@ -22,7 +24,18 @@ def test_who_moves_who_waits_and_why() -> None:
 
 def test_additions_and_updates_of_one_wave() -> None:
     plan = World(dict.fromkeys("abc", 1)).plan(picked("abcd", 2), RollingUpdate(2))
-    assert describe(plan)[0] == "wave 1: update a (revision 2), then add d (revision 2)"
+    assert describe(plan)[:2] == ("wave 1: update a (revision 2)", "wave 1: add d (revision 2)")
+
+
+def test_reasons_are_told_once_for_all_that_share_them() -> None:
+    plan = World(dict.fromkeys("abc", 1)).plan(picked("bcdef", 2), RollingUpdate(4, 4))
+    reasons = {"a": "it is tainted", "b": "a new image", "c": "a new image", "d": "near", "e": "cheap", "f": "near"}
+    assert describe(plan, reasons) == (
+        "wave 1: update b, c (revision 2): a new image",
+        "wave 1: add d, f (revision 2): near",
+        "wave 1: add e (revision 2): cheap",
+        "at the end: remove a: it is tainted",
+    )
 
 
 def test_updates_that_are_held() -> None:

@@ -130,7 +130,7 @@ def _cluster(decided: Decided, name: str, entry: Entry, explained: MemberExplana
         "revision": {"old": done.revision, "new": placed.revision if placed else None},
         "replicas": {"old": done.replicas, "new": getattr(placed, "replicas", None)},
         "scores": decided.outcome.scores(name),
-        "why": entry.reason or decided.subject.reason(name, explained),
+        "why": decided.why(name, explained),
     }
 
 
