@@ -18,7 +18,7 @@ from fleet_components.components.live import Leftover
 from fleet_components.components.providers import MemberProviders
 from fleet_components.components.target import After, Target, TargetArgs
 from fleet_components.plan import names
-from fleet_components.plan.describe import describe_subject
+from fleet_components.plan.describe import describe_subject, heading
 from fleet_components.plan.feed import Feed, feed_subject
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.subject import Decided
@@ -161,9 +161,7 @@ class SubjectDelivery(pulumi.ComponentResource):
     def _report(self) -> None:
         told, warnings = describe_subject(self.decided)
         if told:
-            subject = self.decided.subject
-            where = f" ({subject.origin})" if subject.origin else ""
-            pulumi.log.info("\n".join((f"{subject.key}{where}:", *told)), self)
+            pulumi.log.info("\n".join((heading(self.decided), *told)), self)
         for warning in warnings:
             pulumi.log.warn(warning, self)
 

@@ -46,6 +46,12 @@ def describe_plan(plan: FleetPlan) -> tuple[Line, ...]:
     return (*_gone(plan), *_replaced(plan), *_departures(plan.departures))
 
 
+def heading(decided: Decided) -> str:
+    """What stands above the lines of a subject: what it is called, and where it is written."""
+    subject = decided.subject
+    return f"{subject.key} ({subject.origin}):" if subject.origin else f"{subject.key}:"
+
+
 def describe_subject(decided: Decided) -> tuple[list[str], list[str]]:
     """What happens to a subject, with the reason for each member that is concerned; and what may surprise."""
     lines = list(describe(decided.outcome.rollout, _reasons(decided))) if decided.moves else []

@@ -14,6 +14,7 @@ from fleet_components.cli.planning.resources import STACK, compare
 from fleet_components.cli.planning.settings import Settings, read_settings
 from fleet_components.cli.planning.survey import Told, check_stack
 from fleet_components.model.problem import FleetError
+from fleet_components.plan.describe import heading
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.testing.program import ProgramRun, run_program
 
@@ -76,7 +77,7 @@ def _said(plans: Iterable[FleetPlan]) -> Iterator[str]:
         yield f"{plan.options.fleet}:\n"
         yield from map(str, plan.warnings)
         for decided in plan.subjects:
-            yield f"{decided.subject.key}:\n"
+            yield f"{heading(decided)}\n"
             yield from map(str, decided.subject.warnings)
             yield from filter(None, [getattr(decided.outcome, "failure", "")])
 
