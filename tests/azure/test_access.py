@@ -7,7 +7,7 @@ import yaml
 
 pytest.importorskip("pulumi_azure_native")
 
-from fleet_components.components.azure import (
+from fleet_components.azure import (
     AzureAccess,
     AzureAccessArgs,
     AzureFleet,

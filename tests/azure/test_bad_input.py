@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("pulumi_azure_native")
 
-from fleet_components.components.azure import (
+from fleet_components.azure import (
     ApiServer,
     AutoUpgrade,
     AzureAccess,

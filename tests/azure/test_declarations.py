@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("pulumi_azure_native")
 
 from fleet_components import Fleet, FleetArgs, read_source
-from fleet_components.components.azure import AzureFleet, AzureFleetArgs, AzureHubArgs
+from fleet_components.azure import AzureFleet, AzureFleetArgs, AzureHubArgs
 from fleet_components.components.azure.provision import provision
 from fleet_components.content.load import load_text
 from tests.azure import arm, world

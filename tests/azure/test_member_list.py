@@ -131,7 +131,7 @@ def test_no_members(spec: str) -> None:
 
 def test_a_fleet_from_a_file(tmp_path: Path) -> None:
     pytest.importorskip("pulumi_azure_native")
-    from fleet_components.components.azure import AzureFleet, AzureFleetArgs, AzureHubArgs
+    from fleet_components.azure import AzureFleet, AzureFleetArgs, AzureHubArgs
     from tests.azure import world
 
     path = tmp_path / "members.yaml"

@@ -14,7 +14,7 @@ pytest.importorskip("pulumi_azure_native")
 
 import pulumi_kubernetes as kubernetes
 
-from fleet_components.components.azure import (
+from fleet_components.azure import (
     ApiServer,
     AutoUpgrade,
     AzureAccess,

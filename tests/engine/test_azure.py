@@ -25,7 +25,7 @@ from tests.engine.standin import FOLDER
 PROGRAM = """\
 import pulumi
 
-from fleet_components.components.azure import AutoUpgrade, AzureFleet, AzureFleetArgs, AzureHubArgs, HubNetwork
+from fleet_components.azure import AutoUpgrade, AzureFleet, AzureFleetArgs, AzureHubArgs, HubNetwork
 
 config = pulumi.Config("shop")
 kind = config.get("hub") or "public"

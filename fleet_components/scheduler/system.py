@@ -1,0 +1,98 @@
+"""The one way to both schedulers: what is wanted tells which of the two systems is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, overload
+
+from fleet_components.model.decision import Decision, Status
+from fleet_components.model.inventory import Inventory
+from fleet_components.model.karmada import Placement
+from fleet_components.model.memory import PlacementMemory, TemplateMemory
+from fleet_components.model.placement import PlacementPolicy
+from fleet_components.model.template import Estimates, Template
+from fleet_components.scheduler import karmada, kubefleet
+from fleet_components.scheduler.explain import MemberExplanation
+from fleet_components.scheduler.karmada.explain import TemplateExplanation
+from fleet_components.scheduler.karmada.status import TemplateDecision
+
+
+@overload
+def schedule(
+    inventory: Inventory,
+    wanted: PlacementPolicy | None,
+    memory: PlacementMemory = ...,
+    *,
+    namespace: str = ...,
+    status: Status = ...,
+) -> Decision[PlacementMemory]: ...
+
+
+@overload
+def schedule(
+    inventory: Inventory,
+    wanted: Template,
+    placement: Placement,
+    memory: TemplateMemory = ...,
+    *,
+    estimates: Estimates = ...,
+    rebalances: Collection[str] = ...,
+    suspended: bool = ...,
+    empty_workloads: bool = ...,
+) -> TemplateDecision: ...
+
+
+def schedule(inventory: Inventory, wanted: PlacementPolicy | Template | None, *args: Any, **options: Any) -> Any:
+    """Decide which members get what, exactly as KubeFleet v0.3.1 or Karmada 1.19 does.
+
+    Args:
+        inventory: the fleet.
+        wanted: the policy of a KubeFleet placement, where None means PickAll; or a template, for Karmada.
+        args: what was decided before, by default nothing; for Karmada after the placement of the policy that has
+            claimed the template.
+        options: as :func:`fleet_components.scheduler.kubefleet.schedule.schedule` takes them, or
+            :func:`fleet_components.scheduler.karmada.schedule.schedule`.
+
+    Returns:
+        The decision: what to remember, and the status that the real system would show.
+    """
+    return _system(wanted).schedule(inventory, wanted, *args, **options)
+
+
+@overload
+def explain(
+    inventory: Inventory,
+    wanted: PlacementPolicy | None,
+    decision: Decision[PlacementMemory],
+    *,
+    namespace: str = ...,
+    members: Collection[str] | None = ...,
+) -> tuple[MemberExplanation, ...]: ...
+
+
+@overload
+def explain(
+    inventory: Inventory,
+    wanted: Template,
+    placement: Placement,
+    decision: TemplateDecision,
+    *,
+    estimates: Estimates = ...,
+) -> TemplateExplanation: ...
+
+
+def explain(inventory: Inventory, wanted: PlacementPolicy | Template | None, *args: Any, **options: Any) -> Any:
+    """Explain a decision of :func:`schedule`: what each plug-in says of each member.
+
+    Args:
+        inventory: the fleet that was scheduled on.
+        wanted: what was scheduled: a KubeFleet policy, or a template for Karmada.
+        args: the decision; for Karmada after the placement that was scheduled.
+        options: as :func:`fleet_components.scheduler.kubefleet.explain.explain` takes them, or
+            :func:`fleet_components.scheduler.karmada.explain.explain`.
+    """
+    return _system(wanted).explain(inventory, wanted, *args, **options)
+
+
+def _system(wanted: PlacementPolicy | Template | None) -> Any:
+    return karmada if isinstance(wanted, Template) else kubefleet
