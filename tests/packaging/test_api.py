@@ -15,7 +15,7 @@ from fleet_components.karmada import Placement, ReplicaScheduling
 from tests.packaging.test_readme import PAGES, REPOSITORY
 
 PUBLIC = ("fleet_components", *(f"fleet_components.{name}" for name in ("azure", "karmada", "kubefleet", "testing")))
-PROGRAMS = sorted((REPOSITORY / "examples").glob("**/*.py")) + [REPOSITORY / "stacks" / "__main__.py"]
+PROGRAMS = [*sorted((REPOSITORY / "examples").glob("**/*.py")), REPOSITORY / "stacks" / "__main__.py"]
 
 
 @pytest.mark.parametrize("package", [fleet_components, azure])
@@ -46,7 +46,9 @@ def test_a_name_that_is_not_offered_is_no_attribute() -> None:
 
 @pytest.mark.parametrize("page", [*PAGES, *PROGRAMS], ids=lambda page: page.name)
 def test_pages_and_examples_use_the_public_api_alone(page: Path) -> None:
-    for module, names in re.findall(r"^ *from (fleet_components\S*) import ([^(\n]+|\([^)]*\))", page.read_text(), re.M):
+    for module, names in re.findall(
+        r"^ *from (fleet_components\S*) import ([^(\n]+|\([^)]*\))", page.read_text(), re.M
+    ):
         assert module in PUBLIC
         offered = importlib.import_module(module).__all__
         assert [name for name in re.findall(r"\w+", names) if name not in offered] == []
