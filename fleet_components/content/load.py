@@ -41,6 +41,7 @@ def load(*sources: str | Path | Text, warnings: list[Problem] | None = None) -> 
     inputs = frozenset[Path]().union(*(build.uses for one in read for build in one.builds))
     used = [one for one in read if one.place not in inputs]
     problems += (problem for one in used for problem in one.problems)
+    problems += (_both(one) for one in read if one.place in inputs and one.manifests)
     manifests = [manifest for one in used for manifest in one.manifests]
     heard = list(_hooks_among(manifests))
     for one in used:
@@ -131,6 +132,12 @@ def _built(build: Build, problems: list[Problem], warnings: list[Problem]) -> li
     if not placed and not wrong:
         warnings.append(build.problem("nothing comes of it", f"see what is printed: {build.by_hand}"))
     return placed
+
+
+def _both(read: _Read) -> Problem:
+    """Says that a file would be read as values alone, and its objects be gone."""
+    hint = "keep the values in a file of their own"
+    return read.manifests[0].problem("stands in a file that a chart has as its values", (), hint)
 
 
 def _hooks_among(manifests: Iterable[Manifest]) -> Iterator[Problem]:
