@@ -84,7 +84,10 @@ def _read_all(sources: Iterable[str | Path | Text], problems: list[Problem]) -> 
     seen: set[Path] = set()
     for source in sources:
         if isinstance(source, Text):
-            yield _read_text(source)
+            read = _read_text(source)
+            if not read.manifests and not read.problems:
+                read.problems.append(_nothing_found(source.file))
+            yield read
             continue
         for entry in find(Path(source), problems):
             if entry.path not in seen:
@@ -152,11 +155,15 @@ def _hooks_among(manifests: Iterable[Manifest]) -> Iterator[Problem]:
 
 def _checked(manifests: list[Manifest], problems: list[Problem], where: str) -> tuple[Manifest, ...]:
     if not manifests and not problems:
-        hint = "give files or a directory with objects in .yaml, .yml or .json"
-        problems.append(Problem("no Kubernetes objects found", file=where, hint=hint))
+        problems.append(_nothing_found(where))
     if problems:
         raise FleetError(problems)
     return tuple(manifests)
+
+
+def _nothing_found(where: str) -> Problem:
+    hint = "give files or a directory with objects in .yaml, .yml or .json"
+    return Problem("no Kubernetes objects found", file=where, hint=hint)
 
 
 def _manifests(text: Text, problems: list[Problem]) -> Iterator[Manifest]:
