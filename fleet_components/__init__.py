@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fleet_components.components.fleet import Fleet
     from fleet_components.components.fleet_args import FleetArgs
+    from fleet_components.components.made import objects_of
     from fleet_components.components.member import Member
     from fleet_components.model.cluster import Cluster, Taint
     from fleet_components.model.inventory import Inventory
@@ -40,6 +41,7 @@ _HOMES = {
     "Source": "plan.source",
     "Taint": "model.cluster",
     "explain": "scheduler.kubefleet.explain",
+    "objects_of": "components.made",
     "plan_fleet": "plan.fleet",
     "read_source": "plan.source",
     "schedule": "scheduler.kubefleet",
@@ -62,6 +64,7 @@ __all__ = [
     "Source",
     "Taint",
     "explain",
+    "objects_of",
     "plan_fleet",
     "read_source",
     "schedule",

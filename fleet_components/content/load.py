@@ -169,13 +169,13 @@ def _nothing_found(where: str) -> Problem:
 def _manifests(text: Text, problems: list[Problem]) -> Iterator[Manifest]:
     found: list[Problem] = []
     for document in documents(text.text, text.file, found):
-        for path, data in _objects(document.data):
+        for path, data in objects_in(document.data):
             yield from _manifest(document, data, path, text, found)
     found.sort(key=lambda problem: problem.line or 0)
     problems += [attrs.evolve(problem, line=None) for problem in found] if text.built else found
 
 
-def _objects(data: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
+def objects_in(data: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
     """The object itself, or the items of a list; those of a typed list take its kind, as in the API."""
     kind = str(data.get("kind")) if isinstance(data, Mapping) else ""
     items = data.get("items", ()) if kind.endswith("List") else ()
@@ -185,7 +185,7 @@ def _objects(data: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]
     inherited = {"apiVersion": data.get("apiVersion"), "kind": kind.removesuffix("List")}
     for index, item in enumerate(items or []):
         typed = {**inherited, **item} if kind != "List" and isinstance(item, Mapping) else item
-        yield from _objects(typed, (*path, "items", index))
+        yield from objects_in(typed, (*path, "items", index))
 
 
 def _manifest(

@@ -115,7 +115,7 @@ def test_what_a_chart_says_is_said_by_both_doors(
     hook = 'apiVersion: batch/v1\nkind: Job\nmetadata: {name: migrate, annotations: {"helm.sh/hook": post-install}}\n'
     tools.printing("helm", CHARTED + rendered("shop", [("templates/migrate.yaml", hook)]))
     files = {**STEERING, "chart.yaml": CHART, "charts/shop/Chart.yaml": "", "values.yaml": ""}
-    write(tmp_path, PROJECT | {f"stacks/fleet/{path}": text for path, text in files.items()})
+    write(tmp_path, {**PROJECT, **{f"stacks/fleet/{path}": text for path, text in files.items()}})
     (tmp_path / "stacks/fleet/shop.yaml").unlink()
     monkeypatch.chdir(tmp_path)
     told = [plan(path)["warnings"] for path in ("stacks/fleet", ".")]
@@ -244,7 +244,9 @@ def test_standard_input_that_cannot_be_worked_with(
 def test_a_source_in_the_configuration_that_names_none(
     given: str, wanted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(tmp_path, PROJECT | {"stacks/Pulumi.dev.yaml": f"config:\n  fleet:source: {given}\n  fleet:render: ../out\n"})
+    write(
+        tmp_path, {**PROJECT, "stacks/Pulumi.dev.yaml": f"config:\n  fleet:source: {given}\n  fleet:render: ../out\n"}
+    )
     monkeypatch.chdir(tmp_path)
     result = run("plan", ".")
     assert wanted in result.stderr
