@@ -20,15 +20,25 @@ from fleet_components.cli.showing.explained import print_explanation
 @click.argument("path", type=click.Path(path_type=Path), metavar="DIR")
 @click.argument("placement", required=False)
 @click.argument("member", required=False)
+@click.option(
+    "--with",
+    "others",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="More of the same fleet: what `fleet plan` takes after the first DIR; repeatable.",
+)
 @options.where
 @options.output("tree", "json", "yaml")
-def explain(path: Path, placement: str | None, member: str | None, output: str, **where: Any) -> None:
+def explain(
+    path: Path, placement: str | None, member: str | None, others: tuple[Path, ...], output: str, **where: Any
+) -> None:
     """Show why each member of a fleet is in a placement, or is not.
 
     Without PLACEMENT every placement is shown, a line a member; with it every plug-in's verdict and score, and what
     would let a member pass. What Karmada's policies place is named NAMESPACE/KIND/NAME. MEMBER shows that one alone.
     """
-    surveyed = survey([path], options.told(**where))
+    surveyed = survey([path, *others], options.told(**where))
     options.say_refused(surveyed)
     document = explanation(surveyed.plans, placement, member)
     match output:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from fleet_components.cli.planning.past import StateFile, parse_state, read_state
-from fleet_components.cli.planning.survey import Survey, Told
+from fleet_components.cli.planning.survey import STANDARD_INPUT, Survey, Told
 from fleet_components.model.member_cluster import read_time
 
 REFUSED = 3
@@ -109,7 +109,7 @@ def state_of(state: Path | None) -> StateFile:
     if state is None:
         return StateFile()
     if str(state) == "-":
-        return parse_state(sys.stdin.buffer.read(), "standard input")
+        return parse_state(sys.stdin.buffer.read(), STANDARD_INPUT)
     return read_state(state)
 
 

@@ -19,7 +19,7 @@ from fleet_components.plan.source import read_source
 
 NAMESPACE = "fleet"
 KEYS: Mapping[str, str] = {
-    "source": "a directory or file with members, policies and manifests; relative to the program",
+    "source": "a directory, file, Helm chart or kustomization, or a list of them; relative to the program",
     "render": "a directory to render to instead of reaching clusters; relative to the program",
     "kubeconfigs": "kubeconfigs by member: text or path",
     "asOf": "the time at which observed members and waits are judged, as 2026-01-31T12:00:00Z",
@@ -44,11 +44,8 @@ def read_config() -> FleetArgs:
     config = pulumi.Config(NAMESPACE)
     if problems := [_unknown(key) for key in _given() if key not in KEYS]:
         raise FleetError(problems)
-    source = config.get("source")
-    if not source:
-        raise FleetError([_wrong("source", "is not set", "set it to the directory of the fleet's YAML")])
     return FleetArgs(
-        source=read_source(source),
+        source=read_source(*_sources(config)),
         kubeconfigs=_kubeconfigs(config),
         render_to=config.get("render") or "",
         as_of=_time(config.get("asOf")),
@@ -68,6 +65,15 @@ def read_config() -> FleetArgs:
 def _given() -> list[str]:
     prefix = f"{NAMESPACE}:"
     return sorted(key.removeprefix(prefix) for key in CONFIG.get() if key.startswith(prefix))
+
+
+def _sources(config: pulumi.Config) -> list[str]:
+    text = config.get("source") or ""
+    listed: Any = config.get_object("source") if text.lstrip().startswith("[") else [text]
+    if not listed or not all(isinstance(path, str) and path for path in listed):
+        hint = "set it to the directory of the fleet's YAML, or to a list of directories"
+        raise FleetError([_wrong("source", "names no path" if text else "is not set", hint)])
+    return list(listed)
 
 
 def _kubeconfigs(config: pulumi.Config) -> dict[str, pulumi.Input[str]]:

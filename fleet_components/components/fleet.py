@@ -13,6 +13,7 @@ from fleet_components.components.delivery import DeliveryArgs, SubjectDelivery
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.components.former import Former
 from fleet_components.components.identification import Identification, identities_of
+from fleet_components.components.made import manifests_of
 from fleet_components.components.member import Member
 from fleet_components.components.past import read_past
 from fleet_components.components.provider import kubeconfig_key
@@ -52,6 +53,7 @@ class Fleet(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         with refusing():
+            args = attrs.evolve(args, source=args.source.with_objects(manifests_of(args.objects)), objects=())
             members = _members(name, args)
             self.plan = _plan(name, args, members)
         self.inventory = self.plan.inventory

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 import attrs
 import pulumi
@@ -35,6 +36,8 @@ class FleetArgs:
         protect: whether a program from which the fleet has gone is stopped before it deletes everything; see
             ``docs/delivery.md`` for what that means for ``pulumi destroy``.
         identities: what tells the clusters of ``kubeconfigs`` from any other, where these are secrets.
+        objects: objects made in the program, as if they stood in the source: dicts as in YAML, input types of
+            ``pulumi_kubernetes``, and what :func:`fleet_components.objects_of` makes of its resources.
     """
 
     source: Source
@@ -52,3 +55,4 @@ class FleetArgs:
     takes_over: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
     protect: bool = True
     identities: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    objects: Sequence[Any] = attrs.field(default=(), repr=False)

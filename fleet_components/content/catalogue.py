@@ -178,5 +178,5 @@ def _duplicates(manifests: Iterable[Manifest]) -> Iterator[Problem]:
     for manifest in manifests:
         known = first.setdefault(manifest.key, manifest)
         if known is not manifest:
-            place = f"{known.origin.file}:{known.origin.line}" if known.origin else "an object made in the program"
+            place = known.origin.place if known.origin else "an object made in the program"
             yield manifest.problem(f"given twice, first in {place}", ("metadata", "name"), "keep one of the two")

@@ -45,7 +45,7 @@ def _wrapped(envelope: Manifest, key: str, data: Mapping[str, Any]) -> Manifest:
         return Manifest(data)
     outer = envelope.origin
 
-    def locate(path: FieldPath) -> int:
+    def locate(path: FieldPath) -> int | None:
         return outer.locate(("data", key, *path))
 
     return Manifest(data, Origin(outer.file, locate(()), locate))

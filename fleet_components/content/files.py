@@ -1,82 +1,147 @@
-"""Finds manifest files and reads their text."""
+"""Finds manifest files, and the charts and kustomizations that tools would make manifests of."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
-from fleet_components.model.problem import Problem
+import attrs
+
+from fleet_components.model.problem import FleetError, Problem
 
 EXTENSIONS = (".yaml", ".yml", ".json")
-_KUSTOMIZE = ("is input of kustomize, not a manifest", "build it first: kustomize build {} > manifests.yaml")
-_CHART = ("is a Helm chart, not a manifest", "render it first: helm template {} > manifests.yaml")
-_BUILT_FIRST = {
-    "kustomization.yaml": _KUSTOMIZE,
-    "kustomization.yml": _KUSTOMIZE,
-    "Kustomization": _KUSTOMIZE,
-    "Chart.yaml": _CHART,
+CHART = "Chart.yaml"
+KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+_BUILT = dict.fromkeys(KUSTOMIZATIONS, "kustomization") | {CHART: "chart"}
+_INSTEAD = {
+    "chart": ("is a Helm chart, not a manifest", "Chart"),
+    "kustomization": ("is input of kustomize, not a manifest", "Kustomization"),
 }
+_DECLARATION = "{{apiVersion: fleet-components/v1, kind: {kind}, metadata: {{name: {name}}}, spec: {{path: {path}}}}}"
 
 
-def read_files(sources: Iterable[str | Path], problems: list[Problem]) -> Iterator[tuple[str, str]]:
-    """The path and the text of each manifest file, each file once.
+@attrs.frozen
+class Text:
+    """A text that holds objects.
+
+    Attributes:
+        file: what messages call it.
+        text: the text.
+        root: what paths in it must not lead out of; None where it may hold none.
+        built: a tool has made it, so that its lines are nowhere to be found.
+    """
+
+    file: str
+    text: str = attrs.field(repr=False)
+    root: Path | None = None
+    built: bool = False
+
+
+@attrs.frozen
+class Entry:
+    """Something that was found.
+
+    Attributes:
+        path: a file, or the folder of a chart or kustomization.
+        root: the directory of the source that it belongs to.
+        kind: what it is.
+        named: it was given itself, and not merely found.
+    """
+
+    path: Path
+    root: Path
+    kind: Literal["file", "chart", "kustomization"] = "file"
+    named: bool = False
+
+
+def find(source: Path, problems: list[Problem]) -> Iterator[Entry]:
+    """What there is to read under a path.
 
     A directory stands for all its files of the known extensions, those of its subdirectories included, in the
-    order of their paths; hidden files and directories are passed over, links to directories not followed. What
-    cannot be read is added to the problems.
+    order of their paths; hidden files and directories are passed over, links to directories not followed. A chart
+    or kustomization stands for itself. What cannot be looked at is added to the problems.
     """
-    found = (path for source in sources for path in _find(Path(source), problems))
-    for path in dict.fromkeys(found):
-        text = _read(path, problems)
-        if text is not None:
-            yield str(path), text
-
-
-def _find(source: Path, problems: list[Problem]) -> list[Path]:
     if source.is_dir():
-        return sorted(_walk(source, problems))
-    if source.name in _BUILT_FIRST:
-        problems.append(_built_first(source))
+        yield from _in_folder(source, problems)
+    elif source.name in _BUILT:
+        problems.append(unbuilt(Entry(source.parent, source.parent, _kind(source.name))))
     elif source.exists() and source.suffix not in EXTENSIONS:
-        hint = f"manifest files end in {', '.join(EXTENSIONS)}"
+        known = f"manifest files end in {', '.join(EXTENSIONS)}"
+        hint = "unpack it, and give its folder" if source.suffix == ".tgz" else known
         problems.append(Problem(f'unknown extension "{source.suffix}"', file=str(source), hint=hint))
     else:
-        return [source]
-    return []
+        yield Entry(source, source.parent)
 
 
-def _walk(top: Path, problems: list[Problem]) -> Iterator[Path]:
-    def failed(error: OSError) -> None:
-        problems.append(_unreadable(Path(error.filename), error))
-
-    for folder, subfolders, names in os.walk(top, onerror=failed):
-        if to_build := [name for name in sorted(names) if name in _BUILT_FIRST]:
-            problems.append(_built_first(Path(folder, to_build[0])))
-            subfolders.clear()
-            continue
-        subfolders[:] = [name for name in sorted(subfolders) if not name.startswith(".")]
-        shown = (Path(folder, name) for name in names if not name.startswith("."))
-        yield from (path for path in shown if path.suffix in EXTENSIONS)
+def unbuilt(entry: Entry) -> Problem:
+    """Says of a chart or kustomization that nobody has named that it is none of the manifests, and how to name it."""
+    what, kind = _INSTEAD[entry.kind]
+    hint = f"give its folder as a source of its own: {entry.path}"
+    if entry.path != entry.root:
+        path = entry.path.relative_to(entry.root)
+        declaration = _DECLARATION.format(kind=kind, name=entry.path.name, path=path.as_posix())
+        hint += f"; or declare it, with its settings, in a file in {entry.root}: {declaration}"
+    return Problem(what, file=str(_marker(entry.path)), hint=hint)
 
 
-def _built_first(path: Path) -> Problem:
-    what, hint = _BUILT_FIRST[path.name]
-    return Problem(what, file=str(path), hint=hint.format(path.parent))
+def read_file(path: Path) -> str:
+    """The text of a file.
 
-
-def _read(path: Path, problems: list[Problem]) -> str | None:
+    Raises:
+        FleetError: it cannot be read, or is no UTF-8.
+    """
     try:
         raw = path.read_bytes()
     except OSError as error:
-        problems.append(_unreadable(path, error))
-        return None
+        raise FleetError([_unreadable(path, error)]) from error
+    return decoded(raw, str(path))
+
+
+def decoded(raw: bytes, file: str) -> str:
+    """A text that was read as bytes.
+
+    Raises:
+        FleetError: it is no UTF-8.
+    """
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
-        problems.append(Problem("not UTF-8", file=str(path), line=line, hint="save the file as UTF-8"))
-        return None
+        raise FleetError([Problem("not UTF-8", file=file, line=line, hint="save the file as UTF-8")]) from error
+
+
+def _in_folder(source: Path, problems: list[Problem]) -> Iterator[Entry]:
+    marker = _marker(source)
+    if marker != source:
+        yield Entry(source, source, _kind(marker.name), named=True)
+    else:
+        yield from sorted(_walk(source, problems), key=lambda entry: entry.path)
+
+
+def _walk(top: Path, problems: list[Problem]) -> Iterator[Entry]:
+    def failed(error: OSError) -> None:
+        problems.append(_unreadable(Path(error.filename), error))
+
+    for folder, subfolders, names in os.walk(top, onerror=failed):
+        marker = _marker(Path(folder))
+        if marker != Path(folder):
+            yield Entry(Path(folder), top, _kind(marker.name))
+            subfolders.clear()
+            continue
+        subfolders[:] = [name for name in sorted(subfolders) if not name.startswith(".")]
+        shown = (Path(folder, name) for name in names if not name.startswith("."))
+        yield from (Entry(path, top) for path in shown if path.suffix in EXTENSIONS)
+
+
+def _marker(folder: Path) -> Path:
+    """The file that makes a folder a chart or kustomization; the folder itself where none does."""
+    return next((folder / name for name in sorted(_BUILT) if (folder / name).is_file()), folder)
+
+
+def _kind(name: str) -> Literal["chart", "kustomization"]:
+    return "chart" if name == CHART else "kustomization"
 
 
 def _unreadable(path: Path, error: OSError) -> Problem:

@@ -1,31 +1,56 @@
-"""Manifests from files, directories and text, each with the file and the line of every field."""
+"""Manifests from files, directories, text, charts and kustomizations, with the file and the line of every field."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import attrs
+
+from fleet_components.content.build import Build
+from fleet_components.content.chart import HOOK, Chart, is_hook
+from fleet_components.content.declared import misplaced, names_a_build, read_build
 from fleet_components.content.document import Document, documents
-from fleet_components.content.files import read_files
+from fleet_components.content.files import Entry, Text, find, read_file, unbuilt
 from fleet_components.content.header import check_header, fill_nulls
+from fleet_components.content.kustomization import Kustomization
+from fleet_components.content.tool import ToolError
 from fleet_components.model.manifest import Manifest, Origin
 from fleet_components.model.problem import FieldPath, FleetError, Problem
+from fleet_components.model.text import count, few
 
 
-def load(*sources: str | Path) -> tuple[Manifest, ...]:
+def load(*sources: str | Path | Text, warnings: list[Problem] | None = None) -> tuple[Manifest, ...]:
     """The objects in files and directories (recursively), in the order of paths and documents.
 
-    Files end in ``.yaml``, ``.yml`` or ``.json`` and hold any number of objects; a ``List`` stands for its items.
+    Files end in ``.yaml``, ``.yml`` or ``.json`` and hold any number of objects; a ``List`` stands for its items. The
+    directory of a Helm chart or of a kustomization stands for what ``helm template`` or ``kustomize build`` makes of
+    it; one that is merely found in a directory is built where an object there names it, and refused elsewhere.
+
+    Args:
+        sources: paths, and texts by their names.
+        warnings: what is passed over, and most likely not meant, is added here.
 
     Raises:
-        FleetError: anything that cannot be read or is no Kubernetes object, for all files at once; or nothing
-            was found at all.
+        FleetError: anything that cannot be read or built or is no Kubernetes object, for all files at once; or
+            nothing was found at all.
     """
     problems: list[Problem] = []
-    texts = read_files(sources, problems)
-    manifests = [manifest for file, text in texts for manifest in _manifests(text, file, problems)]
-    return _checked(manifests, problems, ", ".join(map(str, sources)))
+    read = list(_read_all(sources, problems))
+    inputs = frozenset[Path]().union(*(build.uses for one in read for build in one.builds))
+    used = [one for one in read if one.place not in inputs]
+    problems += (problem for one in used for problem in one.problems)
+    problems += (_both(one) for one in read if one.place in inputs and one.manifests)
+    manifests = [manifest for one in used for manifest in one.manifests]
+    heard = list(_hooks_among(manifests))
+    for one in used:
+        for build in () if one.problems else one.builds:
+            manifests += _built(build, problems, heard)
+    if warnings is not None:
+        warnings += heard
+    where = ", ".join(source.file if isinstance(source, Text) else str(source) for source in sources)
+    return _checked(manifests, problems, where)
 
 
 def load_text(text: str, file: str = "<text>") -> tuple[Manifest, ...]:
@@ -34,28 +59,123 @@ def load_text(text: str, file: str = "<text>") -> tuple[Manifest, ...]:
     Raises:
         FleetError: as for :func:`load`.
     """
-    problems: list[Problem] = []
-    return _checked(list(_manifests(text, file, problems)), problems, file)
+    read = _read_text(Text(file, text))
+    return _checked(read.manifests, read.problems, file)
+
+
+@attrs.define
+class _Read:
+    """What a file, a text or a folder holds.
+
+    Attributes:
+        place: where it lies, links resolved; None where nothing can have it as its input.
+        manifests: the objects.
+        builds: the charts and kustomizations that it names.
+        problems: what is wrong with it.
+    """
+
+    place: Path | None = None
+    manifests: list[Manifest] = attrs.field(factory=list)
+    builds: list[Build] = attrs.field(factory=list)
+    problems: list[Problem] = attrs.field(factory=list)
+
+
+def _read_all(sources: Iterable[str | Path | Text], problems: list[Problem]) -> Iterator[_Read]:
+    seen: set[Path] = set()
+    for source in sources:
+        if isinstance(source, Text):
+            read = _read_text(source)
+            if not read.manifests and not read.problems:
+                read.problems.append(_nothing_found(source.file))
+            yield read
+            continue
+        for entry in find(Path(source), problems):
+            if entry.path not in seen:
+                seen.add(entry.path)
+                yield _read_entry(entry)
+
+
+def _read_entry(entry: Entry) -> _Read:
+    path = entry.path
+    if entry.kind != "file":
+        if not entry.named:
+            return _Read(path.resolve(), problems=[unbuilt(entry)])
+        build = Chart.named(path) if entry.kind == "chart" else Kustomization(folder=path, root=path)
+        return _Read(builds=[build], problems=list(build.problems()))
+    try:
+        return _read_text(Text(str(path), read_file(path), entry.root), path.resolve())
+    except FleetError as error:
+        return _Read(path.resolve(), problems=list(error.problems))
+
+
+def _read_text(text: Text, place: Path | None = None) -> _Read:
+    read = _Read(place)
+    for manifest in _manifests(text, read.problems):
+        if not names_a_build(manifest):
+            read.manifests.append(manifest)
+        elif text.root is None:
+            read.problems.append(misplaced(manifest))
+        elif build := read_build(manifest, text.root, read.problems):
+            read.builds.append(build)
+    return read
+
+
+def _built(build: Build, problems: list[Problem], warnings: list[Problem]) -> list[Manifest]:
+    try:
+        texts = build.build(warnings)
+    except ToolError as error:
+        first = "install it, or build it elsewhere" if error.missing else "mend it, or build it elsewhere"
+        hint = f"{first} and give what comes out: {build.by_hand} > manifests.yaml"
+        problems.append(build.problem(str(error), hint))
+        return []
+    read = [_read_text(text) for text in texts]
+    wrong = [problem for one in read for problem in one.problems]
+    problems += wrong
+    placed = list(build.placed((manifest for one in read for manifest in one.manifests), warnings))
+    if not placed and not wrong:
+        warnings.append(build.problem("nothing comes of it", f"see what is printed: {build.by_hand}"))
+    return placed
+
+
+def _both(read: _Read) -> Problem:
+    """Says that a file would be read as values alone, and its objects be gone."""
+    hint = "keep the values in a file of their own"
+    return read.manifests[0].problem("stands in a file that a chart has as its values", (), hint)
+
+
+def _hooks_among(manifests: Iterable[Manifest]) -> Iterator[Problem]:
+    """Says that what a chart was rendered to elsewhere has hooks in it."""
+    hooks = [manifest for manifest in manifests if is_hook(manifest)]
+    if hooks:
+        shown = few([str(manifest.key) for manifest in hooks])
+        what = f"{count(len(hooks), 'hook')} of a Helm chart placed as any other object: {shown}"
+        hint = "take out what does not belong on the members; of a chart that is rendered here they are passed over"
+        yield hooks[0].problem(what, ("metadata", "annotations", HOOK), hint)
 
 
 def _checked(manifests: list[Manifest], problems: list[Problem], where: str) -> tuple[Manifest, ...]:
     if not manifests and not problems:
-        hint = "give files or a directory with objects in .yaml, .yml or .json"
-        problems.append(Problem("no Kubernetes objects found", file=where, hint=hint))
+        problems.append(_nothing_found(where))
     if problems:
         raise FleetError(problems)
     return tuple(manifests)
 
 
-def _manifests(text: str, file: str, problems: list[Problem]) -> Iterator[Manifest]:
+def _nothing_found(where: str) -> Problem:
+    hint = "give files or a directory with objects in .yaml, .yml or .json"
+    return Problem("no Kubernetes objects found", file=where, hint=hint)
+
+
+def _manifests(text: Text, problems: list[Problem]) -> Iterator[Manifest]:
     found: list[Problem] = []
-    for document in documents(text, file, found):
-        for path, data in _objects(document.data):
-            yield from _manifest(document, data, path, found)
-    problems += sorted(found, key=lambda problem: problem.line or 0)
+    for document in documents(text.text, text.file, found):
+        for path, data in objects_in(document.data):
+            yield from _manifest(document, data, path, text, found)
+    found.sort(key=lambda problem: problem.line or 0)
+    problems += [attrs.evolve(problem, line=None) for problem in found] if text.built else found
 
 
-def _objects(data: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
+def objects_in(data: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
     """The object itself, or the items of a list; those of a typed list take its kind, as in the API."""
     kind = str(data.get("kind")) if isinstance(data, Mapping) else ""
     items = data.get("items", ()) if kind.endswith("List") else ()
@@ -65,12 +185,14 @@ def _objects(data: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]
     inherited = {"apiVersion": data.get("apiVersion"), "kind": kind.removesuffix("List")}
     for index, item in enumerate(items or []):
         typed = {**inherited, **item} if kind != "List" and isinstance(item, Mapping) else item
-        yield from _objects(typed, (*path, "items", index))
+        yield from objects_in(typed, (*path, "items", index))
 
 
-def _manifest(document: Document, data: Any, path: FieldPath, problems: list[Problem]) -> Iterator[Manifest]:
+def _manifest(
+    document: Document, data: Any, path: FieldPath, text: Text, problems: list[Problem]
+) -> Iterator[Manifest]:
     place = document.place(path)
-    origin = Origin(document.file, place.line(), place.line)
+    origin = Origin(text.file, None, lambda _: None) if text.built else Origin(text.file, place.line(), place.line)
     if not isinstance(data, Mapping):
         hint = "an object starts with apiVersion, kind and metadata"
         problems.append(Problem("not a Kubernetes object", path, hint, file=origin.file, line=origin.line))

@@ -25,11 +25,19 @@ class ObjectKey(NamedTuple):
 
 @attrs.frozen(eq=False)
 class Origin:
-    """Where an object was read: a file, its first line, and the line of each field."""
+    """Where an object was read: a file, its first line, and the line of each field.
+
+    What a tool has made of a file has no lines in it: there they are None.
+    """
 
     file: str
-    line: int
-    locate: Callable[[FieldPath], int] = attrs.field(repr=False)
+    line: int | None
+    locate: Callable[[FieldPath], int | None] = attrs.field(repr=False)
+
+    @property
+    def place(self) -> str:
+        """``file:line``, or the file alone."""
+        return self.file if self.line is None else f"{self.file}:{self.line}"
 
 
 @attrs.frozen

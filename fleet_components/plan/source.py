@@ -11,6 +11,7 @@ import attrs
 from fleet_components.admission import admit
 from fleet_components.content.availability import trackable
 from fleet_components.content.catalogue import Catalogue
+from fleet_components.content.declared import misplaced, names_a_build
 from fleet_components.content.envelope import is_envelope, unwrap
 from fleet_components.content.load import load
 from fleet_components.content.select import Selection, select
@@ -73,6 +74,19 @@ class Workload:
 
 
 @attrs.frozen
+class Given:
+    """What a source is made of.
+
+    Attributes:
+        manifests: all objects, as they were given.
+        warnings: what was said when they were read.
+    """
+
+    manifests: tuple[Manifest, ...] = attrs.field(default=(), repr=False)
+    warnings: tuple[Problem, ...] = ()
+
+
+@attrs.frozen
 class Source:
     """What was read.
 
@@ -85,6 +99,7 @@ class Source:
         health: the applications that were seen to be Unhealthy.
         declarations: the members as they are written, by name.
         warnings: what is taken as it is, and most likely not meant.
+        given: what all this was made of.
     """
 
     clusters: tuple[Cluster, ...]
@@ -95,6 +110,16 @@ class Source:
     health: tuple[ApplicationHealth, ...] = ()
     declarations: Mapping[str, Manifest] = attrs.field(factory=dict)
     warnings: tuple[Problem, ...] = ()
+    given: Given = Given()
+
+    def with_objects(self, manifests: Iterable[Manifest]) -> Source:
+        """The same with more objects: policies of either select objects of both.
+
+        Raises:
+            FleetError: as for :func:`read_source`.
+        """
+        more = tuple(manifests)
+        return source_of((*self.given.manifests, *more), self.given.warnings) if more else self
 
     def policy(self, kind: str, namespace: str, name: str) -> Manifest:
         """One of the policies, as it is written."""
@@ -142,22 +167,32 @@ class Source:
 
 
 def read_source(*paths: str | Path) -> Source:
-    """Read a fleet from files and directories of YAML.
+    """Read a fleet from files and directories of YAML, from Helm charts and kustomizations.
+
+    Args:
+        paths: files and directories; that of a chart or of a kustomization stands for what ``helm template`` or
+            ``kustomize build`` makes of it.
 
     Raises:
         FleetError: anything that cannot be read, or that the real API servers would refuse; all problems at once.
     """
-    return source_of(load(*paths))
+    warnings: list[Problem] = []
+    return source_of(load(*paths, warnings=warnings), warnings)
 
 
-def source_of(manifests: Iterable[Manifest]) -> Source:
+def source_of(manifests: Iterable[Manifest], warnings: Iterable[Problem] = ()) -> Source:
     """A fleet of objects that were read or made before.
+
+    Args:
+        manifests: the objects.
+        warnings: what was said when they were read.
 
     Raises:
         FleetError: as for :func:`read_source`.
     """
-    parts = Catalogue.of(manifests).split()
-    problems: list[Problem] = []
+    given = Given(tuple(manifests), tuple(warnings))
+    parts = Catalogue.of(given.manifests).split()
+    problems = [misplaced(manifest) for manifest in parts.objects.manifests if names_a_build(manifest)]
     context = (*parts.members, *parts.policies, *parts.objects.manifests)
     declarations = _admitted(parts.members, context, problems)
     policies = _admitted([p for p in parts.policies if not _made_by_a_hub(p)], context, problems)
@@ -174,7 +209,17 @@ def source_of(manifests: Iterable[Manifest]) -> Source:
     placements = tuple(Placement.from_manifest(policy) for policy in policies if policy.kind in _PLACEMENTS)
     members = (*(cluster for cluster in clusters if cluster), *declared)
     written = {member.name: member for member in declarations}
-    return Source(members, placements, parts.objects, tuple(policies), settings, health, written)
+    return Source(
+        members,
+        placements,
+        parts.objects,
+        tuple(policies),
+        settings,
+        health,
+        written,
+        given.warnings,
+        given,
+    )
 
 
 def _admitted(manifests: Iterable[Manifest], context: Sequence[Manifest], problems: list[Problem]) -> list[Manifest]:

@@ -77,6 +77,11 @@ def is_secret(value: Any) -> bool:
     return isinstance(value, Mapping) and value.get(_SIGNATURE) == _SECRET
 
 
+def is_marked(value: Any) -> bool:
+    """Whether a value stands for something else: a secret, a resource or a file."""
+    return isinstance(value, Mapping) and _SIGNATURE in value
+
+
 def reveal(value: Any) -> Any:
     """The plain form of a value in which secrets are marked, as in a state or on the wire."""
     if isinstance(value, Mapping):

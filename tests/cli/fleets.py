@@ -145,7 +145,7 @@ def edit(file: Path, old: str, new: str) -> None:
 
 
 def run(
-    *args: object, width: int | None = None, env: Mapping[str, str] | None = None, stdin: str | None = None
+    *args: object, width: int | None = None, env: Mapping[str, str] | None = None, stdin: str | bytes | None = None
 ) -> Result:
     """Run the command; a fault of its own comes through."""
     surroundings = {"COLUMNS": str(width) if width else None, "NO_COLOR": None, **(env or {})}

@@ -41,7 +41,11 @@ def state(text: str) -> tuple[Files, tuple[str, ...]]:
 
 CASES = [
     Case("bytes that are no text", {"a.yaml": b"\xff\xfe"}, ("error: a.yaml:1: not UTF-8", "hint: save the file")),
-    Case("a chart", {**FLEET, "Chart.yaml": "x: 1"}, ("error: Chart.yaml: is a Helm chart", "hint: render it first")),
+    Case(
+        "a chart",
+        {**FLEET, "app/Chart.yaml": "x: 1"},
+        ("error: app/Chart.yaml: is a Helm chart", "hint: give its folder as a source of its own: app; or declare it"),
+    ),
     Case("no manifest", {"a.txt": "hi"}, ('error: a.txt: unknown extension ".txt"', "hint:"), ("plan", "a.txt")),
     Case("no such directory", {}, ("error: nowhere: cannot be read: No such file", "hint:"), ("plan", "nowhere")),
     Case("nothing there", {}, ("error: .: no Kubernetes objects found", "hint: give files or a directory")),

@@ -146,9 +146,19 @@ FILES = [
     ("extension", "note.txt", 'note.txt: unknown extension ".txt" (manifest files end in .yaml, .yml, .json)'),
     ("no extension", "note", 'note: unknown extension ""'),
     ("empty directory", "empty", "empty: no Kubernetes objects found"),
-    ("kustomization", "kustomization.yaml", "is input of kustomize, not a manifest (build it first: kustomize build"),
-    ("kustomization within", "base", "Kustomization: is input of kustomize"),
-    ("chart within", "chart", "Chart.yaml: is a Helm chart, not a manifest (render it first: helm template"),
+    (
+        "kustomization",
+        "kustomization.yaml",
+        "is input of kustomize, not a manifest (give its folder as a source of its own: ",
+    ),
+    ("kustomization within", "base", "kind: Kustomization, metadata: {name: sub}, spec: {path: sub}}"),
+    (
+        "chart file",
+        "chart/Chart.yaml",
+        "Chart.yaml: is a Helm chart, not a manifest (give its folder as a source of its own: ",
+    ),
+    ("chart within", "apps", "kind: Chart, metadata: {name: shop}, spec: {path: in/shop}}"),
+    ("packed chart", "shop-1.0.0.tgz", 'unknown extension ".tgz" (unpack it, and give its folder)'),
     ("latin-1", "latin.yaml", "latin.yaml:2: not UTF-8 (save the file as UTF-8)"),
     ("utf-16", "utf16.yaml", "utf16.yaml:1: not UTF-8"),
     ("a directory with an extension", "dir.yaml", "dir.yaml: no Kubernetes objects found"),
@@ -157,7 +167,7 @@ FILES = [
 
 @pytest.mark.parametrize(("path", "message"), [row[1:] for row in FILES], ids=[row[0] for row in FILES])
 def test_files_are_refused_by_name(tmp_path: Path, path: str, message: str) -> None:
-    for name in ("empty", "base/sub", "chart/templates", "dir.yaml"):
+    for name in ("empty", "base/sub", "chart/templates", "apps/in/shop", "dir.yaml"):
         (tmp_path / name).mkdir(parents=True)
     for name in (
         "note.txt",
@@ -166,6 +176,8 @@ def test_files_are_refused_by_name(tmp_path: Path, path: str, message: str) -> N
         "base/sub/Kustomization",
         "base/sub/x.yaml",
         "chart/Chart.yaml",
+        "apps/in/shop/Chart.yaml",
+        "shop-1.0.0.tgz",
     ):
         (tmp_path / name).write_text("not: read\n")
     (tmp_path / "chart/templates/x.yaml").write_text("{{ not read }}")

@@ -64,7 +64,9 @@ def test_lines_count_from_the_start_of_the_file_in_every_document_and_list() -> 
     )
     for manifest in load_text(text):
         assert manifest.origin
-        line = text.splitlines()[manifest.origin.locate(("metadata", "name")) - 1]
+        number = manifest.origin.locate(("metadata", "name"))
+        assert number
+        line = text.splitlines()[number - 1]
         assert line.strip() == f"name: {manifest.name}"
 
 

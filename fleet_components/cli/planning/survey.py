@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -12,8 +13,8 @@ import attrs
 from fleet_components.cli.planning.past import StateFile
 from fleet_components.cli.planning.project import instead_of, is_project, read_project
 from fleet_components.cli.planning.resource import Resource
+from fleet_components.content.files import Text, decoded
 from fleet_components.content.load import load
-from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -22,6 +23,7 @@ from fleet_components.plan.past import LOST, Past
 from fleet_components.plan.source import Source, source_of
 
 DEFAULT_STACK, DEFAULT_FLEET = "local", "fleet"
+PIPED, STANDARD_INPUT = Path("-"), "standard input"
 _POLICIES = ("PropagationPolicy", "ClusterPropagationPolicy")
 
 
@@ -83,7 +85,7 @@ def survey(paths: Sequence[Path], told: Told) -> Survey:
     """Plan a Pulumi project, or a fleet from files and directories.
 
     Args:
-        paths: one project, or any number of files and directories.
+        paths: one project, or any number of files and directories, charts and kustomizations; ``-`` for standard input.
         told: what the command line says besides.
 
     Raises:
@@ -127,7 +129,7 @@ def _directory(paths: Sequence[Path], told: Told) -> Survey:
         check_stack(told, "", told.stack.rpartition("/")[2])
     fleet = told.state.fleet or DEFAULT_FLEET
     past = told.state.past(fleet)
-    source = source_of(_loaded(paths))
+    source = _read(paths, told)
     if problems := list(_lacking(source, paths, past)):
         raise FleetError(problems)
     options = Options(
@@ -138,7 +140,7 @@ def _directory(paths: Sequence[Path], told: Told) -> Survey:
         confirm=told.confirm,
         lost=_lost(source, past, told),
     )
-    subject = {"paths": list(map(str, paths)), "stack": stack}
+    subject = {"paths": _shown(paths), "stack": stack}
     plan = plan_fleet(source, past, options)
     plan = attrs.evolve(plan, refused=tuple(map(_confirmed_here, plan.refused)))
     return Survey((plan,), past.file, stack, subject)
@@ -156,18 +158,39 @@ def _lost(source: Source, past: Past, told: Told) -> frozenset[str]:
     return told.lost | (known - told.returned)
 
 
-def _loaded(paths: Sequence[Path]) -> tuple[Manifest, ...]:
+def _read(paths: Sequence[Path], told: Told) -> Source:
+    asked = paths.count(PIPED) + (told.state.file == STANDARD_INPUT)
+    if asked > 1:
+        raise FleetError([Problem("is asked for twice", file=STANDARD_INPUT, hint="give one of the two as a file")])
+    warnings: list[Problem] = []
     try:
-        return load(*paths)
+        return source_of(load(*(_piped() if path == PIPED else path for path in paths), warnings=warnings), warnings)
     except FleetError as error:
         raise FleetError(dict.fromkeys(map(instead_of, error.problems))) from error
+
+
+def _shown(paths: Sequence[Path]) -> list[str]:
+    return [STANDARD_INPUT if path == PIPED else str(path) for path in paths]
+
+
+def _piped() -> Text:
+    """What stands before the pipe; nothing at all is most likely a command that has failed there.
+
+    Raises:
+        FleetError: it is empty, or no text.
+    """
+    text = decoded(sys.stdin.buffer.read(), STANDARD_INPUT)
+    if not text.strip():
+        hint = "see whether the command before the pipe has failed; set -o pipefail ends a script there"
+        raise FleetError([Problem("is empty", file=STANDARD_INPUT, hint=hint)])
+    return Text(STANDARD_INPUT, text)
 
 
 def _lacking(source: Source, paths: Sequence[Path], past: Past) -> Iterator[Problem]:
     """What a new fleet cannot be without; from one that is known everything may be taken, and the plan says so."""
     if past.members:
         return
-    where = ", ".join(map(str, paths))
+    where = ", ".join(_shown(paths))
     if not source.clusters:
         yield Problem("there is no member", file=where, hint="add MemberCluster objects, as a hub exports them")
     if not source.placements and not any(policy.kind in _POLICIES for policy in source.policies):

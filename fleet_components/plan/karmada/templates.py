@@ -105,7 +105,7 @@ class Templates:
             needs=needs,
             done=past.done.get(f"{TEMPLATE_KIND}/{workload.key}", {}),
             protected=is_protected(manifest) or manifest.labels.get(PROTECTED_LABEL) == "Always",
-            origin=f"{origin.file}:{origin.line}" if origin else "",
+            origin=origin.place if origin else "",
         )
 
 

@@ -36,7 +36,7 @@ def placement_subjects(
             gates=options.gates,
             untrackable=workload.untrackable,
             protected=is_protected(source.policy(placement.kind, placement.namespace, placement.name)),
-            origin=f"{placement.origin.file}:{placement.origin.line}" if placement.origin else "",
+            origin=placement.origin.place if placement.origin else "",
             warnings=(*selection.warnings, *_surprises(source, workload, inventory)),
             skipped=tuple((str(skipped.key), skipped.reason) for skipped in selection.skipped),
         )

@@ -1,0 +1,158 @@
+"""Objects made in a program: plain data, input types of ``pulumi_kubernetes``, or its resources."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+import attrs
+import pulumi
+from pulumi._types import is_input_type
+
+from fleet_components.components.objects import KubernetesObject
+from fleet_components.components.recorder import record
+from fleet_components.components.refusal import refusing
+from fleet_components.content.header import check_header, fill_nulls
+from fleet_components.content.load import objects_in
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import FieldPath, FleetError, Problem
+
+_INSIDE = "make it in a function and give objects_of(function): as it is, it goes to a cluster of the program's own"
+_FORMS = "an object is a dict as in YAML, an input type such as DeploymentInitArgs, or comes of objects_of"
+
+
+@refusing()
+def objects_of(make: Callable[[], Any]) -> tuple[Manifest, ...]:
+    """The Kubernetes objects that a function makes as resources of ``pulumi_kubernetes``; nothing is registered.
+
+    Give them to a fleet as ``FleetArgs(objects=...)``, or to :func:`source_of`. Resources of the function may refer to
+    each other, and components in it stand for what they hold. An object without a name is called as its resource is:
+    many clusters need one name, so none is made up. ``depends_on`` among them does nothing: a fleet has its own order.
+
+    Args:
+        make: makes the resources; what it returns is not looked at.
+
+    Raises:
+        FleetError: something is made that is no Kubernetes object, or a value is not known at once.
+    """
+    made = record(make)
+    if not made.manifests and not made.problems:
+        raise FleetError([Problem("the function makes no Kubernetes object", hint=_FORMS)])
+    return _checked(made.manifests, made.problems)
+
+
+def manifests_of(objects: Iterable[Any]) -> tuple[Manifest, ...]:
+    """The objects that a program gives.
+
+    Raises:
+        FleetError: something is no object, or a value in one is not known at once.
+    """
+    given = [_Given.of(value, position) for position, value in enumerate(objects)]
+    problems = [problem for one in given for problem in one.problems]
+    waiting = [one.make for one in given if one.make and not one.problems]
+    if waiting:
+        made = record(lambda: [make() for make in waiting], naming=False)
+        problems += made.problems
+        given += [_Given(manifest=manifest) for manifest in made.manifests]
+    return _checked((one.manifest for one in given if one.manifest), problems)
+
+
+@attrs.define
+class _Given:
+    """One of the things that a program gives.
+
+    Attributes:
+        manifest: the object; None where it has to be made first.
+        make: makes it as a resource, for values that the SDK has to write out.
+        problems: why it is none.
+    """
+
+    manifest: Manifest | None = None
+    make: Callable[[], Any] | None = None
+    problems: list[Problem] = attrs.field(factory=list)
+
+    @classmethod
+    def of(cls, value: Any, position: int) -> _Given:
+        """What was given at a position of ``objects``."""
+        path, name = ("objects", position), f"objects[{position}]"
+        if isinstance(value, Manifest):
+            return cls(value)
+        if isinstance(value, pulumi.Resource):
+            return cls(problems=[Problem(f"is a resource: {value._name}", path, _INSIDE)])
+        if is_input_type(type(value)):
+            kind = _resource_of(type(value))
+            if kind is None:
+                return cls(problems=[Problem(f"{type(value).__name__} is no object", path, _FORMS)])
+            return cls(make=partial(kind, name, **vars(value)))
+        if isinstance(value, Mapping):
+            return cls._of_data(value, path, name)
+        hint = "put a star before it: *objects_of(...)" if isinstance(value, tuple | list) else _FORMS
+        return cls(problems=[Problem(f"{_an(type(value))} is no object", path, hint)])
+
+    @classmethod
+    def _of_data(cls, value: Mapping[str, Any], path: FieldPath, name: str) -> _Given:
+        problems: list[Problem] = []
+        data = _plain(value, path, problems)
+        if not any(_inputs(data)):
+            return cls(Manifest(data), problems=problems)
+        for field in ("apiVersion", "kind"):
+            if not isinstance(data.get(field), str):
+                problems.append(Problem(f"{field} is no text", (*path, field), "write it out"))
+        return cls(make=lambda: KubernetesObject(name, data, pulumi.ResourceOptions()), problems=problems)
+
+
+def _plain(value: Any, path: FieldPath, problems: list[Problem]) -> Any:
+    """A value as YAML has it; what nobody knows yet is left as it is."""
+    if isinstance(value, Enum):
+        return _plain(value.value, path, problems)
+    if isinstance(value, Mapping):
+        problems += (Problem(f"{key!r} is no key", path, "write text") for key in value if not isinstance(key, str))
+        return {key: _plain(item, (*path, key), problems) for key, item in value.items() if isinstance(key, str)}
+    if isinstance(value, list | tuple):
+        return [_plain(item, (*path, position), problems) for position, item in enumerate(value)]
+    if not (value is None or isinstance(value, str | bool | int | float) or _is_input(value)):
+        problems.append(Problem(f"{_an(type(value))} is no value", path, "write text, a number, a list or a dict"))
+    return value
+
+
+def _inputs(value: Any) -> Iterator[Any]:
+    """All that is no plain value."""
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _inputs(item)
+    elif _is_input(value):
+        yield value
+
+
+def _is_input(value: Any) -> bool:
+    return (
+        isinstance(value, pulumi.Output | pulumi.Resource) or inspect.isawaitable(value) or is_input_type(type(value))
+    )
+
+
+def _resource_of(kind: type) -> type[pulumi.CustomResource] | None:
+    """The resource that is made of an input type: they stand in one package."""
+    package = import_module(kind.__module__.rpartition(".")[0] or kind.__module__)
+    found = getattr(package, kind.__name__.removesuffix("Args").removesuffix("Init"), None)
+    return found if isinstance(found, type) and issubclass(found, pulumi.CustomResource) else None
+
+
+def _checked(manifests: Iterable[Manifest], problems: Iterable[Problem]) -> tuple[Manifest, ...]:
+    """The objects, those of lists each for itself.
+
+    Raises:
+        FleetError: there are problems, or something lacks what every object has.
+    """
+    found = [Manifest(fill_nulls(data), one.origin) for one in manifests for _, data in objects_in(one.data)]
+    problems = [*problems, *(problem for manifest in found for problem in check_header(manifest))]
+    if problems:
+        raise FleetError(problems)
+    return tuple(found)
+
+
+def _an(kind: type) -> str:
+    return f"{'an' if kind.__name__[0].lower() in 'aeiou' else 'a'} {kind.__name__}"

@@ -1,0 +1,134 @@
+"""A Kubernetes object as the request to register it tells it, and why it cannot be one of a fleet's."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+import attrs
+from google.protobuf.json_format import MessageToDict
+from pulumi.runtime.rpc import UNKNOWN
+
+from fleet_components.content.secret import SECRET_FIELDS, is_secret
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.model.text import few
+from fleet_components.plan import state
+
+OUTSIDE = "the plan is made before any resource: take what is known at once, a name or a setting of the stack"
+_OPTIONS = {
+    "provider": "provider",
+    "protect": "protect",
+    "importId": "import_",
+    "ignoreChanges": "ignore_changes",
+    "replaceOnChanges": "replace_on_changes",
+    "retainOnDelete": "retain_on_delete",
+    "deleteBeforeReplaceDefined": "delete_before_replace",
+    "deletedWith": "deleted_with",
+    "customTimeouts": "custom_timeouts",
+    "hideDiffs": "hide_diffs",
+    "transforms": "transforms",
+    "hooks": "hooks",
+}
+"""Options of a resource that would do nothing, by their names in the request."""
+
+
+def read_request(request: Any, own: Collection[str], *, naming: bool) -> tuple[Manifest, list[Problem]]:
+    """The object, and what is wrong with it.
+
+    Args:
+        request: the request of the SDK.
+        own: the URNs of what was made beside it.
+        naming: whether an object without a name is called as its resource is.
+    """
+    wire = _Wire.read(MessageToDict(request.object))
+    metadata = wire.data.get("metadata") or {}
+    if naming and not metadata.get("name"):
+        wire.data["metadata"] = {**metadata, "name": request.name}
+    manifest = Manifest(wire.data)
+    problems = [manifest.problem(what, path, hint) for what, path, hint in wire.problems]
+    problems += _whole(request, manifest)
+    problems += _kept_secret(manifest, wire.secrets)
+    problems += _known(request, manifest, wire.unknown, own)
+    problems += _carried_out(request, manifest)
+    return manifest, problems
+
+
+def _whole(request: Any, manifest: Manifest) -> Iterator[Problem]:
+    if request.type.rpartition(":")[2] != manifest.kind:
+        what = f"{request.type} changes an object that is there already"
+        yield manifest.problem(what, (), "make the whole object: what a fleet writes is its own")
+
+
+def _kept_secret(manifest: Manifest, secrets: Collection[FieldPath]) -> Iterator[Problem]:
+    for path in secrets:
+        if not (is_secret(manifest.data) and path[0] in SECRET_FIELDS):
+            hint = "put it into the data of a Secret, and refer to that"
+            yield manifest.problem("is secret, and would be told to all who may see the object", path, hint)
+
+
+def _known(request: Any, manifest: Manifest, unknown: Collection[FieldPath], own: Collection[str]) -> Iterator[Problem]:
+    """What comes of resources that stand later than the plan, whether they tell it in a preview or not."""
+    implied: set[str] = set()
+    for field, dependencies in sorted(request.propertyDependencies.items()):
+        implied.update(dependencies.urns)
+        outside = _outside(dependencies.urns, own)
+        found = [path for path in unknown if path[0] == field]
+        before = f" before {outside} stands" if outside else ""
+        yield from (manifest.problem(f"is not known{before}", path, OUTSIDE) for path in found)
+        if outside and not found:
+            yield manifest.problem(f"comes of {outside}", (field,), OUTSIDE)
+    if outside := _outside(set(request.dependencies) - implied, own):
+        hint = "let the fleet wait for it: Fleet(..., opts=ResourceOptions(depends_on=...))"
+        yield manifest.problem(f"cannot wait for {outside} by itself", (), hint)
+
+
+def _outside(urns: Collection[str], own: Collection[str]) -> str:
+    return few(sorted(urn.rpartition("::")[2] for urn in set(urns) - set(own)))
+
+
+def _carried_out(request: Any, manifest: Manifest) -> Iterator[Problem]:
+    given = {field.name for field, value in request.ListFields() if not hasattr(value, "ByteSize") or value.ByteSize()}
+    if vain := sorted(_OPTIONS[field] for field in _OPTIONS.keys() & given):
+        hint = "leave them out: the fleet delivers the object, to each member by its own rules"
+        yield manifest.problem(f"has options that do nothing here: {', '.join(vain)}", (), hint)
+
+
+@attrs.define
+class _Wire:
+    """An object as it goes to the engine, taken apart.
+
+    Attributes:
+        data: the object in plain.
+        secrets: the fields that are secret.
+        unknown: the fields that are not known.
+        problems: what no object can hold: what is wrong, the field, and what would do.
+    """
+
+    data: dict[str, Any] = attrs.field(factory=dict)
+    secrets: list[FieldPath] = attrs.field(factory=list)
+    unknown: list[FieldPath] = attrs.field(factory=list)
+    problems: list[tuple[str, FieldPath, str]] = attrs.field(factory=list)
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> _Wire:
+        wire = cls()
+        wire.data = wire._plain(data, ())
+        return wire
+
+    def _plain(self, value: Any, path: FieldPath) -> Any:
+        if state.is_secret(value):
+            self.secrets.append(path)
+            return self._plain(value.get("value"), path)
+        if state.is_marked(value):
+            hint = 'take one of its fields, as namespace.metadata["name"]'
+            self.problems.append(("is a resource or a file, and no value", path, hint))
+            return None
+        if isinstance(value, Mapping):  # The order of keys on the wire is no order.
+            return {key: self._plain(value[key], (*path, key)) for key in sorted(value)}
+        if isinstance(value, list):
+            return [self._plain(item, (*path, position)) for position, item in enumerate(value)]
+        if value == UNKNOWN:
+            self.unknown.append(path)
+            return None
+        return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,0 +1,134 @@
+"""A Helm chart, rendered as ``helm template`` does: nothing is asked of a cluster, and nothing is fetched.
+
+Objects without a namespace go to that of the release, as ``helm install`` would put them. Hooks are passed over: they
+belong to the steps of an installation, and a fleet has none.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import attrs
+import yaml
+
+from fleet_components.content.build import Build
+from fleet_components.content.catalogue import DEFAULT_NAMESPACE
+from fleet_components.content.confined import links_out
+from fleet_components.content.files import CHART, Text
+from fleet_components.content.tool import Printed, as_argument, find_tool, run_tool
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import Problem
+from fleet_components.model.text import count, few
+
+HOOK = "helm.sh/hook"
+_TEMPLATE = re.compile(r"^---\n# Source: (.+)\n", re.MULTILINE)
+_VARIES = "is rendered otherwise each time, so that every preview will show a change"
+
+
+@attrs.frozen(kw_only=True)
+class Chart(Build):
+    """A chart with its settings.
+
+    Attributes:
+        release: the name of the release.
+        namespace: the namespace of the release.
+        value_files: the files with values; later ones win.
+        values: the values that win over all files.
+        kube_version: the version of Kubernetes that templates are told; empty for that of the installed helm.
+        api_versions: the APIs that templates are told of besides those of Kubernetes.
+    """
+
+    release: str
+    namespace: str = DEFAULT_NAMESPACE
+    value_files: tuple[Path, ...] = ()
+    values: Mapping[str, Any] = attrs.field(factory=dict)
+    kube_version: str = ""
+    api_versions: tuple[str, ...] = ()
+
+    @classmethod
+    def named(cls, folder: Path) -> Chart:
+        """A chart without settings: its release is called as the chart is."""
+        try:
+            data = yaml.load((folder / CHART).read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+            name = data["name"]
+        except (OSError, yaml.YAMLError, KeyError, TypeError):
+            name = ""  # helm says what is wrong with it.
+        return cls(folder=folder, root=folder, release=name if isinstance(name, str) and name else "release")
+
+    @property
+    def uses(self) -> frozenset[Path]:
+        """The folder of the chart, and the files with values."""
+        return frozenset(path.resolve() for path in (self.folder, *self.value_files))
+
+    @property
+    def by_hand(self) -> str:
+        """The command that does the same."""
+        files = [f"--values {path}" for path in (*self.value_files, *(["VALUES"] if self.values else []))]
+        options = " ".join([f"--namespace {self.namespace}", "--include-crds", *files])
+        return f"helm template {self.release} {self.folder} {options}"
+
+    def problems(self) -> Iterator[Problem]:
+        """Why it must not be rendered."""
+        for link in links_out(self.folder, self.root):
+            yield self.problem(f"{link} is a link that leads out of {self.root}", "copy what it leads to")
+
+    def build(self, warnings: list[Problem]) -> list[Text]:
+        """The texts that the templates become, each called by its template.
+
+        It is rendered twice, side by side: templates may make up passwords and dates.
+        """
+        tool = find_tool("a Helm chart", "helm")
+        arguments, given = self._arguments(), json.dumps(dict(self.values))
+        with ThreadPoolExecutor(2) as pool:
+            first, second = pool.map(lambda _: run_tool(tool, arguments, given), range(2))
+        if first.said:
+            warnings.append(self.problem(f"helm says: {first.said}"))
+        texts, again = self._texts(first), self._texts(second)
+        varying = dict.fromkeys(text.file for text in texts if text not in again)
+        hint = "set the value that it makes up, a password for example, or give it from outside of the chart"
+        warnings += [Problem(_VARIES, hint=hint, file=file) for file in varying]
+        return texts
+
+    def placed(self, manifests: Iterable[Manifest], warnings: list[Problem]) -> Iterator[Manifest]:
+        """The objects as they are placed: in the namespace of the release, and without hooks."""
+        hooks = []
+        for manifest in manifests:
+            if is_hook(manifest):
+                hooks.append(f"{manifest.kind} {manifest.name} ({manifest.metadata['annotations'][HOOK]})")
+            else:
+                yield self._in_namespace(manifest)
+        if hooks:
+            what = f"{count(len(hooks), 'hook')} of the chart passed over: {few(hooks)}"
+            hint = "a fleet has no such steps: do by other means what they do"
+            warnings.append(self.problem(what, hint))
+
+    def _arguments(self) -> list[str]:
+        files = [argument for path in self.value_files for argument in ("--values", as_argument(path))]
+        kube = ["--kube-version", self.kube_version] if self.kube_version else []
+        apis = [argument for api in self.api_versions for argument in ("--api-versions", api)]
+        options = ["--namespace", self.namespace, "--include-crds", "--skip-tests", *kube, *apis, *files]
+        return ["template", *options, "--values", "-", "--", self.release, as_argument(self.folder)]
+
+    def _texts(self, printed: Printed) -> list[Text]:
+        """What was printed, template by template. The name of the chart stands before each of them."""
+        before, *parts = _TEMPLATE.split(printed.text)
+        templates = (str(self.folder / path.partition("/")[2]) for path in parts[::2])
+        texts = [Text(file, text, built=True) for file, text in zip(templates, parts[1::2], strict=True)]
+        return [Text(str(self.folder), before, built=True), *texts] if before.strip() else texts
+
+    def _in_namespace(self, manifest: Manifest) -> Manifest:
+        """Which kinds have a namespace at all is settled when all objects are known."""
+        if manifest.namespace:
+            return manifest
+        metadata = {**manifest.metadata, "namespace": self.namespace}
+        return attrs.evolve(manifest, data={**manifest.data, "metadata": metadata})
+
+
+def is_hook(manifest: Manifest) -> bool:
+    """Whether an object belongs to a step of an installation by Helm."""
+    return HOOK in (manifest.metadata.get("annotations") or {})

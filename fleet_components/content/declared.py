@@ -1,0 +1,156 @@
+"""Charts and kustomizations that objects of a source name, with the settings that a path alone cannot tell.
+
+::
+
+    apiVersion: fleet-components/v1
+    kind: Chart
+    metadata: {name: shop}              # the name of the release
+    spec:
+      path: charts/shop                 # this and valueFiles: below the folder of the file that says so
+      namespace: shop                   # default without it
+      valueFiles: [production.yaml]     # in this order; the values below win over them
+      values: {replicas: 3}
+      kubeVersion: "1.36"               # what .Capabilities tells; else what the installed helm takes for granted
+      apiVersions: [monitoring.coreos.com/v1]
+    ---
+    apiVersion: fleet-components/v1
+    kind: Kustomization
+    metadata: {name: shop}
+    spec: {path: overlays/production}
+
+Whoever may change a source could have tools run on anything: so no path leads out of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from fleet_components.content.build import Build
+from fleet_components.content.catalogue import DEFAULT_NAMESPACE
+from fleet_components.content.chart import Chart
+from fleet_components.content.confined import confined
+from fleet_components.content.kustomization import Kustomization
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.model.reader import API_VERSION, MisfitError, read
+
+_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_NOWHERE = "is carried out only where a file of a source says it"
+_ELSEWHERE = "write it to a file: what a tool or a program has made names no tools to run"
+
+
+@attrs.frozen(kw_only=True)
+class _ChartSpec:
+    path: str
+    namespace: str = DEFAULT_NAMESPACE
+    value_files: tuple[str, ...] = ()
+    values: Mapping[str, Any] | None = None
+    kube_version: str = ""
+    api_versions: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class _KustomizationSpec:
+    path: str
+
+
+_SPECS: Mapping[str, type] = {"Chart": _ChartSpec, "Kustomization": _KustomizationSpec}
+
+
+def names_a_build(manifest: Manifest) -> bool:
+    """Whether an object names a chart or a kustomization."""
+    return manifest.api_version == API_VERSION and manifest.kind in _SPECS
+
+
+def misplaced(manifest: Manifest) -> Problem:
+    """Says of such an object that it stands where none is carried out."""
+    return manifest.problem(_NOWHERE, ("kind",), _ELSEWHERE)
+
+
+def read_build(manifest: Manifest, root: Path, problems: list[Problem]) -> Build | None:
+    """The chart or kustomization that an object names; None where that cannot be told.
+
+    Args:
+        manifest: the object, read from a file.
+        root: what its paths must not lead out of.
+        problems: what is wrong is added here; then it must not be built.
+    """
+    try:
+        spec = read(_SPECS[manifest.kind], manifest.data.get("spec"))
+    except MisfitError as misfit:
+        problems += (_placed(manifest, problem) for problem in misfit.problems)
+        return None
+    paths = _Paths(manifest, root, problems)
+    build = _chart(spec, paths) if manifest.kind == "Chart" else _kustomization(spec, paths)
+    problems += build.problems() if build else ()
+    return build
+
+
+@attrs.frozen
+class _Paths:
+    """Follows the paths of one declaration."""
+
+    manifest: Manifest
+    root: Path
+    problems: list[Problem]
+
+    def folder(self, written: str) -> Path | None:
+        found = self._follow(written, ("path",))
+        if found and not found.is_dir():
+            self._refuse(f'"{written}" is no folder', ("path",), "name the folder")
+            return None
+        return found
+
+    def file(self, written: str, path: FieldPath) -> Path | None:
+        found = self._follow(written, path)
+        if found and not found.is_file():
+            self._refuse(f'"{written}" is no file', path, "name a file")
+            return None
+        return found
+
+    def _follow(self, written: str, path: FieldPath) -> Path | None:
+        assert self.manifest.origin
+        found = confined(written, Path(self.manifest.origin.file).parent, self.root)
+        if isinstance(found, Problem):
+            self._refuse(found.what, path, found.hint)
+            return None
+        return found
+
+    def _refuse(self, what: str, path: FieldPath, hint: str) -> None:
+        self.problems.append(_placed(self.manifest, Problem(what, path, hint)))
+
+
+def _chart(spec: _ChartSpec, paths: _Paths) -> Chart | None:
+    if not _NAMESPACE.fullmatch(spec.namespace):
+        what = f'"{spec.namespace}" is no name of a namespace'
+        problem = Problem(what, ("namespace",), "a to z, 0 to 9 and -, 63 of them at most")
+        paths.problems.append(_placed(paths.manifest, problem))
+    folder = paths.folder(spec.path)
+    files = [paths.file(file, ("valueFiles", position)) for position, file in enumerate(spec.value_files)]
+    if folder is None:
+        return None
+    return Chart(
+        folder=folder,
+        root=paths.root,
+        declared=paths.manifest,
+        release=paths.manifest.name,
+        namespace=spec.namespace,
+        value_files=tuple(filter(None, files)),
+        values=spec.values or {},
+        kube_version=spec.kube_version,
+        api_versions=spec.api_versions,
+    )
+
+
+def _kustomization(spec: _KustomizationSpec, paths: _Paths) -> Kustomization | None:
+    folder = paths.folder(spec.path)
+    return None if folder is None else Kustomization(folder=folder, root=paths.root, declared=paths.manifest)
+
+
+def _placed(manifest: Manifest, problem: Problem) -> Problem:
+    return manifest.problem(problem.what, ("spec", *problem.path), problem.hint)

@@ -1,0 +1,129 @@
+"""A kustomization, built as ``kustomize build`` does: without plugins, and of what lies here alone.
+
+::
+
+    apiVersion: fleet-components/v1
+    kind: Kustomization
+    metadata: {name: shop}
+    spec: {path: overlays/production}    # below the file that says so
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+
+import attrs
+
+from fleet_components.content.build import Build
+from fleet_components.content.confined import within
+from fleet_components.content.document import Document, documents
+from fleet_components.content.files import KUSTOMIZATIONS, Text, read_file
+from fleet_components.content.tool import as_argument, find_tool, run_tool
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import FleetError, Problem
+
+_FOLDERS = ("resources", "bases", "components", "generators", "transformers", "validators")
+_MUST_BE_THERE = ("resources", "bases", "components")
+"""The others may hold YAML in the place of a path."""
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class Kustomization(Build):
+    """A kustomization; its bases belong to it."""
+
+    @property
+    def uses(self) -> frozenset[Path]:
+        """Its folder, and those of its bases."""
+        return frozenset(self._read[0])
+
+    @property
+    def by_hand(self) -> str:
+        """The command that does the same."""
+        return f"kustomize build {self.folder}"
+
+    def problems(self) -> Iterator[Problem]:
+        """Why it must not be built: what it takes is not here, or is not to be read."""
+        yield from self._read[1]
+
+    def build(self, warnings: list[Problem]) -> list[Text]:
+        """The one text that it becomes, called by its file."""
+        tool = find_tool("a kustomization", "kustomize", "kubectl")
+        command = "build" if tool.stem == "kustomize" else "kustomize"
+        printed = run_tool(tool, [command, as_argument(self.folder)])
+        if printed.said:
+            warnings.append(self.problem(f"{tool.stem} says: {printed.said}"))
+        return [Text(str(_file(self.folder)), printed.text, built=True)]
+
+    def placed(self, manifests: Iterable[Manifest], warnings: list[Problem]) -> Iterable[Manifest]:
+        """The objects as they are."""
+        return manifests
+
+    @cached_property
+    def _read(self) -> tuple[set[Path], list[Problem]]:
+        """The folders that it is made of, and what is wrong with them."""
+        problems: list[Problem] = []
+        waiting, seen = [self.folder], {self.folder.resolve()}
+        while waiting:
+            folder = waiting.pop()
+            for base in self._bases(folder, problems):
+                if base.resolve() not in seen:
+                    seen.add(base.resolve())
+                    waiting.append(base)
+        return seen, problems
+
+    def _bases(self, folder: Path, problems: list[Problem]) -> Iterator[Path]:
+        for entry in _entries(folder):
+            path = folder / entry.written
+            if not _exists(path):
+                if entry.field in _MUST_BE_THERE:
+                    hint = f"paths are taken from {folder}, and nothing is fetched from elsewhere"
+                    problems.append(entry.problem(f'there is no "{entry.written}"', hint))
+            elif self.declared and not within(path, self.root):
+                problems.append(entry.problem(f'"{entry.written}" leads out of {self.root}', "copy it into there"))
+            elif path.is_dir():
+                yield path
+
+
+@attrs.frozen
+class _Entry:
+    """A path in a kustomization."""
+
+    written: str
+    field: str
+    position: int
+    document: Document
+
+    def problem(self, what: str, hint: str) -> Problem:
+        path = self.field, self.position
+        return Problem(what, path, hint, file=self.document.file, line=self.document.place(()).line(path))
+
+
+def _entries(folder: Path) -> Iterator[_Entry]:
+    """The paths that may be those of folders; what is wrong with their form says kustomize."""
+    for document in _documents(_file(folder)):
+        fields = document.data if isinstance(document.data, dict) else {}
+        for field in _FOLDERS:
+            entries = fields.get(field)
+            for position, written in enumerate(entries if isinstance(entries, list) else ()):
+                if isinstance(written, str):
+                    yield _Entry(written, field, position, document)
+
+
+def _file(folder: Path) -> Path:
+    return next((folder / name for name in KUSTOMIZATIONS if (folder / name).is_file()), folder)
+
+
+def _documents(file: Path) -> list[Document]:
+    try:
+        return list(documents(read_file(file), str(file), []))
+    except FleetError:
+        return []
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False  # Too long for a path, or none at all.

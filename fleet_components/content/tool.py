@@ -1,0 +1,141 @@
+"""Runs helm and kustomize on what lies here, without a shell, and cut off from all that lies elsewhere."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import attrs
+
+from fleet_components.model.text import count
+
+SECONDS = 120
+"""As long may a tool take."""
+_MOST_LINES = 5
+_KEPT = ("PATH", "HOME", "SYSTEMROOT", "TMPDIR", "TEMP")
+"""All that a tool sees of the environment: kustomize puts variables into ConfigMaps where it is asked to."""
+_NOWHERE = "http://127.0.0.1:9"
+_CUT_OFF = {
+    **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"), _NOWHERE),
+    "GIT_ALLOW_PROTOCOL": "",
+    "GIT_TERMINAL_PROMPT": "0",
+    "KUBECONFIG": os.devnull,
+    "LANG": "C.UTF-8",
+}
+_HOMES = ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME", "HELM_PLUGINS", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
+
+
+class ToolError(Exception):
+    """A tool is missing, fails, or takes too long; the text says which.
+
+    Attributes:
+        missing: it is not on PATH.
+    """
+
+    def __init__(self, what: str, *, missing: bool = False) -> None:
+        super().__init__(what)
+        self.missing = missing
+
+
+@attrs.frozen
+class Printed:
+    """What a tool has printed.
+
+    Attributes:
+        text: its standard output.
+        said: the first lines of its standard error, as one line; empty where it said nothing.
+    """
+
+    text: str
+    said: str
+
+
+def find_tool(what: str, *names: str) -> Path:
+    """The first of some tools that is on PATH.
+
+    Args:
+        what: what they are needed for.
+        names: the tools, the best one first.
+
+    Raises:
+        ToolError: none is.
+    """
+    found = next(filter(None, map(shutil.which, names)), None)
+    if found is None:
+        raise ToolError(f"is {what}, and {' or '.join(names)} is not on PATH", missing=True)
+    return Path(found)
+
+
+def run_tool(tool: Path, arguments: Sequence[str], given: str = "") -> Printed:
+    """Run a tool to its end.
+
+    Args:
+        tool: the program.
+        arguments: its arguments.
+        given: its standard input.
+
+    Raises:
+        ToolError: it cannot be started, fails, takes longer than :data:`SECONDS`, or prints no text.
+    """
+    with tempfile.TemporaryDirectory(prefix="fleet-components-") as home:
+        try:
+            process = subprocess.Popen(
+                [str(tool), *arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=_environment(home),
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise ToolError(f"{tool.name} cannot be started: {error}") from error
+        with process:
+            out, err = _finished(process, tool.name, given)
+    said = _first_lines(err.decode(errors="replace"))
+    if process.returncode:
+        raise ToolError(f"{tool.name} ended with exit status {process.returncode}: {said or 'it says nothing'}")
+    try:
+        return Printed(out.decode(), said)
+    except UnicodeDecodeError as error:
+        raise ToolError(f"{tool.name} printed what is not UTF-8") from error
+
+
+def as_argument(path: Path) -> str:
+    """A path that no tool takes for an option."""
+    return str(path) if path.is_absolute() else os.path.join(os.curdir, path)
+
+
+def _environment(home: str) -> Mapping[str, str]:
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    return {**kept, **_CUT_OFF, **dict.fromkeys(_HOMES, home)}
+
+
+def _finished(process: subprocess.Popen[bytes], name: str, given: str) -> tuple[bytes, bytes]:
+    try:
+        return process.communicate(given.encode(), timeout=SECONDS)
+    except BaseException as error:
+        _end(process)
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise ToolError(f"{name} took longer than {SECONDS} s") from None
+        raise
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a tool with all that it has started."""
+    with suppress(ProcessLookupError):
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+
+
+def _first_lines(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    more = len(lines) - _MOST_LINES
+    return "; ".join((*lines[:_MOST_LINES], *([f"and {count(more, 'line')} more"] if more > 0 else [])))
