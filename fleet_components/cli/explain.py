@@ -30,6 +30,8 @@ def explain(path: Path, placement: str | None, member: str | None, output: str, 
     """
     surveyed = survey([path], options.told(**where))
     options.say_refused(surveyed)
+    for warning in (warning for one in surveyed.plans for warning in one.warnings):
+        click.echo(f"warning: {warning}", err=True)
     document = explanation(surveyed.plans, placement, member)
     match output:
         case "json":
