@@ -6,8 +6,8 @@ strict mode, the CustomResourceDefinition with its rules, then the webhooks.
 
 from __future__ import annotations
 
-from fleet_components.admission.admit import Admission, Refusal, admit
+from fleet_components.admission.admit import Admission, Refusal, admit, misnamed
 from fleet_components.admission.finding import Stage
 from fleet_components.admission.kinds import KINDS
 
-__all__ = ["KINDS", "Admission", "Refusal", "Stage", "admit"]
+__all__ = ["KINDS", "Admission", "Refusal", "Stage", "admit", "misnamed"]

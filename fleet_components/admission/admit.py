@@ -79,6 +79,12 @@ def admit(manifest: Manifest, *, old: Manifest | None = None, context: Sequence[
     return Admission(attrs.evolve(manifest, data=data), strict + refusals)
 
 
+def misnamed(manifest: Manifest) -> tuple[Problem, ...]:
+    """Why an object was meant to be one of a kind of ours and is none: its group, version or kind is wrong."""
+    unknown = unknown_kind(manifest, anywhere=True)
+    return tuple(refusal.problem for refusal in _refusals(manifest, [unknown])) if unknown else ()
+
+
 def _judged(
     kind: Kind, manifest: Manifest, old: Manifest | None, context: Sequence[Manifest]
 ) -> tuple[dict[str, Any], tuple[Refusal, ...]]:

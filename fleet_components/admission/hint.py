@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 import yaml
 
 from fleet_components.admission.schema import Schema
 from fleet_components.model.problem import FieldPath, show_path
+from fleet_components.model.text import nearest
 
 _PLAIN = {
     "array": "a list",
@@ -89,13 +89,6 @@ def example(schema: Schema) -> Any:
         case "string" | "any":
             return schema.enum[0] if schema.enum else "..."
     return max(1, schema.minimum or 0)
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """The known word that was probably meant; empty when none is near. Case does not count."""
-    by_folded = {name.casefold(): name for name in known}
-    matches = get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.7)
-    return by_folded[matches[0]] if matches else ""
 
 
 def for_unknown_field(root: Schema, holder: Schema, path: FieldPath, value: Any) -> str:

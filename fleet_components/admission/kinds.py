@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from functools import lru_cache
 
 from fleet_components.admission import karmada, kubefleet
 from fleet_components.admission.finding import Finding
-from fleet_components.admission.hint import nearest
 from fleet_components.admission.registry import Kind
 from fleet_components.admission.structure import unknown_fields
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.text import nearest
 
 _ALL: tuple[Kind, ...] = (*kubefleet.KINDS, *karmada.KINDS)
 
@@ -22,6 +23,12 @@ _MADE_BY_SYSTEM: Mapping[str, tuple[str, ...]] = {
     **karmada.MADE_BY_SYSTEM,
 }
 _GROUPS = tuple(dict.fromkeys(kind.group for kind in _ALL))
+_NAMES = tuple(dict.fromkeys(kind.name for kind in _ALL))
+_FAMILIES = (".kubernetes-fleet.io", ".karmada.io")
+"""How the groups of the two systems end; some of them hold kinds that are not checked."""
+_COMMON = ("ApprovalRequest", "Cluster")
+"""Kinds that other systems have under the same name."""
+_NEAR_GROUP, _NEAR_KIND = 0.85, 0.9
 
 
 def versions_of(kind: Kind) -> tuple[Kind, ...]:
@@ -29,25 +36,47 @@ def versions_of(kind: Kind) -> tuple[Kind, ...]:
     return tuple(other for other in _ALL if (other.group, other.name) == (kind.group, kind.name))
 
 
-def unknown_kind(manifest: Manifest) -> Finding | None:
-    """The refusal of a kind that does not exist, where it claims or was probably meant to be one of ours."""
+def unknown_kind(manifest: Manifest, *, anywhere: bool = False) -> Finding | None:
+    """The refusal of a kind that does not exist, where it claims or was probably meant to be one of ours.
+
+    Args:
+        manifest: the object.
+        anywhere: look at objects of all groups, and not only of those that are ours or nearly so; kinds that other
+            systems have under the same name are left alone there.
+    """
     group, kind = manifest.group, manifest.kind
     if (manifest.api_version, kind) in KINDS or kind in _MADE_BY_SYSTEM.get(group, ()):
         return None
+    meant = _meant(group, kind) if anywhere or _is_ours(group) else ""
+    return _no_match(manifest, meant) if meant or group in _GROUPS else None
+
+
+@lru_cache(maxsize=4096)
+def _meant(group: str, kind: str) -> str:
+    """The kind of ours that was probably meant; empty when it is none."""
     if group in _GROUPS:
-        names = [known.name for known in _ALL if known.group == group]
-    elif not group or get_close_matches(group, _GROUPS, n=1, cutoff=0.85):
-        names = [known.name for known in _ALL if known.name == kind]
-    else:
-        names = []
-    return _no_match(manifest, names) if names or group in _GROUPS else None
+        exact = kind if kind in _NAMES and kind not in _COMMON else ""
+        return exact or nearest(kind, _names_in(group)) or nearest(kind, _NAMES, _NEAR_KIND)
+    names = _NAMES if _is_ours(group) else [name for name in _NAMES if name not in _COMMON]
+    return nearest(kind, names, _NEAR_KIND)
 
 
-def _no_match(manifest: Manifest, names: Iterable[str]) -> Finding:
+@lru_cache(maxsize=4096)
+def _is_ours(group: str) -> bool:
+    """Whether a group is one of ours, forgotten, or misspelt."""
+    return not group or group.endswith(_FAMILIES) or bool(get_close_matches(group, _GROUPS, 1, _NEAR_GROUP))
+
+
+def _names_in(group: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(kind.name for kind in _ALL if kind.group == group))
+
+
+def _no_match(manifest: Manifest, meant: str) -> Finding:
     what = f'no matches for kind "{manifest.kind}" in version "{manifest.api_version}"'
-    meant = nearest(manifest.kind, names)
     if not meant:
-        return Finding(what, ("kind",), f"write one of {', '.join(dict.fromkeys(names))}", "kind")
+        names = _names_in(manifest.group)
+        like = [name for name in names if manifest.kind.casefold() in name.casefold()]
+        return Finding(what, ("kind",), f"write one of {', '.join(like or names)}", "kind")
     known = [kind for kind in _ALL if kind.name == meant]
     if manifest.api_version in [kind.api_version for kind in known]:
         return Finding(what, ("kind",), f"write kind: {meant}", "kind")
@@ -56,6 +85,7 @@ def _no_match(manifest: Manifest, names: Iterable[str]) -> Finding:
 
 
 def _best(versions: Sequence[Kind], manifest: Manifest) -> str:
-    """v1 where it is served and has all fields of the object, else the version that is stored: the last."""
-    stable = [kind for kind in versions if kind.version == "v1" and not unknown_fields(kind.schema, manifest.data)]
-    return (stable or versions)[-1].api_version
+    """The version of the object, else v1, where it has all its fields; else the one that is stored: the last."""
+    whole = [kind for kind in versions if not unknown_fields(kind.schema, manifest.data)]
+    wanted = [kind for version in ("v1", manifest.version) for kind in whole if kind.version == version]
+    return (wanted or versions)[-1].api_version

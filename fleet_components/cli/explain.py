@@ -40,6 +40,8 @@ def explain(
     """
     surveyed = survey([path, *others], options.told(**where))
     options.say_refused(surveyed)
+    for warning in (warning for one in surveyed.plans for warning in one.warnings):
+        click.echo(f"warning: {warning}", err=True)
     document = explanation(surveyed.plans, placement, member)
     match output:
         case "json":

@@ -63,6 +63,13 @@ def where(command: F) -> F:
         click.option(
             "--returned", multiple=True, metavar="MEMBER", help="A member that was lost and is back; repeatable."
         ),
+        click.option(
+            "--pass-over",
+            multiple=True,
+            metavar="KIND",
+            help="A kind that steers a hub and is not carried out: leave its objects out, as fleet:passOver does; "
+            "repeatable.",
+        ),
         click.option("--as-of", type=_Time(), help="The time at which observed members and waits are judged."),
     )
     for option in reversed(options):
@@ -82,6 +89,7 @@ def told(
     confirm: tuple[str, ...],
     lost: tuple[str, ...],
     returned: tuple[str, ...],
+    pass_over: tuple[str, ...],
     any_state: bool,
 ) -> Told:
     """What the options of :func:`where` say.
@@ -96,6 +104,7 @@ def told(
         confirm=frozenset(confirm),
         lost=frozenset(lost),
         returned=frozenset(returned),
+        pass_over=frozenset(pass_over),
         any_state=any_state,
     )
 

@@ -31,6 +31,7 @@ KEYS: Mapping[str, str] = {
     "maxWait": "the longest time in seconds that an update waits between stages; 900 by default",
     "renamed": "what is called otherwise now: fleet: OLD, members: {NEW: OLD}, placements: {NEW: OLD}",
     "takesOver": "by member, names of Kubernetes resources of this stack that the fleet brings from now on",
+    "passOver": "kinds that steer a hub, are not carried out, and are not to stand in the way; every plan names them",
     "protect": "whether a program without its fleet is stopped before it deletes everything; true by default",
 }
 
@@ -54,6 +55,7 @@ def read_config() -> FleetArgs:
         limit=_share(config),
         renamed=_renamed(config),
         takes_over=_lists(config, "takesOver"),
+        pass_over=_names(config, "passOver"),
         protect=config.get_bool("protect") is not False,
         identities=_identities(config),
         confirm=_names(config, "confirm"),

@@ -168,6 +168,7 @@ def _plan(name: str, args: FleetArgs, members: Mapping[str, Member]) -> FleetPla
         renamed=attrs.evolve(args.renamed, fleet=former),
         identities={**args.identities, **identities_of(members)},
         takes_over=args.takes_over,
+        pass_over=frozenset(args.pass_over),
     )
     clusters = tuple(serving_both(member.cluster) for member in members.values())
     plan = plan_fleet(attrs.evolve(args.source, clusters=clusters), past, options)

@@ -33,6 +33,8 @@ class FleetArgs:
         renamed: what is called otherwise now, so that it stays alive under its new name.
         takes_over: by member, the names of Kubernetes resources that this stack has managed itself, and that the
             fleet brings there from now on; ``*`` stands for anything.
+        pass_over: kinds that steer a hub, are not carried out by this version, and are not to stand in the way; every
+            plan names them.
         protect: whether a program from which the fleet has gone is stopped before it deletes everything; see
             ``docs/delivery.md`` for what that means for ``pulumi destroy``.
         identities: what tells the clusters of ``kubeconfigs`` from any other, where these are secrets.
@@ -53,6 +55,7 @@ class FleetArgs:
     max_wait: int = 900
     renamed: Renamed = Renamed()
     takes_over: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
+    pass_over: Sequence[str] = ()
     protect: bool = True
     identities: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     objects: Sequence[Any] = attrs.field(default=(), repr=False)

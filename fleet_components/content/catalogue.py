@@ -91,6 +91,10 @@ class Catalogue:
         """What is known of a kind; None when no API server would serve it."""
         return self._kinds.get((group, kind)) or BUILT_IN.get((group, kind))
 
+    def defines(self, group: str, kind: str) -> bool:
+        """Whether a ``CustomResourceDefinition`` among the objects defines the kind."""
+        return (group, kind) in self._defined_kinds
+
     def split(self) -> Parts:
         """Take apart what describes the fleet, what steers it and what is placed."""
         parts: dict[str, list[Manifest]] = {"member": [], "policy": [], "object": []}
@@ -101,6 +105,10 @@ class Catalogue:
     @cached_property
     def _kinds(self) -> Mapping[tuple[str, str], Kind]:
         return _kinds(self.manifests)
+
+    @cached_property
+    def _defined_kinds(self) -> frozenset[tuple[str, str]]:
+        return frozenset((kind.group, kind.kind) for manifest in self.manifests for kind in _defined(manifest))
 
     @cached_property
     def _by_key(self) -> Mapping[ObjectKey, Manifest]:

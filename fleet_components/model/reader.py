@@ -15,6 +15,8 @@ from fleet_components.model.problem import FieldPath, Problem
 
 API_VERSION = "fleet-components/v1"
 """The API version of all declarations."""
+DECLARATIONS = ("ApplicationHealth", "Hub", "KarmadaSettings", "Members")
+"""Their kinds."""
 
 _NOT_DECLARED = ("time_added", "sizes", "kubeconfig")
 """Attributes that no YAML can set: a time that is recorded, a table that the reader is given, a secret."""

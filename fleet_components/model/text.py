@@ -1,8 +1,12 @@
-"""Words that are alike in every text: numbers of things, and lists that are not told to their end."""
+"""Words that are alike in every text: numbers of things, lists that are not told to their end, and what was meant."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+_NEAR = 0.7
 
 
 def few(names: Sequence[str], most: int = 5) -> str:
@@ -12,5 +16,20 @@ def few(names: Sequence[str], most: int = 5) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """``1 object``, ``2 objects``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    """``1 object``, ``2 objects``, ``2 policies``."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number} {re.sub('(?<![aeiou])y$', 'ie', noun)}{'es' if noun.endswith('s') else 's'}"
+
+
+def nearest(word: str, known: Iterable[str], cutoff: float = _NEAR) -> str:
+    """The known word that was probably meant; empty when none is near. Case does not count.
+
+    Args:
+        word: what was written.
+        known: what there is.
+        cutoff: how near it must be, from 0 to 1, which is the same.
+    """
+    by_folded = {name.casefold(): name for name in known}
+    matches = get_close_matches(word.casefold(), by_folded, n=1, cutoff=cutoff)
+    return by_folded[matches[0]] if matches else ""

@@ -19,6 +19,7 @@ from fleet_components.plan.karmada.templates import Templates, templates_of
 from fleet_components.plan.kubefleet.subject import located
 from fleet_components.plan.kubefleet.subjects import placement_subjects
 from fleet_components.plan.options import Options, Renamed
+from fleet_components.plan.pass_over import not_passed_over, passed_over
 from fleet_components.plan.past import DECLARED, LOST, Past, Standing
 from fleet_components.plan.refusals import refusals
 from fleet_components.plan.source import Source
@@ -44,6 +45,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     past = past.renamed(options.renamed).reaching(reached)
     inventory = Inventory((one for one in source.clusters if one.name in reached), options.as_of)
     workloads, problems = source.workloads()
+    problems += not_passed_over(source, options.pass_over)
     placements = _decided(placement_subjects(source, workloads, inventory, past, options), past, source, problems)
     templates = templates_of(source, workloads, past.templates())
     problems += templates.problems
@@ -62,7 +64,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         subjects=subjects,
         departures=(*leaving, *unrecorded),
         replacements=tuple(replacements(subjects, past)),
-        warnings=(*source.warnings, *vain, *templates.warnings),
+        warnings=(*source.warnings, *passed_over(source, options.pass_over), *vain, *templates.warnings),
         waiting=templates.waiting,
         held=held_fields(source.policies),
         members=members,

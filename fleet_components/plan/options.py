@@ -70,6 +70,8 @@ class Options:
         identities: what tells each member's cluster from any other, by member, as far as it is known beforehand.
         takes_over: by member, the names of Kubernetes resources that the stack has managed itself, and that the
             fleet brings there from now on; ``*`` stands for anything.
+        pass_over: kinds that steer a hub, are not carried out, and are not to stand in the way of a plan. That is
+            remembered nowhere.
     """
 
     stack: str = "local"
@@ -81,6 +83,7 @@ class Options:
     renamed: Renamed = Renamed()
     identities: Mapping[str, str] = attrs.field(factory=dict)
     takes_over: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
+    pass_over: frozenset[str] = frozenset()
 
     @property
     def gates(self) -> Gates:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import attrs
 
-from fleet_components.admission import admit
+from fleet_components.admission import admit, misnamed
 from fleet_components.content.availability import trackable
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.declared import misplaced, names_a_build
@@ -26,6 +26,8 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.model.member_cluster import read_member_cluster
 from fleet_components.model.placement import Placement, RollingUpdate
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.reader import API_VERSION, DECLARATIONS
+from fleet_components.model.text import nearest
 from fleet_components.plan.karmada.member import serving_both
 from fleet_components.plan.record import Objects
 from fleet_components.rollout.read import read_update_run
@@ -36,16 +38,8 @@ T = TypeVar("T")
 _PLACEMENTS = ("ClusterResourcePlacement", "ResourcePlacement")
 _RUNS = {"ClusterStagedUpdateRun": "ClusterStagedUpdateStrategy", "StagedUpdateRun": "StagedUpdateStrategy"}
 _KARMADA = (PROPAGATION, CLUSTER_PROPAGATION, OVERRIDE, CLUSTER_OVERRIDE)
-_APIS = {
-    **dict.fromkeys((*_PLACEMENTS, *_RUNS, *_RUNS.values()), "placement.kubernetes-fleet.io/v1beta1"),
-    "MemberCluster": "cluster.kubernetes-fleet.io/v1",
-    **dict.fromkeys(_KARMADA, "policy.karmada.io/v1alpha1"),
-}
-"""Where the kinds that steer a fleet are served; none of them may hide among the objects to place."""
-_CARRIED_OUT = {*_PLACEMENTS, *_RUNS, *_RUNS.values(), *_KARMADA, "WorkloadRebalancer"}
-_INSTEAD = {
-    "ResourceInterpreterCustomization": "say where the kind has its replicas: spec.workloads of a KarmadaSettings",
-}
+CARRIED_OUT = frozenset((*_PLACEMENTS, *_RUNS, *_RUNS.values(), *_KARMADA, "WorkloadRebalancer"))
+"""The kinds that steer a hub and that are carried out."""
 _MADE_BY_A_HUB = ("Snapshot", "Binding", "Work", "AppliedWork", "InternalMemberCluster", "Status", "ApprovalRequest")
 
 
@@ -99,6 +93,7 @@ class Source:
         health: the applications that were seen to be Unhealthy.
         declarations: the members as they are written, by name.
         warnings: what is taken as it is, and most likely not meant.
+        not_carried_out: objects that steer a hub in a way that we do not: a plan refuses them, or passes them over.
         given: what all this was made of.
     """
 
@@ -110,6 +105,7 @@ class Source:
     health: tuple[ApplicationHealth, ...] = ()
     declarations: Mapping[str, Manifest] = attrs.field(factory=dict)
     warnings: tuple[Problem, ...] = ()
+    not_carried_out: tuple[Manifest, ...] = ()
     given: Given = Given()
 
     def with_objects(self, manifests: Iterable[Manifest]) -> Source:
@@ -195,10 +191,11 @@ def source_of(manifests: Iterable[Manifest], warnings: Iterable[Problem] = ()) -
     problems = [misplaced(manifest) for manifest in parts.objects.manifests if names_a_build(manifest)]
     context = (*parts.members, *parts.policies, *parts.objects.manifests)
     declarations = _admitted(parts.members, context, problems)
-    policies = _admitted([p for p in parts.policies if not _made_by_a_hub(p)], context, problems)
-    problems += [_not_carried_out(policy) for policy in policies if policy.kind not in _CARRIED_OUT]
+    steering = [policy for policy in parts.policies if misnamed(policy) or not _made_by_a_hub(policy)]
+    others = tuple(policy for policy in steering if _is_beyond_us(policy))
+    policies = _admitted([policy for policy in steering if not _is_beyond_us(policy)], context, problems)
     problems += _declared_twice(declarations)
-    problems += [_of_no_system(manifest) for manifest in parts.objects.manifests if manifest.kind in _APIS]
+    problems += _of_no_system(parts.objects)
     clusters = [_collected(problems, _cluster, member) for member in declarations]
     declared = _collected(problems, declared_clusters, parts.objects.manifests) or ()
     settings = _collected(problems, read_settings, parts.objects.manifests) or KarmadaSettings()
@@ -218,6 +215,7 @@ def source_of(manifests: Iterable[Manifest], warnings: Iterable[Problem] = ()) -
         health,
         written,
         given.warnings,
+        others,
         given,
     )
 
@@ -237,10 +235,24 @@ def _cluster(member: Manifest) -> Cluster:
         raise FleetError([member.problem(str(error), ("status",))]) from error
 
 
-def _of_no_system(manifest: Manifest) -> Problem:
-    """A policy or member under a group that nobody serves would be taken for an object to place, and do nothing."""
-    what = f"{manifest.api_version} has no {manifest.kind}"
-    return manifest.problem(what, ("apiVersion",), f"write apiVersion: {_APIS[manifest.kind]}")
+def _of_no_system(objects: Catalogue) -> Iterator[Problem]:
+    """A policy, member or declaration that nobody reads would be taken for an object to place, and do nothing."""
+    for manifest in objects.manifests:
+        if manifest.group == API_VERSION.partition("/")[0]:
+            yield from _undeclared(manifest)
+        elif not objects.defines(manifest.group, manifest.kind):
+            yield from misnamed(manifest)
+
+
+def _undeclared(manifest: Manifest) -> Iterator[Problem]:
+    """A declaration of no kind, or of no version, that there is."""
+    if manifest.kind not in DECLARATIONS:
+        meant = nearest(manifest.kind, DECLARATIONS)
+        hint = f"write kind: {meant}" if meant else f"write one of {', '.join(DECLARATIONS)}"
+        yield manifest.problem(f'there is no kind "{manifest.kind}" in {manifest.api_version}', ("kind",), hint)
+    elif manifest.api_version != API_VERSION:
+        what = f'there is no version "{manifest.version}" of {manifest.kind}'
+        yield manifest.problem(what, ("apiVersion",), f"write apiVersion: {API_VERSION}")
 
 
 def _declared_twice(members: Iterable[Manifest]) -> Iterator[Problem]:
@@ -264,6 +276,6 @@ def _made_by_a_hub(policy: Manifest) -> bool:
     return policy.kind.endswith(_MADE_BY_A_HUB)
 
 
-def _not_carried_out(policy: Manifest) -> Problem:
-    hint = _INSTEAD.get(policy.kind, "take it out, if members should run without it")
-    return policy.problem(f"{policy.kind} is not carried out by this version", ("kind",), hint)
+def _is_beyond_us(policy: Manifest) -> bool:
+    """Whether it is of a kind that exists and that this version does not carry out."""
+    return policy.kind not in CARRIED_OUT and not misnamed(policy)

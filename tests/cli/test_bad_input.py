@@ -62,7 +62,10 @@ CASES = [
     Case(
         "unknown group",
         fleet("placement.yaml", "placement.kubernetes-fleet.io", "placement.kubernetes-fleet.com"),
-        ("has no ClusterResourcePlacement", "hint: write apiVersion: placement.kubernetes-fleet.io/v1beta1"),
+        (
+            'no matches for kind "ClusterResourcePlacement" in',
+            "hint: write apiVersion: placement.kubernetes-fleet.io/v1",
+        ),
     ),
     Case(
         "unknown kind",

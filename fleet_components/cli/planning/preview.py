@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 
 import attrs
@@ -96,7 +97,8 @@ def _run(
     state = told.state.state
     mocks = PlanMocks(state, {resource["urn"]: resource.get("outputs") or {} for resource in stored})
     as_of = {"fleet:asOf": told.as_of.isoformat()} if told.as_of else {}
-    confirmed = ",".join(sorted({*filter(None, settings.values.get("fleet:confirm", "").split(",")), *told.confirm}))
+    added = {"fleet:confirm": told.confirm, "fleet:passOver": told.pass_over}
+    listed = {key: ",".join(sorted(_listed(settings, key) | more)) for key, more in added.items() if more}
     with inside(project):
         run = run_program(
             lambda: run_main(project),
@@ -104,7 +106,7 @@ def _run(
             project=project.name,
             stack=stack,
             organization=organization,
-            config={**settings.values, **as_of, **({"fleet:confirm": confirmed} if told.confirm else {})},
+            config={**settings.values, **as_of, **listed},
             secret_keys=settings.secrets,
             mocks=lambda _: mocks,
         )
@@ -115,3 +117,10 @@ def _run(
     if run.error:
         raise run.error
     return run, mocks
+
+
+def _listed(settings: Settings, key: str) -> set[str]:
+    """What a key of the configuration lists: a list, or names with commas between them."""
+    text = settings.values.get(key, "")
+    listed = json.loads(text) if text.lstrip().startswith("[") else text.split(",")
+    return {name for item in listed if (name := str(item).strip())}

@@ -38,6 +38,7 @@ class Told:
         confirm: tokens of refused losses that are meant.
         lost: the names of members that are gone for good.
         returned: the names of members that were lost and are back.
+        pass_over: kinds that are not to stand in the way of a plan.
         any_state: take a state of another project or stack.
     """
 
@@ -47,6 +48,7 @@ class Told:
     confirm: frozenset[str] = frozenset()
     lost: frozenset[str] = frozenset()
     returned: frozenset[str] = frozenset()
+    pass_over: frozenset[str] = frozenset()
     any_state: bool = False
 
 
@@ -139,16 +141,23 @@ def _directory(paths: Sequence[Path], told: Told) -> Survey:
         as_of=told.as_of,
         confirm=told.confirm,
         lost=_lost(source, past, told),
+        pass_over=told.pass_over,
     )
     subject = {"paths": _shown(paths), "stack": stack}
-    plan = plan_fleet(source, past, options)
-    plan = attrs.evolve(plan, refused=tuple(map(_confirmed_here, plan.refused)))
+    try:
+        plan = plan_fleet(source, past, options)
+    except FleetError as error:
+        raise FleetError(map(_said_here, error.problems)) from error
+    refused, warnings = map(_said_here, plan.refused), map(_said_here, plan.warnings)
+    plan = attrs.evolve(plan, refused=tuple(refused), warnings=tuple(warnings))
     return Survey((plan,), past.file, stack, subject)
 
 
-def _confirmed_here(problem: Problem) -> Problem:
-    """The problem with a hint for a directory, which has no configuration."""
-    return attrs.evolve(problem, hint=problem.hint.replace("fleet:confirm=", "--confirm "))
+def _said_here(problem: Problem) -> Problem:
+    """The problem in words for a directory, which has no configuration."""
+    what, hint = problem.what, problem.hint.replace("fleet:confirm=", "--confirm ")
+    what, hint = (text.replace("fleet:passOver", "--pass-over") for text in (what, hint))
+    return attrs.evolve(problem, what=what, hint=hint)
 
 
 def _lost(source: Source, past: Past, told: Told) -> frozenset[str]:

@@ -1,0 +1,67 @@
+"""What steers a hub in a way that we do not carry out: it is refused, or passed over where that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence, Set
+
+from fleet_components.admission import KINDS
+from fleet_components.model.kinds import BUILT_IN
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import Problem
+from fleet_components.model.text import count, few, nearest
+from fleet_components.plan.source import CARRIED_OUT, Source
+
+_PATH = ("passOver",)
+_TAKE_OUT = "take it out of fleet:passOver"
+_MEMBERS = ("Cluster", "MemberCluster")
+_INSTEAD = {
+    "ResourceInterpreterCustomization": "say where the kind has its replicas: spec.workloads of a KarmadaSettings",
+}
+_KNOWN = {kind for _, kind in KINDS}.union(_INSTEAD).difference(CARRIED_OUT, _MEMBERS)
+_BUILT_IN = {kind for group, kind in BUILT_IN if not group.endswith((".kubernetes-fleet.io", ".karmada.io"))}
+
+
+def passed_over(source: Source, kinds: Collection[str]) -> Iterator[Problem]:
+    """What is passed over, a warning for each kind, and what there is nothing of.
+
+    Args:
+        source: what was read.
+        kinds: the kinds that are to be passed over.
+    """
+    for kind in sorted(kinds):
+        if found := [manifest for manifest in source.not_carried_out if manifest.kind == kind]:
+            yield _said(kind, found)
+        else:
+            meant = "" if kind in _KNOWN else nearest(kind, _KNOWN)
+            yield Problem(f"there is no {kind}", _PATH, f"did you mean {meant}?" if meant else _TAKE_OUT)
+
+
+def not_passed_over(source: Source, kinds: Set[str]) -> Iterator[Problem]:
+    """Why there is no plan: what is not carried out and is not passed over, and what must not be passed over.
+
+    To pass over what is carried out would delete what it has placed.
+    """
+    left = [manifest for manifest in source.not_carried_out if manifest.kind not in kinds]
+    yield from map(_refused, left)
+    passed = {manifest.kind for manifest in source.not_carried_out}.intersection(kinds)
+    objects = _BUILT_IN.union(manifest.kind for manifest in source.catalogue.manifests)
+    for kind in sorted(kinds - passed):
+        if kind in CARRIED_OUT or kind in _MEMBERS:
+            what = f"{kind} is carried out: passed over, it would take along what it has placed"
+            yield Problem(what, _PATH, _TAKE_OUT)
+        elif kind in objects:
+            yield Problem(f"{kind} steers no hub: what nothing selects is not placed", _PATH, _TAKE_OUT)
+        elif meant := nearest(kind, {manifest.kind for manifest in left}):
+            yield Problem(f"there is no {kind}", _PATH, f"did you mean {meant}?")
+
+
+def _said(kind: str, found: Sequence[Manifest]) -> Problem:
+    first = found[0].problem("")
+    what = f"passed over: {count(len(found), kind)}, as fleet:passOver says"
+    return Problem(what, hint=few([manifest.name for manifest in found]), file=first.file, line=first.line)
+
+
+def _refused(policy: Manifest) -> Problem:
+    hint = f"if members should run without it: fleet:passOver {policy.kind}"
+    hint = "; ".join(filter(None, [_INSTEAD.get(policy.kind, ""), hint]))
+    return policy.problem(f"{policy.kind} is not carried out by this version", ("kind",), hint)
