@@ -1,0 +1,15 @@
+"""What a run of the whole suite says at its end."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Why tests were skipped, a reason a line: a suite that passes says what it has not looked at."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(str(report.longrepr[2]).removeprefix("Skipped: ") for report in skipped)
+    for reason, number in reasons.most_common():
+        terminalreporter.write_line(f"{number} skipped: {reason}")
