@@ -15,6 +15,8 @@ from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import few
 from fleet_components.plan import state
 
+_UNKNOWN = "[unknown]"
+"""Stands in messages for what is not known."""
 OUTSIDE = "the plan is made before any resource: take what is known at once, a name or a setting of the stack"
 _OPTIONS = {
     "provider": "provider",
@@ -130,5 +132,5 @@ class _Wire:
             return [self._plain(item, (*path, position)) for position, item in enumerate(value)]
         if value == UNKNOWN:
             self.unknown.append(path)
-            return None
+            return _UNKNOWN
         return int(value) if isinstance(value, float) and value.is_integer() else value
