@@ -10,7 +10,7 @@ from google.protobuf.json_format import MessageToDict
 from pulumi.runtime.rpc import UNKNOWN
 
 from fleet_components.content.secret import SECRET_FIELDS, is_secret
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import PROGRAM, Manifest
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import few
 from fleet_components.plan import state
@@ -47,7 +47,7 @@ def read_request(request: Any, own: Collection[str], *, naming: bool) -> tuple[M
     metadata = wire.data.get("metadata") or {}
     if naming and not metadata.get("name"):
         wire.data["metadata"] = {**metadata, "name": request.name}
-    manifest = Manifest(wire.data)
+    manifest = Manifest(wire.data, PROGRAM)
     problems = [manifest.problem(what, path, hint) for what, path, hint in wire.problems]
     problems += _whole(request, manifest)
     problems += _kept_secret(manifest, wire.secrets)

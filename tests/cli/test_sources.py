@@ -292,6 +292,6 @@ def test_what_is_wrong_with_an_object_of_the_program(tmp_path: Path, monkeypatch
     wrong = MADE.replace('{"currency": "EUR"}', '{"currency": pulumi.Output.secret("EUR")}')
     monkeypatch.chdir(write(tmp_path, {**PROJECT, "stacks/__main__.py": wrong}))
     result = run("plan", ".")
-    assert "error: ConfigMap shop/storefront: data.currency: is secret" in result.stderr
+    assert "error: the program: ConfigMap shop/storefront: data.currency: is secret" in result.stderr
     assert "hint: put it into the data of a Secret" in result.stderr
     assert (result.exit_code, result.stdout) == (1, "")

@@ -19,6 +19,7 @@ from fleet_components import Fleet, FleetArgs, FleetError, Source, objects_of, s
 from fleet_components.components import recorder
 from fleet_components.content.load import load_text
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import Problem
 from fleet_components.plan.names import is_object
 from fleet_components.testing import ProgramRun, member, placement, redact, run_program
 from tests.delivery.driver import kubeconfigs
@@ -204,6 +205,12 @@ def test_policies_of_either_select_objects_of_both() -> None:
     for split in range(4):
         found = fleet(partial(list, one[split:]), source_of(one[:split]))
         assert sorted(placed(found)) == ["dev/shop@a/shop", "dev/shop@a/shop/prices"]
+
+
+def test_what_was_said_of_the_source_is_said_once() -> None:
+    said = Problem("3 hooks passed over")
+    done = fleet(lambda: [NAMESPACE], source_of([placement("shop")], [said]))
+    assert [text for level, text in done.messages if level == "warning"] == ["3 hooks passed over"]
 
 
 def test_members_may_be_made_too() -> None:
@@ -439,6 +446,7 @@ def test_what_cannot_be_is_refused(make: Callable[[], Any], what: str, preview: 
     with pytest.raises(FleetError) as caught:
         in_program(make, preview=preview)
     texts = list(map(str, caught.value.problems))
+    what = what if re.match(r"(the function|kubernetes:|test:|unexpected)", what) else f"the program: {what}"
     if not preview:  # By then it is known, and the SDK says of which field it is, but not where in it.
         what = re.sub(r"(\S+: \w+)\S*: is not known before db stands", r"\1: comes of db", what)
     assert any(text.startswith(what) for text in texts), texts
@@ -529,7 +537,7 @@ GIVEN: Mapping[str, tuple[Callable[[], Any], str]] = {
     "a key that is no text": (lambda: {**MAP, "data": {1: "x"}}, "objects[1].data: 1 is no key (write text)"),
     "the same twice": (
         lambda: NAMESPACE,
-        "Namespace shop: metadata.name: given twice, first in an object made in the pr",
+        "Namespace shop: metadata.name: given twice, first in the program",
     ),
     "what the source has": (
         lambda: placement("shop").data,
@@ -556,4 +564,5 @@ def test_what_is_given_as_an_object_and_is_none(make: Callable[[], Any], what: s
     with pytest.raises(FleetError) as caught:
         fleet(lambda: [NAMESPACE, make()])
     texts = list(map(str, caught.value.problems))
+    what = what if what.startswith("objects[") else f"the program: {what}"
     assert any(text.startswith(what) for text in texts), texts

@@ -56,8 +56,8 @@ def test_what_is_known_once_something_else_stands_is_refused(made: Engine[World]
     made.world.config = {"own:database": field}
     planned, done = made.preview(), made.up()
     hint = "(the plan is made before any resource: take what is known at once"
-    unknown = f"ConfigMap shop/database: data.host: is not known before database stands {hint}"
-    known = f"ConfigMap shop/database: data: comes of database {hint}"
+    unknown = f"the program: ConfigMap shop/database: data.host: is not known before database stands {hint}"
+    known = f"the program: ConfigMap shop/database: data: comes of database {hint}"
     assert (planned.ok, done.ok) == (False, False)
     assert (unknown if field == "host" else known) in planned.text
     assert known in done.text
