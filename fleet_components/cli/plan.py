@@ -25,9 +25,11 @@ from fleet_components.cli.showing.table import plan_table
 def plan(paths: tuple[Path, ...], output: str, diff: bool, **where: Any) -> None:
     """Show what would happen to each cluster, and why.
 
-    DIR holds members, policies and manifests as YAML; several files and directories make one fleet. A directory
-    with a Pulumi.yaml is a Pulumi project: its program is run here, without the Pulumi CLI and without touching a
-    cluster, and what `pulumi preview` would do is shown too. The exit status is 3 where the update is refused.
+    DIR holds members, policies and manifests as YAML; several files and directories make one fleet. A Helm chart or
+    a kustomization stands for what helm or kustomize makes of it, - for standard input: see docs/sources.md. A
+    directory with a Pulumi.yaml is a Pulumi project: its program is run here, without the Pulumi CLI and without
+    touching a cluster, and what `pulumi preview` would do is shown too. The exit status is 3 where the update is
+    refused.
     """
     surveyed = survey(paths, options.told(**where))
     document = plan_document(surveyed)

@@ -18,7 +18,7 @@ from fleet_components.components.recorder import record
 from fleet_components.components.refusal import refusing
 from fleet_components.content.header import check_header, fill_nulls
 from fleet_components.content.load import objects_in
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import PROGRAM, Manifest
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 
 _INSIDE = "make it in a function and give objects_of(function): as it is, it goes to a cluster of the program's own"
@@ -147,7 +147,7 @@ def _checked(manifests: Iterable[Manifest], problems: Iterable[Problem]) -> tupl
     Raises:
         FleetError: there are problems, or something lacks what every object has.
     """
-    found = [Manifest(fill_nulls(data), one.origin) for one in manifests for _, data in objects_in(one.data)]
+    found = [Manifest(fill_nulls(data), one.origin or PROGRAM) for one in manifests for _, data in objects_in(one.data)]
     problems = [*problems, *(problem for manifest in found for problem in check_header(manifest))]
     if problems:
         raise FleetError(problems)

@@ -10,11 +10,13 @@ from google.protobuf.json_format import MessageToDict
 from pulumi.runtime.rpc import UNKNOWN
 
 from fleet_components.content.secret import SECRET_FIELDS, is_secret
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import PROGRAM, Manifest
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import few
 from fleet_components.plan import state
 
+_UNKNOWN = "[unknown]"
+"""Stands in messages for what is not known."""
 OUTSIDE = "the plan is made before any resource: take what is known at once, a name or a setting of the stack"
 _OPTIONS = {
     "provider": "provider",
@@ -45,7 +47,7 @@ def read_request(request: Any, own: Collection[str], *, naming: bool) -> tuple[M
     metadata = wire.data.get("metadata") or {}
     if naming and not metadata.get("name"):
         wire.data["metadata"] = {**metadata, "name": request.name}
-    manifest = Manifest(wire.data)
+    manifest = Manifest(wire.data, PROGRAM)
     problems = [manifest.problem(what, path, hint) for what, path, hint in wire.problems]
     problems += _whole(request, manifest)
     problems += _kept_secret(manifest, wire.secrets)
@@ -130,5 +132,5 @@ class _Wire:
             return [self._plain(item, (*path, position)) for position, item in enumerate(value)]
         if value == UNKNOWN:
             self.unknown.append(path)
-            return None
+            return _UNKNOWN
         return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -29,7 +29,7 @@ _MUST_BE_THERE = ("resources", "bases", "components")
 """The others may hold YAML in the place of a path."""
 
 
-@attrs.frozen(kw_only=True, slots=False)
+@attrs.frozen(kw_only=True)
 class Kustomization(Build):
     """A kustomization; its bases belong to it."""
 

@@ -40,6 +40,10 @@ class Origin:
         return self.file if self.line is None else f"{self.file}:{self.line}"
 
 
+PROGRAM = Origin("the program", None, lambda _: None)
+"""Where objects come from that a program gives to its fleet."""
+
+
 @attrs.frozen
 class Manifest:
     """One object.

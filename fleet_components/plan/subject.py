@@ -82,7 +82,7 @@ class Subject(ABC, Generic[R]):
         inventory: the members.
         done: what really runs, by member.
         protected: it must not go without a word.
-        origin: the file and the line where it is written; empty where a program made it.
+        origin: the file and the line where it is written, or that it is the program; empty where that is not known.
         warnings: what may surprise.
     """
 

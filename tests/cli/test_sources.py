@@ -252,3 +252,46 @@ def test_a_source_in_the_configuration_that_names_none(
     assert wanted in result.stderr
     assert "error: stacks/" in result.stderr
     assert result.exit_code == 1
+
+
+MADE = """\
+import pulumi
+import pulumi_kubernetes as k8s
+import fleet_components as fc
+
+def shop():
+    inside = {"namespace": k8s.core.v1.Namespace("shop").metadata["name"]}
+    k8s.core.v1.ConfigMap("storefront", metadata=inside, data={"currency": "EUR"})
+    k8s.core.v1.Secret("payment", metadata=inside, string_data={"token": "hunter2-planted"})
+    container = {"name": "storefront", "image": "nginx:1.27.5"}
+    k8s.apps.v1.Deployment("storefront", metadata=inside, spec={
+        "replicas": 3,
+        "selector": {"match_labels": {"app": "storefront"}},
+        "template": {"metadata": {"labels": {"app": "storefront"}}, "spec": {"containers": [container]}},
+    })
+
+fc.Fleet("dev", fc.FleetArgs(fc.read_source("fleet"), render_to="../rendered", objects=fc.objects_of(shop)))
+"""
+
+
+def test_objects_of_the_program_are_planned_like_those_of_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(write(tmp_path / "plain", PROJECT))
+    plain = plan(".")
+    write(tmp_path / "made", {**PROJECT, "stacks/__main__.py": MADE})
+    (tmp_path / "made/stacks/fleet/shop.yaml").unlink()
+    monkeypatch.chdir(tmp_path / "made")
+    made = plan(".")
+    assert made["subjects"] == plain["subjects"]
+    assert [one["name"] for one in made["resources"]] == [one["name"] for one in plain["resources"]]
+    assert SECRET not in json.dumps(made)
+
+
+def test_what_is_wrong_with_an_object_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = MADE.replace('{"currency": "EUR"}', '{"currency": pulumi.Output.secret("EUR")}')
+    monkeypatch.chdir(write(tmp_path, {**PROJECT, "stacks/__main__.py": wrong}))
+    result = run("plan", ".")
+    assert "error: the program: ConfigMap shop/storefront: data.currency: is secret" in result.stderr
+    assert "hint: put it into the data of a Secret" in result.stderr
+    assert (result.exit_code, result.stdout) == (1, "")

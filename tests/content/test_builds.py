@@ -73,6 +73,15 @@ def test_a_chart_is_rendered_with_all_its_settings(tools: StandIns) -> None:
     assert json.loads((tools.folder / "given").read_text()) == {"image": {"tag": "2.0"}, "replicas": 3}
 
 
+@pytest.mark.parametrize("text", ["", "name: [", "- shop", "name: 3", "name: ''", "version: 1.0.0"])
+def test_of_a_chart_that_is_none_helm_says_so(tools: StandIns, text: str) -> None:
+    tools.add("helm", "echo 'Error: no chart' >&2; exit 1")
+    write({"shop/Chart.yaml": text})
+    (problem,) = refused("shop")
+    assert "helm ended with exit status 1: Error: no chart" in problem
+    assert tools.calls[-3:] == ["--", "release", "./shop"]
+
+
 def test_a_chart_that_is_a_source_itself_has_its_own_name(tools: StandIns) -> None:
     tools.printing("helm", rendered("shop", [("templates/prices.yaml", MAP)]))
     write({"chart/Chart.yaml": "name: shop", "more.yaml": MAP.replace("prices", "more")})

@@ -225,6 +225,15 @@ def test_a_kustomization_comes_out_as_it_would_be_applied(
 
 
 @KUSTOMIZE
+def test_links_lead_nowhere() -> None:
+    write(OVERLAY | {"secret.yaml": OVERLAY["base/web.yaml"]})
+    Path("base/web.yaml").unlink()
+    Path("base/web.yaml").symlink_to("../secret.yaml")
+    with pytest.raises(FleetError, match=r"security; file .* is not in or below"):
+        load("overlays/prod")
+
+
+@KUSTOMIZE
 @pytest.mark.parametrize(
     "field",
     [

@@ -15,6 +15,7 @@ import pulumi
 from fleet_components.cli.planning.project import Project
 from fleet_components.cli.planning.settings import Settings
 from fleet_components.components.refusal import RefusedPlanError
+from fleet_components.model.manifest import PROGRAM
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.fleet_plan import FleetPlan
 
@@ -80,7 +81,7 @@ def located(problem: Problem, project: Project, settings: Settings) -> Problem:
     if not problem.file and problem.path and f"fleet:{problem.path[0]}" in settings.values:
         field = ("config", f"fleet:{problem.path[0]}", *problem.path[1:])
         return settings.file.problem(problem.what, field, problem.hint)
-    if problem.file and not Path(problem.file).is_absolute():
+    if problem.file and problem.file != PROGRAM.file and not Path(problem.file).is_absolute():
         return attrs.evolve(problem, file=os.path.relpath(project.folder / problem.file))
     if problem.subject.startswith("member "):
         return attrs.evolve(problem, file=problem.file or str(settings.file.path))
