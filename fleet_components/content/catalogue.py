@@ -81,7 +81,7 @@ class Catalogue:
         chosen = spaces.values() if namespace is None else [spaces.get(namespace, {})]
         named = ([space[name]] if name in space else [] for space in chosen) if name else (s.values() for s in chosen)
         found = (manifest for manifests in named for manifest in manifests)
-        return tuple(one for one in found if labels is None or labels.matches(_labels(one)))
+        return tuple(one for one in found if labels is None or labels.matches(labels_of(one)))
 
     def contents(self, namespace: str) -> tuple[Manifest, ...]:
         """The objects in a namespace."""
@@ -131,7 +131,8 @@ class Catalogue:
         return {namespace: tuple(manifests) for namespace, manifests in index.items()}
 
 
-def _labels(manifest: Manifest) -> Mapping[str, str]:
+def labels_of(manifest: Manifest) -> Mapping[str, str]:
+    """The labels of an object, with the one that the API server gives to a namespace."""
     is_namespace = (manifest.api_version, manifest.kind) == ("v1", "Namespace")
     return {**manifest.labels, NAME_LABEL: manifest.name} if is_namespace else manifest.labels
 

@@ -26,7 +26,8 @@ from fleet_components.model.placement import Placement, ResourceSelector
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.model.selector import LabelSelector
 
-_HUB_NAMESPACES = (DEFAULT_NAMESPACE, "kube-node-lease", "kube-public", "kube-system")
+HUB_NAMESPACES = (DEFAULT_NAMESPACE, "kube-node-lease", "kube-public", "kube-system")
+"""The namespaces that every cluster has."""
 _WITH_SELECTORS = "NamespaceWithResourceSelectors"
 _OLD_ENVELOPE = "kubernetes-fleet.io/envelope-configmap"
 _USE_CRP = "use a ClusterResourcePlacement"
@@ -179,7 +180,7 @@ class _Selecting:
             return [selector.name]
         labels = selector.label_selector or LabelSelector()
         written = {manifest.name for manifest in self.catalogue.find("", "Namespace", labels=labels)}
-        return sorted(written | {name for name in _HUB_NAMESPACES if labels.matches({NAME_LABEL: name})})
+        return sorted(written | {name for name in HUB_NAMESPACES if labels.matches({NAME_LABEL: name})})
 
     def namespace(self, name: str) -> list[Manifest]:
         """A namespace and what is in it."""

@@ -47,6 +47,11 @@ class Problem:
         return ": ".join(parts) + (f" ({self.hint})" if self.hint else "")
 
 
+def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """The problems by file and line, each once; those of no file come last."""
+    return tuple(sorted(dict.fromkeys(problems), key=lambda one: (not one.file, one.file, one.line or 0)))
+
+
 class FleetError(Exception):
     """Input that cannot be worked with; carries every problem found, not just the first.
 

@@ -9,7 +9,7 @@ import attrs
 
 from fleet_components.content.stamp import manager_of
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.problem import FleetError, Problem, in_order
 from fleet_components.plan import names
 from fleet_components.plan.departures import Coverage, departures, replacements, swept, undone
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -24,6 +24,7 @@ from fleet_components.plan.past import DECLARED, LOST, Past, Standing
 from fleet_components.plan.refusals import refusals
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided, Subject
+from fleet_components.plan.unmatched import unmatched
 
 
 def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
@@ -57,6 +58,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     leaving = tuple(departures(past, coverage, members, options.lost))
     keep = options.settings.keep_cluster_resources
     unrecorded = (*swept(past, coverage, reached), *undone(past, coverage, inventory, keep=keep))
+    matchless = unmatched(source, templates, subjects, inventory)
     plan = FleetPlan(
         options=options,
         past=past,
@@ -64,7 +66,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         subjects=subjects,
         departures=(*leaving, *unrecorded),
         replacements=tuple(replacements(subjects, past)),
-        warnings=(*source.warnings, *passed_over(source, options.pass_over), *vain, *templates.warnings),
+        warnings=in_order((*source.warnings, *passed_over(source, options.pass_over), *vain, *matchless)),
         waiting=templates.waiting,
         held=held_fields(source.policies),
         members=members,

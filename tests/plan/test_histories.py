@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -185,7 +186,7 @@ def alike(directory: FleetPlan, seen: Seen) -> None:
     assert seen.plan is not None, seen.run.error
     program = seen.plan
     assert list(map(refusal, directory.refused)) == list(map(refusal, program.refused))
-    assert list(map(str, directory.warnings)) == list(map(str, program.warnings))
+    assert list(map(warning, directory.warnings)) == list(map(warning, program.warnings))
     assert directory.departures == program.departures
     assert directory.replacements == program.replacements
     assert (directory.gone, directory.members_gone) == (program.gone, program.members_gone)
@@ -200,6 +201,11 @@ def alike(directory: FleetPlan, seen: Seen) -> None:
 def refusal(problem: Problem) -> tuple[str, str, str]:
     """What is refused, with the token; how it is given is told in the words of each door."""
     return problem.subject, problem.what, problem.hint[-8:]
+
+
+def warning(problem: Problem) -> Problem:
+    """What is warned of; each door has its own copy of the file."""
+    return attrs.evolve(problem, file=Path(problem.file).name)
 
 
 def promises(stack: Stack, seen: Seen) -> set[Any]:

@@ -60,25 +60,31 @@ class TemplateWorkload:
     unhealthy: Mapping[str, datetime | None] = attrs.field(factory=dict)
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Templates:
     """The templates of a source, those first that others need nothing from.
 
     Attributes:
         workloads: the templates; what needs another one comes before it.
         policies: the policies, and how the control plane would be set up.
-        waiting: what no policy has, with a digest: a policy that comes later may leave it until it changes.
-        warnings: what is passed over.
+        unclaimed: the objects that nobody has, neither a policy nor a placement.
+        waiting: the same with a digest each, where policies have a part: one that comes later may leave an object
+            until it changes.
         problems: what cannot be carried out.
         refused: objects that both systems claim.
     """
 
     workloads: tuple[TemplateWorkload, ...]
     policies: Policies
+    unclaimed: tuple[Manifest, ...]
     waiting: Mapping[str, str]
-    warnings: tuple[Problem, ...] = ()
     problems: tuple[Problem, ...] = ()
     refused: tuple[Problem, ...] = ()
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """The keys of the templates."""
+        return frozenset(workload.key for workload in self.workloads)
 
     def subject(
         self, workload: TemplateWorkload, inventory: Inventory, past: Past, options: Options, needs: Needs
@@ -122,8 +128,8 @@ def templates_of(source: Source, placed: Iterable[Workload], known: Collection[s
     return Templates(
         reader.workloads(),
         Policies(reader.propagation, reader.overrides, source.settings),
+        reader.unclaimed,
         reader.waiting(),
-        tuple(reader.not_found()),
         tuple(reader.not_carried_out()),
         tuple(reader.claimed_twice()),
     )
@@ -135,6 +141,14 @@ def template_name(manifest: Manifest) -> str:
     if (manifest.group, kind) not in BUILT_IN and manifest.group:
         kind = f"{kind}.{manifest.group}"
     return "/".join(part for part in (manifest.namespace, kind, manifest.name) if part)
+
+
+def rebalanced(policies: Iterable[Manifest]) -> Iterator[tuple[Manifest, int, ObjectKey]]:
+    """The objects that are to be placed anew: each rebalancer, the place in its list, and the object."""
+    for rebalancer in (m for m in policies if m.kind == REBALANCER):
+        for index, asked in enumerate(rebalancer.data["spec"].get("workloads") or ()):
+            group = asked["apiVersion"].rpartition("/")[0]
+            yield rebalancer, index, ObjectKey(group, asked["kind"], asked.get("namespace") or "", asked["name"])
 
 
 @attrs.frozen(slots=False)
@@ -222,19 +236,23 @@ class _Reader:
         ]
         return tuple(sorted(found, key=lambda one: (one.key in self.namespaces, one.key in self.dependencies, one.key)))
 
+    @cached_property
+    def unclaimed(self) -> tuple[Manifest, ...]:
+        """What nobody has."""
+        taken = {*self.own, *self.dependencies, *self.namespaces}
+        return tuple(m for key, m in self.objects.items() if key not in taken and m.key not in self.brought)
+
     def waiting(self) -> dict[str, str]:
         """What nobody has; nothing waits in a fleet that Karmada's policies have no part in."""
         if self.placed and not self.propagation:
             return {}
-        taken = {*self.own, *self.dependencies, *self.namespaces}
-        left = ((key, m) for key, m in self.objects.items() if key not in taken and m.key not in self.brought)
-        return {key: digest((manifest.data,)) for key, manifest in left}
+        return {template_name(manifest): digest((manifest.data,)) for manifest in self.unclaimed}
 
     @cached_property
     def rebalances(self) -> dict[ObjectKey, frozenset[str]]:
         """The rebalances by the object that they name."""
         found: dict[ObjectKey, frozenset[str]] = {}
-        for rebalancer, _, key in self._rebalanced():
+        for rebalancer, _, key in rebalanced(self.source.policies):
             found[key] = found.get(key, frozenset()) | {rebalancer.name}
         return found
 
@@ -253,28 +271,12 @@ class _Reader:
             if placement is not None:
                 yield manifest.problem(f"is claimed by {placement} and by {self._claimant(key)}", (), _TWICE)
 
-    def not_found(self) -> Iterator[Problem]:
-        """Rebalances of objects, and observations of them, that are not there: what they were for may have gone."""
-        for rebalancer, index, key in self._rebalanced():
-            if self.source.catalogue.get(key) is None:
-                yield rebalancer.problem(f"there is no {key}", ("spec", "workloads", index), "take it out")
-        for health in self.source.health:
-            for position, application in enumerate(health.unhealthy):
-                if self.source.catalogue.get(application.key) is None:
-                    yield health.problem(position, f"there is no {application.key}", "name", "take it out")
-
     def _claimant(self, key: str) -> str:
         policy = best_policy(self.objects[key], self.matching.get(key, ()))
         if policy:
             return f"{policy.key.kind} {policy.key}"
         parents = self.dependencies.get(key)
         return f"{min(parents)}, which takes it along" if parents else "a Karmada policy that left it standing"
-
-    def _rebalanced(self) -> Iterator[tuple[Manifest, int, ObjectKey]]:
-        for rebalancer in (m for m in self.source.policies if m.kind == REBALANCER):
-            for index, asked in enumerate(rebalancer.data["spec"].get("workloads") or ()):
-                group = asked["apiVersion"].rpartition("/")[0]
-                yield rebalancer, index, ObjectKey(group, asked["kind"], asked.get("namespace") or "", asked["name"])
 
     def _meant(self, dependency: Dependency) -> Iterable[str]:
         return (key for key, manifest in self._of_kind(dependency.kind) if dependency.matches(manifest))

@@ -20,7 +20,7 @@ def matching(inventory: Inventory, affinity: ClusterAffinity) -> Mask:
         return 0
     matched = inventory.matching(affinity.label_selector)
     for requirement in fields.match_expressions:
-        matched &= _meeting(inventory, requirement)
+        matched &= meeting_field(inventory, requirement)
     if affinity.cluster_names:
         matched &= inventory.mask_of_names(affinity.cluster_names)
     return matched & ~inventory.mask_of_names(affinity.exclude) if affinity.exclude else matched
@@ -41,7 +41,8 @@ def providers(inventory: Inventory) -> Mapping[str, Mask]:
     return inventory.grouped("provider", lambda cluster: filter(None, [cluster.provider]))
 
 
-_FIELDS = {_ZONE: zones, "region": regions, "provider": providers}
+FIELDS = {_ZONE: zones, "region": regions, "provider": providers}
+"""The members by the values of each field that can be asked for."""
 
 
 def _single_valued(fields: FieldSelector) -> list[Requirement]:
@@ -49,6 +50,7 @@ def _single_valued(fields: FieldSelector) -> list[Requirement]:
     return [requirement for requirement in fields.match_expressions if requirement.key != _ZONE]
 
 
-def _meeting(inventory: Inventory, requirement: Requirement) -> Mask:
-    domains = _FIELDS[requirement.key](inventory) if requirement.key in _FIELDS else {}
+def meeting_field(inventory: Inventory, requirement: Requirement) -> Mask:
+    """The members that meet one expression of a field selector."""
+    domains = FIELDS[requirement.key](inventory) if requirement.key in FIELDS else {}
     return inventory.meeting(requirement, domains)

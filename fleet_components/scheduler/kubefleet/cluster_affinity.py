@@ -39,7 +39,7 @@ class ClusterAffinity:
         matched, open_ = 0, candidates
         for term in state.policy.required_terms:
             # What is wrong with a term or a property fails the cycle only if a member reaches it.
-            matched |= _matching_term(state.inventory, term, open_)
+            matched |= matching_term(state.inventory, term, open_)
             open_ &= ~matched
         return matched
 
@@ -73,7 +73,12 @@ def _weighted(state: CycleState) -> list[PreferredClusterSelector]:
     return [term for term in state.policy.preferred_terms if term.weight]
 
 
-def _matching_term(inventory: Inventory, term: ClusterSelectorTerm, candidates: Mask) -> Mask:
+def matching_term(inventory: Inventory, term: ClusterSelectorTerm, candidates: Mask) -> Mask:
+    """The candidates that a required term matches.
+
+    Raises:
+        SchedulingError: what is asked for, or what a candidate says of itself, is no quantity.
+    """
     if not candidates:
         return 0
     if error := _selector_error(term.label_selector):

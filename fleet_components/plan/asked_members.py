@@ -1,0 +1,199 @@
+"""What policies ask of the members in vain: names, labels, fields and properties that none of them has.
+
+Both systems take all of it without a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import attrs
+
+from fleet_components.model import mask as masks
+from fleet_components.model.cluster import Cluster
+from fleet_components.model.inventory import RESOURCE_PREFIX, Inventory
+from fleet_components.model.karmada import ClusterAffinity, FieldSelector
+from fleet_components.model.mask import Mask
+from fleet_components.model.placement import ClusterSelectorTerm, PropertyRequirement, PropertySelector
+from fleet_components.model.problem import FieldPath
+from fleet_components.model.selector import LabelSelector, Requirement
+from fleet_components.model.text import few
+from fleet_components.plan.told import Vain, located, meant, values, values_of_label
+from fleet_components.scheduler.explain import show_requirement
+from fleet_components.scheduler.framework import SchedulingError
+from fleet_components.scheduler.karmada.affinity import FIELDS, matching, meeting_field
+from fleet_components.scheduler.kubefleet.cluster_affinity import matching_term
+
+_DECLARE = {
+    "provider": "declare spec.provider",
+    "region": "declare spec.region, or the label topology.kubernetes.io/region",
+    "zone": "declare spec.zones, or the label topology.kubernetes.io/zone",
+}
+_USAGE = {"total": "capacity", "allocatable": "allocatable", "available": "available"}
+_SHOWN = 3
+Asked = tuple[FieldPath, Requirement, Mask]
+"""A field, what it requires, and the members that meet it."""
+
+
+@attrs.frozen
+class AskedMembers:
+    """The members, asked for by policies. A fleet without any has no answer: that is told elsewhere.
+
+    Attributes:
+        inventory: the members.
+        lost: those that are marked lost.
+    """
+
+    inventory: Inventory
+    lost: Inventory
+
+    @classmethod
+    def of(cls, declared: Iterable[Cluster], inventory: Inventory) -> AskedMembers:
+        """The members that are declared; those that are not scheduled on are marked lost."""
+        return cls(inventory, Inventory(one for one in declared if inventory.position(one.name) is None))
+
+    def named(self, path: FieldPath, names: Iterable[str]) -> Iterator[Vain]:
+        """A list of names."""
+        for index, name in enumerate(names):
+            yield from self.one((*path, index), name)
+
+    def one(self, path: FieldPath, name: str) -> Iterator[Vain]:
+        """A name."""
+        if self.lost.position(name) is not None:
+            yield Vain(path, f'member "{name}" is marked lost', "nothing goes there until it is back")
+        elif self.inventory.position(name) is None:
+            known = (*self.inventory.names, *self.lost.names)
+            yield Vain(path, f'there is no member "{name}"', meant(name, known, "the members are"))
+
+    def labelled(self, path: FieldPath, selector: LabelSelector | None) -> Iterator[Vain]:
+        """A label selector."""
+        if selector is None or not self.inventory:
+            return
+        if selector.error:
+            yield Vain(path, f"selects no member: {selector.error}")
+        elif not self.inventory.matching(selector):
+            domains = self.inventory.domains
+            asked = [(at, one, self.inventory.meeting(one, domains(one.key))) for at, one in located(path, selector)]
+            yield from self._unmet(path, asked, self.lost.matching(selector), self._values_of_label)
+
+    def fielded(self, path: FieldPath, selector: FieldSelector | None) -> Iterator[Vain]:
+        """A field selector of Karmada: by provider, region and zone."""
+        affinity = ClusterAffinity(field_selector=selector)
+        if selector is None or not self.inventory or matching(self.inventory, affinity):
+            return
+        expressions = [((*path, "matchExpressions", n), one) for n, one in enumerate(selector.match_expressions)]
+        if wrong := [(at, one) for at, one in expressions if one.error]:
+            yield from (Vain(at, f"selects no member: {one.error}") for at, one in wrong)
+            return
+        asked = [(at, one, meeting_field(self.inventory, one)) for at, one in expressions]
+        yield from self._unmet(path, asked, matching(self.lost, affinity), self._values_of_field)
+
+    def affinity(self, path: FieldPath, affinity: ClusterAffinity | None) -> Iterator[Vain]:
+        """An affinity of Karmada: each part of it, or else all of them together."""
+        if affinity is None:
+            return
+        found = [
+            *self.named((*path, "clusterNames"), affinity.cluster_names),
+            *self.named((*path, "exclude"), affinity.exclude),
+            *self.labelled((*path, "labelSelector"), affinity.label_selector),
+            *self.fielded((*path, "fieldSelector"), affinity.field_selector),
+        ]
+        yield from found
+        if not found and self.inventory and not matching(self.inventory, affinity):
+            yield Vain(path, "selects no member", "each part of it does, but not all of them together")
+
+    def term(self, path: FieldPath, term: ClusterSelectorTerm) -> Iterator[Vain]:
+        """A required term of KubeFleet: its labels, each of its properties, or else all of them together."""
+        expressions = term.property_selector.match_expressions if term.property_selector else ()
+        at = (*path, "propertySelector", "matchExpressions")
+        found = list(self.labelled((*path, "labelSelector"), term.label_selector))
+        for index, expression in enumerate(expressions):
+            found += self._expression((*at, index), expression)
+        yield from found
+        if not found and self._meets(term) is False:
+            yield Vain(path, "no member matches", "each part of it some member does, but no member all of them")
+
+    def property(self, path: FieldPath, name: str) -> Iterator[Vain]:
+        """A property."""
+        column = self.inventory.property(name)
+        if column.present or column.errors or not self.inventory:
+            return
+        what = f'no member has the property "{name}"'
+        if gone := self.lost.property(name).present:
+            yield Vain(path, what, self._only_lost(gone))
+        else:
+            known = {known for cluster in self.inventory.clusters for known in _properties(cluster)}
+            yield Vain(path, what, meant(name, known, "they have"))
+
+    def label(self, path: FieldPath, key: str) -> Iterator[Vain]:
+        """The key of a label."""
+        if not self.inventory or self.inventory.domains(key):
+            return
+        what = f'no member has the label "{key}"'
+        if gone := self.lost.matching(LabelSelector({}, (Requirement(key, "Exists"),))):
+            yield Vain(path, what, self._only_lost(gone))
+        else:
+            known = {known for cluster in self.inventory.clusters for known in cluster.labels}
+            yield Vain(path, what, meant(key, known, "they have"))
+
+    def field(self, path: FieldPath, name: str) -> Iterator[Vain]:
+        """A field that Karmada spreads by: provider, region or zone."""
+        if self.inventory and name in FIELDS and not FIELDS[name](self.inventory):
+            yield Vain(path, f"no member has a {name}", _DECLARE[name])
+
+    def _unmet(
+        self, path: FieldPath, asked: Sequence[Asked], gone: Mask, instead: Callable[[str], str]
+    ) -> Iterator[Vain]:
+        """Why a selector matches no member: what none of them meets, or else all of it together."""
+        shown = {at: show_requirement(one) for at, one, _ in asked}
+        if gone:
+            yield Vain(path, f"no member has {', '.join(shown.values())}", self._only_lost(gone))
+            return
+        unmet = [(at, one) for at, one, members in asked if not members]
+        yield from (Vain(at, f"no member has {shown[at]}", instead(one.key)) for at, one in unmet)
+        if not unmet:
+            whose = [f"{shown[at]}: {self._few(members)}" for at, _, members in asked]
+            yield Vain(path, f"no member has all of {', '.join(shown.values())}", "; ".join(whose))
+
+    def _expression(self, path: FieldPath, expression: PropertyRequirement) -> Iterator[Vain]:
+        found = list(self.property((*path, "name"), expression.name))
+        yield from found
+        if not found and self._meets(ClusterSelectorTerm(None, PropertySelector((expression,)))) is False:
+            what = f"no member has {expression.name} {expression.operator} {', '.join(expression.values)}"
+            yield Vain(path, what, self._range(expression.name))
+
+    def _meets(self, term: ClusterSelectorTerm) -> bool | None:
+        """Whether a member meets a term; None where nobody can tell, and the scheduler says why."""
+        try:
+            return bool(matching_term(self.inventory, term, self.inventory.everything)) if self.inventory else None
+        except SchedulingError:
+            return None
+
+    def _range(self, name: str) -> str:
+        column = self.inventory.property(name)
+        pairs = zip(column.values, column.texts, strict=True)
+        known = sorted((value, text) for value, text in pairs if value is not None and text is not None)
+        least, most = known[0][1], known[-1][1]
+        return f"they have {least} to {most}" if least != most else f"they have {least}"
+
+    def _few(self, members: Mask) -> str:
+        return few([self.inventory.names[position] for position in masks.positions(members)], _SHOWN)
+
+    def _only_lost(self, gone: Mask) -> str:
+        names = [self.lost.names[position] for position in masks.positions(gone)]
+        return f"but for {few(names)}, marked lost"
+
+    def _values_of_label(self, key: str) -> str:
+        return values_of_label(key, [cluster.labels for cluster in self.inventory.clusters])
+
+    def _values_of_field(self, key: str) -> str:
+        domains = FIELDS[key](self.inventory) if key in FIELDS else {}
+        found = [value for value, members in domains.items() for _ in masks.positions(members)]
+        return values(key, found) if found else _DECLARE.get(key, "")
+
+
+def _properties(cluster: Cluster) -> Iterator[str]:
+    """The names of the properties that a member has, those of its resources among them."""
+    yield from cluster.properties
+    for prefix, field in _USAGE.items():
+        yield from (f"{RESOURCE_PREFIX}{prefix}-{resource}" for resource in getattr(cluster.usage, field))

@@ -1,0 +1,124 @@
+"""What Karmada's objects ask for in vain. A control plane takes all of it without a word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fleet_components.model.karmada import (
+    CLUSTER_OVERRIDE,
+    CLUSTER_PROPAGATION,
+    OVERRIDE,
+    Placement,
+    PropagationPolicy,
+    ResourceSelector,
+)
+from fleet_components.model.karmada_override import OverridePolicy
+from fleet_components.model.manifest import ObjectKey
+from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.plan.asked_members import AskedMembers
+from fleet_components.plan.asked_objects import AskedObjects, Wanted
+from fleet_components.plan.karmada.templates import Templates, rebalanced, template_name
+from fleet_components.plan.source import Source
+from fleet_components.plan.told import Vain, meant, problems_of
+
+_PLACEMENT: FieldPath = ("spec", "placement")
+
+
+def in_policies(templates: Templates, members: AskedMembers, objects: AskedObjects) -> Iterator[Problem]:
+    """What propagation and override policies ask for in vain."""
+    overrides = templates.policies.overrides
+    for policy in templates.policies.propagation:
+        yield from problems_of(policy.manifest, _of_objects(policy, objects))
+        yield from problems_of(policy.manifest, _of_placement(policy.spec.placement, members))
+        suspended = policy.spec.suspension.dispatching_on_clusters.cluster_names
+        path = ("spec", "suspension", "dispatchingOnClusters", "clusterNames")
+        yield from problems_of(policy.manifest, members.named(path, suspended))
+        yield from problems_of(policy.manifest, _of_overrides(policy, overrides))
+    for override in overrides:
+        yield from problems_of(override.manifest, _of_objects(override, objects))
+        yield from problems_of(override.manifest, _of_rules(override, members))
+
+
+def in_requests(
+    source: Source, templates: Templates, members: AskedMembers, objects: AskedObjects
+) -> Iterator[Problem]:
+    """Rebalances of objects, and observations of them, that are not there: what they were for may have gone."""
+    for rebalancer, index, key in rebalanced(source.policies):
+        yield from problems_of(rebalancer, _of_template(("spec", "workloads", index), key, templates, objects))
+    for health in source.health:
+        for index, seen in enumerate(health.unhealthy):
+            path: FieldPath = ("spec", "unhealthy", index)
+            yield from problems_of(health.manifest, _of_template((*path, "name"), seen.key, templates, objects))
+            yield from problems_of(health.manifest, members.one((*path, "cluster"), seen.cluster))
+
+
+def _of_objects(policy: PropagationPolicy | OverridePolicy, objects: AskedObjects) -> Iterator[Vain]:
+    wanted = [_wanted(selector) for selector in policy.spec.resource_selectors]
+    if policy.key.namespace and not objects.catalogue.contents(policy.key.namespace):
+        yield Vain(("metadata", "namespace"), *objects.nothing_in(policy.key.namespace, wanted))
+        return
+    for index, one in enumerate(wanted):
+        path: FieldPath = ("spec", "resourceSelectors", index)
+        if one.namespace and not objects.catalogue.contents(one.namespace):
+            yield Vain((*path, "namespace"), *objects.nothing_in(one.namespace, (one,)))
+        elif not any(objects.found(one)):
+            yield Vain((*path, "name") if one.name else path, *objects.missing(one))
+
+
+def _wanted(selector: ResourceSelector) -> Wanted:
+    group, _, version = selector.api_version.rpartition("/")
+    return Wanted(
+        group=group,
+        version=version,
+        kind=selector.kind,
+        namespace=selector.namespace,
+        name=selector.name,
+        labels=selector.label_selector,
+    )
+
+
+def _of_placement(placement: Placement, members: AskedMembers) -> Iterator[Vain]:
+    yield from members.affinity((*_PLACEMENT, "clusterAffinity"), placement.cluster_affinity)
+    for index, group in enumerate(placement.cluster_affinities):
+        path: FieldPath = (*_PLACEMENT, "clusterAffinities", index)
+        yield from members.affinity(path, group)
+        for place, overflow in enumerate(group.overflow_affinities):
+            yield from members.affinity((*path, "overflowAffinities", place), overflow)
+    for index, constraint in enumerate(placement.spread_constraints):
+        path = (*_PLACEMENT, "spreadConstraints", index)
+        yield from members.field((*path, "spreadByField"), constraint.spread_by_field)
+        if constraint.spread_by_label:
+            yield from members.label((*path, "spreadByLabel"), constraint.spread_by_label)
+    scheduling = placement.replica_scheduling
+    preference = scheduling.weight_preference if scheduling else None
+    for index, rule in enumerate(preference.static_weight_list if preference else ()):
+        path = (*_PLACEMENT, "replicaScheduling", "weightPreference", "staticWeightList", index, "targetCluster")
+        yield from members.affinity(path, rule.target_cluster)
+
+
+def _of_overrides(policy: PropagationPolicy, overrides: Sequence[OverridePolicy]) -> Iterator[Vain]:
+    """The override policies that it waits for, of its own namespace or cluster-wide as it is itself."""
+    kind = CLUSTER_OVERRIDE if policy.key.kind == CLUSTER_PROPAGATION else OVERRIDE
+    known = [o.key.name for o in overrides if (o.key.kind, o.key.namespace) == (kind, policy.key.namespace)]
+    for index, name in enumerate(policy.spec.dependent_overrides):
+        if name not in known:
+            hint = f"what it selects waits for it; {meant(name, known, 'there is')}"
+            yield Vain(("spec", "dependentOverrides", index), f'there is no {kind} "{name}"', hint)
+
+
+def _of_rules(override: OverridePolicy, members: AskedMembers) -> Iterator[Vain]:
+    """The members of each rule; the former form is one rule."""
+    for index, rule in enumerate(override.spec.override_rules):
+        yield from members.affinity(("spec", "overrideRules", index, "targetCluster"), rule.target_cluster)
+    if not override.spec.override_rules:
+        yield from members.affinity(("spec", "targetCluster"), override.spec.target_cluster)
+
+
+def _of_template(path: FieldPath, key: ObjectKey, templates: Templates, objects: AskedObjects) -> Iterator[Vain]:
+    manifest = objects.catalogue.get(key)
+    if manifest is None:
+        wanted = Wanted(group=key.group, kind=key.kind, namespace=key.namespace, name=key.name)
+        near = objects.near(wanted)
+        yield Vain(path, f"there is no {key}", f"{near} else take it out" if near else "take it out")
+    elif template_name(manifest) not in templates.keys:
+        yield Vain(path, f"no policy of Karmada has {key}", "take it out, or select the object")

@@ -1,0 +1,149 @@
+"""What KubeFleet's objects ask for in vain. A hub takes all of it without a word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fleet_components.content.catalogue import DEFAULT_NAMESPACE
+from fleet_components.model.codec import decode
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.memory import UNSCHEDULED
+from fleet_components.model.placement import Placement, PlacementPolicy, ResourceSelector
+from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.model.selector import LabelSelector
+from fleet_components.model.text import few
+from fleet_components.plan.asked_members import AskedMembers
+from fleet_components.plan.asked_objects import AskedObjects, Wanted
+from fleet_components.plan.kubefleet.subject import PlacementSubject
+from fleet_components.plan.source import Source, Workload
+from fleet_components.plan.subject import Decided
+from fleet_components.plan.told import Vain, meant, problems_of
+from fleet_components.rollout.strategy import External
+
+_PLACED_BY = {"ClusterStagedUpdateRun": "ClusterResourcePlacement", "StagedUpdateRun": "ResourcePlacement"}
+_STRATEGIES = ("ClusterStagedUpdateStrategy", "StagedUpdateStrategy")
+_POLICY: FieldPath = ("spec", "policy")
+_AFFINITY: FieldPath = (*_POLICY, "affinity", "clusterAffinity")
+_STAGES: FieldPath = ("spec", "stages")
+
+
+def in_placement(
+    policy: Manifest, workload: Workload, members: AskedMembers, objects: AskedObjects
+) -> Iterator[Problem]:
+    """What a placement asks for in vain.
+
+    Args:
+        policy: the placement as it is written.
+        workload: the placement with what it selects.
+        members: the members.
+        objects: the objects of the source.
+    """
+    yield from problems_of(policy, _of_objects(workload, objects))
+    yield from problems_of(policy, _of_members(workload.placement.spec.policy or PlacementPolicy(), members))
+
+
+def in_runs(source: Source, members: AskedMembers) -> Iterator[Problem]:
+    """What update runs, and the strategies that they may follow, ask for in vain."""
+    for manifest in source.policies:
+        if manifest.kind in _PLACED_BY:
+            yield from problems_of(manifest, _of_run(manifest, source))
+        elif manifest.kind in _STRATEGIES:
+            for index, stage in enumerate(manifest.data["spec"].get("stages") or ()):
+                yield from problems_of(manifest, _of_stage((*_STAGES, index), stage, members))
+
+
+def skipped_stages(source: Source, decided: Decided, members: AskedMembers) -> Iterator[Problem]:
+    """The stages of an update run that none of the members of the placement is in: they are skipped."""
+    subject = decided.subject
+    if not isinstance(subject, PlacementSubject) or not isinstance(subject.strategy, External):
+        return
+    run, bindings = subject.strategy.run, decided.record.memory.bindings
+    picked = sorted(name for name, binding in bindings.items() if binding.state != UNSCHEDULED)
+    if run is None or not picked:
+        return
+    namespace, _, name = run.strategy.rpartition("/")
+    strategy = source.policy(_STRATEGIES[bool(namespace)], namespace, name)
+    theirs = members.inventory.mask_of_names(picked)
+    for index, stage in enumerate(run.stages):
+        if stage.selector is None or stage.selector.error:
+            continue
+        selected = members.inventory.matching(stage.selector)
+        if selected and not selected & theirs:
+            what = f"stage {stage.name} is skipped, with its tasks: none of the members of {subject.name} is in it"
+            yield strategy.problem(what, (*_STAGES, index, "labelSelector"), f"they are: {few(picked)}")
+
+
+def _of_objects(workload: Workload, objects: AskedObjects) -> Iterator[Vain]:
+    """The selectors that find no object, but for those of which the selection itself says why."""
+    placement, selection = workload.placement, workload.selection
+    wanted = list(_wanted(placement))
+    if placement.namespace and not objects.catalogue.contents(placement.namespace):
+        yield Vain(("metadata", "namespace"), *objects.nothing_in(placement.namespace, wanted))
+        return
+    said = {warning.path for warning in selection.warnings}
+    for index, one in enumerate(wanted):
+        path: FieldPath = ("spec", "resourceSelectors", index)
+        if selection.brought[index] or path in said or any(objects.found(one)):
+            continue
+        at = (*path, "name") if one.name else path
+        yield Vain(at, *(objects.nothing_in(DEFAULT_NAMESPACE, ()) if _is_default(one) else objects.missing(one)))
+
+
+def _wanted(placement: Placement) -> Iterator[Wanted]:
+    """What the selectors select; beside a namespace that is selected in part they select in it."""
+    selectors = placement.spec.resource_selectors
+    partly = [one.name for one in selectors if one.selection_scope == "NamespaceWithResourceSelectors"]
+    inner = placement.namespace or next(iter(partly), "")
+    for one in selectors:
+        yield Wanted(
+            group=one.group,
+            kind=one.kind,
+            namespace="" if _is_namespace(one) else inner,
+            name=one.name,
+            labels=one.label_selector,
+        )
+
+
+def _is_namespace(selector: ResourceSelector | Wanted) -> bool:
+    return (selector.group, selector.kind) == ("", "Namespace")
+
+
+def _is_default(wanted: Wanted) -> bool:
+    """Whether it is the namespace that every hub has, written down or not."""
+    return _is_namespace(wanted) and wanted.name == DEFAULT_NAMESPACE
+
+
+def _of_members(policy: PlacementPolicy, members: AskedMembers) -> Iterator[Vain]:
+    yield from members.named((*_POLICY, "clusterNames"), policy.cluster_names)
+    required = (*_AFFINITY, "requiredDuringSchedulingIgnoredDuringExecution", "clusterSelectorTerms")
+    for index, term in enumerate(policy.required_terms):
+        yield from members.term((*required, index), term)
+    preferred = (*_AFFINITY, "preferredDuringSchedulingIgnoredDuringExecution")
+    for index, weighted in enumerate(policy.preferred_terms):
+        path, preference = (*preferred, index, "preference"), weighted.preference
+        yield from members.labelled((*path, "labelSelector"), preference.label_selector)
+        if preference.property_sorter:
+            yield from members.property((*path, "propertySorter", "name"), preference.property_sorter.name)
+    for index, constraint in enumerate(policy.topology_spread_constraints):
+        yield from members.label((*_POLICY, "topologySpreadConstraints", index, "topologyKey"), constraint.topology_key)
+
+
+def _of_run(run: Manifest, source: Source) -> Iterator[Vain]:
+    """The placement that it is for, which must leave its rollout to such runs."""
+    kind, name, path = _PLACED_BY[run.kind], run.data["spec"].get("placementName", ""), ("spec", "placementName")
+    known = {one.name: one for one in source.placements if (one.kind, one.namespace) == (kind, run.namespace)}
+    if name not in known:
+        yield Vain(path, f'there is no {kind} "{name}"', meant(name, known, "there is"))
+    elif known[name].spec.strategy.type != "External":
+        what = f"{kind} {known[name].key} does not leave its rollout to update runs, so this one does nothing"
+        yield Vain(path, what, "write strategy: {type: External} there, or take the run out")
+
+
+def _of_stage(path: FieldPath, stage: Mapping[str, Any], members: AskedMembers) -> Iterator[Vain]:
+    if stage.get("labelSelector") is None:
+        yield Vain(path, f"stage {stage['name']} selects no member", "write labelSelector: {} for all of them")
+    else:
+        yield from members.labelled((*path, "labelSelector"), decode(LabelSelector, stage["labelSelector"]))
+    if key := stage.get("sortingLabelKey"):
+        yield from members.label((*path, "sortingLabelKey"), key)
