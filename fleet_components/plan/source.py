@@ -141,6 +141,10 @@ class Source:
         return read_update_run(run, strategy)
 
 
+Given = str | Path | Sequence[str | Path] | Source
+"""What a fleet may be told to be made of: a source, or where one is to be read."""
+
+
 def read_source(*paths: str | Path) -> Source:
     """Read a fleet from files and directories of YAML.
 
@@ -148,6 +152,20 @@ def read_source(*paths: str | Path) -> Source:
         FleetError: anything that cannot be read, or that the real API servers would refuse; all problems at once.
     """
     return source_of(load(*paths))
+
+
+def source_from(given: Given) -> Source:
+    """A source as it is, or what a path or several lead to.
+
+    Raises:
+        FleetError: as for :func:`read_source`, or there is no path.
+    """
+    if isinstance(given, Source):
+        return given
+    paths = [given] if isinstance(given, str | Path) else list(given)
+    if not paths or "" in paths:
+        raise FleetError([Problem("names no file and no directory", ("source",), 'for example "fleet/"')])
+    return read_source(*paths)
 
 
 def source_of(manifests: Iterable[Manifest]) -> Source:
