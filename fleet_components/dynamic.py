@@ -144,7 +144,13 @@ class Template(_Subject, module="fleet", name="Template"):
 
 
 class Binding(Resource, module="fleet", name="Binding"):
-    """What was done: registered after the objects of a cluster stand, with the revision that it runs."""
+    """What was done: registered after the objects of a cluster stand, with the revision that it runs.
+
+    Attributes:
+        revision: the revision.
+    """
+
+    revision: pulumi.Output[int]
 
     def __init__(self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(BindingProvider(), name, dict(props), opts)

@@ -58,16 +58,24 @@ class DeliveryArgs:
 class SubjectDelivery(pulumi.ComponentResource):
     """A placement or template.
 
+    What depends on it (``depends_on=[placement]``) waits for the objects and bindings of all waves. It does not wait
+    for what this update does not do: a member that is held keeps what it has, and what leaves a member is deleted at
+    the end of the update. See "What waits for a fleet" in ``docs/delivery.md``.
+
     Attributes:
+        delivered: by member name, the revision that runs there: known once every object of every wave stands; in a
+            preview at once, as it is planned. A member that is held has the revision that it keeps; one that is left
+            has none, though its objects go later.
         decisions: by member name: rank, wave and revision; of a template revision and replicas.
         decided: what was decided and why, known at once.
         bindings: by member name, what stands once all objects of the member stand.
         last: the bindings of the last wave, behind all others.
     """
 
+    delivered: pulumi.Output[Mapping[str, int]]
     decisions: pulumi.Output[Mapping[str, Mapping[str, int]]]
     decided: Decided
-    bindings: Mapping[str, pulumi.Resource]
+    bindings: Mapping[str, dynamic.Binding]
     last: Sequence[pulumi.Resource]
 
     def __init__(
@@ -85,6 +93,7 @@ class SubjectDelivery(pulumi.ComponentResource):
         decision = self._decide()
         self.decisions = decision.decisions
         self.bindings, self.last = self._deliver(decision, first)
+        self.delivered = self._delivered(decision)
         self._report()
         self.register_outputs({"decisions": self.decisions})
 
@@ -104,13 +113,13 @@ class SubjectDelivery(pulumi.ComponentResource):
 
     def _deliver(
         self, decision: pulumi.Resource, first: Sequence[SubjectDelivery]
-    ) -> tuple[dict[str, pulumi.Resource], Sequence[pulumi.Resource]]:
+    ) -> tuple[dict[str, dynamic.Binding], Sequence[pulumi.Resource]]:
         """Register the targets, wave by wave; nothing is registered when the decision is refused.
 
         Returns:
             The bindings by member, and those of the last wave, or the decision where there is none.
         """
-        bindings: dict[str, pulumi.Resource] = {}
+        bindings: dict[str, dynamic.Binding] = {}
         waits = {wave.number: wave.wait_seconds for wave in self.decided.outcome.rollout.waves}
         before: list[pulumi.Resource] = []
         seconds = 0
@@ -125,6 +134,16 @@ class SubjectDelivery(pulumi.ComponentResource):
             before = [bindings[cluster] for cluster in clusters]
             seconds = waits.get(number, 0)
         return bindings, before or [decision]
+
+    def _delivered(self, decision: pulumi.Resource) -> pulumi.Output[Mapping[str, int]]:
+        members = list(self.bindings)
+
+        def by_member(found: list[Any]) -> Mapping[str, int]:
+            return {member: int(revision) for member, revision in zip(members, found[1:], strict=True)}
+
+        # Where no member has it, it is delivered once that is decided.
+        revisions = [self.bindings[member].revision for member in members]
+        return pulumi.Output.all(decision.urn, *revisions).apply(by_member)
 
     def _target(self, cluster: str) -> TargetArgs:
         args, as_of = self._args, self._args.plan.options.as_of

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import attrs
 import pulumi
@@ -11,14 +13,15 @@ from fleet_components import dynamic
 from fleet_components.components.config import read_config
 from fleet_components.components.delivery import DeliveryArgs, SubjectDelivery
 from fleet_components.components.fleet_args import FleetArgs
+from fleet_components.components.fleet_options import read_options
 from fleet_components.components.former import Former
 from fleet_components.components.identification import Identification, identities_of
 from fleet_components.components.made import manifests_of
 from fleet_components.components.member import Member
 from fleet_components.components.past import read_past
 from fleet_components.components.provider import kubeconfig_key
-from fleet_components.components.providers import MemberProviders, identifier_of
-from fleet_components.components.refusal import RefusedPlanError, refusing
+from fleet_components.components.providers import MemberProviders
+from fleet_components.components.refusal import RefusedPlanError, expect, refusing
 from fleet_components.content.secret import redacted
 from fleet_components.model.azure.member_list import is_member_list
 from fleet_components.model.inventory import Inventory
@@ -35,7 +38,17 @@ from fleet_components.plan.options import Options, Settings
 class Fleet(pulumi.ComponentResource):
     """A fleet.
 
+    What depends on it (``depends_on=[fleet]``) waits for the objects and bindings of all waves of all placements and
+    templates. It does not wait for what this update does not do: a member that is held keeps what it has, and what
+    leaves a member is deleted at the end of the update. See "What waits for a fleet" in ``docs/delivery.md``.
+
+    Its resource options are ``parent``, ``depends_on``, ``aliases``, ``transforms``, ``transformations``,
+    ``provider`` and ``providers`` (not of Kubernetes) and ``protect`` (as :attr:`FleetArgs.protect`); others are
+    refused, with what to write instead.
+
     Attributes:
+        delivered: by key of placement and template, the revision that runs on each member: known once all of them are
+            delivered; in a preview at once, as it is planned.
         plan: what happens to every placement, template, member and object, and why; known at once.
         placements: the placements by key: name, or ``namespace/name``.
         templates: what Karmada's policies place, by key: ``namespace/Kind/name``.
@@ -46,20 +59,22 @@ class Fleet(pulumi.ComponentResource):
             nothing was registered.
     """
 
+    delivered: pulumi.Output[Mapping[str, Mapping[str, int]]]
     plan: FleetPlan
     placements: Mapping[str, SubjectDelivery]
     templates: Mapping[str, SubjectDelivery]
     inventory: Inventory
 
     def __init__(self, name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        expect(type(self), name, args, FleetArgs, opts)
         with refusing():
             args = attrs.evolve(args, source=args.source.with_objects(manifests_of(args.objects)), objects=())
+            options = read_options(opts)
             members = _members(name, args)
-            self.plan = _plan(name, args, members)
+            self.plan = _plan(name, args, members, options.former)
         self.inventory = self.plan.inventory
         former = Former(self.plan)
-        alias = former.alias(names.FLEET, name, former.fleet)
-        super().__init__(names.FLEET, name, {}, pulumi.ResourceOptions.merge(alias, opts))
+        super().__init__(names.FLEET, name, {}, pulumi.ResourceOptions.merge(former.component(), options.own))
         identification = Identification(name, members, self.plan, former, not args.render_to, self)
         providers = self._reach(name, args, identification)
         delivery = DeliveryArgs(
@@ -77,7 +92,9 @@ class Fleet(pulumi.ComponentResource):
         self._report()
         delivered = {**self.placements, **self.templates}
         last = [binding for one in delivered.values() for binding in one.last]
-        self._enroll(args, former, [*last, *(providers.declared() if not last else ())])
+        protect = args.protect if options.protect is None else options.protect
+        roster = self._enroll(former, [*last, *(providers.declared() if not last else ())], protect=protect)
+        self.delivered = _once(roster, {key: one.delivered for key, one in delivered.items()})
         self.register_outputs({key: one.decisions for key, one in delivered.items()})
 
     @classmethod
@@ -95,7 +112,7 @@ class Fleet(pulumi.ComponentResource):
             args = provision(name, args)
         return cls(name, args, opts)
 
-    def _enroll(self, args: FleetArgs, former: Former, after: Sequence[pulumi.Resource]) -> None:
+    def _enroll(self, former: Former, after: Sequence[pulumi.Resource], *, protect: bool) -> dynamic.Roster:
         """Remember the members, once all else stands.
 
         It is a seal as well: a program from which the fleet has gone would delete everything without any check.
@@ -104,15 +121,15 @@ class Fleet(pulumi.ComponentResource):
         plan, name = self.plan, self.plan.options.fleet
         props = {**plan.roster, dynamic.FEED: feed_plan(plan)}
         options = pulumi.ResourceOptions(
-            parent=self, protect=args.protect, depends_on=list(after), hide_diffs=["waiting", "held"]
+            parent=self, protect=protect, depends_on=list(after), hide_diffs=["waiting", "held"]
         )
         alias = former.alias(names.ROSTER, name, former.fleet)
-        dynamic.Roster(name, props, pulumi.ResourceOptions.merge(options, alias))
+        return dynamic.Roster(name, props, pulumi.ResourceOptions.merge(options, alias))
 
     def _reach(self, name: str, args: FleetArgs, identification: Identification) -> MemberProviders:
         """The providers of the members, used once every member is known to be the cluster that it was."""
         members, former = identification.members, identification.former
-        after = identification.register({m: identifier_of(self.plan, declared) for m, declared in members.items()})
+        after = identification.register()
         providers = MemberProviders(name, members, args.render_to, former, after, self)
         for cluster in sorted(cluster for cluster, member in members.items() if member.lost):
             # They are what drops the objects that cannot be reached any more.
@@ -139,13 +156,24 @@ class Fleet(pulumi.ComponentResource):
             pulumi.log.warn(str(warning), self)
 
 
+def _once(stands: pulumi.Resource, values: Mapping[str, pulumi.Output[Any]]) -> pulumi.Output[Any]:
+    """Values by name, known once a resource stands."""
+    return pulumi.Output.all(stands.urn, pulumi.Output.all(**values)).apply(lambda found: dict(found[1]))
+
+
 def stack_name() -> str:
     """The stack that is running, as ``organization/project/stack``."""
     return f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
 
 
-def _plan(name: str, args: FleetArgs, members: Mapping[str, Member]) -> FleetPlan:
+def _plan(name: str, args: FleetArgs, members: Mapping[str, Member], formerly: Sequence[str]) -> FleetPlan:
     """Plan the fleet.
+
+    Args:
+        name: its name.
+        args: what it is made of.
+        members: the members by name.
+        formerly: names that its aliases tell.
 
     Raises:
         RefusedPlanError: the update must not happen.
@@ -157,7 +185,7 @@ def _plan(name: str, args: FleetArgs, members: Mapping[str, Member]) -> FleetPla
         keep_cluster_resources=args.keep_cluster_resources,
         max_wait=args.max_wait,
     )
-    past, former = read_past(name, args.renamed.fleet)
+    past, former = read_past(name, [*filter(None, [args.renamed.fleet]), *formerly])
     options = Options(
         stack=stack_name(),
         fleet=name,
@@ -187,20 +215,43 @@ def _check_name(name: str) -> None:
 
 def _members(name: str, args: FleetArgs) -> dict[str, Member]:
     _check_name(name)
-    declared = [Member(cluster, args.kubeconfigs.get(cluster.name)) for cluster in args.source.clusters]
+    declared = [
+        Member(cluster, args.kubeconfigs.get(cluster.name), provider=args.providers.get(cluster.name))
+        for cluster in args.source.clusters
+    ]
     everyone = [*declared, *args.members]
     members = {member.name: member for member in everyone}
     known = f"the members are: {', '.join(sorted(members)) or 'none'}"
     gone = {
         name: f"{known}; if it is gone: pulumi config rm --path {kubeconfig_key(name)}" for name in args.kubeconfigs
     }
+    named = {
+        "kubeconfigs": gone,
+        "providers": dict.fromkeys(args.providers, known),
+        "lost": dict.fromkeys(args.lost, known),
+    }
     problems = [
         Problem(f'there is no member "{name}"', (field,), hints[name])
-        for field, hints in (("kubeconfigs", gone), ("lost", dict.fromkeys(args.lost, known)))
+        for field, hints in named.items()
         for name in sorted(set(hints) - set(members))
     ]
-    twice = sorted({member.name for member in everyone if everyone.count(member) > 1})
-    problems += [Problem(f'the member "{name}" is declared twice', hint="declare it once") for name in twice]
+    times = Counter(member.name for member in everyone)
+    problems += [
+        Problem(f'the member "{name}" is declared twice', hint="declare it once")
+        for name, number in sorted(times.items())
+        if number > 1
+    ]
+    problems += _sharing(members.values())
     if problems:
         raise FleetError(problems)
     return {name: attrs.evolve(member, lost=member.lost or name in args.lost) for name, member in members.items()}
+
+
+def _sharing(members: Iterable[Member]) -> Iterator[Problem]:
+    """Members of one provider are one cluster."""
+    first: dict[int, str] = {}
+    for member in members:
+        if member.provider is not None and (other := first.setdefault(id(member.provider), member.name)) != member.name:
+            what = f"has the provider of member {other}: they are the same cluster"
+            hint = "declare it once: two names would undo each other"
+            yield Problem(what, subject=f"member {member.name}", hint=hint)

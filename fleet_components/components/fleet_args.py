@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import attrs
 import pulumi
 
-from fleet_components.components.member import Member
-from fleet_components.plan.options import Renamed
-from fleet_components.plan.source import Source
+from fleet_components.components.member import Member, wrong_provider
+from fleet_components.components.refusal import Arguments, refusing
+from fleet_components.model.problem import Problem
+from fleet_components.model.typed import HINT, fitted
+from fleet_components.plan.options import A_SHARE, Renamed, wrong_limits
+from fleet_components.plan.source import AnySource, Source, source_from
+
+
+def _source(given: AnySource) -> Source:
+    with refusing():
+        return source_from(fitted(AnySource, given, ("FleetArgs", "source")))
 
 
 @attrs.frozen
-class FleetArgs:
+class FleetArgs(Arguments):
     """What a fleet is made of.
 
+    Kubeconfigs may be outputs of other resources. All else is plain, because the plan is made before any resource is
+    registered.
+
     Attributes:
-        source: policies, manifests and members from genuine YAML: :func:`fleet_components.read_source`.
+        source: policies, manifests and members from genuine YAML: the path of a file or directory, relative to the
+            program, or several; or a source that was read before, by :func:`fleet_components.read_source`.
         members: members declared in the program; they are added to those of the source.
         kubeconfigs: kubeconfigs by member name, for members of the source.
+        providers: Kubernetes providers of one's own by member name, for members of the source; instead of kubeconfigs,
+            see :class:`Member`.
         render_to: a directory to render to, a folder a member, instead of reaching clusters; empty for none.
         as_of: the time at which observed members and waits are judged; None means that nothing expires.
         approvals: names of accepted approvals of staged updates.
@@ -42,14 +56,14 @@ class FleetArgs:
             ``pulumi_kubernetes``, and what :func:`fleet_components.objects_of` makes of its resources.
     """
 
-    source: Source
+    source: Source = attrs.field(converter=_source)
     members: Sequence[Member] = ()
     kubeconfigs: Mapping[str, pulumi.Input[str]] = attrs.field(factory=dict, repr=False)
     render_to: str = ""
     as_of: datetime | None = None
     approvals: Sequence[str] = ()
     lost: Sequence[str] = ()
-    limit: float = 0.5
+    limit: float = attrs.field(default=0.5, metadata={HINT: A_SHARE})
     confirm: Sequence[str] = ()
     keep_cluster_resources: bool = True
     max_wait: int = 900
@@ -59,3 +73,12 @@ class FleetArgs:
     protect: bool = True
     identities: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     objects: Sequence[Any] = attrs.field(default=(), repr=False)
+    providers: Mapping[str, pulumi.ProviderResource] = attrs.field(factory=dict)
+
+    def wrong_values(self) -> Iterator[Problem]:
+        """What is wrong with arguments of the right types."""
+        yield from wrong_limits(self.limit, self.max_wait)
+        for name in sorted(self.kubeconfigs.keys() & self.providers.keys()):
+            yield Problem(f'the member "{name}" has a kubeconfig as well', ("providers", name), "give one of the two")
+        for name, provider in self.providers.items():
+            yield from wrong_provider(provider, ("providers", name))

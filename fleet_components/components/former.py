@@ -41,6 +41,14 @@ class Former:
         """The former name of a subject's resources on a member."""
         return names.target_name(self.fleet, self._key(key), self.member(cluster))
 
+    def component(self) -> pulumi.ResourceOptions:
+        """The alias of the fleet itself, which may have had another name or another parent.
+
+        What is below it follows, as the engine has it: wherever a parent was found, its children are looked for.
+        """
+        urn = self.plan.past.urns.get((names.FLEET, self.fleet))
+        return pulumi.ResourceOptions(aliases=[urn] if urn else None)
+
     def alias(self, token: str, name: str, former: str) -> pulumi.ResourceOptions:
         """The alias of a resource that had another name; no option where it had the same, or was not there.
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, cached_property
+from operator import itemgetter
 from typing import Any
 
 import attrs
@@ -16,18 +17,21 @@ from fleet_components.components.barrier import between
 from fleet_components.components.former import Former
 from fleet_components.components.live import Leftover, cluster_uid, delete_leftovers
 from fleet_components.components.member import Member
-from fleet_components.components.process import in_process
+from fleet_components.components.own_provider import ProviderSettings, demands_of, settings_of
+from fleet_components.components.process import in_process, unknown
 from fleet_components.components.provider import read_kubeconfig
 from fleet_components.components.refusal import RefusedError, refusing
 from fleet_components.content.secret import REDACTED
 from fleet_components.dynamic import Member as MemberRecord
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import few
 from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.identity import identity_of, other_cluster
 from fleet_components.plan.record import FORMAT
 
 _AT_ONCE = 64
+_SHOWN = 10
 _SAME = "is the same cluster as member {other}: their uid is {uid}"
 _RENAMED = "is the cluster that was called {old}: its uid is {uid}"
 
@@ -52,17 +56,30 @@ class Identification:
     reaches: bool
     parent: pulumi.Resource
 
-    def register(self, identifiers: Mapping[str, str]) -> list[pulumi.Resource]:
-        """Register a record of each member; providers depend on what is returned, so that none is used before.
+    @cached_property
+    def settings(self) -> Mapping[str, pulumi.Output[ProviderSettings]]:
+        """The settings of the providers that members bring, once all of them are found to do what is demanded."""
+        brought = {name: settings_of(m.provider) for name, m in self.members.items() if m.provider and self.reaches}
+        checked: pulumi.Output[Any] = pulumi.Output.all(**brought).apply(self._checked)
+        return {name: checked.apply(itemgetter(name)) for name in brought}
 
-        Args:
-            identifiers: what the provider of each member calls its cluster.
-        """
+    def register(self) -> list[pulumi.Resource]:
+        """Register a record of each member; what is returned comes before anything that is written to any."""
         uids = self._uids()
-        records = [self._record(name, identifiers[name], uids) for name in sorted(self.members)]
+        records = [self._record(name, uids) for name in sorted(self.members)]
         return between(f"{self.fleet}/members", records, 2 * len(records), self.parent) if records else []
 
-    def _record(self, name: str, identifier: str, uids: pulumi.Output[Mapping[str, str | None]]) -> MemberRecord:
+    def _checked(self, settings: Mapping[str, ProviderSettings]) -> Mapping[str, ProviderSettings]:
+        demands = {name: demands_of(self.plan, self.members[name]) for name in settings}
+        problems = [problem for name, each in demands.items() for problem in each.problems(settings[name])]
+        if problems:
+            raise RefusedError(problems)
+        for name, each in demands.items():
+            for warning in each.warnings(settings[name]):
+                pulumi.log.warn(str(warning), self.parent)
+        return settings
+
+    def _record(self, name: str, uids: pulumi.Output[Mapping[str, str | None]]) -> MemberRecord:
         resource = names.member_name(self.fleet, name)
         former = names.member_name(self.former.fleet, self.former.member(name))
         props = {
@@ -70,7 +87,7 @@ class Identification:
             "format": FORMAT,
             "fleet": self.fleet,
             "member": name,
-            "identifier": identifier,
+            "identifier": self._identifier(name),
             **({"identity": identity} if (identity := self.plan.options.identities.get(name)) else {}),
             "forgotten": self._forgotten(name, uids),
             "confirm": sorted(self.plan.options.confirm),
@@ -80,14 +97,35 @@ class Identification:
         alias = self.former.alias(names.MEMBER, resource, former)
         return MemberRecord(resource, props, pulumi.ResourceOptions.merge(options, alias))
 
+    def _identifier(self, name: str) -> pulumi.Input[str]:
+        """What the provider of a member calls its cluster."""
+        before = identifier_of(self.plan, self.members[name])
+        if name not in self.settings:
+            return before
+        known = name in self.plan.past.members
+
+        def said(settings: ProviderSettings) -> Any:
+            return settings.identifier or (before if known else unknown())
+
+        return self.settings[name].apply(said)
+
+    def _kubeconfig(self, name: str) -> pulumi.Output[str] | None:
+        """The kubeconfig of a member; empty text where its own provider has none, None where nobody reaches it."""
+        member = self.members[name]
+        if name in self.settings:
+            return self.settings[name].apply(lambda settings: settings.kubeconfig(name))
+        return None if member.kubeconfig is None else pulumi.Output.from_input(member.kubeconfig)
+
     def _uids(self) -> pulumi.Output[Mapping[str, str | None]]:
         asked: dict[str, Any] = {
-            name: pulumi.Output.from_input(member.kubeconfig)
+            name: kubeconfig
             for name, member in self.members.items()
-            if self.reaches and not member.lost and member.kubeconfig is not None and not in_process()
+            if self.reaches and not member.lost and not in_process()
+            if (kubeconfig := self._kubeconfig(name)) is not None
         }
+        after = [self.settings[name] for name in self.settings]
         found: pulumi.Output[Mapping[str, str | None]] = pulumi.Output.unsecret(
-            pulumi.Output.from_input(asked).apply(self._ask)
+            pulumi.Output.all(asked, *after).apply(lambda known: self._ask(known[0]))
         )
         return found
 
@@ -141,16 +179,34 @@ class Identification:
             leftovers: the objects.
             after: what comes first.
         """
-        kubeconfig = self.members[name].kubeconfig
-        if pulumi.runtime.is_dry_run() or in_process() or kubeconfig is None or not self.reaches:
+        kubeconfig = self._kubeconfig(name)
+        shown = pulumi.runtime.is_dry_run() or in_process()
+        if kubeconfig is None or not self.reaches or (shown and name not in self.settings):
             return pulumi.Output.from_input(None)
 
         def delete(found: list[Any]) -> None:
+            if not found[0]:
+                raise RefusedError([_unreached(name, leftovers)])
             with refusing():
-                delete_leftovers(read_kubeconfig(found[0], name), leftovers, stack=self.plan.options.stack)
+                if not shown:
+                    delete_leftovers(read_kubeconfig(found[0], name), leftovers, stack=self.plan.options.stack)
 
         # Once it is known that the member is the cluster that it was.
         return pulumi.Output.unsecret(pulumi.Output.all(kubeconfig, after).apply(delete))
+
+
+def _unreached(member: str, leftovers: Sequence[Leftover]) -> Problem:
+    """What stands outside the state is deleted with the kubeconfig alone."""
+    what = f"its provider names no kubeconfig to delete {few(list(map(str, leftovers)), _SHOWN)} with"
+    hint = "give that provider a kubeconfig, or delete them by hand and refresh"
+    return Problem(what, subject=f"member {member}", hint=hint)
+
+
+def identifier_of(plan: FleetPlan, member: Member) -> str:
+    """What the provider calls a cluster: what it called it before, so that a new name replaces nothing."""
+    known = plan.past.members.get(member.name)
+    # Objects of a provider that calls its cluster otherwise are made anew, and then deleted: on the same cluster.
+    return (known.identifier if known else "") or member.identifier or member.name
 
 
 def identities_of(members: Mapping[str, Member]) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import grpc  # type: ignore[import-untyped]
@@ -20,7 +20,7 @@ _READ = "pulumi:pulumi:readStackResourceOutputs"
 _TRIES = 5
 
 
-def read_past(fleet: str, former: str = "") -> tuple[Past, str]:
+def read_past(fleet: str, former: Iterable[str] = ()) -> tuple[Past, str]:
     """What stands; nothing on a new stack.
 
     Decisions run ahead of the truth when an update fails; bindings do not, because each is registered after the
@@ -28,10 +28,10 @@ def read_past(fleet: str, former: str = "") -> tuple[Past, str]:
 
     Args:
         fleet: the fleet's name; other fleets of the same stack are left out.
-        former: the fleet's former name; empty while it has the same.
+        former: names that the fleet may have had before.
 
     Returns:
-        The past, and the former name if it was found under that: once it was renamed it stands under the new one.
+        The past, and the former name if it was found under one: once it was renamed it stands under the new one.
 
     Raises:
         FleetError: the state is damaged, or a later version of this package has written it.
@@ -39,8 +39,10 @@ def read_past(fleet: str, former: str = "") -> tuple[Past, str]:
     found = (_read(_TRIES).get("outputs") or {}).items()
     resources = [StoredResource(urn, one.get("type", ""), {}, reveal(one.get("outputs") or {})) for urn, one in found]
     past = Past.of(resources, fleet)
-    if former and not past.members:
-        return Past.of(resources, former), former
+    for name in former if not past.members else ():
+        before = Past.of(resources, name)
+        if before.members:
+            return before, name
     return past, ""
 
 

@@ -1,4 +1,4 @@
-"""The Kubernetes providers of a fleet: one per member and way of conflict, declared when first needed."""
+"""The Kubernetes providers of a fleet: those that members bring, and one per member and way of conflict for others."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 import pulumi
 
 from fleet_components.components.former import Former
+from fleet_components.components.identification import identifier_of
 from fleet_components.components.member import Member
 from fleet_components.components.provider import member_provider
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
-from fleet_components.plan.fleet_plan import FleetPlan
 
 _ABORT = "/abort"
 
@@ -43,16 +43,16 @@ class MemberProviders:
         self._declared: dict[tuple[str, bool], pulumi.ProviderResource] = {}
 
     def declared(self) -> tuple[pulumi.ProviderResource, ...]:
-        """The providers that were needed so far."""
+        """The providers that were needed so far, and were not there already."""
         return tuple(self._declared.values())
 
     def of(self, cluster: str, *, adopts: bool = True) -> pulumi.ProviderResource:
-        """The provider of a member.
+        """The provider of a member: its own where it brings one, unless there are only files.
 
         Args:
             cluster: the member's name.
             adopts: whether it takes up objects that are there already; one that does not refuses them. Files know
-                no such difference.
+                no such difference, and neither does a provider that the member brings.
 
         Raises:
             FleetError: the member cannot be reached: it is not declared, has no kubeconfig, or an unreadable one.
@@ -62,6 +62,8 @@ class MemberProviders:
             raise FleetError(
                 [Problem("still has objects and is no member any more", subject=f"member {cluster}", hint=hint)]
             )
+        if (own := self._members[cluster].provider) is not None and not self._render_to:
+            return own
         adopts = adopts or bool(self._render_to)
         if (cluster, adopts) not in self._declared:
             self._declared[cluster, adopts] = self._declare(self._members[cluster], adopts)
@@ -82,10 +84,3 @@ class MemberProviders:
             lost=member.lost,
             opts=pulumi.ResourceOptions.merge(options, self._former.alias(names.PROVIDER, name, former)),
         )
-
-
-def identifier_of(plan: FleetPlan, member: Member) -> str:
-    """What the provider calls a cluster: what it called it before, so that a new name replaces nothing."""
-    known = plan.past.members.get(member.name)
-    # Objects of a provider that calls its cluster otherwise are made anew, and then deleted: on the same cluster.
-    return (known.identifier if known else "") or member.identifier or member.name

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pulumi
 
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.plan.describe import describe_plan, describe_subject
-from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.model.typed import Typed, fitted
+
+if TYPE_CHECKING:
+    from fleet_components.plan.fleet_plan import FleetPlan
 
 
 class RefusedError(FleetError, pulumi.RunError):
@@ -28,12 +31,39 @@ class RefusedPlanError(RefusedError):
         self.plan = plan
 
     def __str__(self) -> str:
+        from fleet_components.plan.describe import describe_plan, describe_subject  # a member needs no planner
+
         lines = [f"the update is refused: {problem}" for problem in self.plan.refused]
         lines += [line.text for line in describe_plan(self.plan)]
         for one in self.plan.subjects:
             told, _ = describe_subject(one)
             lines += [f"{one.name}:", *(f"  {line}" for line in told)] if told else []
         return "\n".join(lines)
+
+
+class Arguments(Typed):
+    """What a component is made of, with its types checked."""
+
+    __slots__ = ()
+    REFUSAL = RefusedError
+    NAMES: ClassVar[Mapping[str, Any]] = {"Output": pulumi.Output, "T": Any}  # as pulumi.Input writes them
+
+
+def expect(component: type, name: Any, args: Any, kind: type, opts: Any) -> None:
+    """Refuse what a component cannot be made with: a name that is no text, arguments of another class.
+
+    Raises:
+        RefusedError: an argument has another type; it is named.
+    """
+    given = {"name": (str, name), "args": (kind, args), "opts": (pulumi.ResourceOptions | None, opts)}
+    problems: list[Problem] = []
+    for argument, (wanted, value) in given.items():
+        try:
+            fitted(wanted, value, (component.__name__, argument))
+        except FleetError as error:
+            problems += error.problems
+    if problems:
+        raise RefusedError(problems)
 
 
 def refuse(problems: Iterable[Problem], subject: str) -> None:

@@ -6,13 +6,12 @@ one that is refused. A field that is not known yet makes the provider skip that 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
 import pulumi
 
-from fleet_components.components.process import in_process
+from fleet_components.components.process import in_process, unknown
 from fleet_components.content.stamp import annotated
 
 _MARK = "fleet-components/replaced"
@@ -22,20 +21,9 @@ def untried(data: Mapping[str, Any]) -> dict[str, Any]:
     """The object as a preview registers it, so that the provider does not try it; in an update as it is."""
     if not pulumi.runtime.is_dry_run() or in_process():
         return dict(data)
-    return annotated(data, {_MARK: _unknown()})
+    return annotated(data, {_MARK: unknown()})
 
 
 def trial_ignored() -> list[str]:
     """The field that nothing is to be said of in a preview."""
     return [f'metadata.annotations["{_MARK}"]'] if pulumi.runtime.is_dry_run() and not in_process() else []
-
-
-def _unknown() -> Any:
-    """An output whose value is not known."""
-
-    def settled(value: Any) -> Any:
-        future: asyncio.Future[Any] = asyncio.Future()
-        future.set_result(value)
-        return future
-
-    return pulumi.Output(settled(set()), settled(None), settled(False), settled(False))

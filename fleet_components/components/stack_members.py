@@ -8,6 +8,7 @@ from typing import Any
 import pulumi
 
 from fleet_components.components.member import Member
+from fleet_components.components.refusal import RefusedError
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.problem import FleetError, Problem
@@ -16,8 +17,15 @@ _MEMBERS, _KUBECONFIGS = "members", "kubeconfigs"
 
 
 def member_exports(members: Iterable[Member]) -> dict[str, Any]:
-    """The stack outputs that :func:`members_of_stack` reads: plain records, and kubeconfigs as secrets, by name."""
+    """The stack outputs that :func:`members_of_stack` reads: plain records, and kubeconfigs as secrets, by name.
+
+    Raises:
+        FleetError: a member has a provider of its own.
+    """
     members = tuple(members)
+    if own := [member.name for member in members if member.provider is not None]:
+        what, hint = "has a provider, which no other stack can use", "give it a kubeconfig"
+        raise RefusedError(Problem(what, subject=f"member {name}", hint=hint) for name in own)
     return {
         _MEMBERS: {m.name: {"cluster": encode(m.cluster), "identifier": m.identifier} for m in members},
         _KUBECONFIGS: {m.name: pulumi.Output.secret(m.kubeconfig) for m in members if m.kubeconfig is not None},

@@ -7,11 +7,13 @@ from datetime import datetime
 
 import attrs
 
+from fleet_components.model.typed import Typed
+
 NO_LABELS: Mapping[str, str] = {}
 
 
 @attrs.frozen
-class Taint:
+class Taint(Typed):
     """A taint on a member.
 
     Attributes:
@@ -28,7 +30,7 @@ class Taint:
 
 
 @attrs.frozen
-class Agent:
+class Agent(Typed):
     """What the KubeFleet member agent last reported. All times are absolute.
 
     Attributes:
@@ -45,7 +47,7 @@ class Agent:
 
 
 @attrs.frozen
-class Usage:
+class Usage(Typed):
     """Amounts by resource name (``cpu``, ``memory``, ...), as Kubernetes quantities in text."""
 
     capacity: Mapping[str, str] = NO_LABELS
@@ -54,7 +56,7 @@ class Usage:
 
 
 @attrs.frozen
-class ResourceModel:
+class ResourceModel(Typed):
     """One grade of Karmada's resource models: the lower bound of a node of that grade, by resource."""
 
     grade: int
@@ -62,7 +64,7 @@ class ResourceModel:
 
 
 @attrs.frozen
-class ResourceSummary:
+class ResourceSummary(Typed):
     """Karmada's ``status.resourceSummary``: amounts by resource name, and free nodes by grade."""
 
     allocatable: Mapping[str, str] = NO_LABELS
@@ -72,7 +74,7 @@ class ResourceSummary:
 
 
 @attrs.frozen
-class Cluster:
+class Cluster(Typed):
     """A member of the fleet.
 
     A declared member (``observed`` False) is joined and healthy, without heartbeat; an observed one is judged

@@ -9,8 +9,10 @@ from typing import Any
 from fleet_components.model.cluster import Cluster, ResourceModel, ResourceSummary, Taint
 from fleet_components.model.member_cluster import read_time
 from fleet_components.model.resource_models import DEFAULT_MODELS
+from fleet_components.model.typed import TRUSTED
 
 
+@TRUSTED
 def read_karmada_cluster(data: Mapping[str, Any]) -> Cluster:
     """The member that a ``Cluster`` describes; with a ``status`` it counts as observed.
 

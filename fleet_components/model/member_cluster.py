@@ -7,8 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from fleet_components.model.cluster import Agent, Cluster, Taint, Usage
+from fleet_components.model.typed import TRUSTED
 
 
+@TRUSTED
 def read_member_cluster(data: Mapping[str, Any]) -> Cluster:
     """The member that a ``MemberCluster`` describes.
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 import attrs
 
 from fleet_components.model.codec import decode, encode
+from fleet_components.model.problem import Problem
+from fleet_components.model.typed import HINT, Typed
 from fleet_components.rollout.plan import Gates
+
+A_SHARE = "give a share from 0 to 1, 0.5 for a half"
 
 
 @attrs.frozen(kw_only=True)
-class Settings:
+class Settings(Typed):
     """How far an update may go. It is remembered, so that a plan without the program goes by the same.
 
     Attributes:
@@ -24,10 +28,14 @@ class Settings:
         max_wait: the longest time in seconds that an update waits between stages; 900 by default.
     """
 
-    limit: float = 0.5
+    limit: float = attrs.field(default=0.5, metadata={HINT: A_SHARE})
     approvals: tuple[str, ...] = ()
     keep_cluster_resources: bool = True
     max_wait: int = 900
+
+    def wrong_values(self) -> Iterator[Problem]:
+        """A share that is none, or a time that would run backwards."""
+        yield from wrong_limits(self.limit, self.max_wait)
 
     def to_wire(self) -> dict[str, Any]:
         """Its form in the state: what is not the default."""
@@ -40,8 +48,16 @@ class Settings:
         return decode(cls, wire or {})
 
 
+def wrong_limits(limit: float, max_wait: int) -> Iterator[Problem]:
+    """What is wrong with how far an update may go."""
+    if not 0 <= limit <= 1:
+        yield Problem(f"is {limit:g}", ("limit",), A_SHARE)
+    if max_wait < 0:
+        yield Problem(f"is {max_wait}", ("max_wait",), "give seconds, 0 for no wait at all")
+
+
 @attrs.frozen(kw_only=True)
-class Renamed:
+class Renamed(Typed):
     """What is called otherwise now; each map from the new name to the old one.
 
     Attributes:
@@ -56,7 +72,7 @@ class Renamed:
 
 
 @attrs.frozen(kw_only=True)
-class Options:
+class Options(Typed):
     """What a plan is told.
 
     Attributes:

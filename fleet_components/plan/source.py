@@ -162,6 +162,10 @@ class Source:
         return read_update_run(run, strategy)
 
 
+AnySource = str | Path | Sequence[str | Path] | Source
+"""What a fleet may be told to be made of: a source, or where one is to be read."""
+
+
 def read_source(*paths: str | Path) -> Source:
     """Read a fleet from files and directories of YAML, from Helm charts and kustomizations.
 
@@ -174,6 +178,20 @@ def read_source(*paths: str | Path) -> Source:
     """
     warnings: list[Problem] = []
     return source_of(load(*paths, warnings=warnings), warnings)
+
+
+def source_from(given: AnySource) -> Source:
+    """A source as it is, or what a path or several lead to.
+
+    Raises:
+        FleetError: as for :func:`read_source`, or there is no path.
+    """
+    if isinstance(given, Source):
+        return given
+    paths = [given] if isinstance(given, str | Path) else list(given)
+    if not paths or "" in paths:
+        raise FleetError([Problem("names no file and no directory", ("source",), 'for example "fleet/"')])
+    return read_source(*paths)
 
 
 def source_of(manifests: Iterable[Manifest], warnings: Iterable[Problem] = ()) -> Source:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pulumi
@@ -47,7 +47,7 @@ class FleetMocks(Mocks):
     def __init__(self, state: StackState | None = None) -> None:
         self.state = state or StackState()
         self._olds = {(r.type, r.name): r.inputs for r in self.state.resources.values()}
-        self._aliased: dict[tuple[str, str], str] = {}
+        self._stood: dict[tuple[str, str], str] = {}
         self._deciding = threading.Lock()
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
@@ -71,14 +71,14 @@ class FleetMocks(Mocks):
 
     def olds(self, typ: str, name: str) -> Mapping[str, Any]:
         """The inputs that a resource had before the run; empty for a new one."""
-        urn = self._aliased.get((typ, name))
-        return self.state.resources[urn].inputs if urn else self._olds.get((typ, name), {})
+        urn = self._stood.get((typ, name))
+        if urn is None:
+            return self._olds.get((typ, name), {})
+        return self.state.resources[urn].inputs if urn else {}
 
-    def alias(self, typ: str, name: str, urns: Iterable[str]) -> None:
-        """Say where a resource may have been registered before."""
-        known = next((urn for urn in urns if urn in self.state.resources), None)
-        if known:
-            self._aliased[typ, name] = known
+    def stood(self, typ: str, name: str, urn: str) -> None:
+        """Say under which URN of the state a resource stands; empty for a new one."""
+        self._stood[typ, name] = urn
 
     def check(self, provider: dynamic.RecordProvider, typ: str, name: str, news: dict[str, Any]) -> dict[str, Any]:
         """What the engine would take as inputs.

@@ -10,12 +10,14 @@ from contextlib import suppress
 from typing import Any
 
 import attrs
+from google.protobuf import empty_pb2
 from google.protobuf.json_format import MessageToDict, ParseDict
-from pulumi import get_project, get_stack
 from pulumi.runtime.mocks import MockMonitor
 
 from fleet_components.plan.state import reveal
+from fleet_components.testing.lineage import ROOT, Lineage, make_urn
 from fleet_components.testing.mocks import PROVIDERS, FleetMocks
+from fleet_components.testing.transforms import Transforms
 
 _QUIET_SECONDS = 0.3
 
@@ -54,7 +56,10 @@ class Refused(Exception):
 
 
 class RecordingMonitor(MockMonitor):
-    """The SDK's mock monitor, with a memory.
+    """The SDK's mock monitor, with a memory, and with what the engine does besides.
+
+    A resource has from those above it what it has on the engine: transforms, those of the stack as well, aliases,
+    protection, providers.
 
     Args:
         mocks: answers for the resources.
@@ -67,25 +72,32 @@ class RecordingMonitor(MockMonitor):
         self.registrations: list[Registration] = []
         self.outputs: dict[str, Mapping[str, Any]] = {}
         self._fails = fails
+        self._lineage = Lineage(mocks.state.resources)
+        self._transforms = Transforms()
         self._lock = threading.Lock()
         self._loops: set[asyncio.AbstractEventLoop] = set()
 
     def make_urn(self, parent: str, type_: str, name: str) -> str:
         """The URN as the engine makes it: with the types of all parents but the stack."""
-        above = parent.split("::")[2] if parent else "pulumi:pulumi:Stack"
-        types = type_ if above == "pulumi:pulumi:Stack" else f"{above}${type_}"
-        return f"urn:pulumi:{get_stack()}::{get_project()}::{types}::{name}"
+        return make_urn(parent, type_, name)
 
     def close(self) -> None:
-        """Close the event loops that the SDK opened in the threads of its calls."""
+        """Close what the calls of a program have opened: event loops of threads, and connections."""
+        self._transforms.close()
         for loop in self._loops:
             loop.close()
 
     def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
         """Record the resource, then answer as the mocks do."""
-        self._fleet_mocks.alias(request.type, request.name, _aliases(request))
+        if request.type == ROOT:
+            return super().RegisterResource(request)  # type: ignore[no-untyped-call]
+        self._hand_down(request)
+        aliases = self._lineage.aliases(request)
+        urn = make_urn(request.parent, request.type, request.name)
+        former = self._lineage.former(urn, aliases)
+        self._fleet_mocks.stood(request.type, request.name, former)
         self._ignore_changes(request)
-        registration = self._registration(request)
+        registration = self._registration(urn, request, aliases)
         if self._fails(registration):
             self._settle()
             raise Refused(f"{registration.type} {registration.name} was made to fail")
@@ -93,9 +105,14 @@ class RecordingMonitor(MockMonitor):
             answer = super().RegisterResource(request)  # type: ignore[no-untyped-call]
         finally:
             self._note_loop()
-        if request.type != "pulumi:pulumi:Stack":
-            self._record(registration, _wire(answer.object))
+        self._lineage.enter(urn, request, former)
+        self._record(registration, _wire(answer.object))
         return answer
+
+    def RegisterStackTransform(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
+        """Note a transform of all resources."""
+        self._lineage.transform_all(request)
+        return empty_pb2.Empty()
 
     def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
         """Keep the outputs of components and of the stack."""
@@ -108,6 +125,15 @@ class RecordingMonitor(MockMonitor):
             return super().Invoke(request)  # type: ignore[no-untyped-call]
         finally:
             self._note_loop()
+
+    def _hand_down(self, request: Any) -> None:
+        """Give a resource what it has from those above it."""
+        self._lineage.inherit(request)
+        dependencies = list(request.dependencies)
+        self._transforms.apply(self._lineage.transforms(request), request)
+        if not request.transforms:
+            # The engine takes up other dependencies from transforms of the resource's own alone.
+            request.dependencies[:] = dependencies
 
     def _ignore_changes(self, request: Any) -> None:
         """Take ignored fields from the old inputs, as the engine does."""
@@ -136,13 +162,13 @@ class RecordingMonitor(MockMonitor):
         with self._lock:
             self.registrations.append(registration)
 
-    def _registration(self, request: Any) -> Registration:
+    def _registration(self, urn: str, request: Any, aliases: tuple[str, ...]) -> Registration:
         options = {"protect": request.protect, "retainOnDelete": request.retainOnDelete}
         shown: dict[str, Any] = {key: True for key, value in options.items() if value}
         if request.hideDiffs:
             shown["hideDiffs"] = list(request.hideDiffs)
         return Registration(
-            urn=self.make_urn(request.parent, request.type, request.name),
+            urn=urn,
             type=request.type,
             name=request.name,
             custom=bool(request.custom),
@@ -151,7 +177,7 @@ class RecordingMonitor(MockMonitor):
             provider=request.provider,
             dependencies=tuple(sorted(request.dependencies)),
             options=shown,
-            aliases=_aliases(request),
+            aliases=aliases,
         )
 
 
@@ -164,10 +190,6 @@ def _take_over(new: dict[str, Any], old: Any, path: Sequence[str]) -> None:
         new[first] = old[first]
     elif isinstance(new[first], dict):
         _take_over(new[first], old[first], rest)
-
-
-def _aliases(request: Any) -> tuple[str, ...]:
-    return (*request.aliasURNs, *(alias.urn for alias in request.aliases if alias.urn))
 
 
 def _wire(struct: Any) -> dict[str, Any]:

@@ -211,11 +211,13 @@ def test_a_program_without_its_fleet_is_stopped(engine: Engine) -> None:
     assert engine.images() == dict.fromkeys("abcd", "web:1")
 
 
-def test_clusters_that_the_same_program_creates(tmp_path: Path) -> None:
-    """Their kubeconfigs are unknown in the first preview, which shows every object all the same."""
+@pytest.mark.parametrize("providers", ["false", "true"])
+def test_clusters_that_the_same_program_creates(tmp_path: Path, providers: str) -> None:
+    """Their kubeconfigs, or providers, are unknown in the first preview, which shows every object all the same."""
     engine_or_skip()
     engine = Engine(tmp_path / "stack", PROGRAMS / "clusters_first.py")
     engine.world.members = {}
+    engine.world.config["own:providers"] = providers
     objects = {
         f"{kind} shop@{c}/{name}" for c in "xy" for kind, name in (("Namespace", "shop"), ("Deployment", "shop/web"))
     }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import runpy
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,8 @@ from tests.karmada_delivery.world import policy, weights
 
 pytestmark = pytest.mark.engine
 Shown = dict[str, dict[str, Any]]
-"""By URN: type, name, parent, provider, dependencies and inputs."""
+"""By URN: type, name, parent, provider, dependencies, inputs, what protects it, and whether it is new."""
+OPTIONED = Path(__file__).parent / "programs" / "optioned.py"
 
 
 def previewed(engine: Engine[Any]) -> Shown:
@@ -28,16 +31,19 @@ def previewed(engine: Engine[Any]) -> Shown:
     code, text = engine.command("preview", "--json", "--show-sames")
     assert code == 0, text
     steps = json.loads(text[text.index("\n{") if not text.startswith("{") else 0 :])["steps"]
-    states = [step["newState"] for step in steps if step["op"] != "delete"]
-    return {state["urn"]: shown_by_engine(state) for state in states if not is_the_engines_own(state)}
+    states = [(step["newState"], step["op"]) for step in steps if step["op"] != "delete"]
+    return {state["urn"]: shown_by_engine(state, op) for state, op in states if not is_the_engines_own(state)}
 
 
 def is_the_engines_own(state: dict[str, Any]) -> bool:
     return state["type"] == "pulumi:pulumi:Stack" or "::default" in state["urn"]
 
 
-def shown_by_engine(state: dict[str, Any]) -> dict[str, Any]:
+def shown_by_engine(state: dict[str, Any], op: str) -> dict[str, Any]:
     return {
+        "new": op == "create",
+        "protect": bool(state.get("protect")),
+        "retainOnDelete": bool(state.get("retainOnDelete")),
         "type": state["type"],
         "custom": state["custom"],
         "parent": state.get("parent", ""),
@@ -47,17 +53,20 @@ def shown_by_engine(state: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def planned(engine: Engine[Any], state: StackState) -> Shown:
+def planned(engine: Engine[Any], state: StackState, program: Callable[[], Any]) -> Shown:
     """What the same program registers in process."""
     settings = {"source": str(engine.project / "fleet"), "kubeconfigs": kubeconfigs(engine.world.members)}
-    config = {f"fleet:{key}": value for key, value in {**settings, **engine.world.config}.items()}
-    run = run_program(lambda: Fleet.from_config("dev"), state=state, project="fleet", stack="dev", config=config)
+    config = {k if ":" in k else f"fleet:{k}": value for k, value in {**settings, **engine.world.config}.items()}
+    run = run_program(program, state=state, project="fleet", stack="dev", config=config)
     assert run.error is None
-    return {r.urn: shown_in_process(r) for r in run.registrations}
+    return {r.urn: shown_in_process(r, state) for r in run.registrations}
 
 
-def shown_in_process(registration: Registration) -> dict[str, Any]:
+def shown_in_process(registration: Registration, before: StackState) -> dict[str, Any]:
     return {
+        "new": before.resources.keys().isdisjoint((registration.urn, *registration.aliases)),
+        "protect": bool(registration.options.get("protect")),
+        "retainOnDelete": bool(registration.options.get("retainOnDelete")),
         "type": registration.type,
         "custom": registration.custom,
         "parent": registration.parent,
@@ -81,9 +90,13 @@ def inputs(kind: str, given: Any) -> Any:
     return redact(given)
 
 
-def same(engine: Engine[Any], state: StackState) -> None:
+def of_the_stack() -> None:
+    Fleet.from_config("dev")
+
+
+def same(engine: Engine[Any], state: StackState, program: Callable[[], Any] = of_the_stack) -> None:
     """Every difference is named: which resource, which field."""
-    preview, plan = previewed(engine), planned(engine, state)
+    preview, plan = previewed(engine), planned(engine, state, program)
     assert preview.keys() == plan.keys()
     fields = [(urn, field) for urn in plan for field in plan[urn]]
     assert not [(u, f, preview[u][f], plan[u][f]) for u, f in fields if preview[u][f] != plan[u][f]]
@@ -126,3 +139,44 @@ def test_templates(tmp_path: Path, broken: bool) -> None:
         engine.world.objects["override"] = override("a", plaintext=rename)
         engine.world.objects["policy"] = policy(placement=weights(a=2, c=1), propagateDeps=True)
     same(engine, engine.state())
+
+
+def optioned(tmp_path: Path, option: str) -> Engine:
+    """A stack whose fleet is given a resource option."""
+    engine_or_skip()
+    engine = Engine(tmp_path / "stack", OPTIONED)
+    engine.world.members = {"a": {}, "b": {}}
+    engine.world.config = {"own:option": option}
+    return engine
+
+
+def run_optioned() -> None:
+    runpy.run_path(str(OPTIONED))
+
+
+OPTIONS = ("depends_on", "transforms", "transformations", "of the stack", "of a parent", "protect", "providers")
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_each_resource_option(tmp_path: Path, option: str) -> None:
+    """On a new stack, and where something changes."""
+    engine = optioned(tmp_path, option)
+    same(engine, StackState(), run_optioned)
+    done = engine.up()
+    assert done.ok, done.text
+    engine.world.image = "web:2"
+    same(engine, engine.state(), run_optioned)
+
+
+def test_a_fleet_that_moves(tmp_path: Path) -> None:
+    """It gets another name, and becomes part of a component: nothing that it has brought is new, and nothing goes."""
+    engine = optioned(tmp_path, "")
+    assert engine.up().ok
+    for option in ("aliases", "parent"):
+        engine.world.config = {"own:option": option, "own:name": "prod"}
+        same(engine, engine.state(), run_optioned)
+        moved = engine.up()
+        assert moved.ok, moved.text
+        assert {name for name, change in moved.changes.items() if change != "update"} <= {"App app"}
+        assert not [call for call in engine.calls() if call["call"] in ("create", "delete")]
+    assert engine.preview().changes == {}

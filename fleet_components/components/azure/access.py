@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import attrs
 import pulumi
@@ -11,15 +10,16 @@ from pulumi_azure_native import authorization
 
 from fleet_components.components.azure.arm import children_of
 from fleet_components.components.azure.roles import role_definition_id, role_problems
-from fleet_components.components.refusal import refuse
+from fleet_components.components.refusal import Arguments, expect, refuse
 from fleet_components.model.azure import checks, names
 from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.model.typed import Later
 
 _KINDS = ("User", "Group", "ServicePrincipal")
 
 
 @attrs.frozen(kw_only=True)
-class Grant:
+class Grant(Arguments):
     """One role for one person, group or pipeline.
 
     Attributes:
@@ -31,7 +31,7 @@ class Grant:
     """
 
     to: str
-    principal: Any
+    principal: str | Later
     role: str
     kind: str = "Group"
     namespace: str = ""
@@ -54,7 +54,7 @@ class Grant:
 
 
 @attrs.frozen(kw_only=True)
-class AzureAccessArgs:
+class AzureAccessArgs(Arguments):
     """Role assignments of one scope.
 
     Attributes:
@@ -74,6 +74,7 @@ class AzureAccess(pulumi.ComponentResource):
     """
 
     def __init__(self, name: str, args: AzureAccessArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        expect(type(self), name, args, AzureAccessArgs, opts)
         refuse(grant_problems(args.grants), f"AzureAccess {name}")
         super().__init__("fleet:index:AzureAccess", name, None, opts)
         mine = children_of(self, opts)

@@ -16,7 +16,7 @@ from fleet_components.components.azure.hub import AzureHub, AzureHubArgs, OwnHub
 from fleet_components.components.azure.kubeconfig import Login
 from fleet_components.components.azure.member import AzureMember, AzureMemberArgs
 from fleet_components.components.azure.upgrades import AzureUpgrades, AzureUpgradesArgs
-from fleet_components.components.refusal import refuse, refusing
+from fleet_components.components.refusal import Arguments, expect, refuse, refusing
 from fleet_components.components.stack_members import member_exports
 from fleet_components.content.load import load
 from fleet_components.model.azure import checks
@@ -34,7 +34,7 @@ _MOST_MEMBERS = 1000
 
 
 @attrs.frozen(kw_only=True)
-class AzureFleetArgs:
+class AzureFleetArgs(Arguments):
     """A fleet.
 
     Attributes:
@@ -85,6 +85,7 @@ class AzureFleet(pulumi.ComponentResource):
     kubeconfigs: Mapping[str, pulumi.Output[str]]
 
     def __init__(self, name: str, args: AzureFleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        expect(type(self), name, args, AzureFleetArgs, opts)
         table = args.sizes or built_in_sizes()
         refuse(args.problems(table), f"AzureFleet {name}")
         super().__init__("fleet:index:AzureFleet", name, None, opts)

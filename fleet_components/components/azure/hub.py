@@ -16,7 +16,7 @@ from fleet_components.components.azure.access import AzureAccess, AzureAccessArg
 from fleet_components.components.azure.arm import FleetAddress, children_of, fleet_resource
 from fleet_components.components.azure.hub_network import HubNetwork, HubPlace, hub_network
 from fleet_components.components.azure.kubeconfig import Login, decoded, with_login
-from fleet_components.components.refusal import refuse
+from fleet_components.components.refusal import Arguments, expect, refuse
 from fleet_components.model.azure import checks, names
 from fleet_components.model.azure.cost import hub_cost
 from fleet_components.model.azure.create_only import HUB
@@ -28,7 +28,7 @@ PUBLIC, PRIVATE, HUBLESS = "public", "private", "hubless"
 
 
 @attrs.frozen(kw_only=True)
-class AzureHubArgs:
+class AzureHubArgs(Arguments):
     """A fleet manager.
 
     A hubless fleet can get a hub later. Everything else is fixed at creation: name, region, resource group, and of a
@@ -100,6 +100,7 @@ class AzureHub(pulumi.ComponentResource):
     identity: pulumi.Output[str]
 
     def __init__(self, name: str, args: AzureHubArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        expect(type(self), name, args, AzureHubArgs, opts)
         args = attrs.evolve(args, fleet_name=args.fleet_name or name)
         refuse(args.problems(), f"AzureHub {name}")
         super().__init__("fleet:index:AzureHub", name, None, opts)
@@ -168,7 +169,7 @@ class AzureHub(pulumi.ComponentResource):
 
 
 @attrs.frozen(eq=False)
-class OwnHub:
+class OwnHub(Arguments):
     """A cluster of one's own as hub, with KubeFleet's hub agent installed.
 
     Its members are not known to Azure: update runs need an :class:`AzureHub`.

@@ -11,8 +11,10 @@ import pulumi
 from pulumi_azure_native import authorization, managedidentity, resources
 
 from fleet_components.components.azure.roles import NETWORK_CONTRIBUTOR, role_definition_id
+from fleet_components.components.refusal import Arguments
 from fleet_components.model.azure import checks, names
 from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.model.typed import Later
 
 _HUB_RANGE = IPv4Network("10.0.0.0/16")
 _API_SERVER_DELEGATION = "Microsoft.ContainerService/managedClusters"
@@ -21,7 +23,7 @@ _FIND_FLEET_RP = 'az ad sp list --display-name "Azure Kubernetes Service - Fleet
 
 
 @attrs.frozen(kw_only=True)
-class HubNetwork:
+class HubNetwork(Arguments):
     """The network of a private hub: ranges for a virtual network of its own, or two subnets that are there.
 
     Attributes:
@@ -37,8 +39,8 @@ class HubNetwork:
     address_space: str = "192.168.0.0/16"
     agents: str = "192.168.0.0/23"
     api_server: str = "192.168.2.0/23"
-    agent_subnet: Any = None
-    api_server_subnet: Any = None
+    agent_subnet: str | Later | None = None
+    api_server_subnet: str | Later | None = None
 
     @property
     def fixed(self) -> dict[str, str]:
@@ -97,7 +99,8 @@ def hub_network(
     name: str, network: HubNetwork, resource_group: str, region: str, opts: pulumi.ResourceOptions
 ) -> HubPlace:
     """Declare what a private hub needs: subnets unless they are there, identity, role assignments."""
-    agents, api_server = network.agent_subnet, network.api_server_subnet
+    agents: Any = network.agent_subnet
+    api_server: Any = network.api_server_subnet
     if agents is None or api_server is None:
         agents, api_server = _subnets(name, network, resource_group, region, opts)
     own = managedidentity.UserAssignedIdentity(

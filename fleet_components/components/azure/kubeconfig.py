@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 import yaml
 
+from fleet_components.components.refusal import Arguments
 from fleet_components.model.azure import checks
 from fleet_components.model.codec import camel
 from fleet_components.model.problem import FieldPath, Problem
@@ -31,7 +32,7 @@ _KEPT = ("--environment", "--server-id")
 
 
 @attrs.frozen
-class Login:
+class Login(Arguments):
     """How ``kubelogin`` gets a token. Secrets come from its environment variables, never from the kubeconfig.
 
     Attributes:

@@ -17,7 +17,7 @@ from fleet_components.components.azure.hub import AzureHub, OwnHub
 from fleet_components.components.azure.kubeconfig import Login, decoded, with_login
 from fleet_components.components.azure.registration import register
 from fleet_components.components.member import Member
-from fleet_components.components.refusal import refuse
+from fleet_components.components.refusal import Arguments, expect, refuse
 from fleet_components.model.azure.aks_member import AksMember
 from fleet_components.model.azure.cost import member_cost
 from fleet_components.model.azure.create_only import MEMBER
@@ -30,7 +30,7 @@ from fleet_components.model.problem import Problem
 
 
 @attrs.frozen(kw_only=True)
-class AzureMemberArgs:
+class AzureMemberArgs(Arguments):
     """A member and where it joins.
 
     Attributes:
@@ -64,6 +64,7 @@ class AzureMember(pulumi.ComponentResource):
     kubeconfig: pulumi.Output[str]
 
     def __init__(self, name: str, args: AzureMemberArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        expect(type(self), name, args, AzureMemberArgs, opts)
         table = args.sizes or built_in_sizes()
         refuse((*args.member.problems(table), *args.login.problems(("login",)), *_joining(args)), f"AzureMember {name}")
         super().__init__("fleet:index:AzureMember", name, None, opts)
@@ -104,7 +105,8 @@ class AzureMember(pulumi.ComponentResource):
         CreateOnly(f"{name}-create-only", MEMBER, name, fixed, self._mine)
         self.cluster_id = pulumi.Output.from_input(member.cluster_id) if member.cluster_id else None
         if member.kubeconfig is not None:
-            self.kubeconfig = pulumi.Output.secret(member.kubeconfig)
+            given: Any = member.kubeconfig
+            self.kubeconfig = pulumi.Output.secret(given)
         elif member.kubeconfig_file:
             self.kubeconfig = pulumi.Output.secret(Path(member.kubeconfig_file).read_text(encoding="utf-8"))
         else:

@@ -10,7 +10,7 @@ import pulumi
 
 from fleet_components.components.azure.arm import children_of, fleet_child
 from fleet_components.components.azure.hub import AzureHub
-from fleet_components.components.refusal import refuse
+from fleet_components.components.refusal import Arguments, expect, refuse
 from fleet_components.model.azure import checks
 from fleet_components.model.azure.strategy import Strategy
 from fleet_components.model.azure.upgrade import AutoUpgrade, Run
@@ -18,7 +18,7 @@ from fleet_components.model.problem import Problem
 
 
 @attrs.frozen(kw_only=True)
-class AzureUpgradesArgs:
+class AzureUpgradesArgs(Arguments):
     """The upgrades of a fleet.
 
     Attributes:
@@ -59,6 +59,7 @@ class AzureUpgrades(pulumi.ComponentResource):
     strategies: dict[str, pulumi.Output[str]]
 
     def __init__(self, name: str, args: AzureUpgradesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        expect(type(self), name, args, AzureUpgradesArgs, opts)
         refuse(args.problems(), f"AzureUpgrades {name}")
         super().__init__("fleet:index:AzureUpgrades", name, None, opts)
         mine = children_of(self, opts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import attrs
 
@@ -16,6 +15,7 @@ from fleet_components.model.azure.node_pool import SYSTEM, NodePool
 from fleet_components.model.azure.vm_size import SizeTable
 from fleet_components.model.cluster import NO_LABELS
 from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.model.typed import Later, Typed
 
 BY_PULUMI, BY_FLEET = "pulumi", "fleet"
 _MOST_POOLS = 100
@@ -24,7 +24,7 @@ _NODE_OS_CHANNELS = ("None", "Unmanaged", "SecurityPatch", "NodeImage")
 
 
 @attrs.frozen(kw_only=True)
-class Entra:
+class Entra(Typed):
     """Sign-in with Entra ID.
 
     Attributes:
@@ -89,13 +89,13 @@ class AksMember(FleetMember):
     tier: str = "Standard"
     long_term_support: bool = False
     network: Network = attrs.field(factory=Network)
-    subnet: Any = None
+    subnet: str | Later | None = None
     api_server: ApiServer = attrs.field(factory=ApiServer)
     entra: Entra | None = attrs.field(factory=Entra)
     local_accounts: bool = False
     oidc_issuer: bool = True
     workload_identity: bool = True
-    identity: Any = None
+    identity: str | Later | None = None
     node_os_channel: str | None = None
     maintenance: tuple[MaintenanceWindow, ...] = ()
     dns_prefix: str = ""

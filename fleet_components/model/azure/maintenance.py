@@ -9,6 +9,7 @@ import attrs
 
 from fleet_components.model.azure import checks
 from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.model.typed import Typed
 
 CONFIGURATIONS = {"cluster": "aksManagedAutoUpgradeSchedule", "nodeImages": "aksManagedNodeOSUpgradeSchedule"}
 """The names that AKS reserves for the schedules of Kubernetes upgrades and of node image upgrades."""
@@ -17,7 +18,7 @@ _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Su
 
 
 @attrs.frozen
-class MaintenanceWindow:
+class MaintenanceWindow(Typed):
     """A weekly window.
 
     Attributes:

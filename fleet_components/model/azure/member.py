@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import attrs
 
@@ -15,6 +14,7 @@ from fleet_components.model.azure.vm_size import SizeTable
 from fleet_components.model.cluster import NO_LABELS, Taint
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.quantity import is_quantity
+from fleet_components.model.typed import Later, Typed
 
 RESERVED_LABELS = ("fleet.azure.com/", "kubernetes-fleet.io/")
 """Prefixes of the labels that Azure and KubeFleet set on a member by themselves."""
@@ -23,7 +23,7 @@ _MOST_TAINTS = 100
 
 
 @attrs.frozen(kw_only=True)
-class FleetMember:
+class FleetMember(Typed):
     """What every member has.
 
     Attributes:
@@ -90,7 +90,7 @@ class JoinedMember(FleetMember):
 
     cluster_id: str = ""
     kubeconfig_file: str = ""
-    kubeconfig: Any = attrs.field(default=None, repr=False)
+    kubeconfig: str | Later | None = attrs.field(default=None, repr=False)
     pools: tuple[NodePool, ...] = ()
     max_pods: int = 110
 

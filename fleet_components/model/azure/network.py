@@ -9,6 +9,7 @@ import attrs
 
 from fleet_components.model.azure import checks
 from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.model.typed import Typed
 
 _PLUGINS = ("azure", "kubenet", "none")
 _POLICIES = ("cilium", "azure", "calico", "none")
@@ -22,7 +23,7 @@ _DEFAULT_PODS = "10.244.0.0/16"
 
 
 @attrs.frozen
-class Network:
+class Network(Typed):
     """The network of a cluster. Only a new cluster can change it.
 
     Attributes:
@@ -101,7 +102,7 @@ class Network:
 
 
 @attrs.frozen
-class ApiServer:
+class ApiServer(Typed):
     """Who reaches the cluster's API server.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import attrs
 
@@ -12,6 +11,7 @@ from fleet_components.model.azure.vm_size import SizeTable, VmSize
 from fleet_components.model.cluster import NO_LABELS, Taint
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.quantity import is_quantity, parse_quantity
+from fleet_components.model.typed import Later, Typed
 
 SYSTEM, USER = "System", "User"
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -24,7 +24,7 @@ _RESERVED_LABELS = ("kubernetes.azure.com/",)
 
 
 @attrs.frozen
-class NodePool:
+class NodePool(Typed):
     """A node pool: so many nodes of one size.
 
     What only a new pool can change: name, VM size, zones, spot, OS disk, pods per node, subnet.
@@ -65,7 +65,7 @@ class NodePool:
     os_disk_gib: int | None = None
     os_sku: str | None = None
     max_pods: int | None = None
-    subnet: Any = None
+    subnet: str | Later | None = None
     tags: Mapping[str, str] = NO_LABELS
     cpu: str | None = None
     memory: str | None = None

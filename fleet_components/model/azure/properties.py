@@ -17,6 +17,7 @@ from fleet_components.model.azure.node_pool import NodePool
 from fleet_components.model.azure.reservation import allocatable_cpu, allocatable_memory
 from fleet_components.model.azure.vm_size import SizeTable, VmSize
 from fleet_components.model.cluster import NO_LABELS, Usage
+from fleet_components.model.typed import Typed
 
 NODE_COUNT = "kubernetes-fleet.io/node-count"
 CPU_COST = "kubernetes.azure.com/per-cpu-core-cost"
@@ -26,7 +27,7 @@ _SIZE_CAPACITY = "kubernetes.azure.com/vm-sizes/{}/capacity"
 
 
 @attrs.frozen
-class Observation:
+class Observation(Typed):
     """What no declaration tells, as recorded from a cluster or promised by its owner.
 
     Attributes:

@@ -6,13 +6,14 @@ Source: ``fleets/updateStrategies`` at API version 2026-06-01, and "Update orche
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import attrs
 
 from fleet_components.model.azure import checks, names
 from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.model.typed import HINT, Typed
 
 _MOST_GROUPS = 50
 _MOST_AT_ONCE = 50
@@ -21,7 +22,7 @@ _AT_ONCE = re.compile("([1-9][0-9]*)|([1-9][0-9]?|100)%")
 
 
 @attrs.frozen
-class Step:
+class Step(Typed):
     """What stages and groups have in common.
 
     Attributes:
@@ -60,7 +61,9 @@ class Group(Step):
     """The members of one update group."""
 
 
-def _groups(groups: Iterable[Group | str]) -> tuple[Group, ...]:
+def _groups(groups: Sequence[Group | str]) -> tuple[Group, ...]:
+    if isinstance(groups, str) or not isinstance(groups, Sequence):
+        return groups  # type: ignore[return-value] # what is no list is refused by its type
     return tuple(Group(group) if isinstance(group, str) else group for group in groups)
 
 
@@ -73,7 +76,7 @@ class Stage(Step):
         wait_seconds: how long to wait after it.
     """
 
-    groups: tuple[Group, ...] = attrs.field(converter=_groups)
+    groups: tuple[Group, ...] = attrs.field(converter=_groups, metadata={HINT: 'for example ["canary"]'})
     wait_seconds: int = 0
 
     def problems(self, path: FieldPath) -> Iterator[Problem]:
@@ -94,7 +97,7 @@ class Stage(Step):
 
 
 @attrs.frozen
-class Strategy:
+class Strategy(Typed):
     """Stages, one after the other.
 
     Attributes:

@@ -12,6 +12,7 @@ import attrs
 
 from fleet_components.model.azure import checks, names
 from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.model.typed import Typed
 
 _NODE_IMAGES = ("Latest", "Consistent")
 _TARGET = "TargetKubernetesVersion"
@@ -20,7 +21,7 @@ _RUN_KINDS = ("Full", "ControlPlaneOnly", "NodeImageOnly")
 
 
 @attrs.frozen
-class Run:
+class Run(Typed):
     """One upgrade of the fleet. It is made, not started: starting it is an act, not a state.
 
     Attributes:
@@ -64,7 +65,7 @@ class Run:
 
 
 @attrs.frozen
-class AutoUpgrade:
+class AutoUpgrade(Typed):
     """An auto-upgrade profile: Azure makes and starts runs by itself when versions come out.
 
     Attributes:

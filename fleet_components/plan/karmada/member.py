@@ -6,6 +6,7 @@ import attrs
 
 from fleet_components.model.cluster import Cluster, ResourceSummary
 from fleet_components.model.quantity import parse_quantity
+from fleet_components.model.typed import TRUSTED
 
 REGION_LABELS = ("topology.kubernetes.io/region", "fleet.azure.com/location")
 ZONE_LABEL = "topology.kubernetes.io/zone"
@@ -13,6 +14,7 @@ NODE_COUNT = "kubernetes-fleet.io/node-count"
 _PODS, _PODS_PER_NODE = "pods", 110
 
 
+@TRUSTED
 def serving_both(cluster: Cluster) -> Cluster:
     """The member with what Karmada looks at, derived from what KubeFleet knows of it, where it says nothing itself.
 

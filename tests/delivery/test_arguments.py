@@ -1,0 +1,244 @@
+"""Whatever is given to a public class where it does not belong, is refused by the name of the argument."""
+
+# Wrong types are what it is about.
+# mypy: disable-error-code="arg-type,dict-item,list-item"
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timezone
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pulumi
+import pulumi_kubernetes as kubernetes
+import pytest
+
+from fleet_components import Cluster, Fleet, FleetArgs, FleetError, Member, Options, Renamed, Taint, source_of
+from fleet_components.components.azure.access import AzureAccess, AzureAccessArgs, Grant
+from fleet_components.components.azure.fleet import AzureFleet, AzureFleetArgs
+from fleet_components.components.azure.hub import AzureHub, AzureHubArgs, OwnHub
+from fleet_components.components.azure.hub_network import HubNetwork
+from fleet_components.components.azure.kubeconfig import Login
+from fleet_components.components.azure.member import AzureMember, AzureMemberArgs
+from fleet_components.components.azure.upgrades import AzureUpgrades, AzureUpgradesArgs
+from fleet_components.components.refusal import RefusedError
+from fleet_components.model.azure.aks_member import AksMember, Entra
+from fleet_components.model.azure.maintenance import MaintenanceWindow
+from fleet_components.model.azure.member import JoinedMember
+from fleet_components.model.azure.network import ApiServer, Network
+from fleet_components.model.azure.node_pool import NodePool
+from fleet_components.model.azure.properties import Observation
+from fleet_components.model.azure.strategy import Group, Stage, Strategy
+from fleet_components.model.azure.upgrade import AutoUpgrade, Run
+from fleet_components.model.cluster import Agent, ResourceModel, ResourceSummary, Usage
+from fleet_components.model.typed import Typed
+from fleet_components.plan.options import Settings
+from fleet_components.testing import config_map, kubeconfig, placement, run_program
+
+CLASSES: list[type[Any]] = [
+    *(FleetArgs, Member, Cluster, Taint, Agent, Usage, ResourceModel, ResourceSummary, Options, Renamed, Settings),
+    *(AzureFleetArgs, AzureHubArgs, AzureMemberArgs, AzureUpgradesArgs, AzureAccessArgs, OwnHub),
+    *(Grant, HubNetwork, Login, AksMember, JoinedMember, NodePool, Network, ApiServer, Entra, MaintenanceWindow),
+    *(Observation, Group, Stage, Strategy, Run, AutoUpgrade),
+]
+COMPONENTS: list[tuple[type[Any], type[Any]]] = [
+    (Fleet, FleetArgs),
+    (AzureFleet, AzureFleetArgs),
+    (AzureHub, AzureHubArgs),
+    (AzureMember, AzureMemberArgs),
+    (AzureAccess, AzureAccessArgs),
+    (AzureUpgrades, AzureUpgradesArgs),
+]
+TAKES_OUTPUTS = {"kubeconfig", "subnet", "identity", "principal", "scope", "agent_subnet", "api_server_subnet"}
+EMPTY = source_of([])
+
+
+class Wrong:
+    """What no argument takes."""
+
+
+WRONG: dict[str, Callable[[], Any]] = {
+    "an object": Wrong,
+    "a list of them": lambda: [Wrong()],
+    "a dict of them": lambda: {"a": Wrong()},
+    "a set of them": lambda: {Wrong()},
+    "a function": lambda: Wrong,
+}
+
+
+def below(kind: type[Any]) -> Iterator[type[Any]]:
+    for one in kind.__subclasses__():
+        yield one
+        yield from below(one)
+
+
+def refusal(make: Callable[[], Any]) -> FleetError:
+    with pytest.raises(FleetError) as refused:
+        make()
+    return refused.value
+
+
+def test_none_is_forgotten() -> None:
+    made = {one for one in below(Typed) if attrs.has(one) and one.__module__.startswith("fleet_components.")}
+    bases = {base for one in made for base in one.__mro__[1:]}
+    assert {one.__name__ for one in made - bases} == {one.__name__ for one in CLASSES}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("kind", CLASSES)
+def test_all_wrong_arguments_are_named_at_once(kind: type[Any], wrong: str) -> None:
+    named = {field.name for field in attrs.fields(kind)}
+    given: dict[str, Any] = {name: WRONG[wrong]() for name in named}
+    if kind is OwnHub and wrong in ("a function", "an object"):
+        given["member_identity"] = 5
+    if kind is FleetArgs:
+        source = refusal(lambda: FleetArgs(source=given["source"]))
+        assert {problem.path[:2] for problem in source.problems} == {("FleetArgs", "source")}
+        given, named = {**given, "source": EMPTY}, named - {"source"}
+        if wrong == "a list of them":
+            named.remove("objects")  # what is no object is named by the fleet, with its place in the list
+    problems = refusal(lambda: kind(**given)).problems
+    assert {problem.path[:2] for problem in problems} == {(kind.__name__, name) for name in named}
+    assert not [problem for problem in problems if not problem.what or not problem.hint]
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_an_output_where_plain_values_are_needed(kind: type[Any]) -> None:
+    """What takes an output takes one; all else says that it comes too late."""
+    run = run_program(lambda: too_late(kind))
+    assert run.error is None, run.error
+
+
+def too_late(kind: type[Any]) -> None:
+    given: dict[str, Any] = {field.name: pulumi.Output.from_input("a") for field in attrs.fields(kind)}
+    if kind is FleetArgs:
+        text = str(refusal(lambda: FleetArgs(given["source"])))
+        assert text == "FleetArgs.source: is an Output (the plan is made before any resource, so give a plain value)"
+        given["source"] = EMPTY
+    late = {field.name for field in attrs.fields(kind)} - TAKES_OUTPUTS - {"source"}
+    problems = {problem.path[1]: problem for problem in refusal(lambda: kind(**given)).problems} if late else {}
+    assert late <= problems.keys()
+    assert {problems[name].what for name in late} <= {"is an Output"}
+    assert {problems[name].hint for name in late} <= {"the plan is made before any resource, so give a plain value"}
+
+
+@pytest.mark.parametrize("wrong", [5, [], Wrong()])
+@pytest.mark.parametrize(("component", "args"), COMPONENTS)
+def test_components_name_their_arguments(component: type[Any], args: type[Any], wrong: Any) -> None:
+    error = refusal(lambda: component(wrong, wrong, wrong))
+    assert isinstance(error, RefusedError)
+    assert {problem.path for problem in error.problems} == {
+        (component.__name__, name) for name in ("name", "args", "opts")
+    }
+    assert args.__name__ in str(error)
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: Cluster(5), "Cluster.name: is an int, not text (write it in quotes)"),
+        (
+            lambda: Cluster("a", labels={"zone": 1}),
+            "Cluster.labels.zone: is an int, not text (write it in quotes)",
+        ),
+        (
+            lambda: Cluster("a", taints=Taint("k")),
+            "Cluster.taints: is a Taint, not a list of Taint values (write it as a list: [Taint(...)])",
+        ),
+        (lambda: Cluster("a", taints=["k"]), "Cluster.taints[0]: is a str, not a Taint (give Taint(...))"),
+        (lambda: Cluster("a", zones="ab"), 'Cluster.zones: is a str, not a list of text (write it as a list: ["..."])'),
+        (lambda: Cluster("a", observed=1), "Cluster.observed: is an int, not True or False (without quotes)"),
+        (
+            lambda: Cluster("a", api_enablements=[("v1",)]),
+            'Cluster.api_enablements[0]: has 1 items, not 2 (write it as a list: ["..."])',
+        ),
+        (
+            lambda: Taint("k", time_added=datetime(2026, 1, 31)),
+            "Taint.time_added: has no time zone"
+            " (a datetime with a time zone: datetime(2026, 1, 31, tzinfo=timezone.utc))",
+        ),
+        (lambda: Member("a"), "Member.cluster: is a str, not a Cluster (give Cluster(...))"),
+        (
+            lambda: Member(Cluster("a"), 5),
+            "Member.kubeconfig: is an int, not text or an Output (write it in quotes)",
+        ),
+        (
+            lambda: FleetArgs(EMPTY, limit="half"),
+            "FleetArgs.limit: is a str, not a number (give a share from 0 to 1, 0.5 for a half)",
+        ),
+        (lambda: FleetArgs(EMPTY, limit=1.5), "FleetArgs.limit: is 1.5 (give a share from 0 to 1, 0.5 for a half)"),
+        (lambda: FleetArgs(EMPTY, limit=float("nan")), "FleetArgs.limit: is nan"),
+        (lambda: Settings(limit=-0.1), "Settings.limit: is -0.1"),
+        (lambda: FleetArgs(EMPTY, max_wait=-1), "FleetArgs.max_wait: is -1 (give seconds, 0 for no wait at all)"),
+        (
+            lambda: FleetArgs(EMPTY, confirm="1a2b3c4d"),
+            'FleetArgs.confirm: is a str, not a list of text (write it as a list: ["..."])',
+        ),
+        (lambda: FleetArgs(EMPTY, protect="no"), "FleetArgs.protect: is a str, not True or False (without quotes)"),
+        (
+            lambda: FleetArgs(5),
+            "FleetArgs.source: is an int, not text, a Path, a list of str or Path values or a Source",
+        ),
+        (lambda: FleetArgs(["fleet", 5]), "FleetArgs.source[1]: is an int, not text or a Path"),
+        (lambda: FleetArgs(""), 'source: names no file and no directory (for example "fleet/")'),
+        (lambda: FleetArgs([]), 'source: names no file and no directory (for example "fleet/")'),
+        (
+            lambda: Stage("one", groups="canary"),
+            'Stage.groups: is a str, not a list of Group values (for example ["can',
+        ),
+    ],
+)
+def test_what_is_said(make: Callable[[], Any], text: str) -> None:
+    assert str(refusal(make)).startswith(text)
+
+
+def test_values_are_never_shown() -> None:
+    """They may be secret."""
+    assert "SWORDFISH" not in str(refusal(lambda: FleetArgs(EMPTY, kubeconfigs="SWORDFISH", identities=["SWORDFISH"])))
+
+
+def test_lists_are_taken_where_tuples_are_kept() -> None:
+    made = Cluster("a", taints=[Taint("k")], zones=["1"], api_enablements=[["v1", "Pod"]])
+    assert made == Cluster("a", taints=(Taint("k"),), zones=("1",), api_enablements=frozenset({("v1", "Pod")}))
+    assert Options(lost=["a"]).lost == frozenset({"a"})
+
+
+def test_whole_numbers_are_numbers() -> None:
+    assert FleetArgs(EMPTY, limit=1, as_of=datetime(2026, 1, 31, tzinfo=timezone.utc)).limit == 1  # noqa: UP017
+
+
+@pytest.mark.parametrize("given", [str, Path, lambda path: [path], lambda path: (str(path),)])
+def test_a_fleet_is_read_from_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Any) -> None:
+    (tmp_path / "fleet").mkdir()
+    objects = chain(config_map("shop", "settings"), [placement("shop")])
+    (tmp_path / "fleet" / "all.yaml").write_text("\n---\n".join(str(dict(one.data)) for one in objects))
+    monkeypatch.chdir(tmp_path)
+    args = FleetArgs(given(Path("fleet")))
+    assert [placed.key for placed in args.source.placements] == ["shop"]
+    assert attrs.evolve(args, limit=1).source is args.source
+
+
+def test_a_path_that_leads_nowhere() -> None:
+    error = refusal(lambda: FleetArgs("nowhere/"))
+    assert isinstance(error, RefusedError)
+    assert "nowhere" in str(error)
+
+
+def test_a_member_has_a_kubeconfig_or_a_provider_of_kubernetes() -> None:
+    def program() -> None:
+        provider = kubernetes.Provider("own", kubeconfig=kubeconfig("a"))
+        both = refusal(lambda: Member(Cluster("a"), kubeconfig("a"), provider=provider))
+        assert str(both) == 'Member.provider: the member "a" has a kubeconfig as well (give one of the two)'
+        other = pulumi.ProviderResource("azure-native", "azure", {})
+        wrong = refusal(lambda: Member(Cluster("a"), provider=other))
+        assert str(wrong).startswith("Member.provider: is a provider of azure-native (give a pulumi_kubernetes.Provi")
+        twice = refusal(lambda: FleetArgs(EMPTY, kubeconfigs={"a": "x"}, providers={"a": provider, "b": other}))
+        assert [str(problem).partition(" (")[0] for problem in twice.problems] == [
+            'FleetArgs.providers.a: the member "a" has a kubeconfig as well',
+            "FleetArgs.providers.b: is a provider of azure-native",
+        ]
+
+    assert run_program(program).error is None

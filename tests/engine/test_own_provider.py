@@ -1,0 +1,85 @@
+"""Members with providers of their own, on real API servers: what moves between them and ours stays alive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.engine.driver import Engine
+from tests.engine.stories import Story, carried_out, config_map, namespace, placement, refused, unchanged
+
+pytestmark = pytest.mark.engine
+PROGRAM = Path(__file__).parent / "programs" / "own_provider.py"
+MAP = ("configmap", "c")
+SETTINGS: dict[str, Any] = {
+    "enable_config_map_mutable": True,
+    "enable_secret_mutable": True,
+    "upsert_existing_objects": True,
+}
+
+
+@pytest.fixture
+def story(tale: Story, tmp_path_factory: pytest.TempPathFactory) -> Engine[Story]:
+    """A Namespace with a ConfigMap on both members, nothing delivered yet."""
+    for name in tale.planes:
+        tale.join(name)
+    space = namespace(tale.space)
+    tale.objects = {"space": space, "c": config_map(tale.space), "one": placement("one", space)}
+    return Engine(tmp_path_factory.mktemp("stack"), PROGRAM, tale, standin=False)
+
+
+def test_from_ours_to_its_own_and_back(story: Engine[Story]) -> None:
+    assert story.up().ok
+    world = story.world
+    before = world.uids(MAP, ("namespace", world.space))
+    for number, providers in enumerate(({"a": {**SETTINGS, "cluster_identifier": "a"}}, {})):
+        world.config["own:providers"] = providers
+        world.objects["c"] = config_map(world.space, f"step {number}")
+        carried_out(story)
+        assert world.uids(MAP, ("namespace", world.space)) == before
+        assert world.live("a", *MAP)["data"] == {"k": f"step {number}"}
+
+
+def test_a_member_that_always_had_its_own(story: Engine[Story]) -> None:
+    """It has given its cluster a name; a kubeconfig in its place calls it the same, whatever else is said."""
+    world = story.world
+    world.config["own:providers"] = {name: {**SETTINGS, "cluster_identifier": f"mine {name}"} for name in "ab"}
+    assert (first := story.up()).ok, first.text
+    unchanged(story)
+    before = world.uids(MAP, ("namespace", world.space))
+    world.config["own:providers"]["a"]["kubeconfig"] = world.config["kubeconfigs"]["a"] + "\n# rotated\n"
+    assert carried_out(story).changes == {"kubernetes mine-a": "update"}
+    world.config["own:providers"] = {}
+    carried_out(story)
+    assert world.uids(MAP, ("namespace", world.space)) == before
+
+
+def test_what_would_make_every_object_anew_is_refused(story: Engine[Story]) -> None:
+    assert story.up().ok
+    world = story.world
+    before = world.uids(MAP)
+    for settings, words in (
+        ({**SETTINGS, "cluster_identifier": "other"}, 'calls the cluster "other", and it was called "a"'),
+        (SETTINGS, 'lacks cluster_identifier="a"'),
+        ({"cluster_identifier": "a"}, "lacks enable_config_map_mutable=True"),
+    ):
+        world.config["own:providers"] = {"a": settings}
+        refused(story, "member a", words)
+        assert world.uids(MAP) == before
+    world.config["own:providers"] = {}
+    carried_out(story)
+
+
+def test_its_provider_leads_to_another_cluster(story: Engine[Story]) -> None:
+    """Which one it is, is asked with the kubeconfig, the context and the cluster that the provider was given."""
+    assert story.up().ok
+    world = story.world
+    before = world.uids(MAP)
+    provider = {**SETTINGS, "cluster_identifier": "a", "kubeconfig": world.config["kubeconfigs"]["b"]}
+    world.config["own:providers"] = {"a": provider}
+    refused(story, "member a", "leads to another cluster than before")
+    assert world.uids(MAP) == before
+    world.config["own:providers"] = {}
+    carried_out(story)
