@@ -14,6 +14,7 @@ import click
 from fleet_components.cli.planning.past import StateFile, parse_state, read_state
 from fleet_components.cli.planning.survey import Survey, Told
 from fleet_components.model.member_cluster import read_time
+from fleet_components.model.problem import FleetError
 
 REFUSED = 3
 """The exit status of a plan that is refused: 0 is fine, 1 an error."""
@@ -84,11 +85,7 @@ def told(
     returned: tuple[str, ...],
     any_state: bool,
 ) -> Told:
-    """What the options of :func:`where` say.
-
-    Raises:
-        FleetError: the state cannot be read.
-    """
+    """What the options of :func:`where` say."""
     return Told(
         state=state_of(state),
         stack=stack,
@@ -101,16 +98,13 @@ def told(
 
 
 def state_of(state: Path | None) -> StateFile:
-    """What ``--state`` holds; nothing for a new fleet.
-
-    Raises:
-        FleetError: the file cannot be read.
-    """
+    """What ``--state`` holds, or why it cannot be read; nothing for a new fleet."""
     if state is None:
         return StateFile()
-    if str(state) == "-":
-        return parse_state(sys.stdin.buffer.read(), "standard input")
-    return read_state(state)
+    try:
+        return parse_state(sys.stdin.buffer.read(), "standard input") if str(state) == "-" else read_state(state)
+    except FleetError as error:
+        return StateFile(str(state)).unread(error.problems)
 
 
 def say_refused(surveyed: Survey, *, told: bool = False) -> None:

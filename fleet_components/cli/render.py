@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +41,9 @@ def render(paths: tuple[Path, ...], out: Path, fresh: bool, show_secrets: bool, 
     if fresh:
         told = attrs.evolve(told, state=StateFile())
     name = _stack_name(paths, told)
-    _refuse_inside(paths, out)
+    told = told.wrong([*_no_folder(name), *_inside(paths, out)])
     folder = out / name
-    if not fresh and not told.state.file:
+    if not fresh and not told.state.file and not told.problems:
         told = attrs.evolve(told, state=options.state_of(_last(folder)))
     if show_secrets:
         told = attrs.evolve(told, state=told.state.shown())
@@ -72,18 +73,20 @@ def _stack_name(paths: tuple[Path, ...], told: Told) -> str:
     name = (told.stack or "").rpartition("/")[2]
     if is_project(paths[0]):
         name = choose_stack(read_project(paths[0]), name or None)
-    name = name or told.state.stack[1] or DEFAULT_STACK
+    return name or told.state.stack[1] or DEFAULT_STACK
+
+
+def _no_folder(name: str) -> Iterator[Problem]:
     if name.startswith(".") or os.sep in name:
-        raise FleetError([Problem(f'"{name}" cannot be the name of a folder', hint="--stack NAME")])
-    return name
+        yield Problem(f'"{name}" cannot be the name of a folder', hint="--stack NAME")
 
 
-def _refuse_inside(paths: tuple[Path, ...], out: Path) -> None:
+def _inside(paths: tuple[Path, ...], out: Path) -> Iterator[Problem]:
     """What is written must not be read again the next time."""
     for path in paths:
         if not is_project(path) and out.resolve().is_relative_to(path.resolve()):
             hint = "write to a place outside of it, --out ../out for example"
-            raise FleetError([Problem(f"lies in {path}, which is read", file=str(out), hint=hint)])
+            yield Problem(f"lies in {path}, which is read", file=str(out), hint=hint)
 
 
 def _last(folder: Path) -> Path | None:

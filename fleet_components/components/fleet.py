@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
 import pulumi
@@ -15,13 +16,14 @@ from fleet_components.components.former import Former
 from fleet_components.components.identification import Identification, identities_of
 from fleet_components.components.member import Member
 from fleet_components.components.past import read_past
-from fleet_components.components.provider import kubeconfig_key
+from fleet_components.components.process import in_process
+from fleet_components.components.provider import in_earnest, kubeconfig_key, unreachable_members
 from fleet_components.components.providers import MemberProviders, identifier_of
 from fleet_components.components.refusal import RefusedPlanError, refusing
 from fleet_components.content.secret import redacted
 from fleet_components.model.azure.member_list import is_member_list
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.plan import names
 from fleet_components.plan.describe import describe_plan
 from fleet_components.plan.feed import feed_inventory, feed_plan
@@ -29,6 +31,7 @@ from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.member import serving_both
 from fleet_components.plan.options import Options, Settings
+from fleet_components.plan.past import Past
 from fleet_components.plan.record import FORMAT
 
 
@@ -53,8 +56,8 @@ class Fleet(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         with refusing():
-            members = _members(name, args)
-            self.plan = _plan(name, args, members)
+            members, problems = _members(name, args)
+            self.plan = _plan(name, args, members, problems)
         self.inventory = self.plan.inventory
         former = Former(self.plan)
         alias = former.alias(names.FLEET, name, former.fleet)
@@ -88,7 +91,7 @@ class Fleet(pulumi.ComponentResource):
             FleetError: the configuration or what it names cannot be worked with.
         """
         args = read_config()
-        if any(is_member_list(manifest) for manifest in args.source.catalogue.manifests):
+        if not args.source.problems and any(is_member_list(manifest) for manifest in args.source.catalogue.manifests):
             from fleet_components.components.azure.provision import provision  # loads the Azure SDK
 
             args = provision(name, args)
@@ -150,12 +153,18 @@ def stack_name() -> str:
     return f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
 
 
-def _plan(name: str, args: FleetArgs, members: Mapping[str, Member]) -> FleetPlan:
+def _plan(name: str, args: FleetArgs, members: Mapping[str, Member], problems: Iterable[Problem]) -> FleetPlan:
     """Plan the fleet.
+
+    Args:
+        name: its name.
+        args: what it is made of.
+        members: its members by name.
+        problems: what is wrong with them.
 
     Raises:
         RefusedPlanError: the update must not happen.
-        FleetError: there is no plan.
+        FleetError: there is no plan: all that stands in its way.
     """
     settings = Settings(
         limit=args.limit,
@@ -163,7 +172,8 @@ def _plan(name: str, args: FleetArgs, members: Mapping[str, Member]) -> FleetPla
         keep_cluster_resources=args.keep_cluster_resources,
         max_wait=args.max_wait,
     )
-    past, former = read_past(name, args.renamed.fleet)
+    past, former, damaged = _past(name, args.renamed.fleet)
+    unreachable = {} if args.render_to else unreachable_members(members.values())
     options = Options(
         stack=stack_name(),
         fleet=name,
@@ -174,9 +184,14 @@ def _plan(name: str, args: FleetArgs, members: Mapping[str, Member]) -> FleetPla
         renamed=attrs.evolve(args.renamed, fleet=former),
         identities={**args.identities, **identities_of(members)},
         takes_over=args.takes_over,
+        unreachable={} if in_process() else unreachable,
     )
     clusters = tuple(serving_both(member.cluster) for member in members.values())
-    plan = plan_fleet(attrs.evolve(args.source, clusters=clusters), past, options)
+    wrong = layered((*damaged, *args.source.problems), problems)
+    plan = plan_fleet(attrs.evolve(args.source, clusters=clusters, problems=wrong), past, options)
+    if in_process():  # no cluster is touched
+        unreached = [in_earnest(unreachable[member]) for member in plan.sent_to if member in unreachable]
+        plan = attrs.evolve(plan, warnings=(*plan.warnings, *unreached))
     if plan.refused:
         raise RefusedPlanError(plan)
     if plan.hidden:
@@ -184,28 +199,31 @@ def _plan(name: str, args: FleetArgs, members: Mapping[str, Member]) -> FleetPla
     return plan
 
 
-def _check_name(name: str) -> None:
-    if "/" in name or "@" in name or not name:
-        hint = "use letters, digits, - and ."
-        raise FleetError([Problem(f'"{name}" cannot be the name of a fleet', hint=hint)])
+def _past(name: str, former: str) -> tuple[Past, str, tuple[Problem, ...]]:
+    """What stands, and the former name if it was found under that; of a new fleet where it is damaged, and why."""
+    try:
+        return *read_past(name, former), ()
+    except FleetError as error:
+        return Past(), "", error.problems
 
 
-def _members(name: str, args: FleetArgs) -> dict[str, Member]:
-    _check_name(name)
+def _members(name: str, args: FleetArgs) -> tuple[dict[str, Member], list[Problem]]:
+    """The members by name, and what is wrong with them or with the name of the fleet."""
     declared = [Member(cluster, args.kubeconfigs.get(cluster.name)) for cluster in args.source.clusters]
     everyone = [*declared, *args.members]
-    members = {member.name: member for member in everyone}
+    members = {member.name: member for member in reversed(everyone)}
     known = f"the members are: {', '.join(sorted(members)) or 'none'}"
     gone = {
         name: f"{known}; if it is gone: pulumi config rm --path {kubeconfig_key(name)}" for name in args.kubeconfigs
     }
     problems = [
-        Problem(f'there is no member "{name}"', (field,), hints[name])
+        Problem(f'there is no member "{name}"', (field,), hints[name], follows=True)
         for field, hints in (("kubeconfigs", gone), ("lost", dict.fromkeys(args.lost, known)))
         for name in sorted(set(hints) - set(members))
     ]
-    twice = sorted({member.name for member in everyone if everyone.count(member) > 1})
+    twice = sorted(name for name, times in Counter(member.name for member in everyone).items() if times > 1)
     problems += [Problem(f'the member "{name}" is declared twice', hint="declare it once") for name in twice]
-    if problems:
-        raise FleetError(problems)
-    return {name: attrs.evolve(member, lost=member.lost or name in args.lost) for name, member in members.items()}
+    if "/" in name or "@" in name or not name:
+        problems.append(Problem(f'"{name}" cannot be the name of a fleet', hint="use letters, digits, - and ."))
+    marked = {one: attrs.evolve(member, lost=member.lost or one in args.lost) for one, member in members.items()}
+    return marked, problems

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,19 @@ def load(*sources: str | Path) -> tuple[Manifest, ...]:
             was found at all.
     """
     problems: list[Problem] = []
+    manifests = readable(sources, problems)
+    if problems:
+        raise FleetError(problems)
+    return manifests
+
+
+def readable(sources: Iterable[str | Path], problems: list[Problem]) -> tuple[Manifest, ...]:
+    """As :func:`load`, as far as anything can be read: what is wrong is added to the problems."""
+    sources = tuple(sources)
     texts = read_files(sources, problems)
     manifests = [manifest for file, text in texts for manifest in _manifests(text, file, problems)]
-    return _checked(manifests, problems, ", ".join(map(str, sources)))
+    _check_any(manifests, problems, ", ".join(map(str, sources)))
+    return tuple(manifests)
 
 
 def load_text(text: str, file: str = "<text>") -> tuple[Manifest, ...]:
@@ -35,23 +45,29 @@ def load_text(text: str, file: str = "<text>") -> tuple[Manifest, ...]:
         FleetError: as for :func:`load`.
     """
     problems: list[Problem] = []
-    return _checked(list(_manifests(text, file, problems)), problems, file)
+    manifests = tuple(_manifests(text, file, problems))
+    _check_any(manifests, problems, file)
+    if problems:
+        raise FleetError(problems)
+    return manifests
 
 
-def _checked(manifests: list[Manifest], problems: list[Problem], where: str) -> tuple[Manifest, ...]:
+def _check_any(manifests: Sequence[Manifest], problems: list[Problem], where: str) -> None:
     if not manifests and not problems:
         hint = "give files or a directory with objects in .yaml, .yml or .json"
         problems.append(Problem("no Kubernetes objects found", file=where, hint=hint))
-    if problems:
-        raise FleetError(problems)
-    return tuple(manifests)
 
 
 def _manifests(text: str, file: str, problems: list[Problem]) -> Iterator[Manifest]:
     found: list[Problem] = []
+    before = 0
     for document in documents(text, file, found):
+        broken = [problem.path for problem in found[before:]]
         for path, data in _objects(document.data):
-            yield from _manifest(document, data, path, found)
+            manifests = _manifest(document, data, path, found)
+            # What is left of a broken object is none, and is not judged any further.
+            yield from (one for one in manifests if not any(field[: len(path)] == path for field in broken))
+        before = len(found)
     problems += sorted(found, key=lambda problem: problem.line or 0)
 
 

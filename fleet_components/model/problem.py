@@ -32,6 +32,8 @@ class Problem:
         subject: the object, as ``Kind namespace/name``.
         file: the file that it was read from; empty for objects made in a program.
         line: the line in that file, from 1.
+        follows: it may be there only because something is missing that could not be read or was refused;
+            see :func:`layered`.
     """
 
     what: str
@@ -40,11 +42,24 @@ class Problem:
     subject: str = ""
     file: str = ""
     line: int | None = None
+    follows: bool = attrs.field(default=False, eq=False)
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line is not None else self.file
         parts = [part for part in (where, self.subject, show_path(self.path), self.what) if part]
         return ": ".join(parts) + (f" ({self.hint})" if self.hint else "")
+
+
+def layered(*layers: Iterable[Problem]) -> tuple[Problem, ...]:
+    """The problems of all layers at once, each of which works on what the ones before it could read.
+
+    What may only follow from a problem of an earlier layer is left out while there are any: the object that is missed
+    may stand in the file that is broken.
+    """
+    found: list[Problem] = []
+    for layer in layers:
+        found += [problem for problem in layer if not (problem.follows and found)]
+    return tuple(dict.fromkeys(found))
 
 
 class FleetError(Exception):

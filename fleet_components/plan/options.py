@@ -9,7 +9,11 @@ from typing import Any
 import attrs
 
 from fleet_components.model.codec import decode, encode
+from fleet_components.model.problem import Problem
 from fleet_components.rollout.plan import Gates
+
+MOST_WAIT = 31_536_000
+"""The longest ``max_wait`` in seconds: a year."""
 
 
 @attrs.frozen(kw_only=True)
@@ -70,6 +74,7 @@ class Options:
         identities: what tells each member's cluster from any other, by member, as far as it is known beforehand.
         takes_over: by member, the names of Kubernetes resources that the stack has managed itself, and that the
             fleet brings there from now on; ``*`` stands for anything.
+        unreachable: why members cannot be reached, by name; an update that sends them something is an error.
     """
 
     stack: str = "local"
@@ -81,6 +86,7 @@ class Options:
     renamed: Renamed = Renamed()
     identities: Mapping[str, str] = attrs.field(factory=dict)
     takes_over: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
+    unreachable: Mapping[str, Problem] = attrs.field(factory=dict)
 
     @property
     def gates(self) -> Gates:

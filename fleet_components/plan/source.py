@@ -12,7 +12,7 @@ from fleet_components.admission import admit
 from fleet_components.content.availability import trackable
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.envelope import is_envelope, unwrap
-from fleet_components.content.load import load
+from fleet_components.content.load import readable
 from fleet_components.content.select import Selection, select
 from fleet_components.model.application_health import ApplicationHealth, read_health
 from fleet_components.model.azure.member_list import declared_clusters
@@ -24,7 +24,7 @@ from fleet_components.model.karmada_settings import KarmadaSettings, read_settin
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.member_cluster import read_member_cluster
 from fleet_components.model.placement import Placement, RollingUpdate
-from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.plan.karmada.member import serving_both
 from fleet_components.plan.record import Objects
 from fleet_components.rollout.read import read_update_run
@@ -85,6 +85,8 @@ class Source:
         health: the applications that were seen to be Unhealthy.
         declarations: the members as they are written, by name.
         warnings: what is taken as it is, and most likely not meant.
+        problems: what could not be read, or would be refused; the rest is as if that were not there.
+        place: where it was read; empty for objects made in a program.
     """
 
     clusters: tuple[Cluster, ...]
@@ -95,6 +97,18 @@ class Source:
     health: tuple[ApplicationHealth, ...] = ()
     declarations: Mapping[str, Manifest] = attrs.field(factory=dict)
     warnings: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    place: str = ""
+
+    def sound(self) -> Source:
+        """Itself.
+
+        Raises:
+            FleetError: something could not be read, or would be refused.
+        """
+        if self.problems:
+            raise FleetError(self.problems)
+        return self
 
     def policy(self, kind: str, namespace: str, name: str) -> Manifest:
         """One of the policies, as it is written."""
@@ -137,7 +151,8 @@ class Source:
         if strategy is None:
             known = ", ".join(m.name for m in strategies) or "none"
             path = ("spec", "stagedRolloutStrategyName")
-            raise FleetError([run.problem(f'there is no {_RUNS[run.kind]} "{wanted}"', path, f"there is: {known}")])
+            what = f'there is no {_RUNS[run.kind]} "{wanted}"'
+            raise FleetError([attrs.evolve(run.problem(what, path, f"there is: {known}"), follows=True)])
         return read_update_run(run, strategy)
 
 
@@ -147,7 +162,7 @@ def read_source(*paths: str | Path) -> Source:
     Raises:
         FleetError: anything that cannot be read, or that the real API servers would refuse; all problems at once.
     """
-    return source_of(load(*paths))
+    return gather(*paths).sound()
 
 
 def source_of(manifests: Iterable[Manifest]) -> Source:
@@ -156,25 +171,53 @@ def source_of(manifests: Iterable[Manifest]) -> Source:
     Raises:
         FleetError: as for :func:`read_source`.
     """
-    parts = Catalogue.of(manifests).split()
+    return gathered(manifests).sound()
+
+
+def gather(*paths: str | Path) -> Source:
+    """As :func:`read_source`, as far as anything can be read: what is wrong is in ``problems``, and ends the plan."""
+    problems: list[Problem] = []
+    return gathered(readable(paths, problems), problems, ", ".join(map(str, paths)))
+
+
+def gathered(manifests: Iterable[Manifest], unread: Iterable[Problem] = (), place: str = "") -> Source:
+    """As :func:`source_of`, of objects that could be read.
+
+    Args:
+        manifests: the objects.
+        unread: what could not be read.
+        place: where they were read.
+    """
+    unread = list(unread)
+    parts = Catalogue.of(manifests, unread).split()
     problems: list[Problem] = []
     context = (*parts.members, *parts.policies, *parts.objects.manifests)
     declarations = _admitted(parts.members, context, problems)
     policies = _admitted([p for p in parts.policies if not _made_by_a_hub(p)], context, problems)
     problems += [_not_carried_out(policy) for policy in policies if policy.kind not in _CARRIED_OUT]
     problems += _declared_twice(declarations)
+    written = {member.name: member for member in reversed(declarations)}
     problems += [_of_no_system(manifest) for manifest in parts.objects.manifests if manifest.kind in _APIS]
     clusters = [_collected(problems, _cluster, member) for member in declarations]
     declared = _collected(problems, declared_clusters, parts.objects.manifests) or ()
     settings = _collected(problems, read_settings, parts.objects.manifests) or KarmadaSettings()
     health = _collected(problems, read_health, parts.objects.manifests) or ()
+    problems += [_listed_too(written[cluster.name]) for cluster in declared if cluster.name in written]
     problems += [problem for policy in policies for problem in unobserved(policy, declared)]
-    if problems:
-        raise FleetError(problems)
     placements = tuple(Placement.from_manifest(policy) for policy in policies if policy.kind in _PLACEMENTS)
-    members = (*(cluster for cluster in clusters if cluster), *declared)
-    written = {member.name: member for member in declarations}
-    return Source(members, placements, parts.objects, tuple(policies), settings, health, written)
+    everyone = (*filter(None, clusters), *declared)
+    first = {cluster.name: cluster for cluster in reversed(everyone)}
+    return Source(
+        tuple(cluster for cluster in everyone if cluster is first[cluster.name]),
+        placements,
+        parts.objects,
+        tuple(policies),
+        settings,
+        health,
+        written,
+        problems=layered(unread, problems),
+        place=place,
+    )
 
 
 def _admitted(manifests: Iterable[Manifest], context: Sequence[Manifest], problems: list[Problem]) -> list[Manifest]:
@@ -205,6 +248,10 @@ def _declared_twice(members: Iterable[Manifest]) -> Iterator[Problem]:
         if known is not member:
             what = f"the member is declared as {known.kind} too"
             yield member.problem(what, ("metadata", "name"), "keep one of the two: it serves both systems")
+
+
+def _listed_too(member: Manifest) -> Problem:
+    return member.problem("the member is in a list of members too", ("metadata", "name"), "keep one of the two")
 
 
 def _collected(problems: list[Problem], read: Callable[[A], T], value: A) -> T | None:

@@ -282,23 +282,6 @@ CASES = [
         (f'error: {DEV}:3: config.fleet:kubeconfigs: there is no member "berlin"', "hint: the members are: amsterdam"),
     ),
     Case(
-        "no kubeconfig",
-        project(DEV, "fleet:render: ../rendered", "fleet:limit: 1"),
-        (
-            f"error: {DEV}: member amsterdam: has no kubeconfig",
-            "hint: pulumi config set --path fleet:kubeconfigs.amsterdam",
-        ),
-    ),
-    Case(
-        "unreadable kubeconfig",
-        project(
-            DEV,
-            "fleet:render: ../rendered",
-            "fleet:kubeconfigs: {amsterdam: '{clusters: [1], contexts: [1]}', dublin: no-file}",
-        ),
-        ("error: stacks/no-file: member dublin: the kubeconfig cannot be read", "hint: give the text or the path"),
-    ),
-    Case(
         "refused policy in a project",
         project("stacks/fleet/placement.yaml", "PickN", "PickSome"),
         ("error: stacks/fleet/placement.yaml:8: ClusterResourcePlacement shop: spec.policy.placementType", "hint:"),

@@ -12,7 +12,7 @@ from pathlib import Path
 import attrs
 import pulumi
 
-from fleet_components.cli.planning.project import Project
+from fleet_components.cli.planning.project import Project, instead_of
 from fleet_components.cli.planning.settings import Settings
 from fleet_components.components.refusal import RefusedPlanError
 from fleet_components.model.problem import FleetError, Problem
@@ -75,13 +75,16 @@ def _behind(error: BaseException | None) -> Iterator[BaseException]:
 
 def located(problem: Problem, project: Project, settings: Settings) -> Problem:
     """The problem with its file as seen from here, and with the line where the configuration causes it."""
-    if Path(problem.file).name == settings.file.path.name:
+    if problem.path[:1] == ("config",) and Path(problem.file).name == settings.file.path.name:
         return settings.file.problem(problem.what, problem.path, problem.hint)
     if not problem.file and problem.path and f"fleet:{problem.path[0]}" in settings.values:
         field = ("config", f"fleet:{problem.path[0]}", *problem.path[1:])
         return settings.file.problem(problem.what, field, problem.hint)
-    if problem.file and not Path(problem.file).is_absolute():
-        return attrs.evolve(problem, file=os.path.relpath(project.folder / problem.file))
-    if problem.subject.startswith("member "):
-        return attrs.evolve(problem, file=problem.file or str(settings.file.path))
-    return problem
+    if not problem.file and problem.subject.startswith("member "):
+        return attrs.evolve(problem, file=str(settings.file.path))
+    return instead_of(attrs.evolve(problem, file=from_here(problem.file, project)))
+
+
+def from_here(file: str, project: Project) -> str:
+    """A path that the program has seen from its folder, as it is seen from here."""
+    return os.path.relpath(project.folder / file) if file and not Path(file).is_absolute() else file
