@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
@@ -182,5 +183,9 @@ def _settle(manifest: Manifest, kind: Kind) -> Manifest:
 
 
 def _twice(manifest: Manifest, known: Manifest) -> Problem:
-    place = f"{known.origin.file}:{known.origin.line}" if known.origin else "an object made in the program"
+    place = "an object made in the program"
+    if known.origin:
+        # As seen from the file itself: wherever a program runs, it is the same.
+        folder = os.path.dirname(manifest.origin.file) if manifest.origin else ""
+        place = f"{os.path.relpath(known.origin.file, folder or os.curdir)}:{known.origin.line}"
     return manifest.problem(f"given twice, first in {place}", ("metadata", "name"), "keep one of the two")
