@@ -48,7 +48,7 @@ def read_config() -> FleetArgs:
     """
     values = _Values(pulumi.Config(NAMESPACE), [_unknown(key) for key in _given() if key not in KEYS])
     path = values.config.get("source")
-    if not path:
+    if not path and not values.problems:  # else one of the unknown keys may be meant
         values.problems.append(_wrong("source", "is not set", "set it to the directory of the fleet's YAML"))
     source = gather(path) if path else gathered(())
     args = FleetArgs(

@@ -54,10 +54,10 @@ class Fleet(pulumi.ComponentResource):
     templates: Mapping[str, SubjectDelivery]
     inventory: Inventory
 
+    @refusing()
     def __init__(self, name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        with refusing():
-            members, problems = _members(name, args)
-            self.plan = _plan(name, args, members, problems)
+        members, problems = _members(name, args)
+        self.plan = _plan(name, args, members, problems)
         self.inventory = self.plan.inventory
         former = Former(self.plan)
         alias = former.alias(names.FLEET, name, former.fleet)

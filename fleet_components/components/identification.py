@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import attrs
@@ -86,6 +87,8 @@ class Identification:
             for name, member in self.members.items()
             if self.reaches and not member.lost and member.kubeconfig is not None and not in_process()
         }
+        if asked:
+            import_module("lightkube")  # what is not installed is said here, and not passed over where it is used
         found: pulumi.Output[Mapping[str, str | None]] = pulumi.Output.unsecret(
             pulumi.Output.from_input(asked).apply(self._ask)
         )

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+import attrs
 import pulumi
 
+from fleet_components.components.frames import called_from
+from fleet_components.model.extras import extra_of, not_installed
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.describe import describe_plan, describe_subject
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -49,10 +52,10 @@ def refuse(problems: Iterable[Problem], subject: str) -> None:
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """Turns what a reader refuses into a refusal of the component.
+    """Turns what a reader refuses into a refusal of the component, and a module that is missing as well.
 
     Raises:
-        RefusedError: the reader raised a ``FleetError``.
+        RefusedError: the reader raised a ``FleetError``, or an extra of this package is not installed.
     """
     try:
         yield
@@ -60,3 +63,8 @@ def refusing() -> Iterator[None]:
         raise
     except FleetError as error:
         raise RefusedError(error.problems) from None
+    except ModuleNotFoundError as error:
+        if not extra_of(error.name or ""):
+            raise
+        file, line = called_from()
+        raise RefusedError([attrs.evolve(not_installed(error.name or ""), file=file, line=line)]) from None

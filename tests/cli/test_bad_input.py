@@ -367,9 +367,3 @@ def test_all_problems_come_at_once(tmp_path: Path) -> None:
     write(tmp_path, {**files, "placement.yaml": PLACEMENT.replace("PickN", "PickSome"), "a.yaml": "kind: Pod\n"})
     result = run("plan", tmp_path)
     assert result.stderr.count("error: ") >= 2
-
-
-def test_a_fault_of_the_program_is_not_hidden(tmp_path: Path) -> None:
-    folder = write(tmp_path, {**PROJECT, "stacks/__main__.py": "import pulumi\n1 / 0\n"})
-    with pytest.raises(ZeroDivisionError):
-        run("plan", folder)

@@ -288,7 +288,9 @@ def test_a_plan_needs_no_kubeconfig(project: Path, tmp_path: Path, command: str)
     assert (
         "stacks/no-file: member amsterdam: the kubeconfig cannot be read: No such file or directory: pulumi up" in told
     )
-    assert "stacks/Pulumi.dev.yaml: member dublin: is no kubeconfig: it has no clusters and no contexts: pulumi up" in told
+    assert (
+        "stacks/Pulumi.dev.yaml: member dublin: is no kubeconfig: it has no clusters and no contexts: pulumi up" in told
+    )
     assert told.count("warning: ") == 2  # nothing is placed on iowa
     assert "Traceback" not in told
 

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from fleet_components.cli.planning.mocks import PlanMocks
-from fleet_components.cli.planning.program import from_here, inside, located, refusals, refused_plan, run_main
+from fleet_components.cli.planning.program import from_here, inside, located, refused_plan, run_main, what_ended
 from fleet_components.cli.planning.project import Project, choose_stack
 from fleet_components.cli.planning.resource import Resource
 from fleet_components.cli.planning.resources import STACK, compare
@@ -121,11 +121,9 @@ def _run(
             secret_keys=settings.secrets,
             mocks=lambda _: mocks,
         )
-    problems = () if refused_plan(run.error) else mocks.problems or refusals(run.error)
+    problems = () if refused_plan(run.error) else mocks.problems or what_ended(run.error, project)
     if problems:
         raise FleetError(located(problem, project, settings) for problem in problems)
-    if run.error and not refused_plan(run.error):
-        raise run.error
     return run, mocks
 
 

@@ -13,6 +13,7 @@ import attrs
 from fleet_components.cli.planning.past import StateFile
 from fleet_components.cli.planning.project import instead_of, is_project, read_project
 from fleet_components.cli.planning.resource import Resource
+from fleet_components.model.extras import extra_of, not_installed
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.plan.fleet import lacking, plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -192,11 +193,11 @@ def _project(folder: Path, told: Told) -> Survey:
     try:
         from fleet_components.cli.planning.preview import preview
     except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package not in ("pulumi", "pulumi_kubernetes"):
+        module = (error.name or "").partition(".")[0]
+        if not extra_of(module):
             raise
-        hint = "pip install 'fleet-components[kubernetes]', or plan the directory of its YAML"
-        what = f"is a Pulumi project, and {package} is not installed here"
+        hint = f"{not_installed(module).hint}, or plan the directory of its YAML"
+        what = f"is a Pulumi project, and {module} is not installed here"
         raise FleetError([Problem(what, file=str(folder), hint=hint)]) from error
     seen = preview(project, told)
     name = seen.stack.rpartition("/")[2]
