@@ -10,19 +10,22 @@ import click
 
 from fleet_components.cli import options
 from fleet_components.cli.documents.explanation import explanation
+from fleet_components.cli.documents.plan import plan_document
 from fleet_components.cli.documents.wire import to_json, to_yaml
+from fleet_components.cli.exit_status import epilogue
 from fleet_components.cli.planning.survey import survey
 from fleet_components.cli.showing.console import shown
 from fleet_components.cli.showing.explained import print_explanation
 
 
-@click.command
+@click.command(epilog=epilogue())
 @click.argument("path", type=click.Path(path_type=Path), metavar="DIR")
 @click.argument("placement", required=False)
 @click.argument("member", required=False)
 @options.where
 @options.output("tree", "json", "yaml")
-def explain(path: Path, placement: str | None, member: str | None, output: str, **where: Any) -> None:
+@options.endings(detailed=False)
+def explain(path: Path, placement: str | None, member: str | None, output: str, strict: bool, **where: Any) -> None:
     """Show why each member of a fleet is in a placement, or is not.
 
     Without PLACEMENT every placement is shown, a line a member; with it every plug-in's verdict and score, and what
@@ -39,4 +42,4 @@ def explain(path: Path, placement: str | None, member: str | None, output: str, 
         case _:
             text = shown(lambda console: print_explanation(console, document, short=placement is None))
     sys.stdout.write(text)
-    options.end(surveyed)
+    options.end(plan_document(surveyed), strict=strict)

@@ -13,6 +13,7 @@ import click
 from fleet_components.cli import options
 from fleet_components.cli.documents.form import Document
 from fleet_components.cli.documents.plan import plan_document
+from fleet_components.cli.exit_status import ExitStatus, epilogue, status_of
 from fleet_components.cli.planning.past import StateFile
 from fleet_components.cli.planning.project import choose_stack, is_project, read_project
 from fleet_components.cli.planning.survey import DEFAULT_STACK, Told, survey
@@ -24,18 +25,27 @@ from fleet_components.model.text import count
 from fleet_components.plan.fleet_plan import FleetPlan
 
 
-@click.command
+@click.command(epilog=epilogue())
 @options.PATHS
 @options.where
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Where to write.")
 @click.option("--fresh", is_flag=True, help="Forget what the last render decided.")
 @click.option("--show-secrets", is_flag=True, help="Write the data of Secrets, in files for their owner only.")
-def render(paths: tuple[Path, ...], out: Path, fresh: bool, show_secrets: bool, **where: Any) -> None:
+@options.endings()
+def render(
+    paths: tuple[Path, ...],
+    out: Path,
+    fresh: bool,
+    show_secrets: bool,
+    strict: bool,
+    detailed: bool,
+    **where: Any,
+) -> None:
     """Write the manifests of each member, with the decisions beside them.
 
     The manifests go to OUT/STACK/CLUSTER, the decisions to OUT/STACK. What the last render decided is the starting
     point of the next one. The folder of the stack is replaced as a whole; nothing is left half-written, and
-    nothing is written where the update is refused.
+    nothing is written where the update is refused, by --strict or otherwise.
     """
     told = options.told(**where)
     if fresh:
@@ -48,12 +58,14 @@ def render(paths: tuple[Path, ...], out: Path, fresh: bool, show_secrets: bool, 
     if show_secrets:
         told = attrs.evolve(told, state=told.state.shown())
     surveyed = survey(paths, told)
+    document = plan_document(surveyed)
     options.say_refused(surveyed)
-    files = {} if surveyed.refused else rendered(_only(surveyed.plans), show_secrets=show_secrets)
+    refused = status_of(document, strict=strict) is ExitStatus.REFUSED
+    files = {} if refused else rendered(_only(surveyed.plans), show_secrets=show_secrets)
     if files:
         replace(folder, files, marker=STATE, private=show_secrets)
-    _report(plan_document(surveyed), folder, told.state.file, files)
-    options.end(surveyed)
+    _report(document, folder, told.state.file, files)
+    options.end(document, strict=strict, detailed=detailed)
 
 
 def _only(plans: tuple[FleetPlan, ...]) -> FleetPlan:
@@ -104,7 +116,7 @@ def _report(document: Document, folder: Path, state: str, files: dict[str, str])
     for name, text in words.warnings(document):
         click.echo(f"warning: {name}: {words.one_line(text)}", err=True)
     click.echo(words.summary(document))
-    if document["refused"]:
+    if not files:
         click.echo(f"planned {_start(state)}; wrote nothing")
         return
     manifests = [path for path in files if path not in (DECISIONS, STATE) and not path.endswith("/")]

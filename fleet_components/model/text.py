@@ -11,6 +11,6 @@ def few(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def count(number: int, noun: str) -> str:
-    """``1 object``, ``2 objects``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def count(number: int, noun: str, several: str = "") -> str:
+    """``1 object``, ``2 objects``; ``several`` where it is not the noun with an s."""
+    return f"{number} {noun if number == 1 else several or f'{noun}s'}"

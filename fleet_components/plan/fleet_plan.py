@@ -62,6 +62,23 @@ class FleetPlan:
         return tuple(sorted({*self.past.records, *(one.subject for one in self.past.standing)} - known))
 
     @property
+    def changes(self) -> bool:
+        """Whether an update would do anything: to an object, a member, or what is remembered of either."""
+        known = {name: member.state for name, member in self.past.members.items()}
+        return (
+            bool(self.departures or self.replacements or self.gone)
+            or known != self.members
+            or self.past.waiting != self.waiting
+            or any(one.changes or self._asks_otherwise(one) for one in self.subjects)
+        )
+
+    def _asks_otherwise(self, decided: Decided) -> bool:
+        """Whether a request is shown in another form than before, as far as it was recorded."""
+        before = {"protected": False, **self.past.shown.get(decided.name, {})}
+        now = {**decided.subject.shown(), "protected": decided.subject.protected}
+        return any(key in before and before[key] != value for key, value in now.items() if value is not None)
+
+    @property
     def sent_to(self) -> tuple[str, ...]:
         """The members that the update sends something, or that it gives up."""
         return sent_to(self.subjects, self.members)

@@ -25,6 +25,7 @@ LOST, DECLARED = "lost", "member"
 """What the roster says of a member."""
 CLUSTER_SCOPED, ALL = "cluster-scoped", "all"
 """Which objects of a binding stay on the member when they leave the stack; nothing where it says nothing."""
+_SHOWN = ("policy", "strategy", "protected")
 _RECORDS: Mapping[str, type[Record[Any, Any]]] = {names.PLACEMENT: PlacementRecord, names.TEMPLATE: TemplateRecord}
 
 
@@ -91,6 +92,7 @@ class Past:
         members: the members, by name.
         waiting: the objects that no Karmada policy had, with a digest of each.
         protected: what must not go without a word, by ``Kind/key``.
+        shown: what was recorded of each request beside its decision, by ``Kind/key``.
         settings: how far an update could go the last time.
         manager: the field manager of the objects; empty for a new fleet.
         redacted: contents are without the data of Secrets, so these cannot be compared.
@@ -105,6 +107,7 @@ class Past:
     members: Mapping[str, KnownMember] = attrs.field(factory=dict)
     waiting: Mapping[str, str] = attrs.field(factory=dict)
     protected: frozenset[str] = frozenset()
+    shown: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
     settings: Settings = Settings()
     manager: str = ""
     redacted: bool = False
@@ -167,6 +170,7 @@ class Past:
             ),
             members={cluster(name): member for name, member in _renamed_first(self.members, cluster)},
             protected=frozenset(map(subject, self.protected)),
+            shown={subject(name): shown for name, shown in _renamed_first(self.shown, subject)},
         )
 
     def reaching(self, reached: Collection[str]) -> Past:
@@ -194,6 +198,7 @@ class _Reader:
         self.roster: Mapping[str, Any] = {}
         self.records: dict[str, Record[Any, Any]] = {}
         self.protected: set[str] = set()
+        self.shown: dict[str, Mapping[str, Any]] = {}
         self.bindings: dict[tuple[str, str], Mapping[str, Any]] = {}
         self.members: dict[str, Mapping[str, Any]] = {}
         self.objects: list[tuple[names.Place, Urn]] = []
@@ -223,6 +228,7 @@ class _Reader:
         elif kind := _RECORDS.get(urn.type):
             name = str(outputs["key"])
             self.records[name] = kind.from_wire(outputs)
+            self.shown[name] = {key: outputs[key] for key in _SHOWN if key in outputs}
             if outputs.get("protected"):
                 self.protected.add(name)
 
@@ -238,6 +244,7 @@ class _Reader:
             members={name: self._member(name) for name in {**dict.fromkeys(self.members), **self._roster_members}},
             waiting=self.roster.get("waiting") or {},
             protected=frozenset(self.protected),
+            shown=self.shown,
             settings=Settings.from_wire(self.roster.get("settings")),
             manager=str(self.roster.get("manager") or ""),
             redacted=bool(self.roster.get("redacted"))
