@@ -141,4 +141,8 @@ def _checked(kind: Kind, data: dict[str, Any], before: Mapping[str, Any] | None)
 
 
 def _refusals(manifest: Manifest, findings: Iterable[Finding], text: str = "") -> tuple[Refusal, ...]:
-    return tuple(Refusal(manifest.problem(it.what, it.path, it.hint), it.stage, text or it.text) for it in findings)
+    return tuple(Refusal(_problem(manifest, it), it.stage, text or it.text) for it in findings)
+
+
+def _problem(manifest: Manifest, finding: Finding) -> Problem:
+    return attrs.evolve(manifest.problem(finding.what, finding.path, finding.hint), follows=finding.follows)

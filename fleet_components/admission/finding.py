@@ -33,6 +33,7 @@ class Finding:
             ``the placement policy field is invalid: ``.
         blocks: rules are not evaluated besides it, as in the API server.
         mismatch: the value has a wrong type.
+        follows: an object that could not be read may be what is missing.
     """
 
     what: str
@@ -42,6 +43,7 @@ class Finding:
     clause: str = ""
     blocks: bool = False
     mismatch: bool = False
+    follows: bool = False
 
     def under(self, *path: str | int, clause: str = "") -> Finding:
         """The same finding, its path taken from a field below which it was found."""

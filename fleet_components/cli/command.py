@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from fleet_components.cli.exit_status import ExitStatus, epilogue
 from fleet_components.cli.explain import explain
 from fleet_components.cli.plan import plan
 from fleet_components.cli.render import render
@@ -41,7 +42,7 @@ class _Commands(click.Group):
                 click.echo(f"and {more} more errors", err=True)
             if line := confirming(problem.hint for problem in error.problems):
                 click.echo(line, err=True)
-            ctx.exit(1)
+            ctx.exit(ExitStatus.ERROR)
 
 
 @contextmanager
@@ -49,11 +50,13 @@ def _ending_with_1() -> Iterator[None]:
     try:
         yield
     except click.UsageError as wrong:
-        wrong.exit_code = 1  # type: ignore[misc]
+        wrong.exit_code = ExitStatus.ERROR  # type: ignore[misc]
         raise
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=_Commands, epilog=epilogue(), context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(package_name="fleet-components", prog_name="fleet")
 def fleet() -> None:
     """Decide which cluster of a fleet gets what, and see it before it happens."""

@@ -10,13 +10,15 @@ import click
 
 from fleet_components.cli import options
 from fleet_components.cli.documents.explanation import explanation
+from fleet_components.cli.documents.plan import plan_document
 from fleet_components.cli.documents.wire import to_json, to_yaml
+from fleet_components.cli.exit_status import epilogue
 from fleet_components.cli.planning.survey import survey
 from fleet_components.cli.showing.console import shown
 from fleet_components.cli.showing.explained import print_explanation
 
 
-@click.command
+@click.command(epilog=epilogue())
 @click.argument("path", type=click.Path(path_type=Path), metavar="DIR")
 @click.argument("placement", required=False)
 @click.argument("member", required=False)
@@ -30,8 +32,15 @@ from fleet_components.cli.showing.explained import print_explanation
 )
 @options.where
 @options.output("tree", "json", "yaml")
+@options.endings(detailed=False)
 def explain(
-    path: Path, placement: str | None, member: str | None, others: tuple[Path, ...], output: str, **where: Any
+    path: Path,
+    placement: str | None,
+    member: str | None,
+    others: tuple[Path, ...],
+    output: str,
+    strict: bool,
+    **where: Any,
 ) -> None:
     """Show why each member of a fleet is in a placement, or is not.
 
@@ -51,4 +60,4 @@ def explain(
         case _:
             text = shown(lambda console: print_explanation(console, document, short=placement is None))
     sys.stdout.write(text)
-    options.end(surveyed)
+    options.end(plan_document(surveyed), strict=strict)

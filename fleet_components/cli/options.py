@@ -11,12 +11,13 @@ from typing import Any, TypeVar
 
 import click
 
+from fleet_components.cli.documents.form import Document
+from fleet_components.cli.exit_status import status_of, strictly
 from fleet_components.cli.planning.past import StateFile, parse_state, read_state
 from fleet_components.cli.planning.survey import STANDARD_INPUT, Survey, Told
 from fleet_components.model.member_cluster import read_time
+from fleet_components.model.problem import FleetError
 
-REFUSED = 3
-"""The exit status of a plan that is refused: 0 is fine, 1 an error."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -82,6 +83,21 @@ def output(*forms: str) -> Callable[[F], F]:
     return click.option("-o", "--output", type=click.Choice(forms), default=forms[0], show_default=True)
 
 
+def endings(*, detailed: bool = True) -> Callable[[F], F]:
+    """``--strict`` and ``--detailed-exitcode``, which :func:`end` takes; and the table of exit statuses in the help."""
+
+    def decorated(command: F) -> F:
+        if detailed:
+            flag = "--detailed-exitcode"
+            command = click.option(flag, "detailed", is_flag=True, help="End with status 2 where there are changes.")(
+                command
+            )
+        text = "Refuse a plan with an unfulfilled policy or a warning: end with status 3."
+        return click.option("--strict", is_flag=True, help=text)(command)
+
+    return decorated
+
+
 def told(
     state: Path | None,
     stack: str | None,
@@ -92,11 +108,7 @@ def told(
     pass_over: tuple[str, ...],
     any_state: bool,
 ) -> Told:
-    """What the options of :func:`where` say.
-
-    Raises:
-        FleetError: the state cannot be read.
-    """
+    """What the options of :func:`where` say."""
     return Told(
         state=state_of(state),
         stack=stack,
@@ -110,16 +122,13 @@ def told(
 
 
 def state_of(state: Path | None) -> StateFile:
-    """What ``--state`` holds; nothing for a new fleet.
-
-    Raises:
-        FleetError: the file cannot be read.
-    """
+    """What ``--state`` holds, or why it cannot be read; nothing for a new fleet."""
     if state is None:
         return StateFile()
-    if str(state) == "-":
-        return parse_state(sys.stdin.buffer.read(), STANDARD_INPUT)
-    return read_state(state)
+    try:
+        return parse_state(sys.stdin.buffer.read(), STANDARD_INPUT) if str(state) == "-" else read_state(state)
+    except FleetError as error:
+        return StateFile(str(state)).unread(error.problems)
 
 
 def say_refused(surveyed: Survey, *, told: bool = False) -> None:
@@ -135,10 +144,11 @@ def say_refused(surveyed: Survey, *, told: bool = False) -> None:
         click.echo(f"refused: {problem}", err=True)
 
 
-def end(surveyed: Survey) -> None:
-    """End the command, with a status of its own where the update is refused."""
-    if surveyed.refused:
-        sys.exit(REFUSED)
+def end(document: Document, *, strict: bool, detailed: bool = False) -> None:
+    """End the command with its status."""
+    if strict and (why := strictly(document)):
+        click.echo(why, err=True)
+    sys.exit(status_of(document, strict=strict, detailed=detailed))
 
 
 def _one_place() -> bool:

@@ -11,25 +11,26 @@ import click
 from fleet_components.cli import options
 from fleet_components.cli.documents.plan import plan_document
 from fleet_components.cli.documents.wire import to_json, to_yaml
+from fleet_components.cli.exit_status import epilogue
 from fleet_components.cli.planning.survey import survey
 from fleet_components.cli.showing.console import shown
 from fleet_components.cli.showing.markdown import to_markdown
 from fleet_components.cli.showing.table import plan_table
 
 
-@click.command
+@click.command(epilog=epilogue())
 @options.PATHS
 @options.where
 @options.output("table", "json", "yaml", "markdown")
+@options.endings()
 @click.option("--diff", is_flag=True, help="Show the old and the new value of every field that changes.")
-def plan(paths: tuple[Path, ...], output: str, diff: bool, **where: Any) -> None:
+def plan(paths: tuple[Path, ...], output: str, diff: bool, strict: bool, detailed: bool, **where: Any) -> None:
     """Show what would happen to each cluster, and why.
 
     DIR holds members, policies and manifests as YAML; several files and directories make one fleet. A Helm chart or
     a kustomization stands for what helm or kustomize makes of it, - for standard input: see docs/sources.md. A
     directory with a Pulumi.yaml is a Pulumi project: its program is run here, without the Pulumi CLI and without
-    touching a cluster, and what `pulumi preview` would do is shown too. The exit status is 3 where the update is
-    refused.
+    touching a cluster, and what `pulumi preview` would do is shown too.
     """
     surveyed = survey(paths, options.told(**where))
     document = plan_document(surveyed)
@@ -44,4 +45,4 @@ def plan(paths: tuple[Path, ...], output: str, diff: bool, **where: Any) -> None
             text = shown(lambda console: plan_table(console, document, diff=diff))
     sys.stdout.write(text)
     options.say_refused(surveyed, told=output in ("table", "markdown"))
-    options.end(surveyed)
+    options.end(document, strict=strict, detailed=detailed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import click
 from fleet_components.cli import options
 from fleet_components.cli.documents.form import Document
 from fleet_components.cli.documents.plan import plan_document
+from fleet_components.cli.exit_status import ExitStatus, epilogue, status_of
 from fleet_components.cli.planning.past import StateFile
 from fleet_components.cli.planning.project import choose_stack, is_project, read_project
 from fleet_components.cli.planning.survey import DEFAULT_STACK, Told, survey
@@ -23,36 +25,47 @@ from fleet_components.model.text import count
 from fleet_components.plan.fleet_plan import FleetPlan
 
 
-@click.command
+@click.command(epilog=epilogue())
 @options.PATHS
 @options.where
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Where to write.")
 @click.option("--fresh", is_flag=True, help="Forget what the last render decided.")
 @click.option("--show-secrets", is_flag=True, help="Write the data of Secrets, in files for their owner only.")
-def render(paths: tuple[Path, ...], out: Path, fresh: bool, show_secrets: bool, **where: Any) -> None:
+@options.endings()
+def render(
+    paths: tuple[Path, ...],
+    out: Path,
+    fresh: bool,
+    show_secrets: bool,
+    strict: bool,
+    detailed: bool,
+    **where: Any,
+) -> None:
     """Write the manifests of each member, with the decisions beside them.
 
     The manifests go to OUT/STACK/CLUSTER, the decisions to OUT/STACK. What the last render decided is the starting
     point of the next one. The folder of the stack is replaced as a whole; nothing is left half-written, and
-    nothing is written where the update is refused.
+    nothing is written where the update is refused, by --strict or otherwise.
     """
     told = options.told(**where)
     if fresh:
         told = attrs.evolve(told, state=StateFile())
     name = _stack_name(paths, told)
-    _refuse_inside(paths, out)
+    told = told.wrong([*_no_folder(name), *_inside(paths, out)])
     folder = out / name
-    if not fresh and not told.state.file:
+    if not fresh and not told.state.file and not told.problems:
         told = attrs.evolve(told, state=options.state_of(_last(folder)))
     if show_secrets:
         told = attrs.evolve(told, state=told.state.shown())
     surveyed = survey(paths, told)
+    document = plan_document(surveyed)
     options.say_refused(surveyed)
-    files = {} if surveyed.refused else rendered(_only(surveyed.plans), show_secrets=show_secrets)
+    refused = status_of(document, strict=strict) is ExitStatus.REFUSED
+    files = {} if refused else rendered(_only(surveyed.plans), show_secrets=show_secrets)
     if files:
         replace(folder, files, marker=STATE, private=show_secrets)
-    _report(plan_document(surveyed), folder, told.state.file, files)
-    options.end(surveyed)
+    _report(document, folder, told.state.file, files)
+    options.end(document, strict=strict, detailed=detailed)
 
 
 def _only(plans: tuple[FleetPlan, ...]) -> FleetPlan:
@@ -72,18 +85,20 @@ def _stack_name(paths: tuple[Path, ...], told: Told) -> str:
     name = (told.stack or "").rpartition("/")[2]
     if is_project(paths[0]):
         name = choose_stack(read_project(paths[0]), name or None)
-    name = name or told.state.stack[1] or DEFAULT_STACK
+    return name or told.state.stack[1] or DEFAULT_STACK
+
+
+def _no_folder(name: str) -> Iterator[Problem]:
     if name.startswith(".") or os.sep in name:
-        raise FleetError([Problem(f'"{name}" cannot be the name of a folder', hint="--stack NAME")])
-    return name
+        yield Problem(f'"{name}" cannot be the name of a folder', hint="--stack NAME")
 
 
-def _refuse_inside(paths: tuple[Path, ...], out: Path) -> None:
+def _inside(paths: tuple[Path, ...], out: Path) -> Iterator[Problem]:
     """What is written must not be read again the next time."""
     for path in paths:
         if not is_project(path) and out.resolve().is_relative_to(path.resolve()):
             hint = "write to a place outside of it, --out ../out for example"
-            raise FleetError([Problem(f"lies in {path}, which is read", file=str(out), hint=hint)])
+            yield Problem(f"lies in {path}, which is read", file=str(out), hint=hint)
 
 
 def _last(folder: Path) -> Path | None:
@@ -101,7 +116,7 @@ def _report(document: Document, folder: Path, state: str, files: dict[str, str])
     for name, text in words.warnings(document):
         click.echo(f"warning: {name}: {words.one_line(text)}", err=True)
     click.echo(words.summary(document))
-    if document["refused"]:
+    if not files:
         click.echo(f"planned {_start(state)}; wrote nothing")
         return
     manifests = [path for path in files if path not in (DECISIONS, STATE) and not path.endswith("/")]

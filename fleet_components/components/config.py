@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import attrs
 import pulumi
-from pulumi.runtime.config import CONFIG, is_config_secret
+from pulumi.runtime.config import CONFIG
 
 from fleet_components.components.fleet_args import FleetArgs
-from fleet_components.components.identification import identity_in
+from fleet_components.content.secret import REDACTED
 from fleet_components.model.member_cluster import read_time
-from fleet_components.model.problem import FleetError, Problem
-from fleet_components.plan.options import Renamed
-from fleet_components.plan.source import read_source
+from fleet_components.model.problem import Problem, layered
+from fleet_components.model.text import few
+from fleet_components.plan.options import MOST_WAIT, Renamed
+from fleet_components.plan.source import Given, gather, gathered
 
+T = TypeVar("T")
 NAMESPACE = "fleet"
 KEYS: Mapping[str, str] = {
     "source": "a directory, file, Helm chart or kustomization, or a list of them; relative to the program",
@@ -39,29 +44,52 @@ KEYS: Mapping[str, str] = {
 def read_config() -> FleetArgs:
     """The arguments of a fleet, from the ``fleet:`` keys of the stack's configuration.
 
-    Raises:
-        FleetError: a key is unknown, missing or has a wrong value; or the source cannot be read.
+    What is wrong with the configuration, or with the source, is in the ``problems`` of the source: it ends the plan,
+    together with all else that does.
     """
-    config = pulumi.Config(NAMESPACE)
-    if problems := [_unknown(key) for key in _given() if key not in KEYS]:
-        raise FleetError(problems)
-    return FleetArgs(
-        source=read_source(*_sources(config)),
-        kubeconfigs=_kubeconfigs(config),
-        render_to=config.get("render") or "",
-        as_of=_time(config.get("asOf")),
-        approvals=_names(config, "approvals"),
-        lost=_names(config, "lost"),
-        limit=_share(config),
-        renamed=_renamed(config),
-        takes_over=_lists(config, "takesOver"),
-        pass_over=_names(config, "passOver"),
-        protect=config.get_bool("protect") is not False,
-        identities=_identities(config),
-        confirm=_names(config, "confirm"),
-        keep_cluster_resources=config.get_bool("keepClusterResources") is not False,
-        max_wait=900 if (seconds := config.get_int("maxWait")) is None else seconds,
+    values = _Values(pulumi.Config(NAMESPACE), [_unknown(key) for key in _given() if key not in KEYS])
+    paths: tuple[str, ...] = values.read("source", (), _sources)
+    if not paths and not values.problems:  # else one of the unknown keys may be meant
+        values.problems.append(_wrong("source", "is not set", _A_DIRECTORY))
+    source = gather(*paths) if paths else gathered(Given())
+    args = FleetArgs(
+        source=source,
+        kubeconfigs=_kubeconfigs(values, [cluster.name for cluster in source.clusters]),
+        render_to=values.read("render", "", str),
+        as_of=values.read("asOf", None, _time),
+        approvals=values.read("approvals", (), names_in),
+        lost=values.read("lost", (), names_in),
+        limit=values.read("limit", 0.5, _share),
+        renamed=values.read("renamed", Renamed(), _renamed),
+        takes_over=values.read("takesOver", {}, _lists),
+        pass_over=values.read("passOver", (), names_in),
+        protect=values.read("protect", True, _flag),
+        confirm=values.read("confirm", (), names_in),
+        keep_cluster_resources=values.read("keepClusterResources", True, _flag),
+        max_wait=values.read("maxWait", 900, _seconds),
     )
+    return attrs.evolve(args, source=attrs.evolve(source, problems=layered(values.problems, source.problems)))
+
+
+@attrs.frozen
+class _Values:
+    """Reads values, and collects what is wrong with them."""
+
+    config: pulumi.Config
+    problems: list[Problem]
+
+    def read(self, key: str, default: T, read: Callable[[str], T]) -> T:
+        """A value; the default where it is not given, or is wrong."""
+        text = self.config.get(key)
+        try:
+            return read(text) if text else default
+        except _WrongError as wrong:
+            self.problems.append(_wrong(key, *wrong.args))
+            return default
+
+
+class _WrongError(Exception):
+    """What is wrong with a value, and what would do."""
 
 
 def _given() -> list[str]:
@@ -69,67 +97,111 @@ def _given() -> list[str]:
     return sorted(key.removeprefix(prefix) for key in CONFIG.get() if key.startswith(prefix))
 
 
-def _sources(config: pulumi.Config) -> list[str]:
-    text = config.get("source") or ""
-    listed: Any = config.get_object("source") if text.lstrip().startswith("[") else [text]
-    if not listed or not all(isinstance(path, str) and path for path in listed):
-        hint = "set it to the directory of the fleet's YAML, or to a list of directories"
-        raise FleetError([_wrong("source", "names no path" if text else "is not set", hint)])
-    return list(listed)
+def _sources(text: str) -> tuple[str, ...]:
+    listed = _parsed(text) if text.lstrip().startswith("[") else [text]
+    if not listed or not _is_texts(listed) or "" in listed:
+        raise _WrongError("names no path", _A_DIRECTORY)
+    return tuple(listed)
 
 
-def _kubeconfigs(config: pulumi.Config) -> dict[str, pulumi.Input[str]]:
-    given = config.get_object("kubeconfigs") or {}
-    if not isinstance(given, dict):
-        raise FleetError([_wrong("kubeconfigs", "is no map of members", "write member: path")])
-    secret = is_config_secret(f"{NAMESPACE}:kubeconfigs")
-    return {name: pulumi.Output.secret(text) if secret else text for name, text in given.items()}
+_A_DIRECTORY = "set it to the directory of the fleet's YAML, or to a list of directories"
 
 
-def _identities(config: pulumi.Config) -> dict[str, str]:
-    """What tells the clusters of the kubeconfigs from any other, while their texts are at hand."""
-    given = config.get_object("kubeconfigs") or {}
-    found = {name: identity_in(text, name) for name, text in given.items()}
-    return {name: identity for name, identity in found.items() if identity}
+def _kubeconfigs(values: _Values, names: Iterable[str]) -> Mapping[str, pulumi.Input[str]]:
+    """The kubeconfigs in plain: the providers make secrets of them."""
+    given = values.config.get("kubeconfigs")
+    if not given:
+        return {}
+    unseen = dict.fromkeys(names, REDACTED)  # as in a plan without the passphrase
+    return unseen if given == REDACTED else values.read("kubeconfigs", unseen, _texts)
 
 
-def _renamed(config: pulumi.Config) -> Renamed:
-    given = config.get_object("renamed") or {}
-    maps = ("members", "placements")
-    if not isinstance(given, dict) or not all(isinstance(given.get(key, {}), dict) for key in maps):
-        raise FleetError([_wrong("renamed", "is no map", "write members: {NEW: OLD}")])
+def _texts(text: str) -> dict[str, str]:
+    given = _map(text, "is no map of members", "write member: path")
+    if wrong := [name for name, kubeconfig in given.items() if not isinstance(kubeconfig, str)]:
+        raise _WrongError(f"of {few(wrong)} is no text", "write member: path, or its text")
+    return given
+
+
+def _renamed(text: str) -> Renamed:
+    given = _map(text, "is no map", _NEW_OLD)
+    maps = {key: given.get(key) or {} for key in ("members", "placements")}
     if strange := sorted(given.keys() - {"fleet", *maps}):
-        hint = "the fields are: fleet, members, placements"
-        raise FleetError([_wrong("renamed", f"has a field {strange[0]}", hint)])
-    return Renamed(fleet=str(given.get("fleet") or ""), **{key: given.get(key) or {} for key in maps})
+        raise _WrongError(f"has a field {strange[0]}", "the fields are: fleet, members, placements")
+    if not all(isinstance(one, dict) and all(isinstance(old, str) for old in one.values()) for one in maps.values()):
+        raise _WrongError("is no map", _NEW_OLD)
+    if not isinstance(fleet := given.get("fleet") or "", str):
+        raise _WrongError("has a fleet that is no name", "write fleet: OLD")
+    return Renamed(fleet=fleet, **maps)
 
 
-def _lists(config: pulumi.Config, key: str) -> dict[str, list[str]]:
-    given = config.get_object(key) or {}
-    if not isinstance(given, dict):
-        raise FleetError([_wrong(key, "is no map of members", "write MEMBER: [NAME]")])
-    return {name: [patterns] if isinstance(patterns, str) else list(patterns) for name, patterns in given.items()}
+_NEW_OLD = "write members: {NEW: OLD}"
 
 
-def _names(config: pulumi.Config, key: str) -> tuple[str, ...]:
+def _lists(text: str) -> dict[str, list[str]]:
+    given = _map(text, "is no map of members", "write MEMBER: [NAME]")
+    lists = {name: [patterns] if isinstance(patterns, str) else patterns for name, patterns in given.items()}
+    if wrong := [name for name, patterns in lists.items() if not _is_texts(patterns)]:
+        raise _WrongError(f"of {few(wrong)} is no list of names", "write MEMBER: [NAME]")
+    return lists
+
+
+def names_in(text: str) -> tuple[str, ...]:
     """A list of names, or one name or several with commas between them, as the command line sets them."""
-    text = config.get(key) or ""
-    listed: Any = config.get_object(key) if text.lstrip().startswith("[") else text.split(",")
+    listed = _parsed(text) if text.lstrip().startswith("[") else text.split(",")
+    if not isinstance(listed, list):
+        raise _WrongError("is no list of names", "write names with commas between them")
     return tuple(name for item in listed if (name := str(item).strip()))
 
 
-def _share(config: pulumi.Config) -> float:
-    share = config.get_float("limit")
-    if share is not None and not 0 <= share <= 1:
-        raise FleetError([_wrong("limit", f"is {share:g}", "give a share from 0 to 1, 0.5 for a half")])
-    return 0.5 if share is None else share
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1
+    if not 0 <= share <= 1:
+        raise _WrongError(f"is {text}", "give a share from 0 to 1, 0.5 for a half")
+    return share
 
 
-def _time(text: str | None) -> Any:
+def _seconds(text: str) -> int:
+    if not text.isdecimal() or int(text) > MOST_WAIT:
+        raise _WrongError(f"is {text}", f"give whole seconds, 900 for a quarter of an hour, {MOST_WAIT} at most")
+    return int(text)
+
+
+def _flag(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise _WrongError(f"is {text}", "write true or false")
+    return text.lower() == "true"
+
+
+def _time(text: str) -> datetime | None:
     try:
         return read_time(text)
     except ValueError as error:
-        raise FleetError([_wrong("asOf", str(error), "write it as 2026-01-31T12:00:00Z")]) from error
+        raise _WrongError(str(error), "write it as 2026-01-31T12:00:00Z") from error
+
+
+def _map(text: str, what: str, hint: str) -> dict[str, Any]:
+    given = _parsed(text)
+    if given is None:
+        return {}
+    if not isinstance(given, dict):
+        raise _WrongError(what, hint)
+    return given
+
+
+def _parsed(text: str) -> Any:
+    """A value that is no text is handed over as JSON."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _is_texts(given: Any) -> bool:
+    return isinstance(given, list) and all(isinstance(one, str) for one in given)
 
 
 def _unknown(key: str) -> Problem:

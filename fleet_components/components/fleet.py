@@ -19,13 +19,14 @@ from fleet_components.components.identification import Identification, identitie
 from fleet_components.components.made import manifests_of
 from fleet_components.components.member import Member
 from fleet_components.components.past import read_past
-from fleet_components.components.provider import kubeconfig_key
+from fleet_components.components.process import in_process
+from fleet_components.components.provider import in_earnest, kubeconfig_key, unreachable_members
 from fleet_components.components.providers import MemberProviders
 from fleet_components.components.refusal import RefusedPlanError, expect, refusing
 from fleet_components.content.secret import redacted
 from fleet_components.model.azure.member_list import is_member_list
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.plan import names
 from fleet_components.plan.describe import describe_plan
 from fleet_components.plan.feed import feed_inventory, feed_plan
@@ -33,6 +34,7 @@ from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.member import serving_both
 from fleet_components.plan.options import Options, Settings
+from fleet_components.plan.past import Past
 
 
 class Fleet(pulumi.ComponentResource):
@@ -65,13 +67,13 @@ class Fleet(pulumi.ComponentResource):
     templates: Mapping[str, SubjectDelivery]
     inventory: Inventory
 
+    @refusing()
     def __init__(self, name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         expect(type(self), name, args, FleetArgs, opts)
-        with refusing():
-            args = attrs.evolve(args, source=args.source.with_objects(manifests_of(args.objects)), objects=())
-            options = read_options(opts)
-            members = _members(name, args)
-            self.plan = _plan(name, args, members, options.former)
+        args = attrs.evolve(args, source=args.source.with_objects(manifests_of(args.objects)), objects=())
+        options = read_options(opts)
+        members, problems = _members(name, args)
+        self.plan = _plan(name, args, members, problems, options.former)
         self.inventory = self.plan.inventory
         former = Former(self.plan)
         super().__init__(names.FLEET, name, {}, pulumi.ResourceOptions.merge(former.component(), options.own))
@@ -106,7 +108,7 @@ class Fleet(pulumi.ComponentResource):
             FleetError: the configuration or what it names cannot be worked with.
         """
         args = read_config()
-        if any(is_member_list(manifest) for manifest in args.source.catalogue.manifests):
+        if not args.source.problems and any(is_member_list(manifest) for manifest in args.source.catalogue.manifests):
             from fleet_components.components.azure.provision import provision  # loads the Azure SDK
 
             args = provision(name, args)
@@ -166,18 +168,21 @@ def stack_name() -> str:
     return f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
 
 
-def _plan(name: str, args: FleetArgs, members: Mapping[str, Member], formerly: Sequence[str]) -> FleetPlan:
+def _plan(
+    name: str, args: FleetArgs, members: Mapping[str, Member], problems: Iterable[Problem], formerly: Sequence[str]
+) -> FleetPlan:
     """Plan the fleet.
 
     Args:
         name: its name.
         args: what it is made of.
-        members: the members by name.
+        members: its members by name.
+        problems: what is wrong with them.
         formerly: names that its aliases tell.
 
     Raises:
         RefusedPlanError: the update must not happen.
-        FleetError: there is no plan.
+        FleetError: there is no plan: all that stands in its way.
     """
     settings = Settings(
         limit=args.limit,
@@ -185,7 +190,8 @@ def _plan(name: str, args: FleetArgs, members: Mapping[str, Member], formerly: S
         keep_cluster_resources=args.keep_cluster_resources,
         max_wait=args.max_wait,
     )
-    past, former = read_past(name, [*filter(None, [args.renamed.fleet]), *formerly])
+    past, former, damaged = _past(name, [*filter(None, [args.renamed.fleet]), *formerly])
+    unreachable = {} if args.render_to else unreachable_members(members.values())
     options = Options(
         stack=stack_name(),
         fleet=name,
@@ -197,9 +203,14 @@ def _plan(name: str, args: FleetArgs, members: Mapping[str, Member], formerly: S
         identities={**args.identities, **identities_of(members)},
         takes_over=args.takes_over,
         pass_over=frozenset(args.pass_over),
+        unreachable={} if in_process() else unreachable,
     )
     clusters = tuple(serving_both(member.cluster) for member in members.values())
-    plan = plan_fleet(attrs.evolve(args.source, clusters=clusters), past, options)
+    wrong = layered((*damaged, *args.source.problems), problems)
+    plan = plan_fleet(attrs.evolve(args.source, clusters=clusters, problems=wrong), past, options)
+    if in_process():  # no cluster is touched
+        unreached = [in_earnest(unreachable[member]) for member in plan.sent_to if member in unreachable]
+        plan = attrs.evolve(plan, warnings=(*plan.warnings, *unreached))
     if plan.refused:
         raise RefusedPlanError(plan)
     if plan.hidden:
@@ -207,20 +218,22 @@ def _plan(name: str, args: FleetArgs, members: Mapping[str, Member], formerly: S
     return plan
 
 
-def _check_name(name: str) -> None:
-    if "/" in name or "@" in name or not name:
-        hint = "use letters, digits, - and ."
-        raise FleetError([Problem(f'"{name}" cannot be the name of a fleet', hint=hint)])
+def _past(name: str, former: Iterable[str]) -> tuple[Past, str, tuple[Problem, ...]]:
+    """What stands, and the former name if it was found under that; of a new fleet where it is damaged, and why."""
+    try:
+        return *read_past(name, former), ()
+    except FleetError as error:
+        return Past(), "", error.problems
 
 
-def _members(name: str, args: FleetArgs) -> dict[str, Member]:
-    _check_name(name)
+def _members(name: str, args: FleetArgs) -> tuple[dict[str, Member], list[Problem]]:
+    """The members by name, and what is wrong with them or with the name of the fleet."""
     declared = [
         Member(cluster, args.kubeconfigs.get(cluster.name), provider=args.providers.get(cluster.name))
         for cluster in args.source.clusters
     ]
     everyone = [*declared, *args.members]
-    members = {member.name: member for member in everyone}
+    members = {member.name: member for member in reversed(everyone)}
     known = f"the members are: {', '.join(sorted(members)) or 'none'}"
     gone = {
         name: f"{known}; if it is gone: pulumi config rm --path {kubeconfig_key(name)}" for name in args.kubeconfigs
@@ -231,20 +244,17 @@ def _members(name: str, args: FleetArgs) -> dict[str, Member]:
         "lost": dict.fromkeys(args.lost, known),
     }
     problems = [
-        Problem(f'there is no member "{name}"', (field,), hints[name])
+        Problem(f'there is no member "{name}"', (field,), hints[name], follows=True)
         for field, hints in named.items()
         for name in sorted(set(hints) - set(members))
     ]
-    times = Counter(member.name for member in everyone)
-    problems += [
-        Problem(f'the member "{name}" is declared twice', hint="declare it once")
-        for name, number in sorted(times.items())
-        if number > 1
-    ]
+    twice = sorted(name for name, times in Counter(member.name for member in everyone).items() if times > 1)
+    problems += [Problem(f'the member "{name}" is declared twice', hint="declare it once") for name in twice]
     problems += _sharing(members.values())
-    if problems:
-        raise FleetError(problems)
-    return {name: attrs.evolve(member, lost=member.lost or name in args.lost) for name, member in members.items()}
+    if "/" in name or "@" in name or not name:
+        problems.append(Problem(f'"{name}" cannot be the name of a fleet', hint="use letters, digits, - and ."))
+    marked = {one: attrs.evolve(member, lost=member.lost or one in args.lost) for one, member in members.items()}
+    return marked, problems
 
 
 def _sharing(members: Iterable[Member]) -> Iterator[Problem]:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
+from importlib import import_module
 from operator import itemgetter
 from typing import Any
 
@@ -123,6 +124,8 @@ class Identification:
             if self.reaches and not member.lost and not in_process()
             if (kubeconfig := self._kubeconfig(name)) is not None
         }
+        if asked:
+            import_module("lightkube")  # what is not installed is said here, and not passed over where it is used
         after = [self.settings[name] for name in self.settings]
         found: pulumi.Output[Mapping[str, str | None]] = pulumi.Output.unsecret(
             pulumi.Output.all(asked, *after).apply(lambda known: self._ask(known[0]))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pulumi
 import yaml
 
+from fleet_components.components.member import Member
+from fleet_components.components.process import in_process
+from fleet_components.components.refusal import RefusedError
 from fleet_components.content.secret import REDACTED
 from fleet_components.model.problem import FleetError, Problem
 
@@ -36,9 +41,6 @@ def member_provider(
         lost: the cluster is gone: what it held is dropped from the state without being deleted there.
         adopts: objects that are there already are taken up; else they are refused.
         opts: the provider's options.
-
-    Raises:
-        FleetError: there is neither a kubeconfig nor a directory, or the kubeconfig cannot be read.
     """
     from pulumi_kubernetes import Provider
 
@@ -53,16 +55,45 @@ def member_provider(
     }
     if render_to:
         settings["render_yaml_to_directory"] = render_to
-    elif kubeconfig is not None:
-        checked = pulumi.Output.from_input(kubeconfig).apply(lambda text: read_kubeconfig(text, cluster))
-        settings["kubeconfig"] = pulumi.Output.secret(checked)
-        settings["cluster_identifier"] = identifier
     else:
-        hint = f"pulumi config set --path {kubeconfig_key(cluster)} PATH, or give it to the member in the program"
-        raise FleetError([Problem("has no kubeconfig", subject=f"member {cluster}", hint=hint)])
+        settings["kubeconfig"] = pulumi.Output.secret(_readable(kubeconfig, cluster))
+        settings["cluster_identifier"] = identifier
     if lost:
         settings["delete_unreachable"] = True
     return Provider(name, opts=opts, **settings)
+
+
+def unreachable_members(members: Iterable[Member]) -> dict[str, Problem]:
+    """Why members cannot be reached, by name, as far as that is known before a program runs."""
+    found = {}
+    for member in members:
+        try:
+            if member.provider is None and isinstance(member.kubeconfig, str | None):
+                read_kubeconfig(member.kubeconfig, member.name)
+        except FleetError as error:
+            found[member.name] = error.problems[0]
+    return found
+
+
+def in_earnest(problem: Problem) -> Problem:
+    """Why a member cannot be reached, for a run in process, which needs no kubeconfig."""
+    return attrs.evolve(problem, what=f"{problem.what}: pulumi up would be refused")
+
+
+def _readable(kubeconfig: pulumi.Input[str] | None, cluster: str) -> pulumi.Output[str]:
+    """The text of a kubeconfig; in process, where no cluster is touched, one that cannot be read stays unseen."""
+
+    def read(given: str | None) -> str:
+        try:
+            return read_kubeconfig(given, cluster)
+        except FleetError as error:
+            if not in_process():
+                raise RefusedError(error.problems) from None
+            if not isinstance(kubeconfig, str | None):  # else the plan says so
+                pulumi.log.warn(str(in_earnest(error.problems[0])))
+            return REDACTED
+
+    return pulumi.Output.from_input(kubeconfig).apply(read)
 
 
 def kubeconfig_key(cluster: str) -> str:
@@ -70,12 +101,15 @@ def kubeconfig_key(cluster: str) -> str:
     return f"'fleet:kubeconfigs[\"{cluster}\"]'" if "." in cluster else f"fleet:kubeconfigs.{cluster}"
 
 
-def read_kubeconfig(text_or_path: str, cluster: str) -> str:
+def read_kubeconfig(text_or_path: str | None, cluster: str) -> str:
     """The text of a kubeconfig that is given as text or as a path.
 
     Raises:
-        FleetError: the file cannot be read, or the text is no kubeconfig. The text is never shown.
+        FleetError: there is none, the file cannot be read, or the text is no kubeconfig. The text is never shown.
     """
+    if text_or_path is None:
+        hint = f"pulumi config set --path {kubeconfig_key(cluster)} PATH, or give it to the member in the program"
+        raise FleetError([Problem("has no kubeconfig", subject=f"member {cluster}", hint=hint)])
     if text_or_path == REDACTED:
         return text_or_path  # a plan without the passphrase: what is encrypted stays unseen
     text, file = text_or_path, ""

@@ -55,7 +55,7 @@ class MemberProviders:
                 no such difference, and neither does a provider that the member brings.
 
         Raises:
-            FleetError: the member cannot be reached: it is not declared, has no kubeconfig, or an unreadable one.
+            FleetError: the member cannot be reached: it is not declared.
         """
         if cluster not in self._members:
             hint = f'declare it again, or mark it with fleet:lost before it is taken out: "{cluster}"'

@@ -6,8 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import attrs
 import pulumi
 
+from fleet_components.components.frames import called_from
+from fleet_components.model.extras import extra_of, not_installed
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.typed import Typed, fitted
 
@@ -79,10 +82,10 @@ def refuse(problems: Iterable[Problem], subject: str) -> None:
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """Turns what a reader refuses into a refusal of the component.
+    """Turns what a reader refuses into a refusal of the component, and a module that is missing as well.
 
     Raises:
-        RefusedError: the reader raised a ``FleetError``.
+        RefusedError: the reader raised a ``FleetError``, or an extra of this package is not installed.
     """
     try:
         yield
@@ -90,3 +93,8 @@ def refusing() -> Iterator[None]:
         raise
     except FleetError as error:
         raise RefusedError(error.problems) from None
+    except ModuleNotFoundError as error:
+        if not extra_of(error.name or ""):
+            raise
+        file, line = called_from()
+        raise RefusedError([attrs.evolve(not_installed(error.name or ""), file=file, line=line)]) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
@@ -47,22 +48,30 @@ class Catalogue:
     manifests: tuple[Manifest, ...]
 
     @classmethod
-    def of(cls, manifests: Iterable[Manifest]) -> Catalogue:
+    def of(cls, manifests: Iterable[Manifest], problems: list[Problem] | None = None) -> Catalogue:
         """A catalogue of these objects, as kubectl would apply them to a hub.
 
         Namespaced objects without a namespace go to ``default``, cluster-scoped ones lose theirs. Which is which
         says a ``CustomResourceDefinition`` among the objects, else the API itself; a custom kind that nobody
         defines is namespaced when one of its objects names a namespace, and otherwise cluster-scoped.
 
+        Args:
+            manifests: the objects.
+            problems: takes what is wrong; the first one of each object is taken then.
+
         Raises:
-            FleetError: an object is there twice.
+            FleetError: an object is there twice, and there is no list for it.
         """
         manifests = tuple(manifests)
         kinds = _kinds(manifests)
         placed = [_settle(manifest, kinds[manifest.group, manifest.kind]) for manifest in manifests]
-        if problems := list(_duplicates(placed)):
-            raise FleetError(problems)
-        return cls(tuple(sorted(placed, key=lambda manifest: manifest.key)))
+        first: dict[ObjectKey, Manifest] = {}
+        twice = [_twice(m, known) for m in placed if (known := first.setdefault(m.key, m)) is not m]
+        if twice and problems is None:
+            raise FleetError(twice)
+        if problems is not None:
+            problems += twice
+        return cls(tuple(sorted(first.values(), key=lambda manifest: manifest.key)))
 
     def get(self, key: ObjectKey) -> Manifest | None:
         """The object of that identity."""
@@ -182,10 +191,10 @@ def _settle(manifest: Manifest, kind: Kind) -> Manifest:
     return attrs.evolve(manifest, data={**manifest.data, "metadata": metadata})
 
 
-def _duplicates(manifests: Iterable[Manifest]) -> Iterator[Problem]:
-    first: dict[ObjectKey, Manifest] = {}
-    for manifest in manifests:
-        known = first.setdefault(manifest.key, manifest)
-        if known is not manifest:
-            place = known.origin.place if known.origin else "an object made in the program"
-            yield manifest.problem(f"given twice, first in {place}", ("metadata", "name"), "keep one of the two")
+def _twice(manifest: Manifest, known: Manifest) -> Problem:
+    place = known.origin.place if known.origin else "an object made in the program"
+    if known.origin and manifest.origin and os.path.isfile(known.origin.file):
+        # As seen from the file itself: wherever a program runs, it is the same.
+        seen = os.path.relpath(known.origin.file, os.path.dirname(manifest.origin.file) or os.curdir)
+        place = attrs.evolve(known.origin, file=seen).place
+    return manifest.problem(f"given twice, first in {place}", ("metadata", "name"), "keep one of the two")

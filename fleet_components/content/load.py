@@ -37,20 +37,38 @@ def load(*sources: str | Path | Text, warnings: list[Problem] | None = None) -> 
             nothing was found at all.
     """
     problems: list[Problem] = []
+    heard: list[Problem] = []
+    manifests = readable(sources, problems, heard)
+    if warnings is not None:
+        warnings += heard
+    if problems:
+        raise FleetError(problems)
+    return manifests
+
+
+def readable(
+    sources: Iterable[str | Path | Text], problems: list[Problem], warnings: list[Problem]
+) -> tuple[Manifest, ...]:
+    """As :func:`load`, as far as anything can be read or built: what is wrong is added to the problems."""
+    sources = tuple(sources)
     read = list(_read_all(sources, problems))
     inputs = frozenset[Path]().union(*(build.uses for one in read for build in one.builds))
     used = [one for one in read if one.place not in inputs]
     problems += (problem for one in used for problem in one.problems)
     problems += (_both(one) for one in read if one.place in inputs and one.manifests)
     manifests = [manifest for one in used for manifest in one.manifests]
-    heard = list(_hooks_among(manifests))
+    warnings += _hooks_among(manifests)
     for one in used:
         for build in () if one.problems else one.builds:
-            manifests += _built(build, problems, heard)
-    if warnings is not None:
-        warnings += heard
-    where = ", ".join(source.file if isinstance(source, Text) else str(source) for source in sources)
-    return _checked(manifests, problems, where)
+            manifests += _built(build, problems, warnings)
+    if not manifests and not problems:
+        problems.append(_nothing_found(", ".join(map(named, sources))))
+    return tuple(manifests)
+
+
+def named(source: str | Path | Text) -> str:
+    """What messages call a source."""
+    return source.file if isinstance(source, Text) else str(source)
 
 
 def load_text(text: str, file: str = "<text>") -> tuple[Manifest, ...]:
@@ -59,8 +77,7 @@ def load_text(text: str, file: str = "<text>") -> tuple[Manifest, ...]:
     Raises:
         FleetError: as for :func:`load`.
     """
-    read = _read_text(Text(file, text))
-    return _checked(read.manifests, read.problems, file)
+    return load(Text(file, text))
 
 
 @attrs.define
@@ -153,14 +170,6 @@ def _hooks_among(manifests: Iterable[Manifest]) -> Iterator[Problem]:
         yield hooks[0].problem(what, ("metadata", "annotations", HOOK), hint)
 
 
-def _checked(manifests: list[Manifest], problems: list[Problem], where: str) -> tuple[Manifest, ...]:
-    if not manifests and not problems:
-        problems.append(_nothing_found(where))
-    if problems:
-        raise FleetError(problems)
-    return tuple(manifests)
-
-
 def _nothing_found(where: str) -> Problem:
     hint = "give files or a directory with objects in .yaml, .yml or .json"
     return Problem("no Kubernetes objects found", file=where, hint=hint)
@@ -168,9 +177,14 @@ def _nothing_found(where: str) -> Problem:
 
 def _manifests(text: Text, problems: list[Problem]) -> Iterator[Manifest]:
     found: list[Problem] = []
+    before = 0
     for document in documents(text.text, text.file, found):
+        broken = [problem.path for problem in found[before:]]
         for path, data in objects_in(document.data):
-            yield from _manifest(document, data, path, text, found)
+            manifests = _manifest(document, data, path, text, found)
+            # What is left of a broken object is none, and is not judged any further.
+            yield from (one for one in manifests if not any(field[: len(path)] == path for field in broken))
+        before = len(found)
     found.sort(key=lambda problem: problem.line or 0)
     problems += [attrs.evolve(problem, line=None) for problem in found] if text.built else found
 

@@ -20,7 +20,7 @@ from fleet_components.content.catalogue import DEFAULT_NAMESPACE, NAME_LABEL, Ca
 from fleet_components.content.eligible import is_disabled, is_reserved, why_skipped
 from fleet_components.content.order import in_snapshot_order
 from fleet_components.content.strip import strip
-from fleet_components.model.kinds import BUILT_IN, Kind
+from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS, Kind
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.placement import Placement, ResourceSelector
 from fleet_components.model.problem import FieldPath, FleetError, Problem
@@ -79,7 +79,7 @@ def select(catalogue: Catalogue, placement: Placement) -> Selection:
 
 
 class _Refused(Exception):
-    """A selector is refused: KubeFleet's text, and a hint."""
+    """A selector is refused: KubeFleet's text, a hint, and whether an object that is missing may be the reason."""
 
 
 class _Selecting:
@@ -114,10 +114,10 @@ class _Selecting:
             self.path = ("spec", "resourceSelectors", index)
             yield selector
 
-    def problem(self, what: str, hint: str = "") -> Problem:
+    def problem(self, what: str, hint: str = "", follows: bool = False) -> Problem:
         metadata = {"name": self.placement.name, "namespace": self.placement.namespace}
         manifest = Manifest({"kind": self.placement.kind, "metadata": metadata}, self.placement.origin)
-        return manifest.problem(what, self.path, hint)
+        return attrs.evolve(manifest.problem(what, self.path, hint), follows=follows)
 
     def inner_namespace(self) -> str:
         """The namespace in which namespaced selectors select: that of a ResourcePlacement, or the one selected."""
@@ -129,7 +129,8 @@ class _Selecting:
                 return selector.name
             what = f"{_WITH_SELECTORS} mode requires exactly one namespace, but no namespaces were selected"
             hint = "name a namespace of the catalogue that does not begin with kube- or fleet-"
-            raise FleetError([self.problem(f"invalid clusterResourcePlacement {self.placement.name}: {what}", hint)])
+            text = f"invalid clusterResourcePlacement {self.placement.name}: {what}"
+            raise FleetError([self.problem(text, hint, follows=not is_reserved(selector.name))])
         return self.placement.namespace
 
     def objects(self, selector: ResourceSelector, inner: str) -> list[Manifest]:
@@ -151,10 +152,12 @@ class _Selecting:
         kind = self.kind(selector, namespace)
         resource = f"{kind.group}/{selector.version}, Resource={kind.plural}"
         start = f"invalid placement {namespace}/{self.placement.name}: cannot select"
+        custom = kind.group not in BUILT_IN_GROUPS  # its definition, which says where it lives, may be missing
         if kind.namespaced and not namespace:
-            raise _Refused(f"{start} namespace-scoped resource {resource} in a clusterResourcePlacement", _USE_RP)
+            what = f"{start} namespace-scoped resource {resource} in a clusterResourcePlacement"
+            raise _Refused(what, _USE_RP, custom)
         if not kind.namespaced and self.placement.namespace:
-            raise _Refused(f"{start} cluster-scoped resource {resource} in a resourcePlacement", _USE_CRP)
+            raise _Refused(f"{start} cluster-scoped resource {resource} in a resourcePlacement", _USE_CRP, custom)
         place = namespace if kind.namespaced else ""
         found = self.catalogue.find(kind.group, kind.kind, place, selector.name, selector.label_selector)
         self.warn_of_versions(selector, found)
@@ -167,7 +170,8 @@ class _Selecting:
         version = f"{selector.group}/{selector.version}" if selector.group else selector.version
         what = f'no matches for kind "{selector.kind}" in version "{version}"'
         start = f"invalid placement {namespace}/{self.placement.name}, failed to get GVR of the selector"
-        raise _Refused(f"{start}: {what}", _what_is_served(selector.kind, kind))
+        custom = selector.group not in BUILT_IN_GROUPS
+        raise _Refused(f"{start}: {what}", _what_is_served(selector.kind, kind), custom)
 
     def warn_of_versions(self, selector: ResourceSelector, found: Iterable[Manifest]) -> None:
         if others := sorted({manifest.version for manifest in found} - {selector.version}):

@@ -134,3 +134,5 @@ def _kinds() -> Iterator[Kind]:
 
 BUILT_IN: Mapping[tuple[str, str], Kind] = {(kind.group, kind.kind): kind for kind in _kinds()}
 """The kinds of Kubernetes 1.36, KubeFleet 0.3 and Karmada 1.19, by group and kind."""
+BUILT_IN_GROUPS = frozenset(group for group, _ in BUILT_IN)
+"""Their groups: nobody else defines kinds of these."""

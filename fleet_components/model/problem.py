@@ -32,6 +32,8 @@ class Problem:
         subject: the object, as ``Kind namespace/name``.
         file: the file that it was read from; empty for objects made in a program.
         line: the line in that file, from 1.
+        follows: it may be there only because something is missing that could not be read or was refused;
+            see :func:`layered`.
     """
 
     what: str
@@ -40,6 +42,7 @@ class Problem:
     subject: str = ""
     file: str = ""
     line: int | None = None
+    follows: bool = attrs.field(default=False, eq=False)
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line is not None else self.file
@@ -50,6 +53,18 @@ class Problem:
 def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """The problems by file and line, each once; those of no file come last."""
     return tuple(sorted(dict.fromkeys(problems), key=lambda one: (not one.file, one.file, one.line or 0)))
+
+
+def layered(*layers: Iterable[Problem]) -> tuple[Problem, ...]:
+    """The problems of all layers at once, each of which works on what the ones before it could read.
+
+    What may only follow from a problem of an earlier layer is left out while there are any: the object that is missed
+    may stand in the file that is broken.
+    """
+    found: list[Problem] = []
+    for layer in layers:
+        found += [problem for problem in layer if not (problem.follows and found)]
+    return tuple(dict.fromkeys(found))
 
 
 class FleetError(Exception):

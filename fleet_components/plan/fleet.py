@@ -9,10 +9,12 @@ import attrs
 
 from fleet_components.content.stamp import manager_of
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.problem import FleetError, Problem, in_order
+from fleet_components.model.karmada import CLUSTER_PROPAGATION, PROPAGATION
+from fleet_components.model.problem import FleetError, Problem, in_order, layered
 from fleet_components.plan import names
 from fleet_components.plan.departures import Coverage, departures, replacements, swept, undone
-from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.fleet_plan import FleetPlan, sent_to
+from fleet_components.plan.guard import is_token
 from fleet_components.plan.immutable import held_fields, refused_changes
 from fleet_components.plan.karmada.needs import needs_of
 from fleet_components.plan.karmada.templates import Templates, templates_of
@@ -36,24 +38,27 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         options: how far the update may go, and what was accepted or renamed.
 
     Raises:
-        FleetError: the source cannot be worked with: everything that stands in the way of a plan. What could be done
-            and must not is no error: it is in ``refused``, beside the whole plan.
+        FleetError: the source or the options cannot be worked with: everything that stands in the way of a plan, what
+            could not be read included. What could be done and must not is no error: it is in ``refused``, beside the
+            whole plan.
     """
-    members = _members(source, options)
+    told, planning = [*_no_tokens(options)], list[Problem]()
+    members = _members(source, options, told)
     reached = [name for name, state in members.items() if state != LOST]
-    renamed, vain = _renamed(source, past, options, members)
+    renamed, vain = _renamed(source, past, options, members, told)
     options = attrs.evolve(options, renamed=renamed)
     past = past.renamed(options.renamed).reaching(reached)
     inventory = Inventory((one for one in source.clusters if one.name in reached), options.as_of)
-    workloads, problems = source.workloads()
-    problems += not_passed_over(source, options.pass_over)
-    placements = _decided(placement_subjects(source, workloads, inventory, past, options), past, source, problems)
+    workloads, matching = source.workloads()
+    matching += not_passed_over(source, options.pass_over)
+    placements = _decided(placement_subjects(source, workloads, inventory, past, options), past, source, planning)
     templates = templates_of(source, workloads, past.templates())
-    problems += templates.problems
-    problems += refused_changes(source.policies, past.held)
-    subjects = (*placements, *_templates(templates, inventory, past, options, problems))
-    if problems:
-        raise FleetError(dict.fromkeys(problems))
+    planning += templates.problems
+    planning += refused_changes(source.policies, past.held)
+    subjects = (*placements, *_templates(templates, inventory, past, options, planning))
+    planning += _unreachable(subjects, members, options)
+    if problems := layered(source.problems, (*told, *matching), planning):
+        raise FleetError(problems)
     coverage = Coverage(subjects, _unseen(subjects, past))
     leaving = tuple(departures(past, coverage, members, options.lost))
     keep = options.settings.keep_cluster_resources
@@ -66,7 +71,15 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         subjects=subjects,
         departures=(*leaving, *unrecorded),
         replacements=tuple(replacements(subjects, past)),
-        warnings=in_order((*source.warnings, *passed_over(source, options.pass_over), *vain, *matchless)),
+        warnings=in_order(
+            (
+                *source.warnings,
+                *passed_over(source, options.pass_over),
+                *lacking(source, past),
+                *vain,
+                *matchless,
+            )
+        ),
         waiting=templates.waiting,
         held=held_fields(source.policies),
         members=members,
@@ -75,16 +88,41 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     return attrs.evolve(plan, refused=(*templates.refused, *refusals(plan, coverage)))
 
 
-def _members(source: Source, options: Options) -> dict[str, str]:
-    """What the roster says of every member that is declared.
+def lacking(source: Source, past: Past) -> Iterator[Problem]:
+    """What a new fleet does nothing without: a directory is refused then, a program may begin so and is warned.
 
-    Raises:
-        FleetError: a member that is marked lost is none, or two members are one cluster.
+    From a fleet that is known everything may be taken, and the plan says so.
     """
+    if past.members:
+        return
+    if not source.clusters:
+        hint = "add MemberCluster objects, as a hub exports them"
+        yield Problem("there is no member", hint=hint, file=source.given.place, follows=True)
+    if not source.placements and not any(one.kind in (PROPAGATION, CLUSTER_PROPAGATION) for one in source.policies):
+        hint = "add a ClusterResourcePlacement or ResourcePlacement"
+        yield Problem("there is no placement", hint=hint, file=source.given.place, follows=True)
+    if not source.catalogue.manifests:
+        hint = "add manifests of what is to be placed, a Namespace with its contents for example"
+        for placement in source.placements:
+            policy = source.policy(placement.kind, placement.namespace, placement.name)
+            what = "there is no object that could be selected"
+            yield attrs.evolve(policy.problem(what, ("spec", "resourceSelectors"), hint), follows=True)
+
+
+def _no_tokens(options: Options) -> Iterator[Problem]:
+    for text in sorted(options.confirm):
+        if not is_token(text):
+            hint = "a refusal tells its token: eight digits and letters, a to f"
+            yield Problem(f'"{text}" is no token', ("confirm",), hint)
+
+
+def _members(source: Source, options: Options, problems: list[Problem]) -> dict[str, str]:
+    """What the roster says of every member that is declared. What is said of others is a problem."""
     declared = sorted(cluster.name for cluster in source.clusters)
     known = f"the members are: {', '.join(declared) or 'none'}"
-    problems = [
-        Problem(f'there is no member "{name}"', ("lost",), known) for name in sorted(options.lost - set(declared))
+    problems += [
+        Problem(f'there is no member "{name}"', ("lost",), known, follows=True)
+        for name in sorted(options.lost - set(declared))
     ]
     first: dict[str, str] = {}
     for name in declared:
@@ -94,19 +132,17 @@ def _members(source: Source, options: Options) -> dict[str, str]:
             problems.append(
                 Problem(what, subject=f"member {name}", hint="declare it once: two names would undo each other")
             )
-    if problems:
-        raise FleetError(problems)
     return {name: LOST if name in options.lost else DECLARED for name in declared}
 
 
-def _renamed(source: Source, past: Past, options: Options, members: Collection[str]) -> tuple[Renamed, list[Problem]]:
+def _renamed(
+    source: Source, past: Past, options: Options, members: Collection[str], problems: list[Problem]
+) -> tuple[Renamed, list[Problem]]:
     """What is renamed by this update, and what was said in vain.
 
     It is what the options say, and members whose cluster is known under another name. What was renamed before may
-    still be said, and says nothing more.
-
-    Raises:
-        FleetError: something is declared as renamed that is not there, or is there under both names.
+    still be said, and says nothing more. What is said to be renamed and is not there, or is there under both names,
+    is a problem.
     """
     placements = {name.partition("/")[2] for name in past.records}
     declared = [placement.key for placement in source.placements]
@@ -115,12 +151,13 @@ def _renamed(source: Source, past: Past, options: Options, members: Collection[s
         members=_pending(options.renamed.members, past.members, members),
         placements=_pending(options.renamed.placements, placements, declared),
     )
-    problems = [
+    wrong = [
         *_wrongly_renamed("members", said.members, members),
         *_wrongly_renamed("placements", said.placements, declared),
     ]
-    if problems:
-        raise FleetError(problems)
+    if wrong:
+        problems += wrong
+        return Renamed(fleet=said.fleet), []
     vain = [*_in_vain("members", said.members, past.members), *_in_vain("placements", said.placements, placements)]
     old = {known.identity: name for name, known in past.members.items() if known.identity and name not in members}
     found = {
@@ -139,7 +176,7 @@ def _pending(renamed: Mapping[str, str], known: Collection[str], declared: Colle
 def _wrongly_renamed(field: str, renamed: Mapping[str, str], declared: Collection[str]) -> Iterator[Problem]:
     for new, old in renamed.items():
         if new not in declared:
-            yield Problem(f'"{new}" is not declared', ("renamed", field, new), "write new: old")
+            yield Problem(f'"{new}" is not declared', ("renamed", field, new), "write new: old", follows=True)
         elif old in declared:
             yield Problem(f'"{old}" is still declared', ("renamed", field, new), "declare it under one name")
 
@@ -185,6 +222,11 @@ def _templates(
         except FleetError as error:
             problems += error.problems
     return tuple(found.values())
+
+
+def _unreachable(subjects: Iterable[Decided], members: Mapping[str, str], options: Options) -> list[Problem]:
+    """Why members cannot be reached to which something is sent."""
+    return [options.unreachable[name] for name in sent_to(subjects, members) if name in options.unreachable]
 
 
 def _unseen(subjects: Iterable[Decided], past: Past) -> Iterator[Standing]:

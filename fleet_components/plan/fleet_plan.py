@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any
@@ -79,6 +79,28 @@ class FleetPlan:
         return tuple(sorted({*self.past.records, *(one.subject for one in self.past.standing)} - known))
 
     @property
+    def changes(self) -> bool:
+        """Whether an update would do anything: to an object, a member, or what is remembered of either."""
+        known = {name: member.state for name, member in self.past.members.items()}
+        return (
+            bool(self.departures or self.replacements or self.gone)
+            or known != self.members
+            or self.past.waiting != self.waiting
+            or any(one.changes or self._asks_otherwise(one) for one in self.subjects)
+        )
+
+    def _asks_otherwise(self, decided: Decided) -> bool:
+        """Whether a request is shown in another form than before, as far as it was recorded."""
+        before = {"protected": False, **self.past.shown.get(decided.name, {})}
+        now = {**decided.subject.shown(), "protected": decided.subject.protected}
+        return any(key in before and before[key] != value for key, value in now.items() if value is not None)
+
+    @property
+    def sent_to(self) -> tuple[str, ...]:
+        """The members that the update sends something, or that it gives up."""
+        return sent_to(self.subjects, self.members)
+
+    @property
     def members_gone(self) -> tuple[str, ...]:
         """The members that were declared and are no more."""
         return tuple(sorted(self.past.members.keys() - self.members.keys()))
@@ -130,6 +152,12 @@ class FleetPlan:
     def swept(self, member: str) -> tuple[Departure, ...]:
         """What may live on a member, is not wanted there any more, and is in no state, so that no engine deletes it."""
         return tuple(one for one in self.departures if one.fate in UNRECORDED and one.cluster == member)
+
+
+def sent_to(subjects: Iterable[Decided], members: Mapping[str, str]) -> tuple[str, ...]:
+    """The members for which anything is decided, and those that are lost."""
+    placed = {cluster for one in subjects for cluster in one.record.decisions}
+    return tuple(name for name, state in members.items() if name in placed or state == LOST)
 
 
 def _lacking(decided: Decided, revision: int) -> Problem:

@@ -7,6 +7,7 @@ be lost: it allows exactly that, and is not remembered.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
@@ -88,6 +89,11 @@ class Guard:
 def loss_token(what: str, lost: Iterable[str]) -> str:
     """A short stable hash of what would be lost."""
     return hashlib.sha256("\n".join((what, *sorted(lost))).encode()).hexdigest()[:8]
+
+
+def is_token(text: str) -> bool:
+    """Whether a text could be the hash of a loss."""
+    return re.fullmatch("[0-9a-f]{8}", text) is not None
 
 
 def together(pairs: Iterable[tuple[str, Pair]]) -> dict[str, set[Pair]]:

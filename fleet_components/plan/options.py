@@ -13,6 +13,8 @@ from fleet_components.model.problem import Problem
 from fleet_components.model.typed import HINT, Typed
 from fleet_components.rollout.plan import Gates
 
+MOST_WAIT = 31_536_000
+"""The longest ``max_wait`` in seconds: a year."""
 A_SHARE = "give a share from 0 to 1, 0.5 for a half"
 
 
@@ -88,6 +90,7 @@ class Options(Typed):
             fleet brings there from now on; ``*`` stands for anything.
         pass_over: kinds that steer a hub, are not carried out, and are not to stand in the way of a plan. That is
             remembered nowhere.
+        unreachable: why members cannot be reached, by name; an update that sends them something is an error.
     """
 
     stack: str = "local"
@@ -100,6 +103,7 @@ class Options(Typed):
     identities: Mapping[str, str] = attrs.field(factory=dict)
     takes_over: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
     pass_over: frozenset[str] = frozenset()
+    unreachable: Mapping[str, Problem] = attrs.field(factory=dict)
 
     @property
     def gates(self) -> Gates:

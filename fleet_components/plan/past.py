@@ -26,6 +26,7 @@ LOST, DECLARED = "lost", "member"
 """What the roster says of a member."""
 CLUSTER_SCOPED, ALL = "cluster-scoped", "all"
 """Which objects of a binding stay on the member when they leave the stack; nothing where it says nothing."""
+_SHOWN = ("policy", "strategy", "protected")
 _RECORDS: Mapping[str, type[Record[Any, Any]]] = {names.PLACEMENT: PlacementRecord, names.TEMPLATE: TemplateRecord}
 
 
@@ -93,6 +94,7 @@ class Past:
         waiting: the objects that no Karmada policy had, with a digest of each.
         held: what updates of the policies are judged by, as it was.
         protected: what must not go without a word, by ``Kind/key``.
+        shown: what was recorded of each request beside its decision, by ``Kind/key``.
         settings: how far an update could go the last time.
         manager: the field manager of the objects; empty for a new fleet.
         redacted: contents are without the data of Secrets, so these cannot be compared.
@@ -108,6 +110,7 @@ class Past:
     waiting: Mapping[str, str] = attrs.field(factory=dict)
     held: Held = attrs.field(factory=dict)
     protected: frozenset[str] = frozenset()
+    shown: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
     settings: Settings = Settings()
     manager: str = ""
     redacted: bool = False
@@ -170,6 +173,7 @@ class Past:
             ),
             members={cluster(name): member for name, member in _renamed_first(self.members, cluster)},
             protected=frozenset(map(subject, self.protected)),
+            shown={subject(name): shown for name, shown in _renamed_first(self.shown, subject)},
         )
 
     def reaching(self, reached: Collection[str]) -> Past:
@@ -197,6 +201,7 @@ class _Reader:
         self.roster: Mapping[str, Any] = {}
         self.records: dict[str, Record[Any, Any]] = {}
         self.protected: set[str] = set()
+        self.shown: dict[str, Mapping[str, Any]] = {}
         self.bindings: dict[tuple[str, str], Mapping[str, Any]] = {}
         self.members: dict[str, Mapping[str, Any]] = {}
         self.objects: list[tuple[names.Place, Urn]] = []
@@ -226,6 +231,7 @@ class _Reader:
         elif kind := _RECORDS.get(urn.type):
             name = str(outputs["key"])
             self.records[name] = kind.from_wire(outputs)
+            self.shown[name] = {key: outputs[key] for key in _SHOWN if key in outputs}
             if outputs.get("protected"):
                 self.protected.add(name)
 
@@ -242,6 +248,7 @@ class _Reader:
             waiting=self.roster.get("waiting") or {},
             held=self.roster.get("held") or {},
             protected=frozenset(self.protected),
+            shown=self.shown,
             settings=Settings.from_wire(self.roster.get("settings")),
             manager=str(self.roster.get("manager") or ""),
             redacted=bool(self.roster.get("redacted"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import attrs
+
 from fleet_components.content.replacement import HOLDS_DATA
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
@@ -27,6 +29,14 @@ def refusals(plan: FleetPlan, coverage: Coverage) -> Iterator[Problem]:
     """
     yield from _clashes(coverage)
     yield from _guarded(plan)
+
+
+def confirmed_in_vain(plan: FleetPlan) -> frozenset[str]:
+    """The tokens that the plan was told and that allow nothing of it."""
+    told = plan.options.confirm
+    unconfirmed = attrs.evolve(plan, options=attrs.evolve(plan.options, confirm=frozenset())) if told else plan
+    hints = [problem.hint for problem in _guarded(unconfirmed)] if told else []
+    return frozenset(token for token in told if not any(hint.endswith(token) for hint in hints))
 
 
 def _clashes(coverage: Coverage) -> Iterator[Problem]:

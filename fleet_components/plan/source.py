@@ -13,7 +13,8 @@ from fleet_components.content.availability import trackable
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.declared import misplaced, names_a_build
 from fleet_components.content.envelope import is_envelope, unwrap
-from fleet_components.content.load import load
+from fleet_components.content.files import Text
+from fleet_components.content.load import named, readable
 from fleet_components.content.select import Selection, select
 from fleet_components.model.application_health import ApplicationHealth, read_health
 from fleet_components.model.azure.member_list import declared_clusters
@@ -25,7 +26,7 @@ from fleet_components.model.karmada_settings import KarmadaSettings, read_settin
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.member_cluster import read_member_cluster
 from fleet_components.model.placement import Placement, RollingUpdate
-from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.reader import API_VERSION, DECLARATIONS
 from fleet_components.model.text import nearest
 from fleet_components.plan.karmada.member import serving_both
@@ -74,10 +75,14 @@ class Given:
     Attributes:
         manifests: all objects, as they were given.
         warnings: what was said when they were read.
+        unread: what could not be read.
+        place: where they were read; empty for objects made in a program.
     """
 
     manifests: tuple[Manifest, ...] = attrs.field(default=(), repr=False)
     warnings: tuple[Problem, ...] = ()
+    unread: tuple[Problem, ...] = ()
+    place: str = ""
 
 
 @attrs.frozen
@@ -94,6 +99,7 @@ class Source:
         declarations: the members as they are written, by name.
         warnings: what is taken as it is, and most likely not meant.
         not_carried_out: objects that steer a hub in a way that we do not: a plan refuses them, or passes them over.
+        problems: what could not be read, or would be refused; the rest is as if that were not there.
         given: what all this was made of.
     """
 
@@ -106,16 +112,26 @@ class Source:
     declarations: Mapping[str, Manifest] = attrs.field(factory=dict)
     warnings: tuple[Problem, ...] = ()
     not_carried_out: tuple[Manifest, ...] = ()
+    problems: tuple[Problem, ...] = ()
     given: Given = Given()
 
     def with_objects(self, manifests: Iterable[Manifest]) -> Source:
-        """The same with more objects: policies of either select objects of both.
+        """The same with more objects: policies of either select objects of both."""
+        more = tuple(manifests)
+        if not more:
+            return self
+        both = gathered(attrs.evolve(self.given, manifests=(*self.given.manifests, *more)))
+        return attrs.evolve(both, problems=tuple(dict.fromkeys((*self.problems, *both.problems))))
+
+    def sound(self) -> Source:
+        """Itself.
 
         Raises:
-            FleetError: as for :func:`read_source`.
+            FleetError: something could not be read, or would be refused.
         """
-        more = tuple(manifests)
-        return source_of((*self.given.manifests, *more), self.given.warnings) if more else self
+        if self.problems:
+            raise FleetError(self.problems)
+        return self
 
     def policy(self, kind: str, namespace: str, name: str) -> Manifest:
         """One of the policies, as it is written."""
@@ -158,7 +174,8 @@ class Source:
         if strategy is None:
             known = ", ".join(m.name for m in strategies) or "none"
             path = ("spec", "stagedRolloutStrategyName")
-            raise FleetError([run.problem(f'there is no {_RUNS[run.kind]} "{wanted}"', path, f"there is: {known}")])
+            what = f'there is no {_RUNS[run.kind]} "{wanted}"'
+            raise FleetError([attrs.evolve(run.problem(what, path, f"there is: {known}"), follows=True)])
         return read_update_run(run, strategy)
 
 
@@ -176,22 +193,21 @@ def read_source(*paths: str | Path) -> Source:
     Raises:
         FleetError: anything that cannot be read, or that the real API servers would refuse; all problems at once.
     """
-    warnings: list[Problem] = []
-    return source_of(load(*paths, warnings=warnings), warnings)
+    return gather(*paths).sound()
 
 
 def source_from(given: AnySource) -> Source:
-    """A source as it is, or what a path or several lead to.
+    """A source as it is, or what a path or several lead to, as far as anything can be read.
 
     Raises:
-        FleetError: as for :func:`read_source`, or there is no path.
+        FleetError: there is no path.
     """
     if isinstance(given, Source):
         return given
     paths = [given] if isinstance(given, str | Path) else list(given)
     if not paths or "" in paths:
         raise FleetError([Problem("names no file and no directory", ("source",), 'for example "fleet/"')])
-    return read_source(*paths)
+    return gather(*paths)
 
 
 def source_of(manifests: Iterable[Manifest], warnings: Iterable[Problem] = ()) -> Source:
@@ -204,8 +220,20 @@ def source_of(manifests: Iterable[Manifest], warnings: Iterable[Problem] = ()) -
     Raises:
         FleetError: as for :func:`read_source`.
     """
-    given = Given(tuple(manifests), tuple(warnings))
-    parts = Catalogue.of(given.manifests).split()
+    return gathered(Given(tuple(manifests), tuple(warnings))).sound()
+
+
+def gather(*sources: str | Path | Text) -> Source:
+    """As :func:`read_source`, as far as anything can be read: what is wrong is in ``problems``, and ends the plan."""
+    problems, warnings = list[Problem](), list[Problem]()
+    manifests = readable(sources, problems, warnings)
+    return gathered(Given(manifests, tuple(warnings), tuple(problems), ", ".join(map(named, sources))))
+
+
+def gathered(given: Given) -> Source:
+    """As :func:`source_of`, of objects as far as they could be read."""
+    unread = list(given.unread)
+    parts = Catalogue.of(given.manifests, unread).split()
     problems = [misplaced(manifest) for manifest in parts.objects.manifests if names_a_build(manifest)]
     context = (*parts.members, *parts.policies, *parts.objects.manifests)
     declarations = _admitted(parts.members, context, problems)
@@ -213,19 +241,19 @@ def source_of(manifests: Iterable[Manifest], warnings: Iterable[Problem] = ()) -
     others = tuple(policy for policy in steering if _is_beyond_us(policy))
     policies = _admitted([policy for policy in steering if not _is_beyond_us(policy)], context, problems)
     problems += _declared_twice(declarations)
+    written = {member.name: member for member in reversed(declarations)}
     problems += _of_no_system(parts.objects)
     clusters = [_collected(problems, _cluster, member) for member in declarations]
     declared = _collected(problems, declared_clusters, parts.objects.manifests) or ()
     settings = _collected(problems, read_settings, parts.objects.manifests) or KarmadaSettings()
     health = _collected(problems, read_health, parts.objects.manifests) or ()
+    problems += [_listed_too(written[cluster.name]) for cluster in declared if cluster.name in written]
     problems += [problem for policy in policies for problem in unobserved(policy, declared)]
-    if problems:
-        raise FleetError(problems)
     placements = tuple(Placement.from_manifest(policy) for policy in policies if policy.kind in _PLACEMENTS)
-    members = (*(cluster for cluster in clusters if cluster), *declared)
-    written = {member.name: member for member in declarations}
+    everyone = (*filter(None, clusters), *declared)
+    first = {cluster.name: cluster for cluster in reversed(everyone)}
     return Source(
-        members,
+        tuple(cluster for cluster in everyone if cluster is first[cluster.name]),
         placements,
         parts.objects,
         tuple(policies),
@@ -234,6 +262,7 @@ def source_of(manifests: Iterable[Manifest], warnings: Iterable[Problem] = ()) -
         written,
         given.warnings,
         others,
+        layered(unread, problems),
         given,
     )
 
@@ -280,6 +309,10 @@ def _declared_twice(members: Iterable[Manifest]) -> Iterator[Problem]:
         if known is not member:
             what = f"the member is declared as {known.kind} too"
             yield member.problem(what, ("metadata", "name"), "keep one of the two: it serves both systems")
+
+
+def _listed_too(member: Manifest) -> Problem:
+    return member.problem("the member is in a list of members too", ("metadata", "name"), "keep one of the two")
 
 
 def _collected(problems: list[Problem], read: Callable[[A], T], value: A) -> T | None:

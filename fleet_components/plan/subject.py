@@ -186,6 +186,14 @@ class Decided:
         """Whether anything happens to a member."""
         return any(entry.change is not Change.KEEP for entry in self.entries.values())
 
+    @property
+    def changes(self) -> bool:
+        """Whether an update would do anything: to a member, or to what is remembered."""
+        held = (Change.KEEP, Change.HELD)
+        return any(entry.change not in held for entry in self.entries.values()) or _remembered(
+            self.record
+        ) != _remembered(self.before)
+
     def why(self, cluster: str, explained: MemberExplanation | None) -> str:
         """Why that happens to a member; ``explained`` is what the subject says of it."""
         entry = self.entries[cluster]
@@ -215,3 +223,8 @@ class Decided:
     @cached_property
     def _keys(self) -> dict[int, tuple[ObjectKey, ...]]:
         return {}
+
+
+def _remembered(record: Record[Any, Any]) -> Mapping[str, Any]:
+    """The record without contents, which a state may hide; their digests tell what differs."""
+    return {key: value for key, value in record.to_wire().items() if key != "contents"}

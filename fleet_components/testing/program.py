@@ -14,6 +14,7 @@ from pulumi.runtime import rpc_manager, set_all_config, set_mocks
 from pulumi.runtime.settings import SETTINGS, set_root_resource
 from pulumi.runtime.stack import run_in_stack
 
+from fleet_components.components.frames import own_frames
 from fleet_components.plan.state import StackState, StoredResource, reveal
 from fleet_components.testing.mocks import FleetMocks
 from fleet_components.testing.monitor import RecordingMonitor, Registration
@@ -28,7 +29,7 @@ class ProgramRun:
         before: the state before the run.
         outputs: the outputs of the stack.
         messages: what the program logged, as (level, message).
-        error: why the program ended early; None when it did not.
+        error: why the program ended early, with the frames of the program alone; None when it did not.
     """
 
     registrations: tuple[Registration, ...]
@@ -102,11 +103,19 @@ def run_program(
         loop.run_until_complete(run_in_stack(program))
     except Exception as failure:  # noqa: BLE001 - the run reports whatever ended the program
         error = failure
+        own_frames(error)
+    except SystemExit as ended:
+        error = pulumi.RunError(_ended(ended.code)) if ended.code else None
     finally:
         end_loop(loop)
         monitor.close()
     outputs = next((v for urn, v in monitor.outputs.items() if "::pulumi:pulumi:Stack::" in urn), {})
     return ProgramRun(tuple(monitor.registrations), before, outputs, tuple(messages), error)
+
+
+def _ended(code: int | str | None) -> str:
+    how = f" with exit status {code}" if isinstance(code, int) else f": {code}"
+    return f"the program ended itself{how}"
 
 
 def _text(value: Any) -> str:

@@ -289,23 +289,6 @@ CASES = [
         (f'error: {DEV}:3: config.fleet:kubeconfigs: there is no member "berlin"', "hint: the members are: amsterdam"),
     ),
     Case(
-        "no kubeconfig",
-        project(DEV, "fleet:render: ../rendered", "fleet:limit: 1"),
-        (
-            f"error: {DEV}: member amsterdam: has no kubeconfig",
-            "hint: pulumi config set --path fleet:kubeconfigs.amsterdam",
-        ),
-    ),
-    Case(
-        "unreadable kubeconfig",
-        project(
-            DEV,
-            "fleet:render: ../rendered",
-            "fleet:kubeconfigs: {amsterdam: '{clusters: [1], contexts: [1]}', dublin: no-file}",
-        ),
-        ("error: stacks/no-file: member dublin: the kubeconfig cannot be read", "hint: give the text or the path"),
-    ),
-    Case(
         "refused policy in a project",
         project("stacks/fleet/placement.yaml", "PickN", "PickSome"),
         ("error: stacks/fleet/placement.yaml:8: ClusterResourcePlacement shop: spec.policy.placementType", "hint:"),
@@ -391,9 +374,3 @@ def test_all_problems_come_at_once(tmp_path: Path) -> None:
     write(tmp_path, {**files, "placement.yaml": PLACEMENT.replace("PickN", "PickSome"), "a.yaml": "kind: Pod\n"})
     result = run("plan", tmp_path)
     assert result.stderr.count("error: ") >= 2
-
-
-def test_a_fault_of_the_program_is_not_hidden(tmp_path: Path) -> None:
-    folder = write(tmp_path, {**PROJECT, "stacks/__main__.py": "import pulumi\n1 / 0\n"})
-    with pytest.raises(ZeroDivisionError):
-        run("plan", folder)

@@ -135,6 +135,8 @@ def test_keys_are_stable(folder: Path) -> None:
             "state",
             "asOf",
             "members",
+            "changes",
+            "unfulfilled",
             "refused",
             "gone",
             "replaced",

@@ -274,3 +274,66 @@ def test_a_project_is_explained_like_its_directory(project: Path) -> None:
     of_directory = run("explain", "stacks/fleet", "shop", "-o", "json")
     members = [json.loads(result.stdout)["subjects"][0]["members"] for result in (of_project, of_directory)]
     assert members[0] == members[1]
+
+
+KUBECONFIGS = "fleet:kubeconfigs: {amsterdam: no-file, dublin: '{a: b}', iowa: unused}"
+
+
+@pytest.mark.parametrize("command", ["plan", "render"])
+def test_a_plan_needs_no_kubeconfig(project: Path, tmp_path: Path, command: str) -> None:
+    edit(project / "stacks/Pulumi.dev.yaml", "fleet:render: ../rendered", KUBECONFIGS)
+    result = run(command, ".", *(("--out", tmp_path / "out") if command == "render" else ()))
+    assert result.exit_code == 0
+    told = result.stdout + result.stderr
+    assert (
+        "stacks/no-file: member amsterdam: the kubeconfig cannot be read: No such file or directory: pulumi up" in told
+    )
+    assert (
+        "stacks/Pulumi.dev.yaml: member dublin: is no kubeconfig: it has no clusters and no contexts: pulumi up" in told
+    )
+    assert told.count("warning: ") == 2  # nothing is placed on iowa
+    assert "Traceback" not in told
+
+
+def test_members_without_any_kubeconfig_are_warnings_of_the_document(project: Path) -> None:
+    edit(project / "stacks/Pulumi.dev.yaml", "fleet:render: ../rendered", "fleet:limit: 1")
+    document = plan(project)
+    assert [one.partition(": pulumi up")[0].partition("member ")[2] for one in document["warnings"]] == [
+        "amsterdam: has no kubeconfig",
+        "dublin: has no kubeconfig",
+    ]
+    assert document["messages"] == []
+
+
+def test_a_kubeconfig_that_is_not_here_changes_nothing(project: Path, save: Save) -> None:
+    kubeconfig = json.dumps({"clusters": [1], "contexts": [1]})
+    given = f"fleet:kubeconfigs: {json.dumps(dict.fromkeys(('amsterdam', 'dublin'), kubeconfig))}"
+    edit(project / "stacks/Pulumi.dev.yaml", "fleet:render: ../rendered", given)
+    state = save()
+    edit(project / "stacks/Pulumi.dev.yaml", given, "fleet:kubeconfigs: {amsterdam: no-file}")
+    document = plan(project, "--state", state)
+    assert changed(document) == {}
+    assert {field for one in document["resources"] for field in one["uncompared"]} == {"kubeconfig"}
+
+
+@pytest.mark.parametrize("lost", ["", "  fleet:lost: iowa\n", '  fleet:lost: ["iowa"]\n'])
+def test_members_are_lost_and_return_on_the_command_line(project: Path, lost: str) -> None:
+    edit(project / "stacks/Pulumi.dev.yaml", "../rendered\n", f"../rendered\n{lost}")
+    assert clusters(plan(project, "--lost", "dublin"))["amsterdam"] == "joins"
+    assert "dublin" not in clusters(plan(project, "--lost", "dublin"))
+    assert plan(project)["members"] == (3 if lost else 4)
+    assert plan(project, "--returned", "iowa")["members"] == 4
+
+
+def test_a_token_that_allows_nothing_is_said(project: Path) -> None:
+    for where in (".", "stacks/fleet"):
+        (warning,) = plan(where, "--confirm", "12345678")["warnings"]
+        assert warning.startswith("--confirm 12345678 allows nothing")
+
+
+def test_files_are_named_as_seen_from_here(project: Path) -> None:
+    edit(project / "stacks/fleet/shop.yaml", "metadata: {name: shop}", "metadata: {name: shop, finalizers: [x.io/y]}")
+    (subject,) = plan(".")["subjects"]
+    assert subject["source"] == "stacks/fleet/placement.yaml:1"
+    assert subject["warnings"][0].startswith("stacks/fleet/shop.yaml:3: ")
+    assert plan("stacks/fleet")["subjects"][0]["source"] == subject["source"]

@@ -221,10 +221,13 @@ def test_a_fleet_is_read_from_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert attrs.evolve(args, limit=1).source is args.source
 
 
-def test_a_path_that_leads_nowhere() -> None:
-    error = refusal(lambda: FleetArgs("nowhere/"))
-    assert isinstance(error, RefusedError)
-    assert "nowhere" in str(error)
+def test_a_path_that_leads_nowhere_is_told_with_all_else() -> None:
+    def program() -> None:
+        error = refusal(lambda: Fleet("dev", FleetArgs(["nowhere/", "neither/"], lost=["a"], confirm=["all"])))
+        assert isinstance(error, RefusedError)
+        assert [problem.file or problem.path for problem in error.problems] == ["nowhere", "neither", ("confirm",)]
+
+    assert run_program(program).error is None
 
 
 def test_a_member_has_a_kubeconfig_or_a_provider_of_kubernetes() -> None:

@@ -10,12 +10,13 @@ from typing import Any
 import pulumi
 import pytest
 
-from fleet_components import Fleet, FleetArgs, read_source
+from fleet_components import Fleet, FleetArgs, FleetError, read_source
 from fleet_components.testing import ProgramRun, StackState, run_program
 from tests.delivery.driver import Driver, InProcess, kubeconfigs
+from tests.delivery.test_staged import GROUP
 from tests.delivery.world import World
 
-NO_KUBECONFIG = "member b: has no kubeconfig (pulumi config set --path fleet:kubeconfigs.b PATH, or give it"
+NO_KUBECONFIG = "member b: has no kubeconfig"
 
 
 def run_fleet(world: World, state: StackState | None = None, preview: bool = True, **more: Any) -> ProgramRun:
@@ -48,7 +49,7 @@ def with_extra(*objects: dict[str, Any]) -> Callable[[World], None]:
     return lambda world: world.extra.extend(objects)
 
 
-REFUSED = {
+UNREACHABLE = {
     "no kubeconfig": (with_kubeconfig(None), NO_KUBECONFIG),
     "no such file": (
         with_kubeconfig("/nowhere/b.yaml"),
@@ -60,6 +61,8 @@ REFUSED = {
         with_kubeconfig("kind: Config\ncontexts: [x]\n"),
         "member b: is no kubeconfig: it has no clusters",
     ),
+}
+REFUSED = {
     "a kubeconfig for nobody": (
         with_config(kubeconfigs={"x": "text"}),
         'kubeconfigs: there is no member "x" (the members are: a, b, c, d; if it is gone: pulumi config rm --path fleet:kubeconfigs.x)',
@@ -86,11 +89,57 @@ def test_what_is_refused_before_anything_is_done(change: Callable[[World], None]
     assert message in refused.text
 
 
-def test_a_member_without_a_kubeconfig_is_named(driver: Driver) -> None:
-    with_kubeconfig(None)(driver.world)
+@pytest.fixture
+def in_earnest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on an engine, which reaches the clusters."""
+    monkeypatch.setattr("fleet_components.components.fleet.in_process", lambda: False)
+
+
+@pytest.mark.parametrize(("change", "message"), UNREACHABLE.values(), ids=UNREACHABLE.keys())
+def test_a_member_that_cannot_be_reached_is_refused(
+    change: Callable[[World], None], message: str, in_earnest: None
+) -> None:
+    driver = InProcess()
+    change(driver.world)
     refused = driver.preview()
     assert not refused.ok
-    assert NO_KUBECONFIG in refused.text
+    assert message in refused.text
+
+
+@pytest.mark.parametrize(("change", "message"), UNREACHABLE.values(), ids=UNREACHABLE.keys())
+def test_in_process_it_is_a_warning(change: Callable[[World], None], message: str) -> None:
+    driver = InProcess()
+    change(driver.world)
+    run = driver.run()
+    assert run.error is None
+    (warning,) = [text for level, text in run.messages if level == "warning"]
+    assert message in warning
+    assert ": pulumi up would be refused" in warning
+
+
+def test_all_that_is_wrong_with_a_stack_comes_at_once(in_earnest: None) -> None:
+    driver = InProcess()
+    given = kubeconfigs(driver.world.members)
+    given |= {"b": "/nowhere/b.yaml", "nobody": "x"}
+    del given["c"]
+    wrong = {"limit": "2", "asOf": "noon", "protect": "perhaps", "maxWait": "long", "renamed": "[]", "sorce": "x"}
+    driver.world.config = {"kubeconfigs": given, **wrong, "takesOver": '{"a": 1}', "lost": "zurich", "confirm": "abc"}
+    driver.world.extra = [{"apiVersion": GROUP, "kind": "ClusterResourceOverride", "metadata": {"name": "x"}}]
+    error = driver.run().error
+    assert isinstance(error, FleetError)
+    told = [
+        (one.path[-1] if one.path[:1] == ("config",) else "") or one.subject or one.path[0] for one in error.problems
+    ]
+    # The members that nobody knows may stand in what was refused.
+    expected = ["ClusterResourceOverride x", "confirm", "member b", "member c"]
+    assert sorted(map(str, told)) == sorted((*expected, *(f"fleet:{key}" for key in (*wrong, "takesOver"))))
+
+
+def test_a_member_without_a_kubeconfig_is_named(driver: Driver) -> None:
+    with_kubeconfig(None)(driver.world)
+    seen = driver.preview()
+    assert seen.ok == isinstance(driver, InProcess)
+    assert NO_KUBECONFIG in seen.text
 
 
 def test_a_member_that_nothing_is_placed_on_needs_no_kubeconfig() -> None:

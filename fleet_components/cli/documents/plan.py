@@ -31,6 +31,8 @@ def plan_document(surveyed: Survey) -> Document:
         "state": surveyed.file or None,
         "asOf": as_of.isoformat() if as_of else None,
         "members": sum(len(plan.inventory) for plan in plans),
+        "changes": any(plan.changes for plan in plans) or any(one.changes for one in surveyed.resources or ()),
+        "unfulfilled": [{"subject": one["name"], "why": message} for one in subjects for message in one["unfulfilled"]],
         "refused": [_problem(problem) for plan in plans for problem in plan.refused],
         "gone": {
             "subjects": [name for plan in plans for name in plan.gone],

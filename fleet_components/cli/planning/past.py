@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +27,17 @@ class StateFile:
         file: where it was read; empty for a new fleet.
         state: the resources.
         export: the whole export, where it was one.
+        problems: why it could not be read; it is as that of a new fleet then, so that what else is wrong can be told.
     """
 
     file: str = ""
     state: StackState = StackState()
     export: Mapping[str, Any] | None = None
+    problems: tuple[Problem, ...] = ()
+
+    def unread(self, problems: Iterable[Problem]) -> StateFile:
+        """The state of a new fleet in its place, and why."""
+        return StateFile(self.file, problems=(*self.problems, *problems))
 
     @property
     def stack(self) -> tuple[str, str]:
@@ -52,6 +58,18 @@ class StateFile:
             hint = "plan the Pulumi project, whose program says which is which"
             raise FleetError([Problem(what, hint=hint, file=self.file)])
         return fleets[0] if fleets else ""
+
+    def only(self, default: str) -> tuple[str, Past, tuple[Problem, ...]]:
+        """The name of its only fleet and what it says of that; as of a new one where it cannot be read, and why.
+
+        Args:
+            default: the name of a new fleet.
+        """
+        try:
+            fleet = self.fleet or default
+            return fleet, self.past(fleet), ()
+        except FleetError as error:
+            return default, Past(file=self.file), error.problems
 
     def past(self, fleet: str) -> Past:
         """What it says of a fleet.

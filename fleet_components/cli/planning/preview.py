@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import attrs
 
 from fleet_components.cli.planning.mocks import PlanMocks
-from fleet_components.cli.planning.program import inside, located, refusals, refused_plan, run_main
+from fleet_components.cli.planning.program import from_here, inside, located, refused_plan, run_main, what_ended
 from fleet_components.cli.planning.project import Project, choose_stack
 from fleet_components.cli.planning.resource import Resource
 from fleet_components.cli.planning.resources import STACK, compare
 from fleet_components.cli.planning.settings import Settings, read_settings
-from fleet_components.cli.planning.survey import Told, check_stack
-from fleet_components.model.problem import FleetError
+from fleet_components.cli.planning.survey import Told, of_stack
+from fleet_components.components.config import names_in
+from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.describe import heading
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.subject import Decided
 from fleet_components.testing.program import ProgramRun, run_program
 
 DEFAULT_ORGANIZATION = "organization"
@@ -44,32 +46,45 @@ def preview(project: Project, told: Told) -> Preview:
 
     Args:
         project: the project.
-        told: what the command line says; its time takes the place of the stack's ``fleet:asOf``.
+        told: what the command line says; its time takes the place of the stack's ``fleet:asOf``, and tokens and lost
+            members are added to those of the stack.
 
     Raises:
         FleetError: the project or the stack cannot be read, or the program refuses its input.
     """
     prefix, _, wanted = (told.stack or "").rpartition("/")
     name = choose_stack(project, wanted or None)
-    check_stack(told, project.name, name)
+    told = of_stack(told, project.name, name)
     organization = prefix.partition("/")[0] or DEFAULT_ORGANIZATION
-    settings = read_settings(project, name)
-    run, mocks = _run(project, organization, name, told, settings)
+    with told.together():
+        settings = read_settings(project, name)
+        run, mocks = _run(project, organization, name, told, settings)
     refused = refused_plan(run.error)
-    plans = (*mocks.plans, *([_located(refused, project, settings)] if refused else []))
+    plans = (*mocks.plans, *([refused] if refused else []))
     root = f"urn:pulumi:{name}::{project.name}::{STACK}::{project.name}-{name}"
     said = tuple(_said(plans))
     known = told.state.export is not None or not told.state.file
     return Preview(
         f"{organization}/{project.name}/{name}",
-        plans,
+        tuple(_located(plan, project, settings) for plan in plans),
         None if refused else compare(run.registrations, root, told.state.export, known=known),
         (*_unread(settings), *(message for message in run.messages if not message[1].startswith(said))),
     )
 
 
 def _located(plan: FleetPlan, project: Project, settings: Settings) -> FleetPlan:
-    return attrs.evolve(plan, refused=tuple(located(problem, project, settings) for problem in plan.refused))
+    """The plan with files as seen from here: the program has seen them from its own folder."""
+
+    def seen(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+        return tuple(located(problem, project, settings) for problem in problems)
+
+    def moved(decided: Decided) -> Decided:
+        subject: Any = decided.subject
+        origin = from_here(subject.origin, project)
+        return attrs.evolve(decided, subject=attrs.evolve(subject, warnings=seen(subject.warnings), origin=origin))
+
+    subjects = tuple(map(moved, plan.subjects))
+    return attrs.evolve(plan, refused=seen(plan.refused), warnings=seen(plan.warnings), subjects=subjects)
 
 
 def _said(plans: Iterable[FleetPlan]) -> Iterator[str]:
@@ -96,9 +111,6 @@ def _run(
     stored = ((told.state.export or {}).get("deployment") or {}).get("resources") or ()
     state = told.state.state
     mocks = PlanMocks(state, {resource["urn"]: resource.get("outputs") or {} for resource in stored})
-    as_of = {"fleet:asOf": told.as_of.isoformat()} if told.as_of else {}
-    added = {"fleet:confirm": told.confirm, "fleet:passOver": told.pass_over}
-    listed = {key: ",".join(sorted(_listed(settings, key) | more)) for key, more in added.items() if more}
     with inside(project):
         run = run_program(
             lambda: run_main(project),
@@ -106,21 +118,26 @@ def _run(
             project=project.name,
             stack=stack,
             organization=organization,
-            config={**settings.values, **as_of, **listed},
+            config={**settings.values, **_told(told, settings)},
             secret_keys=settings.secrets,
             mocks=lambda _: mocks,
         )
-    if refused_plan(run.error):
-        return run, mocks
-    if problems := mocks.problems or refusals(run.error):
+    problems = () if refused_plan(run.error) else mocks.problems or what_ended(run.error, project)
+    if problems:
         raise FleetError(located(problem, project, settings) for problem in problems)
-    if run.error:
-        raise run.error
     return run, mocks
 
 
-def _listed(settings: Settings, key: str) -> set[str]:
-    """What a key of the configuration lists: a list, or names with commas between them."""
-    text = settings.values.get(key, "")
-    listed = json.loads(text) if text.lstrip().startswith("[") else text.split(",")
-    return {name for item in listed if (name := str(item).strip())}
+def _told(told: Told, settings: Settings) -> dict[str, str]:
+    """The configuration that says what the command line says."""
+
+    def listed(key: str) -> set[str]:
+        return set(names_in(settings.values.get(key, "")))
+
+    added = {"fleet:confirm": told.confirm, "fleet:passOver": told.pass_over}
+    lost = (listed("fleet:lost") | told.lost) - told.returned
+    return {
+        **({"fleet:asOf": told.as_of.isoformat()} if told.as_of else {}),
+        **{key: ",".join(sorted(listed(key) | more)) for key, more in added.items() if more},
+        **({"fleet:lost": ",".join(sorted(lost))} if told.lost or told.returned else {}),
+    }

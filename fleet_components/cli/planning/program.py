@@ -12,8 +12,10 @@ from pathlib import Path
 import attrs
 import pulumi
 
-from fleet_components.cli.planning.project import Project
+from fleet_components.cli.planning.fault import fault
+from fleet_components.cli.planning.project import Project, instead_of
 from fleet_components.cli.planning.settings import Settings
+from fleet_components.components.frames import behind
 from fleet_components.components.refusal import RefusedPlanError
 from fleet_components.model.manifest import PROGRAM
 from fleet_components.model.problem import FleetError, Problem
@@ -37,52 +39,44 @@ def inside(project: Project) -> Iterator[None]:
 
 
 def run_main(project: Project) -> None:
-    """Run the program.
-
-    Raises:
-        RunError: it ended itself with an exit status.
-    """
-    try:
-        # Absolute, because importers are cached by path.
-        runpy.run_path(str(Path(project.program).resolve()), run_name="__main__")
-    except SystemExit as ended:
-        if ended.code:
-            raise pulumi.RunError(f"the program ended itself with exit status {ended.code}") from ended
+    """Run the program."""
+    # Absolute, because importers are cached by path.
+    runpy.run_path(str(Path(project.program).resolve()), run_name="__main__")
 
 
 def refused_plan(error: BaseException | None) -> FleetPlan | None:
     """The plan that a program has refused to carry out."""
-    return next((one.plan for one in _behind(error) if isinstance(one, RefusedPlanError)), None)
+    return next((one.plan for one in behind(error) if isinstance(one, RefusedPlanError)), None)
 
 
-def refusals(error: BaseException | None) -> list[Problem]:
-    """The problems of the input that ended a program; none where it ended well, or by a fault of its own."""
-    for one in _behind(error):
+def what_ended(error: BaseException | None, project: Project) -> list[Problem]:
+    """What has ended a program: problems of its input, or a fault of its own."""
+    if error is None:
+        return []
+    for one in behind(error):
         if isinstance(one, FleetError):
             return list(one.problems)
         if isinstance(one, pulumi.RunError):
             return [Problem(str(one))]
-    return []
-
-
-def _behind(error: BaseException | None) -> Iterator[BaseException]:
-    """An error and what has led to it, each once: errors that tasks hand on can come to lead to themselves."""
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        yield error
-        error = error.__cause__ or error.__context__
+    return [fault(error, project.folder)]
 
 
 def located(problem: Problem, project: Project, settings: Settings) -> Problem:
     """The problem with its file as seen from here, and with the line where the configuration causes it."""
-    if Path(problem.file).name == settings.file.path.name:
+    if problem.path[:1] == ("config",) and Path(problem.file).name == settings.file.path.name:
         return settings.file.problem(problem.what, problem.path, problem.hint)
     if not problem.file and problem.path and f"fleet:{problem.path[0]}" in settings.values:
         field = ("config", f"fleet:{problem.path[0]}", *problem.path[1:])
         return settings.file.problem(problem.what, field, problem.hint)
-    if problem.file and problem.file != PROGRAM.file and not Path(problem.file).is_absolute():
-        return attrs.evolve(problem, file=os.path.relpath(project.folder / problem.file))
-    if problem.subject.startswith("member "):
-        return attrs.evolve(problem, file=problem.file or str(settings.file.path))
-    return problem
+    if not problem.file and problem.subject.startswith("member "):
+        return attrs.evolve(problem, file=str(settings.file.path))
+    if problem.file == PROGRAM.file:
+        return problem
+    return instead_of(attrs.evolve(problem, file=from_here(problem.file, project)))
+
+
+def from_here(file: str, project: Project) -> str:
+    """A path that the program has seen from its folder, as it is seen from here."""
+    path = project.folder.resolve() / file
+    near = not Path(file).is_absolute() or path.is_relative_to(Path.cwd())
+    return os.path.relpath(path) if file and near else file

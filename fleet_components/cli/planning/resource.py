@@ -43,6 +43,11 @@ class Resource:
     differences: tuple[Difference, ...] = ()
     uncompared: tuple[str, ...] = ()
 
+    @property
+    def changes(self) -> bool:
+        """Whether anything happens to it; no where there is nothing to compare with."""
+        return self.change not in ("", SAME)
+
     def to_wire(self) -> dict[str, Any]:
         """Its form in documents."""
         return {

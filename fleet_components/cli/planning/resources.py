@@ -10,6 +10,7 @@ import attrs
 from fleet_components.cli.planning.difference import HIDDEN, Difference, differences
 from fleet_components.cli.planning.resource import CREATE, DELETE, REPLACE, SAME, UPDATE, Resource
 from fleet_components.content.replacement import replacement
+from fleet_components.content.secret import REDACTED
 from fleet_components.model.problem import show_path
 from fleet_components.plan.names import is_object
 from fleet_components.plan.state import is_secret, redact, reveal
@@ -95,7 +96,7 @@ def _inputs(stored: Mapping[str, Any]) -> dict[str, Any]:
 def _compare(old: Any, new: Any, path: tuple[str | int, ...], uncompared: list[str]) -> Iterator[Difference]:
     """As :func:`differences`, with secrets compared but never shown."""
     if is_secret(old) or is_secret(new):
-        if is_secret(old) and is_secret(new) and "ciphertext" in old:
+        if is_secret(old) and is_secret(new) and ("ciphertext" in old or reveal(new) == REDACTED):
             uncompared.append(show_path(path))
         elif is_secret(old) != is_secret(new) or reveal(old) != reveal(new):
             yield Difference(path, None if old is None else HIDDEN, None if new is None else HIDDEN)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,17 +15,17 @@ from fleet_components.cli.planning.past import StateFile
 from fleet_components.cli.planning.project import instead_of, is_project, read_project
 from fleet_components.cli.planning.resource import Resource
 from fleet_components.content.files import Text, decoded
-from fleet_components.content.load import load
-from fleet_components.model.problem import FleetError, Problem
-from fleet_components.plan.fleet import plan_fleet
+from fleet_components.model.extras import extra_of, not_installed
+from fleet_components.model.problem import FleetError, Problem, layered
+from fleet_components.plan.fleet import lacking, plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import LOST, Past
-from fleet_components.plan.source import Source, source_of
+from fleet_components.plan.refusals import confirmed_in_vain
+from fleet_components.plan.source import Source, gather
 
 DEFAULT_STACK, DEFAULT_FLEET = "local", "fleet"
 PIPED, STANDARD_INPUT = Path("-"), "standard input"
-_POLICIES = ("PropagationPolicy", "ClusterPropagationPolicy")
 
 
 @attrs.frozen(kw_only=True)
@@ -40,6 +41,7 @@ class Told:
         returned: the names of members that were lost and are back.
         pass_over: kinds that are not to stand in the way of a plan.
         any_state: take a state of another project or stack.
+        problems: what is wrong with it, as far as that can be told without the input.
     """
 
     state: StateFile = StateFile()
@@ -50,6 +52,26 @@ class Told:
     returned: frozenset[str] = frozenset()
     pass_over: frozenset[str] = frozenset()
     any_state: bool = False
+    problems: tuple[Problem, ...] = ()
+
+    def wrong(self, problems: Iterable[Problem]) -> Told:
+        """The same, with further problems."""
+        return attrs.evolve(self, problems=(*self.problems, *problems))
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Planning, at whose end all problems come together: those of the input, and those of the command line.
+
+        Raises:
+            FleetError: there are any.
+        """
+        wrong = (*self.state.problems, *self.problems)
+        try:
+            yield
+        except FleetError as error:
+            raise FleetError(layered(wrong, error.problems)) from error
+        if wrong:
+            raise FleetError(wrong)
 
 
 @attrs.frozen
@@ -91,7 +113,7 @@ def survey(paths: Sequence[Path], told: Told) -> Survey:
         told: what the command line says besides.
 
     Raises:
-        FleetError: the input cannot be worked with.
+        FleetError: the input cannot be worked with: all that is wrong with it, and with what the command line says.
     """
     if not any(map(is_project, paths)):
         return _directory(paths, told)
@@ -101,24 +123,21 @@ def survey(paths: Sequence[Path], told: Told) -> Survey:
     return _project(paths[0], told)
 
 
-def check_stack(told: Told, project: str, stack: str) -> None:
-    """Refuse a state of another project or stack, in which nothing that is planned would be found.
+def of_stack(told: Told, project: str, stack: str) -> Told:
+    """What the command line says, but without a state of another project or stack: nothing would be found in it.
 
     Args:
         told: what the command line says.
         project: the project that is planned; empty for a directory, which has none.
         stack: the stack that is planned.
-
-    Raises:
-        FleetError: it is.
     """
     its_project, its_stack = told.state.stack
     same = its_stack == stack and (not project or its_project == project)
     if told.any_state or not its_stack or same:
-        return
+        return told
     what = f"is the state of {_named(its_project, its_stack)}, not of {_named(project, stack)}"
     hint = f"pulumi stack export --stack {stack} --file FILE; or --any-state, if it is meant"
-    raise FleetError([Problem(what, file=told.state.file, hint=hint)])
+    return attrs.evolve(told, state=told.state.unread([Problem(what, file=told.state.file, hint=hint)]))
 
 
 def _named(project: str, stack: str) -> str:
@@ -128,12 +147,16 @@ def _named(project: str, stack: str) -> str:
 def _directory(paths: Sequence[Path], told: Told) -> Survey:
     stack = told.stack or told.state.stack[1] or DEFAULT_STACK
     if told.stack:
-        check_stack(told, "", told.stack.rpartition("/")[2])
-    fleet = told.state.fleet or DEFAULT_FLEET
-    past = told.state.past(fleet)
-    source = _read(paths, told)
-    if problems := list(_lacking(source, paths, past)):
-        raise FleetError(problems)
+        told = of_stack(told, "", told.stack.rpartition("/")[2])
+    with told.together():
+        return _planned(paths, told, stack)
+
+
+def _planned(paths: Sequence[Path], told: Told, stack: str) -> Survey:
+    fleet, past, damaged = told.state.only(DEFAULT_FLEET)
+    source = _gathered(paths, told)
+    problems = layered((*damaged, *map(instead_of, source.problems)), lacking(source, past))
+    source = attrs.evolve(source, problems=problems)
     options = Options(
         stack=stack,
         fleet=fleet,
@@ -150,7 +173,17 @@ def _directory(paths: Sequence[Path], told: Told) -> Survey:
         raise FleetError(map(_said_here, error.problems)) from error
     refused, warnings = map(_said_here, plan.refused), map(_said_here, plan.warnings)
     plan = attrs.evolve(plan, refused=tuple(refused), warnings=tuple(warnings))
-    return Survey((plan,), past.file, stack, subject)
+    return Survey(tuple(_heard([plan], told)), past.file, stack, subject)
+
+
+def _heard(plans: Sequence[FleetPlan], told: Told) -> Iterator[FleetPlan]:
+    """The plans; the first one warns of tokens on the command line that allow nothing of any of them."""
+    in_vain = told.confirm.intersection(*map(confirmed_in_vain, plans))
+    hint = "take it out: nothing that is refused has this token"
+    warnings = [Problem(f"--confirm {token} allows nothing", hint=hint) for token in sorted(in_vain)]
+    for plan in plans:
+        yield attrs.evolve(plan, warnings=(*plan.warnings, *warnings))
+        warnings = []
 
 
 def _said_here(problem: Problem) -> Problem:
@@ -167,15 +200,11 @@ def _lost(source: Source, past: Past, told: Told) -> frozenset[str]:
     return told.lost | (known - told.returned)
 
 
-def _read(paths: Sequence[Path], told: Told) -> Source:
+def _gathered(paths: Sequence[Path], told: Told) -> Source:
     asked = paths.count(PIPED) + (told.state.file == STANDARD_INPUT)
     if asked > 1:
         raise FleetError([Problem("is asked for twice", file=STANDARD_INPUT, hint="give one of the two as a file")])
-    warnings: list[Problem] = []
-    try:
-        return source_of(load(*(_piped() if path == PIPED else path for path in paths), warnings=warnings), warnings)
-    except FleetError as error:
-        raise FleetError(dict.fromkeys(map(instead_of, error.problems))) from error
+    return gather(*(_piped() if path == PIPED else path for path in paths))
 
 
 def _shown(paths: Sequence[Path]) -> list[str]:
@@ -195,36 +224,18 @@ def _piped() -> Text:
     return Text(STANDARD_INPUT, text)
 
 
-def _lacking(source: Source, paths: Sequence[Path], past: Past) -> Iterator[Problem]:
-    """What a new fleet cannot be without; from one that is known everything may be taken, and the plan says so."""
-    if past.members:
-        return
-    where = ", ".join(_shown(paths))
-    if not source.clusters:
-        yield Problem("there is no member", file=where, hint="add MemberCluster objects, as a hub exports them")
-    if not source.placements and not any(policy.kind in _POLICIES for policy in source.policies):
-        yield Problem("there is no placement", file=where, hint="add a ClusterResourcePlacement or ResourcePlacement")
-    if not source.catalogue.manifests:
-        hint = "add manifests of what is to be placed, a Namespace with its contents for example"
-        yield from (
-            policy.problem("there is no object that could be selected", ("spec", "resourceSelectors"), hint)
-            for policy in source.policies
-            if policy.kind in ("ClusterResourcePlacement", "ResourcePlacement")
-        )
-
-
 def _project(folder: Path, told: Told) -> Survey:
     project = read_project(folder)
     try:
         from fleet_components.cli.planning.preview import preview
     except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package not in ("pulumi", "pulumi_kubernetes"):
+        module = (error.name or "").partition(".")[0]
+        if not extra_of(module):
             raise
-        hint = "pip install 'fleet-components[kubernetes]', or plan the directory of its YAML"
-        what = f"is a Pulumi project, and {package} is not installed here"
+        hint = f"{not_installed(module).hint}, or plan the directory of its YAML"
+        what = f"is a Pulumi project, and {module} is not installed here"
         raise FleetError([Problem(what, file=str(folder), hint=hint)]) from error
     seen = preview(project, told)
     name = seen.stack.rpartition("/")[2]
     subject = {"project": project.name, "stack": name, "directory": str(folder)}
-    return Survey(seen.plans, told.state.file, seen.stack, subject, seen.resources, seen.messages)
+    return Survey(tuple(_heard(seen.plans, told)), told.state.file, seen.stack, subject, seen.resources, seen.messages)

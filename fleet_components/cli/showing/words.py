@@ -153,6 +153,12 @@ def warnings(document: Document) -> Iterator[tuple[str, str]]:
     yield from (("fleet", text) for text in document["warnings"])
 
 
+def warned(document: Document) -> int:
+    """How many warnings there are, those that a program has logged included."""
+    logged = sum(one["level"] in ("warning", "error") for one in document.get("messages", ()))
+    return logged + len(document["warnings"]) + sum(len(one["warnings"]) for one in document["subjects"])
+
+
 def confirmation(document: Document) -> str:
     """How all losses that are refused are allowed at once; empty when there are not several."""
     tokens = list(dict.fromkeys(one["token"] for one in document["refused"] if one["token"]))

@@ -261,5 +261,9 @@ def _check(request: TemplateSubject, record: TemplateRecord, rollout: Plan) -> N
 
 
 def _located(problem: Problem, policy: Manifest | None) -> Problem:
-    """The problem of a policy that was kept, with file and line of the policy as it is written now."""
-    return policy.problem(problem.what, problem.path, problem.hint) if policy else problem
+    """The problem of a policy that was kept, with file and line of the policy as it is written now.
+
+    Another policy may have added what this one misses, or have placed the object elsewhere.
+    """
+    located = policy.problem(problem.what, problem.path, problem.hint) if policy else problem
+    return attrs.evolve(located, follows=True)

@@ -9,6 +9,7 @@ from fleet_components.admission.finding import Finding
 from fleet_components.admission.kubefleet.webhook.known_resources import Scope, meant, served_versions
 from fleet_components.admission.registry import Object
 from fleet_components.model.codec import decode
+from fleet_components.model.kinds import BUILT_IN_GROUPS
 from fleet_components.model.selector import LabelSelector
 
 _FIELDS = {
@@ -59,9 +60,9 @@ def unknown_kind(term: Object) -> Finding:
     what = f'failed to get GVR of the selector: no matches for kind "{kind}" in version "{named}"'
     if served := served_versions(group, kind):
         return Finding(what, ("version",), f"write version: {served[-1]}")
-    if near := meant(group, kind):
-        return Finding(what, ("kind",), f"write {near}")
-    return Finding(what, ("kind",), "put its CustomResourceDefinition beside the other manifests")
+    near = meant(group, kind)
+    do = f"write {near}" if near else "put its CustomResourceDefinition beside the other manifests"
+    return Finding(what, ("kind",), do, follows=group not in BUILT_IN_GROUPS)
 
 
 def check_scope(term: Object, scope: Scope, cluster_scoped: bool) -> Iterator[Finding]:

@@ -1,0 +1,63 @@
+"""How every command ends: one table, for the help, for the documents, and for the commands themselves."""
+
+from __future__ import annotations
+
+import textwrap
+from enum import IntEnum
+
+from fleet_components.cli.documents.form import Document
+from fleet_components.cli.showing.words import warned
+from fleet_components.model.text import count
+
+
+class ExitStatus(IntEnum):
+    """How a command ends. An error comes before all else, and what is refused before what changes."""
+
+    FINE = 0
+    ERROR = 1
+    CHANGES = 2
+    REFUSED = 3
+
+
+MEANINGS = {
+    ExitStatus.FINE: "fine",
+    ExitStatus.ERROR: "an error, wrong use included",
+    ExitStatus.CHANGES: "there are changes, only with --detailed-exitcode",
+    ExitStatus.REFUSED: "refused, and with --strict unfulfilled or warned",
+}
+_NARROW = 44
+
+
+def status_of(document: Document, *, detailed: bool = False, strict: bool = False) -> ExitStatus:
+    """How a command ends that has made this plan."""
+    if document["refused"] or (strict and strictly(document)):
+        return ExitStatus.REFUSED
+    return ExitStatus.CHANGES if detailed and document["changes"] else ExitStatus.FINE
+
+
+def strictly(document: Document) -> str:
+    """Why ``--strict`` refuses a plan; empty where it does not."""
+    unfulfilled = len({one["subject"] for one in document["unfulfilled"]})
+    warnings = warned(document)
+    parts = [f"{count(unfulfilled, 'policy')} not fulfilled"] if unfulfilled else []
+    parts += [count(warnings, "warning")] if warnings else []
+    return f"refused by --strict: {' and '.join(parts)}" if parts else ""
+
+
+def epilogue() -> str:
+    """The table for the help of a command."""
+    lines = ["Exit status:"]
+    for status, meaning in MEANINGS.items():
+        lines += textwrap.wrap(meaning, _NARROW, initial_indent=f"  {status}  ", subsequent_indent=" " * 5)
+    return "\b\n" + "\n".join(lines)
+
+
+def table() -> str:
+    """The table for the documents, in Markdown."""
+    rows = [f"| {status} | {_code(meaning)} |" for status, meaning in MEANINGS.items()]
+    return "\n".join(("| exit status | |", "| --- | --- |", *rows))
+
+
+def _code(meaning: str) -> str:
+    """The options as code."""
+    return " ".join(f"`{word}`" if word.startswith("--") else word for word in meaning.split())

@@ -1,0 +1,76 @@
+"""A fault of the user's own program, as its author wants to see it: where it is, and how the program came there."""
+
+from __future__ import annotations
+
+import difflib
+import linecache
+import os
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+
+from fleet_components.components.frames import is_own
+from fleet_components.model.extras import extra_of, not_installed
+from fleet_components.model.problem import Problem
+
+_MOST_CAUSES = 5
+
+
+def fault(error: BaseException, folder: Path) -> Problem:
+    """The problem of an error that a program has raised, or has let pass.
+
+    Args:
+        error: the error, its traceback cut down to the user's frames.
+        folder: where the program looks for its own modules.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    file, line = (frames[-1].filename, frames[-1].lineno) if frames else ("", None)
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        missing = not_installed(error.name) if extra_of(error.name) else _of_nobody(error.name, folder)
+        return attrs.evolve(missing, file=file, line=line)
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        file, line = error.filename, error.lineno
+    return Problem("\n".join(_told(error)), file=file, line=line)
+
+
+def _of_nobody(module: str, folder: Path) -> Problem:
+    """The problem of a module that none of our extras brings, with what may be meant."""
+    own = [path.stem for path in folder.glob("*.py") if path.stem != "__main__"]
+    near = difflib.get_close_matches(module, own, 1)
+    package = module.partition(".")[0]
+    hint = f"did you mean {near[0]}?" if near else f"pip install {package}, or put {package}.py beside the program"
+    return Problem(f"there is no module {module}", hint=hint)
+
+
+def _told(error: BaseException) -> Iterator[str]:
+    """What is wrong, then the frames; then the same of what has led to it."""
+    seen: list[list[str]] = []
+    one: BaseException | None = error
+    while one is not None and len(seen) < _MOST_CAUSES:
+        what = "".join(traceback.format_exception_only(_plain(one))).strip().replace("\n", "\n  ")
+        lines = [what, *_frames(one)]
+        if lines not in seen:  # what tasks hand on may come to lead to itself
+            yield from (f"  because of {line}" if seen and line is what else line for line in lines)
+        seen.append(lines)
+        one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
+
+
+def _plain(error: BaseException) -> BaseException:
+    """A syntax error without its place, which is told before it."""
+    return type(error)(error.msg) if isinstance(error, SyntaxError) else error
+
+
+def _frames(error: BaseException) -> Iterator[str]:
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        yield f"    {linecache.getline(error.filename, error.lineno).strip()}"
+    for frame in traceback.extract_tb(error.__traceback__):
+        yield f"  {_shown(frame.filename)}:{frame.lineno}, in {frame.name}"
+        yield f"    {frame.line}"
+
+
+def _shown(file: str) -> str:
+    """A file as seen from here; one that is somewhere else by its whole path."""
+    path = Path(file)
+    return os.path.relpath(path) if file and is_own(file) and path.is_relative_to(Path.cwd()) else file

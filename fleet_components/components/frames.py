@@ -1,0 +1,61 @@
+"""Which parts of a traceback are the user's own, and not of this package, of Pulumi, or of Python."""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+from collections.abc import Iterator
+from itertools import zip_longest
+from pathlib import Path
+from types import TracebackType
+
+import fleet_components
+
+_PYTHON, _PACKAGE = (Path(place).resolve() for place in (sysconfig.get_path("stdlib"), fleet_components.__path__[0]))
+_INSTALLED = {"site-packages", "dist-packages"}
+
+
+def is_own(file: str) -> bool:
+    """Whether code in that file is the user's."""
+    path = Path(file).resolve()
+    return not (
+        file.startswith("<")
+        or path.is_relative_to(_PYTHON)
+        or path.is_relative_to(_PACKAGE)
+        or _INSTALLED.intersection(path.parts)
+    )
+
+
+def own_frames(error: BaseException) -> None:
+    """Cut the traceback of an error, and of what has led to it, down to the user's frames; all stay where none is."""
+    for one in behind(error):
+        own = [part for part in _parts(one.__traceback__) if is_own(part.tb_frame.f_code.co_filename)]
+        for part, following in zip_longest(own, own[1:]):
+            part.tb_next = following
+        if own or isinstance(one, SyntaxError):
+            one.__traceback__ = own[0] if own else None
+
+
+def behind(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and what has led to it, each once: errors that tasks hand on can come to lead to themselves."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def called_from() -> tuple[str, int | None]:
+    """The file and the line of the user's program that is running; empty where none is."""
+    frame = sys._getframe()
+    while not is_own(frame.f_code.co_filename):
+        if frame.f_back is None:
+            return "", None
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+def _parts(part: TracebackType | None) -> Iterator[TracebackType]:
+    while part is not None:
+        yield part
+        part = part.tb_next
