@@ -53,10 +53,10 @@ def manifests_of(objects: Iterable[Any]) -> tuple[Manifest, ...]:
     """
     given = [_Given.of(value, position) for position, value in enumerate(objects)]
     problems = [problem for one in given for problem in one.problems]
-    waiting = [one.make for one in given if one.make and not one.problems]
+    waiting = [one for one in given if one.make and not one.problems]
     if waiting:
-        made = record(lambda: [make() for make in waiting], naming=False)
-        problems += made.problems
+        made = record(partial(_register, waiting), naming=False)
+        problems += (*made.problems, *(problem for one in waiting for problem in one.problems))
         given += [_Given(manifest=manifest) for manifest in made.manifests]
     return _checked((one.manifest for one in given if one.manifest), problems)
 
@@ -103,6 +103,16 @@ class _Given:
             if not isinstance(data.get(field), str):
                 problems.append(Problem(f"{field} is no text", (*path, field), "write it out"))
         return cls(make=lambda: KubernetesObject(name, data, pulumi.ResourceOptions()), problems=problems)
+
+
+def _register(waiting: Iterable[_Given]) -> None:
+    """Make them as resources; or a problem says which field a resource has not."""
+    for one in waiting:
+        try:
+            assert one.make
+            one.make()
+        except TypeError as error:
+            one.problems.append(Problem(str(error), hint="give what you want of it: a status is what comes of that"))
 
 
 def _plain(value: Any, path: FieldPath, problems: list[Problem]) -> Any:

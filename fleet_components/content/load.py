@@ -55,12 +55,13 @@ def readable(
     inputs = frozenset[Path]().union(*(build.uses for one in read for build in one.builds))
     used = [one for one in read if one.place not in inputs]
     problems += (problem for one in used for problem in one.problems)
-    problems += (_both(one) for one in read if one.place in inputs and one.manifests)
+    problems += (problem for one in read if one.place in inputs for problem in _both(one))
     manifests = [manifest for one in used for manifest in one.manifests]
-    warnings += _hooks_among(manifests)
+    heard: list[Problem] = []
     for one in used:
         for build in () if one.problems else one.builds:
-            manifests += _built(build, problems, warnings)
+            manifests += _built(build, problems, heard)
+    warnings += (*_hooks_among(manifests), *heard)
     if not manifests and not problems:
         problems.append(_nothing_found(", ".join(map(named, sources))))
     return tuple(manifests)
@@ -154,10 +155,12 @@ def _built(build: Build, problems: list[Problem], warnings: list[Problem]) -> li
     return placed
 
 
-def _both(read: _Read) -> Problem:
+def _both(read: _Read) -> Iterator[Problem]:
     """Says that a file would be read as values alone, and its objects be gone."""
     hint = "keep the values in a file of their own"
-    return read.manifests[0].problem("stands in a file that a chart has as its values", (), hint)
+    for manifest in (*read.manifests, *(build.declared for build in read.builds)):
+        if manifest:
+            yield manifest.problem("stands in a file that a chart has as its values", (), hint)
 
 
 def _hooks_among(manifests: Iterable[Manifest]) -> Iterator[Problem]:

@@ -254,6 +254,15 @@ def test_hooks_in_plain_manifests_are_placed_and_said(tools: StandIns) -> None:
     )
 
 
+def test_hooks_that_kustomize_prints_are_placed_and_said(tools: StandIns) -> None:
+    tools.printing("kustomize", HOOK.format("migrate", "post-install"))
+    write({"shop/kustomization.yaml": ""})
+    warnings: list[Problem] = []
+    assert names(load("shop", warnings=warnings)) == ["Job migrate"]
+    (warning,) = map(str, warnings)
+    assert warning.startswith("shop/kustomization.yaml: Job migrate: metadata.annotations[helm.sh/hook]: 1 hook of")
+
+
 def test_objects_go_to_the_namespace_of_the_release_where_they_have_one(tools: StandIns) -> None:
     definition = (
         "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: gadgets.example.com}\n"
@@ -504,6 +513,11 @@ def test_a_file_of_values_holds_no_objects(tools: StandIns) -> None:
     write({"web.json": chart(valueFiles=["prices.yaml"]), "shop/Chart.yaml": "name: shop", "prices.yaml": MAP})
     (problem,) = refused(".")
     assert problem.startswith("prices.yaml:1: ConfigMap prices: stands in a file that a chart has as its values")
+    write({"web.json": chart(valueFiles=["web.json"])})
+    calls = len(tools.calls)
+    (problem,) = refused(".")
+    assert problem.startswith("web.json:1: Chart web: stands in a file that a chart has as its values")
+    assert len(tools.calls) == calls
 
 
 def test_all_problems_come_at_once(tools: StandIns) -> None:

@@ -509,6 +509,10 @@ GIVEN: Mapping[str, tuple[Callable[[], Any], str]] = {
         lambda: apps.DeploymentSpecArgs(selector={}, template={}),
         "objects[1]: DeploymentSpecArgs is no",
     ),
+    "a status": (
+        lambda: core.NamespaceArgs(metadata={"name": "x"}, status=core.NamespaceStatusArgs(phase="Active")),
+        "Namespace._internal_init() got an unexpected keyword argument 'status' (give what you want of it",
+    ),
     "an output": (lambda: pulumi.Output.from_input(MAP), "objects[1]: an Output is no object"),
     "no kind": (lambda: {"apiVersion": "v1", "metadata": {"name": "x"}}, "x: kind: kind is missing"),
     "no name": (lambda: {"apiVersion": "v1", "kind": "ConfigMap"}, "ConfigMap: metadata: metadata is missing"),
@@ -564,5 +568,5 @@ def test_what_is_given_as_an_object_and_is_none(make: Callable[[], Any], what: s
     with pytest.raises(FleetError) as caught:
         fleet(lambda: [NAMESPACE, make()])
     texts = list(map(str, caught.value.problems))
-    what = what if what.startswith("objects[") else f"the program: {what}"
+    what = what if what.startswith(("objects[", "Namespace._")) else f"the program: {what}"
     assert any(text.startswith(what) for text in texts), texts
