@@ -88,6 +88,9 @@ def _wrong_providers(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
 
 
 def _wrong_aliases(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
+    if isinstance(opts.aliases, str):
+        yield Problem("is a str, not a list", ("opts", "aliases"), 'aliases=[pulumi.Alias(name="old")]')
+        return
     for position, alias in enumerate(opts.aliases or ()):
         plain = isinstance(alias, str) or (isinstance(alias, pulumi.Alias) and isinstance(_given(alias.name), str))
         if not plain:
