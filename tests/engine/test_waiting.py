@@ -121,6 +121,7 @@ def test_what_goes_is_not_waited_for(engine: Engine) -> None:
 def test_a_target_waits_for_nothing_that_is_none(engine: Engine) -> None:
     """What takes the place of the fleet is what stood before."""
     went(engine.up())
+    (engine.standin / "calls.jsonl").unlink()
     release(engine, "web:2")
     went(engine.target("**ConfigMap::ordered", "**ConfigMap::after-all"))
     assert order(engine) == ["ordered"]

@@ -13,9 +13,10 @@ from pulumi_kubernetes import Provider
 from pulumi_kubernetes.core.v1 import ConfigMap
 
 from fleet_components import Fleet
+from fleet_components.testing import kubeconfig
 
-own, fleet = pulumi.Config("own"), pulumi.Config("fleet")
-beside = Provider("beside", kubeconfig=fleet.require_object("kubeconfigs")["a"], cluster_identifier="beside")
+own = pulumi.Config("own")
+beside = Provider("beside", kubeconfig=kubeconfig("beside"), cluster_identifier="beside")
 
 
 class App(pulumi.ComponentResource):
