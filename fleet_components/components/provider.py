@@ -70,12 +70,15 @@ def kubeconfig_key(cluster: str) -> str:
     return f"'fleet:kubeconfigs[\"{cluster}\"]'" if "." in cluster else f"fleet:kubeconfigs.{cluster}"
 
 
-def read_kubeconfig(text_or_path: str, cluster: str) -> str:
-    """The text of a kubeconfig that is given as text or as a path.
+def read_kubeconfig(text_or_path: Any, cluster: str) -> str:
+    """The text of a kubeconfig that is given as text or as a path, perhaps by an output, which may come to anything.
 
     Raises:
         FleetError: the file cannot be read, or the text is no kubeconfig. The text is never shown.
     """
+    if not isinstance(text_or_path, str):
+        what = f"the kubeconfig is {'missing' if text_or_path is None else 'no text'}"
+        raise FleetError([Problem(what, subject=f"member {cluster}", hint=_HINT)])
     if text_or_path == REDACTED:
         return text_or_path  # a plan without the passphrase: what is encrypted stays unseen
     text, file = text_or_path, ""
