@@ -104,14 +104,17 @@ class Fleet(pulumi.ComponentResource):
     def from_config(cls, name: str, opts: pulumi.ResourceOptions | None = None) -> Fleet:
         """A fleet described by the ``fleet:`` keys of the stack's configuration alone; see ``config.KEYS``.
 
+        Clusters that its YAML declares are made beside it: they have its parent and providers, its transforms, and
+        wait for what it waits for.
+
         Raises:
             FleetError: the configuration or what it names cannot be worked with.
         """
-        args = read_config()
+        options, args = read_options(opts), read_config()
         if not args.source.problems and any(is_member_list(manifest) for manifest in args.source.catalogue.manifests):
             from fleet_components.components.azure.provision import provision  # loads the Azure SDK
 
-            args = provision(name, args)
+            args = provision(name, args, options.beside)
         return cls(name, args, opts)
 
     def _enroll(self, former: Former, after: Sequence[pulumi.Resource], *, protect: bool) -> dynamic.Roster:

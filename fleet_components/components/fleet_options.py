@@ -15,6 +15,7 @@ from fleet_components.plan.names import Urn
 _CARRIED_OUT = frozenset(
     {"parent", "depends_on", "aliases", "protect", "provider", "providers", "transforms", "transformations"}
 )
+_SHARED = ("parent", "depends_on", "provider", "providers", "transforms", "transformations")
 _BY_TRANSFORM = "a transform sets it on single objects: transforms=[...], see docs/delivery.md"
 _INSTEAD = {
     "ignore_changes": _BY_TRANSFORM,
@@ -42,11 +43,14 @@ class FleetOptions:
 
     Attributes:
         own: those of the component, for the engine.
+        beside: those of clusters that are provisioned with it: they have the same parent and providers, and wait for
+            the same.
         protect: whether the fleet is protected; None where nothing says so.
         former: names that the fleet had before, as its aliases say.
     """
 
     own: pulumi.ResourceOptions
+    beside: pulumi.ResourceOptions
     protect: bool | None = None
     former: tuple[str, ...] = ()
 
@@ -64,7 +68,8 @@ def read_options(opts: pulumi.ResourceOptions | None) -> FleetOptions:
     if problems := [*_without_effect(opts), *_wrong_providers(opts), *_wrong_aliases(opts)]:
         raise FleetError(problems)
     own = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(protect=False))
-    return FleetOptions(own, opts.protect, tuple(dict.fromkeys(filter(None, map(_name, opts.aliases or ())))))
+    beside = pulumi.ResourceOptions(**{option: getattr(opts, option) for option in _SHARED})
+    return FleetOptions(own, beside, opts.protect, tuple(dict.fromkeys(filter(None, map(_name, opts.aliases or ())))))
 
 
 def _without_effect(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
@@ -88,6 +93,9 @@ def _wrong_providers(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
 
 
 def _wrong_aliases(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
+    if isinstance(opts.aliases, str):
+        yield Problem("is a str, not a list", ("opts", "aliases"), 'aliases=[pulumi.Alias(name="old")]')
+        return
     for position, alias in enumerate(opts.aliases or ()):
         plain = isinstance(alias, str) or (isinstance(alias, pulumi.Alias) and isinstance(_given(alias.name), str))
         if not plain:

@@ -18,21 +18,19 @@ from fleet_components.components.barrier import between
 from fleet_components.components.former import Former
 from fleet_components.components.live import Leftover, cluster_uid, delete_leftovers
 from fleet_components.components.member import Member
-from fleet_components.components.own_provider import ProviderSettings, demands_of, settings_of
+from fleet_components.components.own_provider import ProviderSettings, demands_of, settings_of, unreached
 from fleet_components.components.process import in_process, unknown
 from fleet_components.components.provider import read_kubeconfig
 from fleet_components.components.refusal import RefusedError, refusing
 from fleet_components.content.secret import REDACTED
 from fleet_components.dynamic import Member as MemberRecord
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.model.text import few
 from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.identity import identity_of, other_cluster
 from fleet_components.plan.record import FORMAT
 
 _AT_ONCE = 64
-_SHOWN = 10
 _SAME = "is the same cluster as member {other}: their uid is {uid}"
 _RENAMED = "is the cluster that was called {old}: its uid is {uid}"
 
@@ -189,20 +187,13 @@ class Identification:
 
         def delete(found: list[Any]) -> None:
             if not found[0]:
-                raise RefusedError([_unreached(name, leftovers)])
+                raise RefusedError([unreached(name, list(map(str, leftovers)))])
             with refusing():
                 if not shown:
                     delete_leftovers(read_kubeconfig(found[0], name), leftovers, stack=self.plan.options.stack)
 
         # Once it is known that the member is the cluster that it was.
         return pulumi.Output.unsecret(pulumi.Output.all(kubeconfig, after).apply(delete))
-
-
-def _unreached(member: str, leftovers: Sequence[Leftover]) -> Problem:
-    """What stands outside the state is deleted with the kubeconfig alone."""
-    what = f"its provider names no kubeconfig to delete {few(list(map(str, leftovers)), _SHOWN)} with"
-    hint = "give that provider a kubeconfig, or delete them by hand and refresh"
-    return Problem(what, subject=f"member {member}", hint=hint)
 
 
 def identifier_of(plan: FleetPlan, member: Member) -> str:

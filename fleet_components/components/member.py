@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 
 import attrs
 import pulumi
@@ -34,6 +34,12 @@ class Member(Arguments):
     identifier: str = ""
     lost: bool = False
     provider: pulumi.ProviderResource | None = attrs.field(default=None, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        if isinstance(self.kubeconfig, Awaitable):
+            # It is asked for more than once, and a coroutine answers once.
+            object.__setattr__(self, "kubeconfig", pulumi.Output.from_input(self.kubeconfig))
 
     @property
     def name(self) -> str:

@@ -6,7 +6,7 @@ What it is to be a member's provider for is known from the plan; a provider that
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -21,9 +21,11 @@ from pulumi.runtime.settings import get_monitor
 from fleet_components.components.member import Member
 from fleet_components.components.provider import read_kubeconfig
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import few
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.state import reveal
 
+_SHOWN = 10
 _GET = "pulumi:pulumi:getResource"
 _IDENTIFIER = "without it, a kubeconfig that changes has every object deleted and made anew"
 _MUTABLE = "without it, {kind} whose data change is deleted and made anew"
@@ -85,13 +87,15 @@ class Demands:
         wanted: what it may be called where nothing is known.
         adopts: how it is to treat what is there already: True to take it up, False to refuse it; or both.
         lost: the cluster is gone for good.
+        swept: what has to be deleted there and is in no state, so that no provider deletes it.
     """
 
     member: str
     identifier: str
     wanted: str
     adopts: Collection[bool]
-    lost: bool
+    lost: bool = False
+    swept: Sequence[str] = ()
 
     def problems(self, settings: ProviderSettings) -> Iterator[Problem]:
         """What would delete objects that are to stay, or write over what belongs to others."""
@@ -111,11 +115,13 @@ class Demands:
             what = "its provider takes up what is there already, and a policy of Karmada refuses it"
             hint = "upsert_existing_objects=False, or conflictResolution: Overwrite in the policy, or a kubeconfig"
             yield self._problem(what, hint)
+        if self.swept and "kubeconfig" not in settings.unknown and not settings.kubeconfig(self.member):
+            yield unreached(self.member, self.swept)
 
     def warnings(self, settings: ProviderSettings) -> Iterator[Problem]:
         """What will be otherwise than with a provider that we declare."""
         if True in self.adopts and not settings.is_on("upsertExistingObjects"):
-            what = "its provider refuses what is there already, and a placement takes it up"
+            what = "its provider refuses what is there already, where a fleet takes it up"
             yield self._problem(what, "upsert_existing_objects=True")
         if settings.is_on("enablePatchForce"):
             what = "its provider takes fields over that others have set, and objects of other stacks with them"
@@ -149,7 +155,15 @@ def demands_of(plan: FleetPlan, member: Member) -> Demands:
         wanted=member.identifier or member.name,
         adopts=frozenset(delivery.adopts for delivery in deliveries if delivery),
         lost=member.lost,
+        swept=[str(one.key) for one in plan.swept(member.name)],
     )
+
+
+def unreached(member: str, objects: Sequence[str]) -> Problem:
+    """Why what stands outside the state cannot be deleted: that takes a kubeconfig."""
+    what = f"its provider names no kubeconfig to delete {few(objects, _SHOWN)} with"
+    hint = "give that provider one, at least for this update"
+    return Problem(what, subject=f"member {member}", hint=hint)
 
 
 def _state(monitor: Any, urn: str) -> Mapping[str, Any]:

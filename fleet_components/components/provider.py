@@ -101,8 +101,8 @@ def kubeconfig_key(cluster: str) -> str:
     return f"'fleet:kubeconfigs[\"{cluster}\"]'" if "." in cluster else f"fleet:kubeconfigs.{cluster}"
 
 
-def read_kubeconfig(text_or_path: str | None, cluster: str) -> str:
-    """The text of a kubeconfig that is given as text or as a path.
+def read_kubeconfig(text_or_path: Any, cluster: str) -> str:
+    """The text of a kubeconfig that is given as text or as a path, perhaps by an output, which may come to anything.
 
     Raises:
         FleetError: there is none, the file cannot be read, or the text is no kubeconfig. The text is never shown.
@@ -110,6 +110,8 @@ def read_kubeconfig(text_or_path: str | None, cluster: str) -> str:
     if text_or_path is None:
         hint = f"pulumi config set --path {kubeconfig_key(cluster)} PATH, or give it to the member in the program"
         raise FleetError([Problem("has no kubeconfig", subject=f"member {cluster}", hint=hint)])
+    if not isinstance(text_or_path, str):
+        raise FleetError([Problem("the kubeconfig is no text", subject=f"member {cluster}", hint=_HINT)])
     if text_or_path == REDACTED:
         return text_or_path  # a plan without the passphrase: what is encrypted stays unseen
     text, file = text_or_path, ""

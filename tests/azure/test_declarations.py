@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, ClassVar
 
+import pulumi
 import pytest
+from pulumi.runtime import MockCallArgs
 
 pytest.importorskip("pulumi_azure_native")
+
+import pulumi_azure_native as azure_native
 
 from fleet_components import Fleet, FleetArgs, read_source
 from fleet_components.azure import AzureFleet, AzureFleetArgs, AzureHubArgs
 from fleet_components.components.azure.provision import provision
 from fleet_components.content.load import load_text
+from fleet_components.testing import FleetMocks, run_program
 from tests.azure import arm, world
 from tests.azure.build import aks
 
@@ -93,6 +99,46 @@ def test_the_sample_is_placed_before_its_clusters_exist(sample: world.Run) -> No
         "ClusterResourcePlacement/shop": {"eus-1", "neu-1"},
         "ClusterResourcePlacement/agents": {"eus-1", "neu-1", "neu-batch", "weu-1"},
     }
+
+
+class Asked(FleetMocks):
+    """Notes through which provider Azure is asked."""
+
+    asked: ClassVar[set[str]] = set()
+
+    def call(self, args: MockCallArgs) -> Any:
+        if args.token.startswith("azure-native:"):
+            self.asked.add((args.provider or "").partition("::own::")[0])
+        return super().call(args)
+
+
+def test_the_resource_options_of_a_fleet_count_for_its_clusters() -> None:
+    """Its parent and its providers, and what it waits for, wherever Azure is written to or asked."""
+
+    def program() -> None:
+        app = pulumi.ComponentResource("my:index:App", "app")
+        own = azure_native.Provider("own", subscription_id="mine")
+        first = pulumi.CustomResource("my:index:First", "first", {})
+        opts = pulumi.ResourceOptions(
+            parent=app, providers=[own], depends_on=[first], aliases=[pulumi.Alias(name="old")]
+        )
+        Fleet.from_config("azure", opts)
+
+    Asked.asked.clear()
+    run = run_program(program, config={"fleet:source": str(STACK)}, mocks=Asked, preview=False)
+    assert run.error is None, run.error
+    cloud = [one for one in run.registrations if one.type.startswith("azure-native:")]
+    assert {one.provider.partition("::own::")[0] for one in cloud} == {run.named("own").urn.removesuffix("::own")}
+    assert Asked.asked == {run.named("own").urn.removesuffix("::own")}
+    made = run.named("azure", "AzureFleet")
+    assert made.urn.endswith("::my:index:App$fleet:index:AzureFleet::azure")
+    assert made.dependencies == (run.named("first").urn,)
+    refused = run_program(
+        lambda: Fleet.from_config("azure", pulumi.ResourceOptions(ignore_changes=["x"])),
+        config={"fleet:source": str(STACK)},
+    )
+    assert "opts.ignore_changes: is not for a fleet" in str(refused.error)
+    assert refused.registrations == ()
 
 
 def test_a_fleet_that_declares_nothing_is_left_alone() -> None:

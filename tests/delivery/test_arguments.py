@@ -16,6 +16,8 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 import pytest
 
+pytest.importorskip("pulumi_azure_native")
+
 from fleet_components import Cluster, Fleet, FleetArgs, FleetError, Member, Options, Renamed, Taint, source_of
 from fleet_components.components.azure.access import AzureAccess, AzureAccessArgs, Grant
 from fleet_components.components.azure.fleet import AzureFleet, AzureFleetArgs

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.engine.driver import Engine
-from tests.engine.stories import Story, carried_out, config_map, namespace, placement, refused, unchanged
+from tests.engine.stories import Story, carried_out, config_map, namespace, pick, placement, refused, unchanged
+from tests.engine.test_moves import having
 
 pytestmark = pytest.mark.engine
 PROGRAM = Path(__file__).parent / "programs" / "own_provider.py"
@@ -83,3 +84,29 @@ def test_its_provider_leads_to_another_cluster(story: Engine[Story]) -> None:
     assert world.uids(MAP) == before
     world.config["own:providers"] = {}
     carried_out(story)
+
+
+def test_a_cluster_that_is_lost_and_comes_back(story: Engine[Story]) -> None:
+    """Its provider lets go of what cannot be reached; what has moved is deleted with the provider's kubeconfig."""
+    world, space = story.world, story.world.space
+    moving = namespace(f"{space}-too")
+    own = {**SETTINGS, "cluster_identifier": "b"}
+    world.config["own:providers"] = {"b": own}
+    world.objects |= {"too": moving, "m": config_map(f"{space}-too"), "two": placement("two", moving, policy=pick(1))}
+    assert (first := story.up()).ok, first.text
+    before = world.uids(MAP)
+    assert having(world, moving) == ["b"]
+    world.planes["b"].pause()
+    try:
+        world.config["lost"] = "b"
+        refused(story, "member b: its provider lacks delete_unreachable=True")
+        world.config["own:providers"] = {"b": {**own, "delete_unreachable": True}}
+        assert "forgotten, as the member is lost" in carried_out(story).text
+    finally:
+        world.planes["b"].resume()
+    assert having(world, moving) == ["a", "b"]
+    del world.config["lost"]
+    world.config["own:providers"] = {"b": own}
+    assert f"ConfigMap {space}-too/c on b: deleted: the member is back" in carried_out(story).text
+    assert having(world, moving) == ["a"]
+    assert world.uids(MAP) == before

@@ -157,7 +157,9 @@ class AzureHub(pulumi.ComponentResource):
 
     def _read_kubeconfig(self) -> pulumi.Output[str]:
         credentials = containerservice.list_fleet_credentials_output(
-            resource_group_name=self._args.resource_group, fleet_name=self._fleet.name
+            resource_group_name=self._args.resource_group,
+            fleet_name=self._fleet.name,
+            opts=pulumi.InvokeOptions(parent=self),
         )
         return pulumi.Output.secret(credentials.apply(lambda found: with_login(decoded(found), self._args.login)))
 

@@ -97,7 +97,7 @@ class AzureMember(pulumi.ComponentResource):
         for window in member.maintenance:
             cluster.maintenance(f"{name}-{window.upgrades}-window", window, member, made, self._mine)
         self.cluster_id = made.id
-        self.kubeconfig = _ask_azure(member.resource_group, made.name, login)
+        self.kubeconfig = self._ask_azure(member.resource_group, made.name, login)
         return [made, *pools]
 
     def _take(self, name: str, member: JoinedMember, login: Login) -> None:
@@ -112,7 +112,16 @@ class AzureMember(pulumi.ComponentResource):
         else:
             found = member.cluster
             assert found, "declarations are checked before they are used"
-            self.kubeconfig = _ask_azure(found.resource_group, found.name, login)
+            self.kubeconfig = self._ask_azure(found.resource_group, found.name, login)
+
+    def _ask_azure(self, resource_group: str, cluster_name: pulumi.Input[str], login: Login) -> pulumi.Output[str]:
+        credentials: pulumi.Output[Any] = aks.list_managed_cluster_user_credentials_output(
+            resource_group_name=resource_group,
+            resource_name=cluster_name,
+            format="exec",
+            opts=pulumi.InvokeOptions(parent=self),
+        )
+        return pulumi.Output.secret(credentials.apply(lambda found: with_login(decoded(found), login)))
 
 
 def _joining(args: AzureMemberArgs) -> list[Problem]:
@@ -129,10 +138,3 @@ def _identifier(member: FleetMember) -> str:
     """What tells its cluster from any other: without the subscription, which a program may learn later."""
     found = member.cluster
     return f"{found.type}/{found.resource_group}/{found.name}" if found else member.name
-
-
-def _ask_azure(resource_group: str, cluster_name: pulumi.Input[str], login: Login) -> pulumi.Output[str]:
-    credentials: pulumi.Output[Any] = aks.list_managed_cluster_user_credentials_output(
-        resource_group_name=resource_group, resource_name=cluster_name, format="exec"
-    )
-    return pulumi.Output.secret(credentials.apply(lambda found: with_login(decoded(found), login)))

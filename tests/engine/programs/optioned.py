@@ -1,7 +1,8 @@
-"""A program that gives its fleet one resource option after the other, as its configuration says."""
+"""A program that gives its fleet one resource option after the other, and in which other things wait for it."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -12,9 +13,10 @@ from pulumi_kubernetes import Provider
 from pulumi_kubernetes.core.v1 import ConfigMap
 
 from fleet_components import Fleet
+from fleet_components.testing import kubeconfig
 
-own, fleet = pulumi.Config("own"), pulumi.Config("fleet")
-beside = Provider("beside", kubeconfig=fleet.require_object("kubeconfigs")["a"], cluster_identifier="beside")
+own = pulumi.Config("own")
+beside = Provider("beside", kubeconfig=kubeconfig("beside"), cluster_identifier="beside")
 
 
 class App(pulumi.ComponentResource):
@@ -24,9 +26,13 @@ class App(pulumi.ComponentResource):
         super().__init__("my:index:App", name, {}, opts)
 
 
-def config_map(name: str, opts: ResourceOptions) -> ConfigMap:
-    at = ResourceOptions.merge(ResourceOptions(provider=beside), opts)
-    return ConfigMap(name, metadata={"name": name, "namespace": "beside"}, opts=at)
+def config_map(name: str, data: dict[str, pulumi.Input[str]], *after: pulumi.Resource) -> ConfigMap:
+    opts = ResourceOptions(provider=beside, depends_on=list(after))
+    return ConfigMap(name, metadata={"name": name, "namespace": "beside"}, data=data, opts=opts)
+
+
+def text(value: pulumi.Output[Any]) -> pulumi.Output[str]:
+    return value.apply(lambda known: json.dumps(known, sort_keys=True))
 
 
 def labelled(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
@@ -60,7 +66,7 @@ def legacy(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransforma
 
 OPTIONS: dict[str, Callable[[], ResourceOptions | None]] = {
     "": lambda: None,
-    "depends_on": lambda: ResourceOptions(depends_on=[config_map("first", ResourceOptions())]),
+    "depends_on": lambda: ResourceOptions(depends_on=[config_map("first", {})]),
     "transforms": lambda: ResourceOptions(transforms=[labelled, annotated]),
     "transformations": lambda: ResourceOptions(transformations=[legacy]),
     "of the stack": lambda: register_resource_transform(labelled),
@@ -75,7 +81,10 @@ OPTIONS: dict[str, Callable[[], ResourceOptions | None]] = {
 }
 
 made = Fleet.from_config(own.get("name") or "dev", OPTIONS[own.get("option") or ""]())
-config_map("after-all", ResourceOptions(depends_on=[made]))
-config_map("after-one", ResourceOptions(depends_on=[made.placements["shop"]]))
+shop = made.placements["shop"]
+config_map("after-all", {"delivered": text(made.delivered)})
+config_map("after-one", {"delivered": text(shop.delivered)})
+config_map("ordered", {"image": own.get("image") or "web:1"}, made)
+config_map("ordered-too", {"image": own.get("image") or "web:1"}, shop)
 pulumi.export("delivered", made.delivered)
-pulumi.export("shop", made.placements["shop"].delivered)
+pulumi.export("shop", shop.delivered)
