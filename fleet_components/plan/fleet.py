@@ -20,10 +20,12 @@ from fleet_components.plan.kubefleet.subjects import placement_subjects
 from fleet_components.plan.options import Options, Renamed
 from fleet_components.plan.pass_over import not_passed_over, passed_over
 from fleet_components.plan.past import DECLARED, LOST, Past, Standing
+from fleet_components.plan.quantities import no_quantities
 from fleet_components.plan.refusals import refusals
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided, Subject
 from fleet_components.plan.unmatched import unmatched
+from fleet_components.scheduler.karmada.general_estimator import UnreadableMemberError
 
 
 def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
@@ -49,7 +51,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     placements = _decided(placement_subjects(source, workloads, inventory, past, options), past, source, problems)
     templates = templates_of(source, workloads, past.templates())
     problems += templates.problems
-    subjects = (*placements, *_templates(templates, inventory, past, options, problems))
+    subjects = (*placements, *_templates(source, templates, inventory, past, options, problems))
     if problems:
         raise FleetError(dict.fromkeys(problems))
     coverage = Coverage(subjects, _unseen(subjects, past))
@@ -165,7 +167,7 @@ def _decided(
 
 
 def _templates(
-    templates: Templates, inventory: Inventory, past: Past, options: Options, problems: list[Problem]
+    source: Source, templates: Templates, inventory: Inventory, past: Past, options: Options, problems: list[Problem]
 ) -> tuple[Decided, ...]:
     """The templates, decided: those first that others need, since where they go is where these go along."""
     found: dict[str, Decided] = {}
@@ -181,6 +183,8 @@ def _templates(
             found[workload.key] = Decided(subject, before, subject.decide(before), first)
         except FleetError as error:
             problems += error.problems
+        except UnreadableMemberError:
+            problems += no_quantities(inventory.clusters, source.declarations)
     return tuple(found.values())
 
 
