@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import attrs
 
@@ -14,8 +15,9 @@ from fleet_components.cli.planning.resource import Resource
 from fleet_components.cli.planning.resources import STACK, compare
 from fleet_components.cli.planning.settings import Settings, read_settings
 from fleet_components.cli.planning.survey import Told, check_stack
-from fleet_components.model.problem import FleetError
+from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.subject import Decided
 from fleet_components.testing.program import ProgramRun, run_program
 
 DEFAULT_ORGANIZATION = "organization"
@@ -55,20 +57,35 @@ def preview(project: Project, told: Told) -> Preview:
     settings = read_settings(project, name)
     run, mocks = _run(project, organization, name, told, settings)
     refused = refused_plan(run.error)
-    plans = (*mocks.plans, *([_located(refused, project, settings)] if refused else []))
+    plans = (*mocks.plans, *([refused] if refused else []))
     root = f"urn:pulumi:{name}::{project.name}::{STACK}::{project.name}-{name}"
     said = tuple(_said(plans))
     known = told.state.export is not None or not told.state.file
     return Preview(
         f"{organization}/{project.name}/{name}",
-        plans,
+        tuple(_located(plan, project, settings) for plan in plans),
         None if refused else compare(run.registrations, root, told.state.export, known=known),
         (*_unread(settings), *(message for message in run.messages if not message[1].startswith(said))),
     )
 
 
 def _located(plan: FleetPlan, project: Project, settings: Settings) -> FleetPlan:
-    return attrs.evolve(plan, refused=tuple(located(problem, project, settings) for problem in plan.refused))
+    """The plan with the files of what is refused, and of what is warned of, as seen from here."""
+
+    def from_here(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+        return tuple(located(problem, project, settings) for problem in problems)
+
+    def told_from_here(decided: Decided) -> Decided:
+        subject: Any = decided.subject
+        warnings = from_here(subject.warnings)
+        return attrs.evolve(decided, subject=attrs.evolve(subject, warnings=warnings)) if warnings else decided
+
+    return attrs.evolve(
+        plan,
+        refused=from_here(plan.refused),
+        warnings=from_here(plan.warnings),
+        subjects=tuple(map(told_from_here, plan.subjects)),
+    )
 
 
 def _said(plans: Iterable[FleetPlan]) -> Iterator[str]:
