@@ -6,6 +6,7 @@ Both systems take all of it without a word.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 
 import attrs
 
@@ -35,7 +36,7 @@ Asked = tuple[FieldPath, Requirement, Mask]
 """A field, what it requires, and the members that meet it."""
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class AskedMembers:
     """The members, asked for by policies. A fleet without any has no answer: that is told elsewhere.
 
@@ -133,8 +134,7 @@ class AskedMembers:
         if gone := self.lost.matching(LabelSelector({}, (Requirement(key, "Exists"),))):
             yield Vain(path, what, self._only_lost(gone))
         else:
-            known = {known for cluster in self.inventory.clusters for known in cluster.labels}
-            yield Vain(path, what, meant(key, known, "they have"))
+            yield Vain(path, what, meant(key, self._labels, "they have"))
 
     def field(self, path: FieldPath, name: str) -> Iterator[Vain]:
         """A field that Karmada spreads by: provider, region or zone."""
@@ -176,6 +176,11 @@ class AskedMembers:
         least, most = known[0][1], known[-1][1]
         return f"they have {least} to {most}" if least != most else f"they have {least}"
 
+    @cached_property
+    def _labels(self) -> frozenset[str]:
+        """The keys of the labels that members have."""
+        return frozenset(key for cluster in self.inventory.clusters for key in cluster.labels)
+
     def _few(self, members: Mask) -> str:
         return few([self.inventory.names[position] for position in masks.positions(members)], _SHOWN)
 
@@ -184,7 +189,9 @@ class AskedMembers:
         return f"but for {few(names)}, marked lost"
 
     def _values_of_label(self, key: str) -> str:
-        return values_of_label(key, [cluster.labels for cluster in self.inventory.clusters])
+        told = values_of_label(key, [cluster.labels for cluster in self.inventory.clusters])
+        known = f"they have: {few(sorted(self._labels)) or 'none'}"
+        return told if self.inventory.domains(key) else f"{told}{' ' if told.endswith('?') else '; '}{known}"
 
     def _values_of_field(self, key: str) -> str:
         domains = FIELDS[key](self.inventory) if key in FIELDS else {}

@@ -11,8 +11,8 @@ from fleet_components.content.catalogue import Catalogue, labels_of
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.reader import API_VERSION
 from fleet_components.model.selector import LabelSelector
-from fleet_components.model.text import few, nearest
-from fleet_components.plan.told import meant, values_of_label
+from fleet_components.model.text import few
+from fleet_components.plan.told import meant, near_name, values_of_label
 from fleet_components.scheduler.explain import show_requirement
 
 Told = tuple[str, str]
@@ -88,7 +88,7 @@ class AskedObjects:
             return _cluster_scoped(same) or f"there is one in namespace {few(sorted(one.namespace for one in same))}"
         if namesakes := [one for one in self._by_name.get(wanted.name, ()) if wanted.namespace in ("", one.namespace)]:
             return _listed(namesakes)
-        name = nearest(wanted.name, [one.name for one in alike if wanted.namespace in ("", one.namespace)])
+        name = near_name(wanted.name, [one.name for one in alike if wanted.namespace in ("", one.namespace)])
         return f'did you mean "{name}"?' if name else ""
 
     def _other_labels(self, labels: LabelSelector, start: str, here: Sequence[Manifest]) -> Told:
@@ -105,8 +105,8 @@ class AskedObjects:
         """The group of the kind, or the nearest kind."""
         if groups := sorted({one.api_version for one in self.catalogue.manifests if one.kind == kind}):
             return f"{kind} is of {few(groups)}"
-        near = nearest(kind, {one.kind for one in self.catalogue.manifests})
-        return f"did you mean {near}?" if near else ""
+        near = near_name(kind, {one.kind for one in self.catalogue.manifests})
+        return f"did you mean {near}?" if near else "add it to the manifests, or take the selector out"
 
     @cached_property
     def _namespaces(self) -> frozenset[str]:

@@ -23,10 +23,12 @@ from fleet_components.plan.kubefleet.subjects import placement_subjects
 from fleet_components.plan.options import Options, Renamed
 from fleet_components.plan.pass_over import not_passed_over, passed_over
 from fleet_components.plan.past import DECLARED, LOST, Past, Standing
+from fleet_components.plan.quantities import no_quantities
 from fleet_components.plan.refusals import refusals
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided, Subject
 from fleet_components.plan.unmatched import unmatched
+from fleet_components.scheduler.karmada.general_estimator import UnreadableMemberError
 
 
 def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
@@ -55,7 +57,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     templates = templates_of(source, workloads, past.templates())
     planning += templates.problems
     planning += refused_changes(source.policies, past.held)
-    subjects = (*placements, *_templates(templates, inventory, past, options, planning))
+    subjects = (*placements, *_templates(source, templates, inventory, past, options, planning))
     planning += _unreachable(subjects, members, options)
     if problems := layered(source.problems, (*told, *matching), planning):
         raise FleetError(problems)
@@ -205,7 +207,7 @@ def _decided(
 
 
 def _templates(
-    templates: Templates, inventory: Inventory, past: Past, options: Options, problems: list[Problem]
+    source: Source, templates: Templates, inventory: Inventory, past: Past, options: Options, problems: list[Problem]
 ) -> tuple[Decided, ...]:
     """The templates, decided: those first that others need, since where they go is where these go along."""
     found: dict[str, Decided] = {}
@@ -221,6 +223,8 @@ def _templates(
             found[workload.key] = Decided(subject, before, subject.decide(before), first)
         except FleetError as error:
             problems += error.problems
+        except UnreadableMemberError:
+            problems += no_quantities(inventory.clusters, source.declarations)
     return tuple(found.values())
 
 

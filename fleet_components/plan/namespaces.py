@@ -10,9 +10,10 @@ from fleet_components.content.select import HUB_NAMESPACES
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import Problem
-from fleet_components.model.text import few, nearest
+from fleet_components.model.text import few
 from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.subject import Decided
+from fleet_components.plan.told import near_name
 
 Members = set[str]
 _UNLESS = "unless it is there already"
@@ -64,7 +65,7 @@ def _forgotten(catalogue: Catalogue, namespace: str, who: Sequence[str], members
         hint = f"select it with a ClusterResourcePlacement, selectionScope: NamespaceOnly, {_UNLESS}"
         return manifest.problem(what, (), hint)
     what = f"nobody brings namespace {namespace} to {few(members)}, where {few(who)} {needs} it"
-    near = nearest(namespace, [one.name for one in catalogue.find("", "Namespace")])
+    near = near_name(namespace, [one.name for one in catalogue.find("", "Namespace")])
     add = f"add a Namespace {namespace} to the manifests, {_UNLESS}"
     hint = f'did you mean "{near}"? else {add}' if near else add
     first = next(iter(catalogue.contents(namespace)), None)

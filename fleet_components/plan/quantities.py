@@ -24,7 +24,7 @@ Texts = Iterator[tuple[FieldPath, str]]
 def no_quantities(members: Sequence[Cluster], declarations: Mapping[str, Manifest]) -> Iterator[Problem]:
     """A problem for each field that is no quantity on some members.
 
-    Resource usage is nothing but quantities. A property may say anything: it is taken for an amount where it looks like
+    Resources are nothing but quantities. A property may say anything: it is taken for an amount where it looks like
     one, where it is one on another member, and where property providers report nothing else.
 
     Args:
@@ -52,13 +52,15 @@ def _wrong(members: Sequence[Cluster], texts: Callable[[Cluster], Texts]) -> dic
 
 
 def _usage(member: Cluster) -> Texts:
-    """Its resource usage, as KubeFleet or as Karmada has it; what is derived of the one for the other is left out."""
+    """Its resources, as KubeFleet or as Karmada has them; what is derived of the one for the other is left out."""
     usage, summary = member.usage, member.resource_summary
     given = {"capacity": usage.capacity, "allocatable": usage.allocatable, "available": usage.available}
     yield from _amounts("resourceUsage", given)
     if summary and not any(given.values()):
         fields = {"allocatable": summary.allocatable, "allocated": summary.allocated, "allocating": summary.allocating}
         yield from _amounts("resourceSummary", fields)
+    for index, model in enumerate(member.resource_models or ()):
+        yield from ((("spec", "resourceModels", index, "ranges"), text) for text in model.minimum.values())
 
 
 def _amounts(holder: str, fields: Mapping[str, Mapping[str, str]]) -> Texts:
@@ -74,7 +76,7 @@ def _properties(member: Cluster) -> Texts:
 def _problem(path: FieldPath, texts: Mapping[str, str], declarations: Mapping[str, Manifest]) -> Problem:
     """Where the first of the members says so; the others are named."""
     first, *others = texts
-    what = f'"{texts[first]}" is no quantity' + (f"; nor is that of {few(others)}" if others else "")
+    what = f'"{texts[first]}" is no quantity' + (f", nor is that of {few(others)}" if others else "")
     if first in declarations:
         return declarations[first].problem(what, path, _HINT)
     return Problem(what, path[1:], _HINT, f"member {first}")

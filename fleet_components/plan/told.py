@@ -12,6 +12,8 @@ from fleet_components.model.selector import Labels, LabelSelector, Requirement
 from fleet_components.model.text import few, nearest
 
 _VALUES_SHOWN = 10
+_NEAR = 0.6
+"""Names are short: two letters that changed places must do."""
 
 
 class Vain(NamedTuple):
@@ -49,15 +51,22 @@ def meant(word: str, known: Iterable[str], there_is: str) -> str:
         there_is: how that begins, as ``there is``.
     """
     names = sorted(set(known))
-    near = nearest(word, names)
+    near = near_name(word, names)
     return " ".join([*([f'did you mean "{near}"?'] if near else []), f"{there_is}: {few(names) or 'none'}"])
+
+
+def near_name(word: str, known: Iterable[str]) -> str:
+    """The name that was probably meant: the nearest one, or the only one of which the word is a part; else nothing."""
+    names = set(known)
+    parts = [name for name in names if word.casefold() in name.casefold()]
+    return nearest(word, names, _NEAR) or (parts[0] if word and len(parts) == 1 else "")
 
 
 def values_of_label(key: str, labels: Collection[Labels], whose: str = "the members") -> str:
     """What they have for a label, the most frequent first; or that they do not have it."""
     if any(key in one for one in labels):
         return values(key, [one[key] for one in labels if key in one], whose)
-    near = nearest(key, {known for one in labels for known in one}, 0.6)
+    near = nearest(key, {known for one in labels for known in one}, _NEAR)
     return f"the label {key} is on none of them" + (f"; did you mean {near}?" if near else "")
 
 

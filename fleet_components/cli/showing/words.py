@@ -118,7 +118,6 @@ def holders(subject: Document) -> list[str]:
 def notes(subject: Document) -> Iterator[tuple[str, str]]:
     """What there is to say of a placement or template beyond the rows, a line each, with its style."""
     yield from (("red", f"not fulfilled: {message}") for message in subject["unfulfilled"])
-    yield from (("yellow", hint) for hint in subject["hints"])
     yield from (("", line) for line in subject["division"])
     yield from (("", f"{one['name']}: {one['why']}") for one in subject["due"])
     yield from [("yellow", subject["left"])] if subject["left"] else []
@@ -149,7 +148,7 @@ def warnings(document: Document) -> Iterator[tuple[str, str]]:
     """What is not as it was asked for, and what may surprise: the name of the placement or template, and the text."""
     for one in document["subjects"]:
         title = f"{one['kind']} {one['key']}"
-        yield from ((title, text) for text in (*one["unfulfilled"], *one["hints"], *one["warnings"]))
+        yield from ((title, text) for text in (*one["unfulfilled"], *one["warnings"]))
     yield from (("fleet", text) for text in document["warnings"])
 
 

@@ -82,8 +82,15 @@ def _amounts(quantities: Mapping[str, Any]) -> _Amounts:
     for name, quantity in quantities.items():
         if _is_counted(name):
             unit = _MILLI if name == _CPU else _UNIT
-            amounts[name] = -(-parse_quantity(str(quantity)).nano // unit)
+            amounts[name] = -(-_nano(name, str(quantity)) // unit)
     return amounts
+
+
+def _nano(name: str, text: str) -> int:
+    try:
+        return parse_quantity(text).nano
+    except ValueError:
+        raise ValueError(f'"{text}" of {name} is no quantity') from None
 
 
 def _add(total: _Amounts, amounts: _Amounts) -> None:

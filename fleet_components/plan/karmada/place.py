@@ -67,7 +67,8 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
         before: what was decided before; the default record for a new template.
 
     Raises:
-        FleetError: the object's replicas cannot be read, or an override does not apply.
+        FleetError: the object's replicas or requests cannot be read, or an override does not apply.
+        UnreadableMemberError: an amount of a member is no quantity.
     """
     state = _matched(request, before.memory)
     fresh = _is_fresh(state, before)
@@ -169,7 +170,11 @@ def _left(state: TemplateState) -> str:
 
 
 def _template(manifest: Manifest, replicas: int, shapes: tuple[WorkloadShape, ...]) -> Template:
-    requires = requirements_of(manifest, shapes)
+    try:
+        requires = requirements_of(manifest, shapes)
+    except ValueError as error:
+        hint = "write a quantity, such as 250m or 1Gi, as its requests and limits"
+        raise FleetError([manifest.problem(str(error), (), hint)]) from error
     requests = requires.requests if requires else None
     return Template(manifest.api_version, manifest.kind, manifest.name, manifest.namespace, replicas, requests)
 

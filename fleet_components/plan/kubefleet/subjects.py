@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fleet_components.content.secret import redacted
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import in_order
 from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedObjects
 from fleet_components.plan.kubefleet.subject import PlacementSubject
@@ -40,7 +41,7 @@ def placement_subjects(
             untrackable=workload.untrackable,
             protected=is_protected(policy),
             origin=placement.origin.place if placement.origin else "",
-            warnings=(*selection.warnings, *in_placement(policy, workload, members, objects)),
+            warnings=in_order((*selection.warnings, *in_placement(policy, workload, members, objects))),
             skipped=tuple((str(skipped.key), skipped.reason) for skipped in selection.skipped),
         )
 

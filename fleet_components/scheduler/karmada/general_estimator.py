@@ -21,21 +21,30 @@ _SCALARS = ("hugepages-", "attachable-volumes-")
 Requests = Mapping[str, str]
 
 
+class UnreadableMemberError(ValueError):
+    """An amount of a member is no quantity."""
+
+
 def estimate(inventory: Inventory, requests: Requests | None) -> list[int]:
     """How many more replicas each member can take, by position; built once for equal requests.
 
     Raises:
-        ValueError: an amount is no quantity.
+        UnreadableMemberError: an amount of a member is no quantity.
     """
     asked = None if requests is None else frozenset(requests.items())
     return inventory.column(("general estimate", asked), lambda: _column(inventory.clusters, requests))
 
 
 def _column(clusters: Sequence[Cluster], requests: Requests | None) -> list[int]:
-    if requests is None:
-        return [_free_pods(cluster.resource_summary) for cluster in clusters]
-    replica = _Replica(requests)
-    return [replica.fits(cluster) for cluster in clusters]
+    fits = _free_pods if requests is None else _Replica(requests).fits
+    return [_estimated(cluster, fits) for cluster in clusters]
+
+
+def _estimated(cluster: Cluster, fits: Callable[[Cluster], int]) -> int:
+    try:
+        return fits(cluster)
+    except ValueError as error:
+        raise UnreadableMemberError(f"member {cluster.name}: {error}") from error
 
 
 class _Replica:
@@ -50,7 +59,7 @@ class _Replica:
     def fits(self, cluster: Cluster) -> int:
         """How often it fits on a member."""
         summary, models = cluster.resource_summary, cluster.resource_models
-        pods = _free_pods(summary)
+        pods = _free_pods(cluster)
         if summary is None or not pods:
             return 0
         models = DEFAULT_MODELS if models is None else models
@@ -81,7 +90,8 @@ def _counts_on_nodes(name: str) -> bool:
     return name in _NODE_RESOURCES or name.startswith(_SCALARS) or ("/" in name and not name.startswith("requests."))
 
 
-def _free_pods(summary: ResourceSummary | None) -> int:
+def _free_pods(cluster: Cluster) -> int:
+    summary = cluster.resource_summary
     return max(0, _free(summary, "pods")) if summary else 0
 
 
