@@ -8,6 +8,7 @@ from typing import Any
 import pulumi
 import yaml
 
+from fleet_components.components.refusal import refusing
 from fleet_components.content.secret import REDACTED
 from fleet_components.model.problem import FleetError, Problem
 
@@ -54,8 +55,12 @@ def member_provider(
     if render_to:
         settings["render_yaml_to_directory"] = render_to
     elif kubeconfig is not None:
-        checked = pulumi.Output.from_input(kubeconfig).apply(lambda text: read_kubeconfig(text, cluster))
-        settings["kubeconfig"] = pulumi.Output.secret(checked)
+
+        def read(text: Any) -> str:
+            with refusing():
+                return read_kubeconfig(text, cluster)
+
+        settings["kubeconfig"] = pulumi.Output.secret(pulumi.Output.from_input(kubeconfig).apply(read))
         settings["cluster_identifier"] = identifier
     else:
         hint = f"pulumi config set --path {kubeconfig_key(cluster)} PATH, or give it to the member in the program"
