@@ -77,7 +77,7 @@ def _without_effect(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
     unset = vars(pulumi.ResourceOptions())
     for option, value in vars(opts).items():
         if option not in _CARRIED_OUT and option in unset and value is not None and value != []:
-            yield Problem("is not for a fleet", ("opts", option), _INSTEAD.get(option, _NOTHING))
+            yield Problem("is not for a fleet", ("Fleet", "opts", option), _INSTEAD.get(option, _NOTHING))
 
 
 def _wrong_providers(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
@@ -87,23 +87,25 @@ def _wrong_providers(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
         for provider in providers:
             if not isinstance(provider, pulumi.ProviderResource):
                 what = f"is {type(provider).__name__}, and no provider"
-                yield Problem(what, ("opts", option), "give a pulumi.ProviderResource")
+                yield Problem(what, ("Fleet", "opts", option), "give a pulumi.ProviderResource")
             elif provider.package == "kubernetes":
-                yield Problem("a provider of Kubernetes reaches none of its objects", ("opts", option), _OF_MEMBERS)
+                yield Problem(
+                    "a provider of Kubernetes reaches none of its objects", ("Fleet", "opts", option), _OF_MEMBERS
+                )
 
 
 def _wrong_aliases(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
     if isinstance(opts.aliases, str):
-        yield Problem("is a str, not a list", ("opts", "aliases"), 'aliases=[pulumi.Alias(name="old")]')
+        yield Problem("is a str, not a list", ("Fleet", "opts", "aliases"), 'aliases=[pulumi.Alias(name="old")]')
         return
     for position, alias in enumerate(opts.aliases or ()):
         plain = isinstance(alias, str) or (isinstance(alias, pulumi.Alias) and isinstance(_given(alias.name), str))
         if not plain:
             hint = 'give a plain value: pulumi.Alias(name="old"), or the URN as text'
             what = "is known too late: what stands under the former name is read before anything is planned"
-            yield Problem(what, ("opts", "aliases", position), hint)
+            yield Problem(what, ("Fleet", "opts", "aliases", position), hint)
         elif isinstance(alias, str) and alias.count("::") < 3:
-            yield Problem(f'"{alias}" is no URN', ("opts", "aliases", position), 'or pulumi.Alias(name="old")')
+            yield Problem(f'"{alias}" is no URN', ("Fleet", "opts", "aliases", position), 'or pulumi.Alias(name="old")')
 
 
 def _name(alias: str | pulumi.Alias | Any) -> str:

@@ -44,11 +44,13 @@ class RefusedPlanError(RefusedError):
         return "\n".join(lines)
 
 
+Typed.REFUSAL = RefusedError
+
+
 class Arguments(Typed):
     """What a component is made of, with its types checked."""
 
     __slots__ = ()
-    REFUSAL = RefusedError
     NAMES: ClassVar[Mapping[str, Any]] = {"Output": pulumi.Output, "T": Any}  # as pulumi.Input writes them
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence, Set
 from contextlib import ContextDecorator
 from datetime import datetime
 from functools import cache
-from types import NoneType, UnionType
+from pathlib import Path
+from types import FrameType, NoneType, UnionType
 from typing import Any, ClassVar, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints, runtime_checkable
 
+import attr
 import attrs
 
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 
+_INSIDE = tuple(f"{folder}{os.sep}" for folder in (Path(__file__).parents[1], Path(attr.__file__).parent))
 HINT = "hint"
 """The metadata of an argument that say what would do, where its type does not say it well."""
 _TOO_LATE = "the plan is made before any resource, so give a plain value"
@@ -59,12 +64,13 @@ class Typed:
     Lists are taken for tuples, and lists and sets for frozen sets.
 
     Raises:
-        FleetError: an argument has a wrong type or value; each is named as ``Class.argument``.
+        FleetError: an argument has a wrong type or value; each is named as ``Class.argument``, with the line of the
+            program.
     """
 
     __slots__ = ()
     REFUSAL: ClassVar[type[FleetError]] = FleetError
-    """What is raised."""
+    """What is raised; where Pulumi runs a program, something that it prints without a traceback."""
     NAMES: ClassVar[Mapping[str, Any]] = {}
     """Names in the types of its arguments that its module does not know."""
 
@@ -83,16 +89,14 @@ class Typed:
                 kept = fit(value)
             except _Misfit as misfit:
                 hint = misfit.hint if misfit.near else field.metadata.get(HINT, misfit.hint)
-                problems.append(Problem(misfit.what, (type(self).__name__, field.name, *misfit.path), hint))
+                problems.append(Problem(misfit.what, (field.name, *misfit.path), hint))
                 continue
             if kept is not value:
                 object.__setattr__(self, field.name, kept)
-        if not problems:
-            problems = [
-                attrs.evolve(problem, path=(type(self).__name__, *problem.path)) for problem in self.wrong_values()
-            ]
-        if problems:
-            raise self.REFUSAL(problems)
+        if wrong := problems or list(self.wrong_values()):
+            file, line = caller()
+            name = type(self).__name__
+            raise self.REFUSAL(attrs.evolve(p, path=(name, *p.path), file=file, line=line) for p in wrong)
 
     def wrong_values(self) -> Iterator[Problem]:
         """What is wrong with arguments of the right types; asked when all of them are."""
@@ -131,7 +135,24 @@ def fitted(kind: Any, value: Any, argument: FieldPath) -> Any:
     try:
         return _fit(kind)(value)
     except _Misfit as misfit:
-        raise FleetError([Problem(misfit.what, (*argument, *misfit.path), misfit.hint)]) from None
+        file, line = caller()
+        raise FleetError([Problem(misfit.what, (*argument, *misfit.path), misfit.hint, "", file, line)]) from None
+
+
+def caller() -> tuple[str, int | None]:
+    """The file and the line of the program that has called into this package; nothing where there is none."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and _is_inside(frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is None:
+        return "", None
+    file = Path(frame.f_code.co_filename)
+    return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file), frame.f_lineno
+
+
+def _is_inside(file: str) -> bool:
+    """Whether code is of this package, or of attrs, which makes a part of it."""
+    return file.startswith(("<attrs", *_INSIDE))
 
 
 @cache

@@ -137,7 +137,7 @@ def test_the_resource_options_of_a_fleet_count_for_its_clusters() -> None:
         lambda: Fleet.from_config("azure", pulumi.ResourceOptions(ignore_changes=["x"])),
         config={"fleet:source": str(STACK)},
     )
-    assert "opts.ignore_changes: is not for a fleet" in str(refused.error)
+    assert "Fleet.opts.ignore_changes: is not for a fleet" in str(refused.error)
     assert refused.registrations == ()
 
 

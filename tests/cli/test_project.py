@@ -228,6 +228,63 @@ def test_the_program_runs_where_pulumi_would_run_it(project: Path) -> None:
     assert Path.cwd() == project
 
 
+OPTIONED = """\
+import pulumi
+from fleet_components import Cluster, Fleet, FleetArgs, Taint
+
+def labelled(args):
+    if not args.type_.startswith("kubernetes:apps/v1"):
+        return None
+    metadata = {**args.props["metadata"], "labels": {"team": "shop"}}
+    return pulumi.ResourceTransformResult({**args.props, "metadata": metadata}, args.opts)
+
+app = pulumi.ComponentResource("my:index:App", "app")
+"""
+
+
+def test_resource_options_show_as_in_a_preview(project: Path, save: Save) -> None:
+    """A fleet with another name, in a component, with a transform: the objects stay, and get what they are given."""
+    state = str(save())
+    options = "parent=app, aliases=[pulumi.Alias(name='dev')], transforms=[labelled]"
+    program = f"{OPTIONED}Fleet.from_config('prod', pulumi.ResourceOptions({options}))\n"
+    (project / "stacks/__main__.py").write_text(program)
+    document = plan(project, "--state", state)
+    objects = {what: change for what, change in changed(document).items() if what.startswith(("Dep", "Stat", "Dae"))}
+    assert objects == {
+        "Deployment prod/shop@amsterdam/shop/storefront": "update",
+        "Deployment prod/shop@dublin/shop/storefront": "update",
+    }
+    (shown,) = resource(document, "prod/shop@dublin/shop/storefront", "Deployment")["differences"]
+    assert shown == {"field": "metadata.labels", "old": None, "new": {"team": "shop"}}
+    assert set(changed(document).values()) == {"update", "create"}
+    assert [what for what, change in changed(document).items() if change == "create"] == ["App app"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("Cluster('a', labels=['b'])", "Cluster.labels: is a list, not a dict"),
+        ("FleetArgs('fleet', limit='half')", "FleetArgs.limit: is a str, not a number hint: give a share from 0 to 1"),
+        ("FleetArgs(5)", "FleetArgs.source: is an int, not text"),
+        ("Fleet('a', 'fleet')", "Fleet.args: is a str, not a FleetArgs hint: give FleetArgs(...)"),
+        (
+            "Fleet.from_config('a', pulumi.ResourceOptions(ignore_changes=['x']))",
+            "Fleet.opts.ignore_changes: is not for a fleet hint: a transform sets it on single objects",
+        ),
+        (
+            "FleetArgs('fleet', confirm=pulumi.Output.from_input([]))",
+            "FleetArgs.confirm: is an Output hint: the plan is made before any resource, so give a plain value",
+        ),
+    ],
+)
+def test_a_wrong_argument_is_named(project: Path, statement: str, said: str) -> None:
+    (project / "stacks/__main__.py").write_text(f"{OPTIONED}{statement}\n")
+    result = run("plan", ".")
+    assert result.exit_code == 1
+    assert said in " ".join(result.output.split())
+    assert "Traceback" not in result.output
+
+
 def test_warnings_of_a_selection_are_told(project: Path) -> None:
     edit(project / "stacks/fleet/shop.yaml", "metadata: {name: shop}", "metadata: {name: shop, finalizers: [x.io/y]}")
     document = plan(project)

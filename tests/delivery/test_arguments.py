@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from itertools import chain
@@ -83,6 +84,13 @@ def refusal(make: Callable[[], Any]) -> FleetError:
     return refused.value
 
 
+def said(error: FleetError) -> str:
+    """Without the place in the program, which is this file."""
+    own = {Path(problem.file).name for problem in error.problems}
+    assert own <= {Path(__file__).name, ""}
+    return "\n".join(str(attrs.evolve(problem, file="", line=None)) for problem in error.problems)
+
+
 def test_none_is_forgotten() -> None:
     made = {one for one in below(Typed) if attrs.has(one) and one.__module__.startswith("fleet_components.")}
     bases = {base for one in made for base in one.__mro__[1:]}
@@ -117,7 +125,7 @@ def test_an_output_where_plain_values_are_needed(kind: type[Any]) -> None:
 def too_late(kind: type[Any]) -> None:
     given: dict[str, Any] = {field.name: pulumi.Output.from_input("a") for field in attrs.fields(kind)}
     if kind is FleetArgs:
-        text = str(refusal(lambda: FleetArgs(given["source"])))
+        text = said(refusal(lambda: FleetArgs(given["source"])))
         assert text == "FleetArgs.source: is an Output (the plan is made before any resource, so give a plain value)"
         given["source"] = EMPTY
     late = {field.name for field in attrs.fields(kind)} - TAKES_OUTPUTS - {"source"}
@@ -194,7 +202,28 @@ def test_components_name_their_arguments(component: type[Any], args: type[Any], 
     ],
 )
 def test_what_is_said(make: Callable[[], Any], text: str) -> None:
-    assert str(refusal(make)).startswith(text)
+    assert said(refusal(make)).startswith(text)
+
+
+def test_the_line_of_the_program_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever it is called from: a function, a comprehension, the constructor of a class of the program's own."""
+    monkeypatch.chdir(tmp_path)
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import attrs\n"
+        "from fleet_components import Cluster, FleetArgs, Taint\n"
+        "@attrs.frozen\n"
+        "class Own(Taint):\n"
+        "    more: int = 0\n"
+        "MAKE = {\n"
+        "    7: lambda: [Cluster(name) for name in (5,)],\n"
+        "    8: lambda: attrs.evolve(Cluster('a'), labels=5),\n"
+        "    9: lambda: FleetArgs('nowhere', limit=5) if False else FleetArgs(5),\n"
+        "    10: lambda: Own('key', more='x'),\n"
+        "}\n"
+    )
+    for line, make in runpy.run_path("program.py")["MAKE"].items():
+        assert {(problem.file, problem.line) for problem in refusal(make).problems} == {("program.py", line)}
 
 
 def test_values_are_never_shown() -> None:
@@ -236,12 +265,12 @@ def test_a_member_has_a_kubeconfig_or_a_provider_of_kubernetes() -> None:
     def program() -> None:
         provider = kubernetes.Provider("own", kubeconfig=kubeconfig("a"))
         both = refusal(lambda: Member(Cluster("a"), kubeconfig("a"), provider=provider))
-        assert str(both) == 'Member.provider: the member "a" has a kubeconfig as well (give one of the two)'
+        assert said(both) == 'Member.provider: the member "a" has a kubeconfig as well (give one of the two)'
         other = pulumi.ProviderResource("azure-native", "azure", {})
         wrong = refusal(lambda: Member(Cluster("a"), provider=other))
-        assert str(wrong).startswith("Member.provider: is a provider of azure-native (give a pulumi_kubernetes.Provi")
+        assert said(wrong).startswith("Member.provider: is a provider of azure-native (give a pulumi_kubernetes.Provi")
         twice = refusal(lambda: FleetArgs(EMPTY, kubeconfigs={"a": "x"}, providers={"a": provider, "b": other}))
-        assert [str(problem).partition(" (")[0] for problem in twice.problems] == [
+        assert [line.partition(" (")[0] for line in said(twice).splitlines()] == [
             'FleetArgs.providers.a: the member "a" has a kubeconfig as well',
             "FleetArgs.providers.b: is a provider of azure-native",
         ]

@@ -89,7 +89,7 @@ CARRIED_OUT = (
 def test_an_option_that_would_do_nothing_is_refused(option: str) -> None:
     value, hint = SOMETHING[option]
     text = refusal(lambda: ResourceOptions(**{option: value}))
-    assert text.startswith(f"opts.{option}: is not for a fleet (")
+    assert text.startswith(f"Fleet.opts.{option}: is not for a fleet (")
     assert hint in text
 
 
@@ -104,7 +104,7 @@ def test_every_option_of_the_sdk_is_carried_out_or_refused() -> None:
         with pytest.raises(pulumi.RunError) as refused:
             fleet(opts)
         assert {line.partition(":")[0] for line in str(refused.value).splitlines()} == {
-            f"opts.{option}" for option in OF_RESOURCES
+            f"Fleet.opts.{option}" for option in OF_RESOURCES
         }
 
     went(run(program))
@@ -124,20 +124,20 @@ def test_a_provider_of_kubernetes_would_reach_nothing() -> None:
         assert "Member(provider=...), or FleetArgs.providers" in text
     wrong = ResourceOptions()
     wrong.provider = "own"  # type: ignore[assignment]
-    assert refusal(lambda: wrong).startswith("opts.provider: is str, and no provider")
+    assert refusal(lambda: wrong).startswith("Fleet.opts.provider: is str, and no provider")
 
 
 def test_aliases_must_be_plain() -> None:
     late: Any = lambda: pulumi.Output.from_input("x")  # noqa: E731
     text = refusal(lambda: ResourceOptions(aliases=[late(), Alias(name=late()), "x"]))
     assert [line.partition(" (")[0] for line in text.splitlines()] == [
-        "opts.aliases[0]: is known too late: what stands under the former name is read before anything is planned",
-        "opts.aliases[1]: is known too late: what stands under the former name is read before anything is planned",
-        'opts.aliases[2]: "x" is no URN',
+        "Fleet.opts.aliases[0]: is known too late: what stands under the former name is read before anything is planned",
+        "Fleet.opts.aliases[1]: is known too late: what stands under the former name is read before anything is planned",
+        'Fleet.opts.aliases[2]: "x" is no URN',
     ]
     wrong = ResourceOptions()
     wrong.aliases = "urn:pulumi:a::b::c::d"
-    assert refusal(lambda: wrong).startswith("opts.aliases: is a str, not a list")
+    assert refusal(lambda: wrong).startswith("Fleet.opts.aliases: is a str, not a list")
 
 
 @pytest.mark.parametrize(
