@@ -101,7 +101,7 @@ class AskedMembers:
         ]
         yield from found
         if not found and self.inventory and not matching(self.inventory, affinity):
-            yield Vain(path, "selects no member", "each part of it does, but not all of them together")
+            yield Vain(path, "selects no member", "each part of it selects some, but not the same")
 
     def term(self, path: FieldPath, term: ClusterSelectorTerm) -> Iterator[Vain]:
         """A required term of KubeFleet: its labels, each of its properties, or else all of them together."""
@@ -112,7 +112,7 @@ class AskedMembers:
             found += self._expression((*at, index), expression)
         yield from found
         if not found and self._meets(term) is False:
-            yield Vain(path, "no member matches", "each part of it some member does, but no member all of them")
+            yield Vain(path, "no member matches", "each part of it some member meets, but none meets all")
 
     def property(self, path: FieldPath, name: str) -> Iterator[Vain]:
         """A property."""

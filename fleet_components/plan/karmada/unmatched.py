@@ -115,10 +115,15 @@ def _of_rules(override: OverridePolicy, members: AskedMembers) -> Iterator[Vain]
 
 
 def _of_template(path: FieldPath, key: ObjectKey, templates: Templates, objects: AskedObjects) -> Iterator[Vain]:
+    """An object that is not there, or that is no template; of one that nobody has, that itself is said."""
     manifest = objects.catalogue.get(key)
     if manifest is None:
         wanted = Wanted(group=key.group, kind=key.kind, namespace=key.namespace, name=key.name)
         near = objects.near(wanted)
-        yield Vain(path, f"there is no {key}", f"{near} else take it out" if near else "take it out")
-    elif template_name(manifest) not in templates.keys:
-        yield Vain(path, f"no policy of Karmada has {key}", "take it out, or select the object")
+        yield Vain(
+            path,
+            f"there is no {key}",
+            f"{near}{' else' if near.endswith('?') else '; else'} take it out" if near else "take it out",
+        )
+    elif template_name(manifest) not in templates.keys and manifest not in templates.unclaimed:
+        yield Vain(path, f"no policy of Karmada has {key}, a placement has it", "take it out")

@@ -60,7 +60,7 @@ def skipped_stages(source: Source, decided: Decided, members: AskedMembers) -> I
         return
     run, bindings = subject.strategy.run, decided.record.memory.bindings
     picked = sorted(name for name, binding in bindings.items() if binding.state != UNSCHEDULED)
-    if run is None or not picked:
+    if run is None or not picked or decided.outcome.rollout.failure:  # one that does not begin says why itself
         return
     namespace, _, name = run.strategy.rpartition("/")
     strategy = source.policy(_STRATEGIES[bool(namespace)], namespace, name)
@@ -77,7 +77,7 @@ def skipped_stages(source: Source, decided: Decided, members: AskedMembers) -> I
 def _of_objects(workload: Workload, objects: AskedObjects) -> Iterator[Vain]:
     """The selectors that find no object, but for those of which the selection itself says why."""
     placement, selection = workload.placement, workload.selection
-    wanted = list(_wanted(placement))
+    wanted = list(_wanted(placement, objects))
     if placement.namespace and not objects.catalogue.contents(placement.namespace):
         yield Vain(("metadata", "namespace"), *objects.nothing_in(placement.namespace, wanted))
         return
@@ -90,16 +90,17 @@ def _of_objects(workload: Workload, objects: AskedObjects) -> Iterator[Vain]:
         yield Vain(at, *(objects.nothing_in(DEFAULT_NAMESPACE, ()) if _is_default(one) else objects.missing(one)))
 
 
-def _wanted(placement: Placement) -> Iterator[Wanted]:
+def _wanted(placement: Placement, objects: AskedObjects) -> Iterator[Wanted]:
     """What the selectors select; beside a namespace that is selected in part they select in it."""
     selectors = placement.spec.resource_selectors
     partly = [one.name for one in selectors if one.selection_scope == "NamespaceWithResourceSelectors"]
     inner = placement.namespace or next(iter(partly), "")
     for one in selectors:
+        kind = objects.catalogue.kind(one.group, one.kind)
         yield Wanted(
             group=one.group,
             kind=one.kind,
-            namespace="" if _is_namespace(one) else inner,
+            namespace=inner if kind and kind.namespaced else "",
             name=one.name,
             labels=one.label_selector,
         )
