@@ -25,23 +25,26 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.model.member_cluster import read_member_cluster
 from fleet_components.model.placement import Placement, RollingUpdate
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import count
+from fleet_components.plan.effects import unheeded
 from fleet_components.plan.karmada.member import serving_both
+from fleet_components.plan.kubefleet.runs import STRATEGY_OF, idle_runs, run_of
 from fleet_components.plan.record import Objects
+from fleet_components.plan.status import misread, unread
 from fleet_components.rollout.read import read_update_run
 from fleet_components.rollout.strategy import External, UpdateRun
 
 A = TypeVar("A")
 T = TypeVar("T")
 _PLACEMENTS = ("ClusterResourcePlacement", "ResourcePlacement")
-_RUNS = {"ClusterStagedUpdateRun": "ClusterStagedUpdateStrategy", "StagedUpdateRun": "StagedUpdateStrategy"}
 _KARMADA = (PROPAGATION, CLUSTER_PROPAGATION, OVERRIDE, CLUSTER_OVERRIDE)
 _APIS = {
-    **dict.fromkeys((*_PLACEMENTS, *_RUNS, *_RUNS.values()), "placement.kubernetes-fleet.io/v1beta1"),
+    **dict.fromkeys((*_PLACEMENTS, *STRATEGY_OF, *STRATEGY_OF.values()), "placement.kubernetes-fleet.io/v1beta1"),
     "MemberCluster": "cluster.kubernetes-fleet.io/v1",
     **dict.fromkeys(_KARMADA, "policy.karmada.io/v1alpha1"),
 }
 """Where the kinds that steer a fleet are served; none of them may hide among the objects to place."""
-_CARRIED_OUT = {*_PLACEMENTS, *_RUNS, *_RUNS.values(), *_KARMADA, "WorkloadRebalancer"}
+_CARRIED_OUT = {*_PLACEMENTS, *STRATEGY_OF, *STRATEGY_OF.values(), *_KARMADA, "WorkloadRebalancer"}
 _INSTEAD = {
     "ResourceInterpreterCustomization": "say where the kind has its replicas: spec.workloads of a KarmadaSettings",
 }
@@ -121,23 +124,17 @@ class Source:
         return External(self._run(placement)) if strategy.type == "External" else strategy.rolling_update
 
     def _run(self, placement: Placement) -> UpdateRun | None:
-        runs = [
-            m
-            for m in self.policies
-            if m.kind in _RUNS
-            and m.namespace == placement.namespace
-            and m.data["spec"].get("placementName") == placement.name
-        ]
-        if not runs:
+        run = run_of(self.policies, placement.namespace, placement.name)
+        if run is None:
             return None
-        run = runs[-1]
         wanted = run.data["spec"].get("stagedRolloutStrategyName", "")
-        strategies = [m for m in self.policies if m.kind == _RUNS[run.kind] and m.namespace == run.namespace]
+        strategies = [m for m in self.policies if m.kind == STRATEGY_OF[run.kind] and m.namespace == run.namespace]
         strategy = next((m for m in strategies if m.name == wanted), None)
         if strategy is None:
             known = ", ".join(m.name for m in strategies) or "none"
             path = ("spec", "stagedRolloutStrategyName")
-            raise FleetError([run.problem(f'there is no {_RUNS[run.kind]} "{wanted}"', path, f"there is: {known}")])
+            what = f'there is no {STRATEGY_OF[run.kind]} "{wanted}"'
+            raise FleetError([run.problem(what, path, f"there is: {known}")])
         return read_update_run(run, strategy)
 
 
@@ -161,6 +158,8 @@ def source_of(manifests: Iterable[Manifest]) -> Source:
     context = (*parts.members, *parts.policies, *parts.objects.manifests)
     declarations = _admitted(parts.members, context, problems)
     policies = _admitted([p for p in parts.policies if not _made_by_a_hub(p)], context, problems)
+    envelopes = [m for m in parts.objects.manifests if is_envelope(m)]
+    _admitted(envelopes, context, problems)
     problems += [_not_carried_out(policy) for policy in policies if policy.kind not in _CARRIED_OUT]
     problems += _declared_twice(declarations)
     problems += [_of_no_system(manifest) for manifest in parts.objects.manifests if manifest.kind in _APIS]
@@ -169,12 +168,16 @@ def source_of(manifests: Iterable[Manifest]) -> Source:
     settings = _collected(problems, read_settings, parts.objects.manifests) or KarmadaSettings()
     health = _collected(problems, read_health, parts.objects.manifests) or ()
     problems += [problem for policy in policies for problem in unobserved(policy, declared)]
+    refused, warnings = unheeded((*parts.members, *parts.policies, *envelopes), settings)
+    problems += refused
     if problems:
         raise FleetError(problems)
     placements = tuple(Placement.from_manifest(policy) for policy in policies if policy.kind in _PLACEMENTS)
     members = (*(cluster for cluster in clusters if cluster), *declared)
     written = {member.name: member for member in declarations}
-    return Source(members, placements, parts.objects, tuple(policies), settings, health, written)
+    warnings += [problem for member in declarations for problem in unread(member)]
+    warnings += (*idle_runs(policies), *_passed_over(parts.policies))
+    return Source(members, placements, parts.objects, tuple(policies), settings, health, written, tuple(warnings))
 
 
 def _admitted(manifests: Iterable[Manifest], context: Sequence[Manifest], problems: list[Problem]) -> list[Manifest]:
@@ -185,6 +188,8 @@ def _admitted(manifests: Iterable[Manifest], context: Sequence[Manifest], proble
 
 
 def _cluster(member: Manifest) -> Cluster:
+    if problems := misread(member):
+        raise FleetError(problems)
     read = read_member_cluster if member.kind == "MemberCluster" else read_karmada_cluster
     try:
         return serving_both(read(member.data))
@@ -217,6 +222,16 @@ def _collected(problems: list[Problem], read: Callable[[A], T], value: A) -> T |
 
 def _made_by_a_hub(policy: Manifest) -> bool:
     return policy.kind.endswith(_MADE_BY_A_HUB)
+
+
+def _passed_over(policies: Iterable[Manifest]) -> Iterator[Problem]:
+    """What hubs made and an export has brought along: how many of each kind, and where the first one is."""
+    found: dict[str, list[Manifest]] = {}
+    for policy in filter(_made_by_a_hub, policies):
+        found.setdefault(policy.kind, []).append(policy)
+    for kind, made in found.items():
+        what = "made by a hub, passed over"
+        yield attrs.evolve(made[0].problem(what), subject=count(len(made), f"{kind} object"))
 
 
 def _not_carried_out(policy: Manifest) -> Problem:

@@ -7,6 +7,7 @@ from typing import Any
 from fleet_components.admission.kubefleet.member_cluster import SHORT_NAME
 from fleet_components.admission.registry import Kind, versions, whole
 from fleet_components.admission.schema import (
+    CONDITIONS,
     LABEL_SELECTOR,
     Rule,
     Schema,
@@ -155,16 +156,16 @@ _RUN_NOW = whole({"spec": _RUN, "status": anything()}, rules=(SHORT_NAME,))
 _APPROVAL_NOW = whole({"spec": _APPROVAL, "status": anything()})
 
 
-def _kinds(name: str, now: Schema, first: Schema) -> tuple[Kind, ...]:
+def _kinds(name: str, now: Schema, first: Schema, status: Schema | None = None) -> tuple[Kind, ...]:
     """The cluster-scoped kind, which also has the first version, and its namespaced twin."""
     return (
-        *versions(_GROUP, f"Cluster{name}", {"v1": now, "v1alpha1": first, "v1beta1": now}),
-        *versions(_GROUP, name, {"v1": now, "v1beta1": now}, namespaced=True),
+        *versions(_GROUP, f"Cluster{name}", {"v1": now, "v1alpha1": first, "v1beta1": now}, status=status),
+        *versions(_GROUP, name, {"v1": now, "v1beta1": now}, namespaced=True, status=status),
     )
 
 
 KINDS = (
     *_kinds("StagedUpdateStrategy", _STRATEGY_NOW, whole({"spec": _strategy(_FIRST_STAGE)})),
     *_kinds("StagedUpdateRun", _RUN_NOW, whole({"spec": _FIRST_RUN, "status": anything()}, rules=(_FIRST_NAME,))),
-    *_kinds("ApprovalRequest", _APPROVAL_NOW, _APPROVAL_NOW),
+    *_kinds("ApprovalRequest", _APPROVAL_NOW, _APPROVAL_NOW, struct({"conditions": CONDITIONS})),
 )
