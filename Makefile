@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO_STAMP := $(VENV)/.demo
 
-.PHONY: setup demo test lint bench clean
+.PHONY: setup demo test lint bench docs clean
 
 setup: $(STAMP)
 
@@ -44,6 +44,9 @@ lint: setup
 
 bench: setup
 	$(BIN)/python -m tests.bench
+
+docs: setup
+	$(BIN)/fleet fields -o markdown > docs/fields.md
 
 clean:
 	rm -rf $(VENV) out dist

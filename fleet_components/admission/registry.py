@@ -60,6 +60,8 @@ class Kind:
         mutate: what a mutating webhook changes in the object that it decoded, in place; None where there is none.
         validate: the validating webhook; None where there is none.
         held: the fields that its rules for updates compare with what they were.
+        status: the structure of its ``status``, where that is read here; an API server takes any from those who may
+            write it.
     """
 
     group: str
@@ -70,11 +72,17 @@ class Kind:
     mutate: Callable[[dict[str, Any]], None] | None = attrs.field(default=None, repr=False)
     validate: Callable[[Request], Denial | None] | None = attrs.field(default=None, repr=False)
     held: tuple[FieldPath, ...] = ()
+    status: Schema | None = attrs.field(default=None, repr=False)
 
     @property
     def api_version(self) -> str:
         """``group/version``."""
         return f"{self.group}/{self.version}"
+
+    @property
+    def structure(self) -> Schema:
+        """The structure of the whole object, that of its status included."""
+        return self.schema.having({"status": self.status}) if self.status else self.schema
 
 
 def whole(fields: Mapping[str, Schema], rules: Iterable[Rule] = (), go: str = "") -> Schema:

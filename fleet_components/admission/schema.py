@@ -34,7 +34,7 @@ An ``example`` is a value that would do; hints show it where nothing can be made
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 import attrs
@@ -117,6 +117,14 @@ class Schema:
         """The same object schema without these fields."""
         return attrs.evolve(self, fields={key: field for key, field in self.fields.items() if key not in names})
 
+    def walk(self, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Schema]]:
+        """The schema and all that it holds, with their paths: ``[]`` is any item of a list, ``{}`` any value by key."""
+        yield path, self
+        for name, field in self.fields.items():
+            yield from field.walk((*path, name))
+        if self.items:
+            yield from self.items.walk((*path, "[]" if self.type == "array" else "{}"))
+
 
 def text(**attributes: Any) -> Schema:
     """A string."""
@@ -191,3 +199,14 @@ LABEL_SELECTOR = struct(
     example={"matchLabels": {"env": "prod"}},
 )
 """A label selector; its operators are checked by webhooks only, and not by all of them."""
+
+CONDITIONS = listing(
+    struct(
+        {
+            **dict.fromkeys(("type", "status"), text(required=True)),
+            **dict.fromkeys(("reason", "message", "lastTransitionTime"), text()),
+            "observedGeneration": integer(),
+        }
+    )
+)
+"""The conditions of a status."""

@@ -1,4 +1,4 @@
-"""The command line: ``fleet plan``, ``fleet explain``, ``fleet render``."""
+"""The command line: ``fleet plan``, ``fleet explain``, ``fleet render``, ``fleet fields``."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import click
 
 from fleet_components.cli.exit_status import ExitStatus, epilogue
 from fleet_components.cli.explain import explain
+from fleet_components.cli.fields import fields
 from fleet_components.cli.plan import plan
 from fleet_components.cli.render import render
 from fleet_components.cli.showing.words import confirming
@@ -71,3 +72,4 @@ def _shown(problem: Problem) -> str:
 fleet.add_command(plan)
 fleet.add_command(explain)
 fleet.add_command(render)
+fleet.add_command(fields)

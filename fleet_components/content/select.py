@@ -18,6 +18,7 @@ import attrs
 
 from fleet_components.content.catalogue import DEFAULT_NAMESPACE, NAME_LABEL, Catalogue
 from fleet_components.content.eligible import is_disabled, is_reserved, why_skipped
+from fleet_components.content.envelope import is_envelope
 from fleet_components.content.order import in_snapshot_order
 from fleet_components.content.strip import strip
 from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS, Kind
@@ -232,7 +233,7 @@ def _what_is_served(name: str, kind: Kind | None) -> str:
 
 
 def _surprises(manifest: Manifest) -> Iterator[Problem]:
-    if manifest.metadata.get("finalizers"):
+    if manifest.metadata.get("finalizers") and not is_envelope(manifest):
         what = "finalizers go along, and on a member nothing may remove them: the object then cannot be deleted"
         yield manifest.problem(what, ("metadata", "finalizers"), "remove metadata.finalizers")
     annotations = manifest.metadata.get("annotations") or {}

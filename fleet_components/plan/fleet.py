@@ -79,6 +79,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
                 *passed_over(source, options.pass_over),
                 *lacking(source, past),
                 *vain,
+                *templates.warnings,
                 *matchless,
             )
         ),

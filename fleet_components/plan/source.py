@@ -28,18 +28,20 @@ from fleet_components.model.member_cluster import read_member_cluster
 from fleet_components.model.placement import Placement, RollingUpdate
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.reader import API_VERSION, DECLARATIONS
-from fleet_components.model.text import nearest
+from fleet_components.model.text import count, nearest
+from fleet_components.plan.effects import unheeded
 from fleet_components.plan.karmada.member import serving_both
+from fleet_components.plan.kubefleet.runs import STRATEGY_OF, idle_runs, run_of
 from fleet_components.plan.record import Objects
+from fleet_components.plan.status import misread, unread
 from fleet_components.rollout.read import read_update_run
 from fleet_components.rollout.strategy import External, UpdateRun
 
 A = TypeVar("A")
 T = TypeVar("T")
 _PLACEMENTS = ("ClusterResourcePlacement", "ResourcePlacement")
-_RUNS = {"ClusterStagedUpdateRun": "ClusterStagedUpdateStrategy", "StagedUpdateRun": "StagedUpdateStrategy"}
 _KARMADA = (PROPAGATION, CLUSTER_PROPAGATION, OVERRIDE, CLUSTER_OVERRIDE)
-CARRIED_OUT = frozenset((*_PLACEMENTS, *_RUNS, *_RUNS.values(), *_KARMADA, "WorkloadRebalancer"))
+CARRIED_OUT = frozenset((*_PLACEMENTS, *STRATEGY_OF, *STRATEGY_OF.values(), *_KARMADA, "WorkloadRebalancer"))
 """The kinds that steer a hub and that are carried out."""
 _MADE_BY_A_HUB = ("Snapshot", "Binding", "Work", "AppliedWork", "InternalMemberCluster", "Status", "ApprovalRequest")
 
@@ -158,23 +160,16 @@ class Source:
         return External(self._run(placement)) if strategy.type == "External" else strategy.rolling_update
 
     def _run(self, placement: Placement) -> UpdateRun | None:
-        runs = [
-            m
-            for m in self.policies
-            if m.kind in _RUNS
-            and m.namespace == placement.namespace
-            and m.data["spec"].get("placementName") == placement.name
-        ]
-        if not runs:
+        run = run_of(self.policies, placement.namespace, placement.name)
+        if run is None:
             return None
-        run = runs[-1]
         wanted = run.data["spec"].get("stagedRolloutStrategyName", "")
-        strategies = [m for m in self.policies if m.kind == _RUNS[run.kind] and m.namespace == run.namespace]
+        strategies = [m for m in self.policies if m.kind == STRATEGY_OF[run.kind] and m.namespace == run.namespace]
         strategy = next((m for m in strategies if m.name == wanted), None)
         if strategy is None:
             known = ", ".join(m.name for m in strategies) or "none"
             path = ("spec", "stagedRolloutStrategyName")
-            what = f'there is no {_RUNS[run.kind]} "{wanted}"'
+            what = f'there is no {STRATEGY_OF[run.kind]} "{wanted}"'
             raise FleetError([attrs.evolve(run.problem(what, path, f"there is: {known}"), follows=True)])
         return read_update_run(run, strategy)
 
@@ -232,14 +227,16 @@ def gather(*sources: str | Path | Text) -> Source:
 
 def gathered(given: Given) -> Source:
     """As :func:`source_of`, of objects as far as they could be read."""
-    unread = list(given.unread)
-    parts = Catalogue.of(given.manifests, unread).split()
+    unreadable = list(given.unread)
+    parts = Catalogue.of(given.manifests, unreadable).split()
     problems = [misplaced(manifest) for manifest in parts.objects.manifests if names_a_build(manifest)]
     context = (*parts.members, *parts.policies, *parts.objects.manifests)
     declarations = _admitted(parts.members, context, problems)
     steering = [policy for policy in parts.policies if misnamed(policy) or not _made_by_a_hub(policy)]
     others = tuple(policy for policy in steering if _is_beyond_us(policy))
     policies = _admitted([policy for policy in steering if not _is_beyond_us(policy)], context, problems)
+    envelopes = [manifest for manifest in parts.objects.manifests if is_envelope(manifest)]
+    _admitted(envelopes, context, problems)
     problems += _declared_twice(declarations)
     written = {member.name: member for member in reversed(declarations)}
     problems += _of_no_system(parts.objects)
@@ -249,6 +246,11 @@ def gathered(given: Given) -> Source:
     health = _collected(problems, read_health, parts.objects.manifests) or ()
     problems += [_listed_too(written[cluster.name]) for cluster in declared if cluster.name in written]
     problems += [problem for policy in policies for problem in unobserved(policy, declared)]
+    carried_out = [policy for policy in parts.policies if not _is_beyond_us(policy) or _made_by_a_hub(policy)]
+    refused, warnings = unheeded((*parts.members, *carried_out, *envelopes), settings)
+    problems += refused
+    warnings += [problem for member in declarations for problem in unread(member)]
+    warnings += (*idle_runs(policies), *_of_a_hub(parts.policies))
     placements = tuple(Placement.from_manifest(policy) for policy in policies if policy.kind in _PLACEMENTS)
     everyone = (*filter(None, clusters), *declared)
     first = {cluster.name: cluster for cluster in reversed(everyone)}
@@ -260,9 +262,9 @@ def gathered(given: Given) -> Source:
         settings,
         health,
         written,
-        given.warnings,
+        (*given.warnings, *warnings),
         others,
-        layered(unread, problems),
+        layered(unreadable, problems),
         given,
     )
 
@@ -275,6 +277,8 @@ def _admitted(manifests: Iterable[Manifest], context: Sequence[Manifest], proble
 
 
 def _cluster(member: Manifest) -> Cluster:
+    if problems := misread(member):
+        raise FleetError(problems)
     read = read_member_cluster if member.kind == "MemberCluster" else read_karmada_cluster
     try:
         return serving_both(read(member.data))
@@ -330,3 +334,13 @@ def _made_by_a_hub(policy: Manifest) -> bool:
 def _is_beyond_us(policy: Manifest) -> bool:
     """Whether it is of a kind that exists and that this version does not carry out."""
     return policy.kind not in CARRIED_OUT and not misnamed(policy)
+
+
+def _of_a_hub(policies: Iterable[Manifest]) -> Iterator[Problem]:
+    """What hubs made and an export has brought along: how many of each kind, and where the first one is."""
+    found: dict[str, list[Manifest]] = {}
+    for policy in filter(_made_by_a_hub, policies):
+        found.setdefault(policy.kind, []).append(policy)
+    for kind, made in found.items():
+        what = "made by a hub, passed over"
+        yield attrs.evolve(made[0].problem(what), subject=count(len(made), f"{kind} object"))

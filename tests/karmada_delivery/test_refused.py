@@ -33,7 +33,8 @@ def test_an_object_of_both_systems_is_refused_with_both_names(in_process: InProc
 
 
 def test_a_scheduler_of_ones_own_is_refused(in_process: InProcess[World]) -> None:
-    assert 'spec.schedulerName: there is no scheduler "mine"' in refusal(in_process, schedulerName="mine")
+    text = refusal(in_process, schedulerName="mine")
+    assert 'spec.schedulerName: "mine" is not carried out by this version: there is no scheduler but' in text
 
 
 def test_a_script_that_interprets_a_kind_is_refused(in_process: InProcess[World]) -> None:

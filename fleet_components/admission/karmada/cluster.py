@@ -17,16 +17,19 @@ from fleet_components.admission.karmada.field_error import (
 )
 from fleet_components.admission.registry import Kind, Object, Request, whole
 from fleet_components.admission.schema import (
+    CONDITIONS,
     anything,
     flag,
     int_or_text,
     integer,
     listing,
     mapping,
+    rule,
     struct,
     text,
 )
 from fleet_components.model.labels import key_errors, label_errors, value_errors
+from fleet_components.model.quantity import is_quantity
 
 _SYNC_MODES = ("Pull", "Push")
 _EFFECTS = ("NoSchedule", "NoExecute")
@@ -42,6 +45,7 @@ _TAINT = struct(
     },
     go="v1.Taint",
 )
+_QUANTITY = rule("must be a quantity", lambda it: is_quantity(str(it)), 'write a quantity, such as 500m, "16" or 64Gi')
 _MODELS = listing(
     struct(
         {
@@ -50,8 +54,8 @@ _MODELS = listing(
                 struct(
                     {
                         "name": text(required=True, example="cpu"),
-                        "min": int_or_text(required=True, example="0"),
-                        "max": int_or_text(required=True, example="1"),
+                        "min": int_or_text(required=True, example="0", rules=(_QUANTITY,)),
+                        "max": int_or_text(required=True, example="1", rules=(_QUANTITY,)),
                     },
                     go="v1alpha1.ResourceModelRange",
                 ),
@@ -80,6 +84,33 @@ _SPEC = struct(
     },
     required=True,
     go="v1alpha1.ClusterSpec",
+)
+_AMOUNTS = mapping(anything(rules=(_QUANTITY,)))
+_STATUS = struct(
+    {
+        "kubernetesVersion": text(),
+        "apiEnablements": listing(
+            struct(
+                {
+                    "groupVersion": text(required=True),
+                    "resources": listing(struct({"name": text(), "kind": text(required=True)})),
+                }
+            )
+        ),
+        "conditions": CONDITIONS,
+        "nodeSummary": struct({"totalNum": integer(), "readyNum": integer()}),
+        "resourceSummary": struct(
+            {
+                "allocatable": _AMOUNTS,
+                "allocating": _AMOUNTS,
+                "allocated": _AMOUNTS,
+                "allocatableModelings": listing(
+                    struct({"grade": integer(required=True), "count": integer(required=True)})
+                ),
+            }
+        ),
+        "remedyActions": listing(text()),
+    }
 )
 
 
@@ -145,5 +176,6 @@ KINDS = (
         whole({"spec": _SPEC, "status": anything()}, go="v1alpha1.Cluster"),
         mutate=_set_defaults,
         validate=validate_cluster,
+        status=_STATUS,
     ),
 )

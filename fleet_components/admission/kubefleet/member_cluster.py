@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from fleet_components.admission.kubefleet.webhook.taints import validate_member_cluster
 from fleet_components.admission.registry import versions, whole
-from fleet_components.admission.schema import anything, integer, listing, rule, struct, text
+from fleet_components.admission.schema import (
+    CONDITIONS,
+    anything,
+    integer,
+    listing,
+    mapping,
+    rule,
+    struct,
+    text,
+)
 
 _IDENTITY = struct(
     {
@@ -40,6 +49,21 @@ _SPEC = struct(
 
 _DELETE_OPTIONS = struct({"validationMode": text(enum=("Skip", "Strict"), default="Strict")})
 
+_AMOUNTS = mapping(anything())
+_STATUS = struct(
+    {
+        "agentStatus": listing(
+            struct({"type": text(required=True), "conditions": CONDITIONS, "lastReceivedHeartbeat": text()}),
+        ),
+        "conditions": CONDITIONS,
+        "namespaces": mapping(text()),
+        "properties": mapping(struct({"value": anything(), "observationTime": text()})),
+        "resourceUsage": struct(
+            {"capacity": _AMOUNTS, "allocatable": _AMOUNTS, "available": _AMOUNTS, "observationTime": text()}
+        ),
+    }
+)
+
 SHORT_NAME = rule(
     "metadata.name max length is 63",
     lambda it: len(it["metadata"].get("name", "")) < 64,
@@ -56,4 +80,5 @@ KINDS = versions(
         ),
     },
     validate=validate_member_cluster,
+    status=_STATUS,
 )

@@ -7,6 +7,7 @@ from typing import Any
 from fleet_components.admission.kubefleet.member_cluster import SHORT_NAME
 from fleet_components.admission.registry import Kind, versions, whole
 from fleet_components.admission.schema import (
+    CONDITIONS,
     LABEL_SELECTOR,
     Rule,
     Schema,
@@ -156,11 +157,13 @@ _RUN_NOW = whole({"spec": _RUN, "status": anything()}, rules=(SHORT_NAME,))
 _APPROVAL_NOW = whole({"spec": _APPROVAL, "status": anything()})
 
 
-def _kinds(name: str, now: Schema, first: Schema, held: tuple[FieldPath, ...] = ()) -> tuple[Kind, ...]:
+def _kinds(
+    name: str, now: Schema, first: Schema, held: tuple[FieldPath, ...] = (), status: Schema | None = None
+) -> tuple[Kind, ...]:
     """The cluster-scoped kind, which also has the first version, and its namespaced twin."""
     return (
-        *versions(_GROUP, f"Cluster{name}", {"v1": now, "v1alpha1": first, "v1beta1": now}, held=held),
-        *versions(_GROUP, name, {"v1": now, "v1beta1": now}, namespaced=True, held=held),
+        *versions(_GROUP, f"Cluster{name}", {"v1": now, "v1alpha1": first, "v1beta1": now}, held=held, status=status),
+        *versions(_GROUP, name, {"v1": now, "v1beta1": now}, namespaced=True, held=held, status=status),
     )
 
 
@@ -169,5 +172,5 @@ _FIRST_RUN_NOW = whole({"spec": _FIRST_RUN, "status": anything()}, rules=(_FIRST
 KINDS = (
     *_kinds("StagedUpdateStrategy", _STRATEGY_NOW, whole({"spec": _strategy(_FIRST_STAGE)})),
     *_kinds("StagedUpdateRun", _RUN_NOW, _FIRST_RUN_NOW, tuple(("spec", field) for field in _RUN.fields)),
-    *_kinds("ApprovalRequest", _APPROVAL_NOW, _APPROVAL_NOW, (("spec",),)),
+    *_kinds("ApprovalRequest", _APPROVAL_NOW, _APPROVAL_NOW, (("spec",),), struct({"conditions": CONDITIONS})),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from fleet_components.model.cluster import Cluster, ResourceSummary
-from fleet_components.model.quantity import parse_quantity
+from fleet_components.model.quantity import is_quantity, parse_quantity
 from fleet_components.model.typed import TRUSTED
 
 REGION_LABELS = ("topology.kubernetes.io/region", "fleet.azure.com/location")
@@ -35,7 +35,8 @@ def _summary(cluster: Cluster) -> ResourceSummary | None:
         return None
     pods = {} if _PODS in allocatable else {_PODS: str(_PODS_PER_NODE * _nodes(cluster))}
     used = {name: _difference(amount, available[name]) for name, amount in allocatable.items() if name in available}
-    return ResourceSummary({**allocatable, **pods}, used)
+    measured = {name: amount if is_quantity(amount) else "0" for name, amount in allocatable.items()}
+    return ResourceSummary({**measured, **pods}, used)
 
 
 def _nodes(cluster: Cluster) -> int:
@@ -44,8 +45,6 @@ def _nodes(cluster: Cluster) -> int:
 
 
 def _difference(whole: str, part: str) -> str:
-    try:
-        nano = parse_quantity(whole).nano - parse_quantity(part).nano
-    except ValueError:
-        return "0"  # the schedulers say what is wrong with it
-    return f"{nano}n"
+    if not (is_quantity(whole) and is_quantity(part)):
+        return "0"
+    return f"{parse_quantity(whole).nano - parse_quantity(part).nano}n"

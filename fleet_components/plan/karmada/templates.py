@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cached_property
+from typing import Any
 
 import attrs
 
 from fleet_components.content.karmada.dependencies import Dependency, dependencies_of
+from fleet_components.content.karmada.workload import shape_of
 from fleet_components.model.application_health import by_object
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.karmada import (
@@ -23,6 +25,7 @@ from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import Problem
 from fleet_components.model.reader import API_VERSION
+from fleet_components.model.text import count
 from fleet_components.plan.karmada.needs import Needs
 from fleet_components.plan.karmada.subject import Policies, TemplateSubject
 from fleet_components.plan.karmada.uid import template_uid
@@ -37,7 +40,13 @@ from fleet_components.scheduler.karmada.matching import MatchSettings, best_poli
 REBALANCER = "WorkloadRebalancer"
 PROTECTED_LABEL = "resourcetemplate.karmada.io/deletion-protected"
 """Karmada's label of an object that must not be deleted: ``Always``."""
-_SCHEDULER = "default-scheduler"
+_PRIORITY_CLASS = ("scheduling.k8s.io", "PriorityClass")
+_PRIORITIES = ("system-cluster-critical", "system-node-critical")
+"""The classes that every API server has."""
+_SKIPPED = (
+    "has no effect: Karmada propagates nothing of the namespaces kube-*, karmada-system, karmada-cluster, karmada-es-*"
+)
+_NOT_SKIPPED = "place objects of other namespaces"
 
 
 @attrs.frozen
@@ -70,6 +79,7 @@ class Templates:
         unclaimed: the objects that nobody has, neither a policy nor a placement.
         waiting: the same with a digest each, where policies have a part: one that comes later may leave an object
             until it changes.
+        warnings: what policies ask for in vain.
         problems: what cannot be carried out.
         refused: objects that both systems claim.
     """
@@ -78,6 +88,7 @@ class Templates:
     policies: Policies
     unclaimed: tuple[Manifest, ...]
     waiting: Mapping[str, str]
+    warnings: tuple[Problem, ...] = ()
     problems: tuple[Problem, ...] = ()
     refused: tuple[Problem, ...] = ()
 
@@ -130,7 +141,8 @@ def templates_of(source: Source, placed: Iterable[Workload], known: Collection[s
         Policies(reader.propagation, reader.overrides, source.settings),
         reader.unclaimed,
         reader.waiting(),
-        tuple(reader.not_carried_out()),
+        (*reader.in_vain(), *reader.undivided()),
+        tuple(reader.without_priority()),
         tuple(reader.claimed_twice()),
     )
 
@@ -256,12 +268,54 @@ class _Reader:
             found[key] = found.get(key, frozenset()) | {rebalancer.name}
         return found
 
-    def not_carried_out(self) -> Iterator[Problem]:
-        """What policies ask for in vain."""
+    def without_priority(self) -> Iterator[Problem]:
+        """Policies whose PriorityClass is missing: Karmada's detector makes no binding then, however often it tries."""
+        known = {*_PRIORITIES, *(m.name for m in self.source.catalogue.find(*_PRIORITY_CLASS))}
         for policy in self.propagation:
-            if policy.spec.scheduler_name != _SCHEDULER:
-                what = f'there is no scheduler "{policy.spec.scheduler_name}"'
-                yield policy.manifest.problem(what, ("spec", "schedulerName"), f"take it out, or write {_SCHEDULER}")
+            name = policy.data.get("schedulePriority", {}).get("priorityClassName")
+            if name is not None and name not in known:
+                what = f'there is no PriorityClass "{name}", and without it Karmada places nothing'
+                path = ("spec", "schedulePriority", "priorityClassName")
+                yield policy.manifest.problem(what, path, "add it to the manifests, or take schedulePriority out")
+
+    def in_vain(self) -> Iterator[Problem]:
+        """Policies and selectors of namespaces of which nothing is propagated."""
+        skips = MatchSettings(self.source.settings.preemption).skips
+        policies: tuple[PropagationPolicy | OverridePolicy, ...] = (*self.propagation, *self.overrides)
+        for policy in policies:
+            if skips(policy.key.namespace):
+                yield policy.manifest.problem(_SKIPPED, ("metadata", "namespace"), _NOT_SKIPPED)
+                continue
+            for index, selector in enumerate(policy.spec.resource_selectors):
+                if skips(selector.namespace):
+                    path = ("spec", "resourceSelectors", index, "namespace")
+                    yield policy.manifest.problem(_SKIPPED, path, _NOT_SKIPPED)
+
+    def undivided(self) -> Iterator[Problem]:
+        """Objects of kinds whose replicas nobody can tell, which a policy is to divide; one warning for a kind."""
+        found: dict[tuple[int, str, str], tuple[PropagationPolicy, list[Manifest]]] = {}
+        for key in self.own:
+            manifest = self.objects[key]
+            policy = best_policy(manifest, self.matching.get(key, ()))
+            if policy and policy.spec.placement.divided and self._may_have_replicas(manifest):
+                kind = (id(policy), manifest.api_version, manifest.kind)
+                found.setdefault(kind, (policy, []))[1].append(manifest)
+        for policy, manifests in found.values():
+            first = manifests[0]
+            place = f" ({first.origin.place})" if first.origin else ""
+            others = f", as {count(len(manifests) - 1, 'other')} of the kind" if len(manifests) > 1 else ""
+            what = f"{first.key}{place} goes whole to every member that is selected{others}: nobody knows its replicas"
+            hint = (
+                "if it has replicas, say where in spec.workloads of a KarmadaSettings: "
+                f"{{apiVersion: {first.api_version}, kind: {first.kind}, replicas: spec.replicas}}; "
+                "else give it a policy that divides nothing"
+            )
+            yield policy.manifest.problem(what, ("spec", "placement", "replicaScheduling"), hint)
+
+    def _may_have_replicas(self, manifest: Manifest) -> bool:
+        """Whether it may have replicas that nobody knows: of a custom kind, with a number in its spec."""
+        known = (manifest.group, manifest.kind) in BUILT_IN or shape_of(manifest, self.source.settings.shapes)
+        return not known and _has_number(manifest.data.get("spec"))
 
     def claimed_twice(self) -> Iterator[Problem]:
         """Objects that both systems claim."""
@@ -290,6 +344,15 @@ class _Reader:
         for key, manifest in self.objects.items():
             found.setdefault(manifest.kind, []).append((key, manifest))
         return found
+
+
+def _has_number(value: Any) -> bool:
+    match value:
+        case Mapping():
+            return any(map(_has_number, value.values()))
+        case list():
+            return any(map(_has_number, value))
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 _TWICE = "leave it to one of the two: take it out of the one's selectors"

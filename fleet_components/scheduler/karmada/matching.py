@@ -59,10 +59,12 @@ class MatchSettings:
 
     def propagates(self, manifest: Manifest) -> bool:
         """Whether the object is looked at at all: not in a reserved or skipped namespace, not taken by others."""
+        return not self.skips(manifest.namespace) and not manifest.labels.get(CLAIMED_BY_LABEL)
+
+    def skips(self, namespace: str) -> bool:
+        """Whether nothing in the namespace is looked at."""
         skipped = (*_RESERVED_NAMESPACES, *self.skipped_namespaces)
-        if any(re.fullmatch(pattern, manifest.namespace) for pattern in skipped):
-            return False
-        return not manifest.labels.get(CLAIMED_BY_LABEL)
+        return any(re.fullmatch(pattern, namespace) for pattern in skipped)
 
 
 @attrs.frozen

@@ -1,0 +1,33 @@
+"""``fleet fields``: which fields are not carried out, and why."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from fleet_components.cli import options
+from fleet_components.cli.documents.fields import fields_document
+from fleet_components.cli.documents.wire import to_json
+from fleet_components.cli.showing.console import shown
+from fleet_components.cli.showing.fields import fields_markdown, print_fields
+
+
+@click.command
+@click.argument("kind", required=False)
+@options.output("table", "markdown", "json")
+def fields(kind: str | None, output: str) -> None:
+    """Show which fields of policies and members are not carried out, and why; of KIND alone where one is given.
+
+    What is refused stops a plan, with file and line; what has no effect is a warning; what is not needed passes in
+    silence. All other fields are carried out.
+    """
+    document = fields_document(kind)
+    match output:
+        case "json":
+            text = to_json(document)
+        case "markdown":
+            text = fields_markdown(document)
+        case _:
+            text = shown(lambda console: print_fields(console, document))
+    sys.stdout.write(text)

@@ -1,0 +1,106 @@
+"""The fields that are not carried out, for people: as a table, and as the Markdown of the documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from fleet_components.cli.documents.form import Document
+from fleet_components.cli.showing.rows import Row, print_indented, print_rows
+
+_STYLES = {"refused": "red", "no effect": "yellow", "not needed": "dim"}
+_REST = "All other fields are carried out, or refused as the API servers refuse them."
+_PAGE = """\
+# Fields that are not carried out
+
+Written by `make docs` from the table that every plan goes by; `fleet fields KIND` shows the part of one kind.
+
+Of the kinds of KubeFleet and Karmada that steer a fleet every field is carried out, but for those below. What asks for
+other members, another content or another deletion than a plan makes is **refused**, with file, line and what to do
+instead. What bears on none of these has **no effect**, and is a warning. What is **not needed** passes in silence: it
+asks for what happens anyway, or for what an API server or a hub keeps for itself. A value that equals the default of
+the API asks for nothing.
+
+"All kinds" are those that are carried out. Kinds that are not here and would steer a fleet are refused as a whole; what
+hubs make themselves, as snapshots, bindings and works, is passed over and counted.
+"""
+
+
+def print_fields(console: Console, document: Document) -> None:
+    """Print the table, the kinds that are alike together."""
+    header = Row(("field", ""), "why", "bold")
+    for kinds, rows in _grouped(document):
+        print_indented(console, Text(kinds, "bold cyan"), 0)
+        shown = [Row((_place(row), row["effect"]), _why(row), _STYLES[row["effect"]]) for row in rows]
+        print_rows(console, header, shown)
+        console.print()
+    print_indented(console, Text(_last(document)), 0)
+
+
+def fields_markdown(document: Document) -> str:
+    """The page of the documentation, or the part of it that is about one kind."""
+    parts = [] if document["kind"] else [_PAGE]
+    for kinds, rows in _grouped(document):
+        lines = [f"| `{_place(row)}` | {row['effect']} | {_escaped(_why(row))} |" for row in rows]
+        parts.append("\n".join([f"## {kinds}", "", "| field | | why |", "| --- | --- | --- |", *lines, ""]))
+    return "\n".join([*parts, f"{_last(document)}\n"])
+
+
+def _grouped(document: Document) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """The rows of the same kinds, in their order."""
+    rows = sorted(document["fields"], key=lambda row: _order(document, row))
+    for _, group in groupby(rows, key=lambda row: row["kinds"]):
+        alike = list(group)
+        yield _named(document, alike[0]["kinds"]), alike
+
+
+def _named(document: Document, kinds: Sequence[str]) -> str:
+    """The kinds, or those that are missing where these are fewer."""
+    left = [kind for kind in document["carriedOut"] if kind not in kinds]
+    if len(left) >= len(kinds):
+        return ", ".join(kinds)
+    return f"All kinds but {', '.join(left)}" if left else "All kinds"
+
+
+def _order(document: Document, row: dict[str, Any]) -> tuple[int, list[int]]:
+    """Few kinds before many, and these in the order of the systems."""
+    return len(row["kinds"]) > 2, [document["kinds"].index(kind) for kind in row["kinds"]]
+
+
+def _place(row: dict[str, Any]) -> str:
+    """The field with what the row is about: ``spec.strategy.applyStrategy.type: ReportDiff``."""
+    place = row["field"] or "all of it"
+    if row["values"]:
+        place += f": {_worded(row['values'])}"
+    for name, pattern in (row["beside"] or {}).items():
+        place += f" beside {name}" + ("" if pattern == "?*" else f": {_worded([pattern])}")
+    return f"{place}: others" if row["others"] else place
+
+
+def _worded(patterns: Sequence[str]) -> str:
+    return ", ".join(f"not {text[1:]}" if text.startswith("!") else text for text in patterns)
+
+
+def _why(row: dict[str, Any]) -> str:
+    why = str(row["reason"])
+    if row["unless"]:
+        why += f"; carried out with {row['unless']}: true in a KarmadaSettings"
+    elif row["instead"]:
+        why += f" ({row['instead']})"
+    return why
+
+
+def _last(document: Document) -> str:
+    if document["kind"] and any(not row["field"] for row in document["fields"]):
+        return f"{document['kind']} is refused as a whole."
+    if document["kind"] and not document["fields"]:
+        return f"All fields of {document['kind']} are carried out, or refused as the API servers refuse them."
+    return _REST
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;")

@@ -1,0 +1,165 @@
+"""Every field that users may write and that is not carried out: one table, and what an object has of it.
+
+The kinds are those that are admitted; the status of members is read, and so it belongs to their fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from fleet_components.admission import KINDS
+from fleet_components.admission.schema import Schema
+from fleet_components.model.karmada_settings import KarmadaSettings
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import Problem
+from fleet_components.model.text import few
+from fleet_components.plan.effect import Effect, Found, Unheeded
+from fleet_components.plan.karmada import effects as karmada
+from fleet_components.plan.kubefleet import effects as kubefleet
+
+_PROTECTED = "fleet-components/protected"
+_MEMBERS = (*kubefleet.MEMBER, *karmada.MEMBER)
+_KARMADA = (*karmada.PROPAGATIONS, *karmada.OVERRIDES, *karmada.REBALANCER)
+_STEERING = (*kubefleet.PLACEMENTS, *kubefleet.RUNS, *kubefleet.STRATEGIES, *_KARMADA)
+ALL = (*_STEERING, *kubefleet.ENVELOPES, *_MEMBERS)
+"""The kinds that are carried out: they are not refused as a whole, nor made by a hub."""
+_NAMESPACED = {kind.name for kind in KINDS.values() if kind.namespaced}
+
+_METADATA: tuple[Unheeded, ...] = (
+    Unheeded(
+        kinds=(*_KARMADA, *karmada.MEMBER),
+        field="metadata.labels{}",
+        only=("resourcetemplate.karmada.io/deletion-protected",),
+        effect=Effect.NONE,
+        reason="it protects objects that policies take; a policy that goes leaves what it has placed",
+        hint="write it on the objects",
+    ),
+    Unheeded(
+        kinds=_STEERING,
+        field="metadata.labels{}",
+        effect=Effect.NOT_NEEDED,
+        reason="nothing selects by it",
+    ),
+    Unheeded(
+        kinds=tuple(kind for kind in ALL if kind not in kubefleet.PLACEMENTS),
+        field="metadata.annotations{}",
+        only=(_PROTECTED,),
+        effect=Effect.NONE,
+        reason="it protects placements, and objects that policies of Karmada take",
+        hint="write it there",
+    ),
+    Unheeded(
+        kinds=kubefleet.PLACEMENTS,
+        field="metadata.annotations{}",
+        only=(f"!{_PROTECTED}",),
+        effect=Effect.NOT_NEEDED,
+        reason="nothing goes by it",
+    ),
+    Unheeded(
+        kinds=tuple(kind for kind in ALL if kind not in kubefleet.PLACEMENTS),
+        field="metadata.annotations{}",
+        effect=Effect.NOT_NEEDED,
+        reason="nothing goes by it",
+    ),
+    Unheeded(
+        kinds=tuple(kind for kind in ALL if kind not in _NAMESPACED),
+        field="metadata.namespace",
+        effect=Effect.NOT_NEEDED,
+        reason="a cluster-scoped object has none; an API server drops it",
+    ),
+    Unheeded(
+        kinds=ALL,
+        field="metadata.generateName",
+        effect=Effect.NOT_NEEDED,
+        reason="an object has to have a name, which counts",
+    ),
+    Unheeded(
+        kinds=ALL,
+        field="metadata.finalizers[]",
+        only=("*kubernetes-fleet.io/*", "*karmada.io/*"),
+        effect=Effect.NOT_NEEDED,
+        reason="a hub writes it for itself",
+    ),
+    Unheeded(
+        kinds=ALL,
+        field="metadata.finalizers[]",
+        effect=Effect.NONE,
+        reason="an object that is taken out of the source is gone at once",
+        hint=f'the annotation {_PROTECTED}: "true" protects a placement or an object that is placed',
+    ),
+    Unheeded(
+        kinds=ALL,
+        field="metadata.ownerReferences",
+        effect=Effect.NONE,
+        reason="no object goes with its owner",
+        hint="take it out of the source when it is to go",
+    ),
+    Unheeded(
+        kinds=_STEERING,
+        field="metadata.deletionTimestamp",
+        effect=Effect.REFUSED,
+        reason="what is being deleted would be carried out as if it were not",
+        hint="take the object out, or the timestamp",
+    ),
+    *(
+        Unheeded(
+            kinds=ALL, field=f"metadata.{field}", effect=Effect.NOT_NEEDED, reason="an API server writes it for itself"
+        )
+        for field in (
+            "creationTimestamp",
+            "deletionGracePeriodSeconds",
+            "generation",
+            "managedFields",
+            "resourceVersion",
+            "selfLink",
+            "uid",
+        )
+    ),
+)
+
+EFFECTS: tuple[Unheeded, ...] = (*kubefleet.EFFECTS, *karmada.EFFECTS, *_METADATA)
+"""The table. Every field of :data:`KINDS` that it does not have is carried out."""
+
+
+def unheeded(manifests: Iterable[Manifest], settings: KarmadaSettings) -> tuple[list[Problem], list[Problem]]:
+    """What objects ask for in vain: what is refused, all of it, and the warnings, one for objects that are alike.
+
+    Args:
+        manifests: the objects, as they are written.
+        settings: how the Karmada control plane would be set up.
+    """
+    refused: list[Problem] = []
+    alike: dict[tuple[Unheeded, str], list[Found]] = {}
+    for manifest in manifests:
+        for found in _found(manifest, settings):
+            if found.entry.effect is Effect.REFUSED:
+                refused.append(found.problem())
+            elif found.entry.effect is Effect.NONE:
+                alike.setdefault((found.entry, manifest.kind), []).append(found)
+    return refused, [_one_of(found) for found in alike.values()]
+
+
+@cache
+def entries_of(api_version: str, kind: str) -> tuple[tuple[Unheeded, Schema], ...]:
+    """What the table has of a kind, each entry with the schema of its field; fields of other versions are left out."""
+    known = KINDS.get((api_version, kind))
+    schemas = dict(known.structure.walk()) if known else {}
+    return tuple((entry, schemas[entry.steps]) for entry in EFFECTS if kind in entry.kinds and entry.steps in schemas)
+
+
+def _found(manifest: Manifest, settings: KarmadaSettings) -> Iterator[Found]:
+    """What an object has of the table; of several entries for one place the first."""
+    taken = set()
+    for entry, schema in entries_of(manifest.api_version, manifest.kind):
+        for found in entry.found(schema, manifest, settings) if entry.field else ():  # a whole kind is refused as one
+            if found.path not in taken:
+                taken.add(found.path)
+                yield found
+
+
+def _one_of(found: list[Found]) -> Problem:
+    """One warning for objects of which the same is to be said, at the first place."""
+    first = found[0]
+    others = {str(one.manifest.key): one.manifest for one in found if one.manifest.key != first.manifest.key}
+    return first.problem(few([f"{m.namespace}/{m.name}".lstrip("/") for m in others.values()]))

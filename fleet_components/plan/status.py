@@ -1,0 +1,32 @@
+"""The status of a member as it is written. An API server takes any from those who may write it; here it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleet_components.admission import KINDS
+from fleet_components.admission.schema import Schema, struct
+from fleet_components.admission.structure import check, filled, unknown_fields
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import Problem
+
+
+def misread(member: Manifest) -> list[Problem]:
+    """What in a status cannot be read: a value of a wrong type, or one that is missing."""
+    schema = _schema(member)
+    return [member.problem(it.what, it.path, it.hint) for it in check(schema, filled(schema, _written(member)))]
+
+
+def unread(member: Manifest) -> Iterator[Problem]:
+    """Fields of a status that nobody knows: most likely misspelt ones."""
+    for finding in unknown_fields(_schema(member), _written(member)):
+        yield member.problem(f"{finding.what}: it has no effect", finding.path, finding.hint)
+
+
+def _written(member: Manifest) -> dict[str, object]:
+    return {"status": member.data["status"]} if "status" in member.data else {}
+
+
+def _schema(member: Manifest) -> Schema:
+    kind = KINDS[member.api_version, member.kind]
+    return struct({"status": kind.status} if kind.status else {})

@@ -1,0 +1,74 @@
+"""What a plan does, without any echo of what was asked for: two plans that differ in it do different things."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import attrs
+
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import FleetError
+from fleet_components.plan.delivered import delivered
+from fleet_components.plan.fleet import plan_fleet
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.options import Options, Settings
+from fleet_components.plan.past import Past
+from fleet_components.plan.source import source_of
+from fleet_components.plan.subject import Decided
+
+Object = Mapping[str, Any]
+
+
+@attrs.frozen(kw_only=True)
+class Step:
+    """One update: what is written, and what the plan is told besides."""
+
+    objects: Sequence[Object]
+    as_of: datetime | None = None
+    approvals: tuple[str, ...] = ()
+
+    @property
+    def options(self) -> Options:
+        """What the plan is told."""
+        return Options(as_of=self.as_of, settings=Settings(approvals=self.approvals))
+
+
+def seen(steps: Sequence[Step]) -> Any:
+    """What the last of some updates does, all before it carried out; or why there is no plan."""
+    past, plan = Past(), None
+    for step in steps:
+        try:
+            plan = plan_fleet(source_of(map(Manifest, step.objects)), past, step.options)
+        except FleetError as error:
+            return [f"{problem.subject}: {problem.what}" for problem in error.problems]
+        past = Past.of(delivered(plan, redacted=False), "fleet")
+    assert plan is not None
+    return _seen(plan)
+
+
+def _seen(plan: FleetPlan) -> dict[str, Any]:
+    return {
+        "members": dict(plan.members),
+        "waiting": sorted(plan.waiting),
+        "refused": [(one.subject, one.what) for one in plan.refused],
+        "departures": plan.departures,
+        "replacements": plan.replacements,
+        "subjects": {one.name: _done(plan, one) for one in plan.subjects},
+    }
+
+
+def _done(plan: FleetPlan, one: Decided) -> dict[str, Any]:
+    outcome, status = one.outcome, one.outcome.decision.status if one.outcome.decision else None
+    return {
+        "entries": dict(one.entries),
+        "waves": outcome.rollout.waves,
+        "sent": {member: (plan.keeps(one, member), sent) for member, sent in one.deliveries.items()},
+        "warned": [warning.what for warning in one.subject.warnings],
+        "protected": one.subject.protected,
+        "condition": status and status.condition,
+        "decisions": getattr(status, "decisions", None),
+        "observed": getattr(one.record.memory, "schedule", None) and one.record.memory.schedule.observed_group,
+        "told": [getattr(outcome, name, None) for name in ("due", "left")],
+    }

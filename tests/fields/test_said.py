@@ -1,0 +1,121 @@
+"""What is not carried out is said, as the table has it: refused, warned of, or passed in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from fleet_components.admission.hint import example
+from fleet_components.model.karmada_settings import KarmadaSettings
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.plan.effect import Effect, Unheeded
+from fleet_components.plan.effects import unheeded
+from tests.fields.changes import others
+from tests.fields.schemas import FIELDS, Field
+from tests.fields.seen import Object
+
+SAID = [field for field in FIELDS if field.entries and field.entries[0].field]
+CASES = [(field, entry) for field in SAID for entry in field.entries]
+
+
+def _minimal(field: Field) -> dict[str, Any]:
+    """The least object of the field's kind that an API server takes."""
+    metadata = {"name": "one", **({"namespace": "shop"} if field.kind.namespaced else {})}
+    given = {**example(field.kind.schema), "apiVersion": field.kind.api_version, "kind": field.kind.name}
+    return {**given, "metadata": metadata}
+
+
+def _asking(field: Field, entry: Unheeded) -> Iterator[Object]:
+    """Objects that ask for the field in a way that the entry is about."""
+    words = [word.replace("!", "no").replace("*", "x").replace("?", "y") for word in entry.only] or ["word"]
+    for other in others(_minimal(field), field, words, make=True):
+        yield _beside(other, entry) if entry.beside else other
+
+
+def _beside(one: Object, entry: Unheeded) -> Object:
+    """The object with the neighbour that the entry asks for, wherever the field is."""
+    assert entry.beside
+    name, pattern = entry.beside
+    value = (
+        "ConfigMap"
+        if pattern.startswith("!")
+        else "AvailableReplicas"
+        if name == "dynamicWeight"
+        else pattern.replace("?*", "web")
+    )
+    last = entry.steps[-1]
+
+    def changed(value_now: Any) -> Any:
+        if isinstance(value_now, Mapping):
+            inner = {key: changed(item) for key, item in value_now.items()}
+            return {**inner, name: value} if last in inner else inner
+        return [changed(item) for item in value_now] if isinstance(value_now, list) else value_now
+
+    result: Object = changed(one)
+    return result
+
+
+def _said(one: Object, settings: KarmadaSettings = KarmadaSettings()) -> tuple[list[Problem], list[Problem]]:
+    return unheeded([Manifest(one)], settings)
+
+
+def _matches(path: FieldPath, entry: Unheeded) -> bool:
+    """Whether a place is one of the entry's."""
+    steps = entry.steps
+    return len(path) == len(steps) and all(
+        step in ("[]", "{}") or step == given for step, given in zip(steps, path, strict=True)
+    )
+
+
+def _of(problems: list[Problem], entry: Unheeded) -> list[Problem]:
+    return [it for it in problems if _matches(it.path, entry) and entry.reason in it.what]
+
+
+@pytest.mark.parametrize(("field", "entry"), CASES, ids=[f"{field}-{entry.effect}" for field, entry in CASES])
+def test_what_asks_for_it_is_said(field: Field, entry: Unheeded) -> None:
+    said = [_said(one) for one in _asking(field, entry)]
+    refused = [problem for found, _ in said for problem in _of(found, entry)]
+    warned = [problem for _, found in said for problem in _of(found, entry)]
+    assert said
+    assert bool(refused) == (entry.effect is Effect.REFUSED)
+    assert bool(warned) == (entry.effect is Effect.NONE)
+    assert all(problem.hint == entry.hint.replace("{name}", "one") for problem in (*refused, *warned))
+
+
+@pytest.mark.parametrize("field", SAID, ids=str)
+def test_what_asks_for_nothing_is_passed_in_silence(field: Field) -> None:
+    """A value that is empty, or the default of the API."""
+    nothing = [None, "", False, [], {}, field.schema.default]
+    for one in others(_minimal(field), field, make=True):
+        for value in nothing:
+            silent = _with_value(one, field.steps, value)
+            refused, warned = _said(silent)
+            assert [it for it in (*refused, *warned) if it.path[-1:] == field.steps[-1:]] == []
+        break
+
+
+def _with_value(value: Any, steps: tuple[str, ...], new: Any) -> Any:
+    if not steps:
+        return new
+    step, *rest = steps
+    if step == "[]":
+        return [_with_value(item, tuple(rest), new) for item in value]
+    if step == "{}":
+        return {key: _with_value(item, tuple(rest), new) for key, item in value.items()}
+    return {**value, step: _with_value(value.get(step, {}), tuple(rest), new)}
+
+
+SETTLED: list[Unheeded] = sorted({entry for _, entry in CASES if entry.unless}, key=lambda it: it.field)
+
+
+@pytest.mark.parametrize("entry", SETTLED, ids=lambda it: it.field)
+def test_what_a_setting_has_carried_out_is_not_warned_of(entry: Unheeded) -> None:
+    field = next(field for field in SAID if entry in field.entries)
+    switched: dict[str, Any] = {entry.unless: True}
+    settings = KarmadaSettings(**switched)
+    given = list(_asking(field, entry))
+    assert any(_of(_said(one)[1], entry) for one in given)
+    assert not any(_of(_said(one, settings)[1], entry) for one in given)
