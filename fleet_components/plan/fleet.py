@@ -52,14 +52,14 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     past = past.renamed(options.renamed).reaching(reached)
     inventory = Inventory((one for one in source.clusters if one.name in reached), options.as_of)
     workloads, matching = source.workloads()
-    matching += not_passed_over(source, options.pass_over)
     placements = _decided(placement_subjects(source, workloads, inventory, past, options), past, source, planning)
     templates = templates_of(source, workloads, past.templates())
     planning += templates.problems
     planning += refused_changes(source.policies, past.held)
     subjects = (*placements, *_templates(source, templates, inventory, past, options, planning))
     planning += _unreachable(subjects, members, options)
-    if problems := layered(source.problems, (*told, *matching), planning):
+    refused = (*source.problems, *not_passed_over(source, options.pass_over))
+    if problems := layered(refused, (*told, *matching), planning):
         raise FleetError(problems)
     coverage = Coverage(subjects, _unseen(subjects, past))
     leaving = tuple(departures(past, coverage, members, options.lost))

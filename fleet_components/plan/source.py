@@ -31,7 +31,7 @@ from fleet_components.model.reader import API_VERSION, DECLARATIONS
 from fleet_components.model.text import count, nearest
 from fleet_components.plan.effects import unheeded
 from fleet_components.plan.karmada.member import serving_both
-from fleet_components.plan.kubefleet.runs import STRATEGY_OF, idle_runs, run_of
+from fleet_components.plan.kubefleet.runs import STRATEGY_OF, run_of
 from fleet_components.plan.record import Objects
 from fleet_components.plan.status import misread, unread
 from fleet_components.rollout.read import read_update_run
@@ -250,7 +250,7 @@ def gathered(given: Given) -> Source:
     refused, warnings = unheeded((*parts.members, *carried_out, *envelopes), settings)
     problems += refused
     warnings += [problem for member in declarations for problem in unread(member)]
-    warnings += (*idle_runs(policies), *_of_a_hub(parts.policies))
+    warnings += _of_a_hub(parts.policies)
     placements = tuple(Placement.from_manifest(policy) for policy in policies if policy.kind in _PLACEMENTS)
     everyone = (*filter(None, clusters), *declared)
     first = {cluster.name: cluster for cluster in reversed(everyone)}

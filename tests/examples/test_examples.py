@@ -10,7 +10,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from fleet_components import FleetError, Options, Past, plan_fleet, read_source
+from fleet_components import FleetError, read_source
 from fleet_components.cli.command import fleet
 from tests.examples.outcome import run
 from tests.examples.readme import changed
@@ -22,8 +22,6 @@ FOLDERS = sorted(
     if path.is_dir() and not (path / "Pulumi.yaml").exists() and "karmada-" not in path.name
 )
 DIRECTORIES = [*FOLDERS, *sorted(EXAMPLES.glob("karmada-*"))]
-WARNED = {"crp-with-status-reporting": ["spec.statusReportingScope"]}
-"""The fields of which an example is there to warn."""
 PRINTED = sorted(EXAMPLES.glob("*/*.yaml.txt"))
 EXPECTED: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "outcomes.yaml").read_text())
 every_example = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
@@ -70,13 +68,6 @@ def test_the_command_runs(folder: Path) -> None:
     result = CliRunner().invoke(fleet, ["plan", str(folder)])
     assert result.exit_code == 0, result.output
     assert all(name in result.output for name in EXPECTED[folder.name]["first"])
-
-
-@pytest.mark.parametrize("folder", DIRECTORIES, ids=lambda folder: folder.name)
-def test_an_example_warns_of_its_subject_alone(folder: Path) -> None:
-    plan = plan_fleet(read_source(folder), Past(), Options())
-    warned = [*plan.warnings, *(warning for one in plan.subjects for warning in one.subject.warnings)]
-    assert [".".join(map(str, warning.path)) for warning in warned] == WARNED.get(folder.name, [])
 
 
 @pytest.mark.parametrize("form", PRINTED, ids=lambda form: f"{form.parent.name}-{form.name}")

@@ -21,6 +21,9 @@ FLEETS = {
     ],
 }
 ABOUT = {
+    "crp-with-status-reporting": [
+        '"NamespaceAccessible" has no effect: no status is written anywhere: plans and outputs have it'
+    ],
     "crp-namespace-only": ["2 objects are selected by no policy: Service my-app/web, Deployment my-app/web"],
     "prometheus-and-rbac": ["1 object is selected by no policy: ClusterRole fleet-operator"],
     "rp-fixed": ["1 object is selected by no policy: ConfigMap my-app/back-office"],

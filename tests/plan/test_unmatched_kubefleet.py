@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.plan.unmatched import Case, Document, changed, deployment, object_of, planned, said, told, without
+from tests.plan.unmatched import Case, Document, changed, deployment, object_of, planned, problems, said, told, without
 
 PLACEMENT = "placement.kubernetes-fleet.io/v1beta1"
 NODES, CPU = "kubernetes-fleet.io/node-count", "resources.kubernetes-fleet.io/available-cpu"
@@ -323,9 +323,10 @@ def test_of_a_lost_member_that_is_what_is_said(name: str, path: str, value: Any,
 
 
 def test_nothing_is_asked_of_a_fleet_without_members() -> None:
-    """That there is none is one cause, and told elsewhere; names are names all the same."""
+    """That there is none is one cause, and told once; names are names all the same."""
     nobody = without(FLEET, *(f"MemberCluster/aks-{name}" for name in ("dublin", "iowa", "tokyo")))
-    assert [one[1] for one in told(planned(nobody))] == [f'there is no member "aks-{n}"' for n in ("iowa", "dublin")]
+    missed = [f'there is no member "aks-{n}"' for n in ("iowa", "dublin")]
+    assert [one.what for one in problems(planned(nobody))] == ["there is no member", *missed]
 
 
 def test_what_the_selection_says_itself_is_not_said_again() -> None:

@@ -24,12 +24,10 @@ from fleet_components.admission.schema import (
     integer,
     listing,
     mapping,
-    rule,
     struct,
     text,
 )
 from fleet_components.model.labels import key_errors, label_errors, value_errors
-from fleet_components.model.quantity import is_quantity
 
 _SYNC_MODES = ("Pull", "Push")
 _EFFECTS = ("NoSchedule", "NoExecute")
@@ -45,7 +43,6 @@ _TAINT = struct(
     },
     go="v1.Taint",
 )
-_QUANTITY = rule("must be a quantity", lambda it: is_quantity(str(it)), 'write a quantity, such as 500m, "16" or 64Gi')
 _MODELS = listing(
     struct(
         {
@@ -54,8 +51,8 @@ _MODELS = listing(
                 struct(
                     {
                         "name": text(required=True, example="cpu"),
-                        "min": int_or_text(required=True, example="0", rules=(_QUANTITY,)),
-                        "max": int_or_text(required=True, example="1", rules=(_QUANTITY,)),
+                        "min": int_or_text(required=True, example="0"),
+                        "max": int_or_text(required=True, example="1"),
                     },
                     go="v1alpha1.ResourceModelRange",
                 ),
@@ -85,7 +82,7 @@ _SPEC = struct(
     required=True,
     go="v1alpha1.ClusterSpec",
 )
-_AMOUNTS = mapping(anything(rules=(_QUANTITY,)))
+_AMOUNTS = mapping(int_or_text())
 _STATUS = struct(
     {
         "kubernetesVersion": text(),

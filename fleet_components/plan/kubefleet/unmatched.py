@@ -15,14 +15,14 @@ from fleet_components.model.selector import LabelSelector
 from fleet_components.model.text import few
 from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedObjects, Wanted
+from fleet_components.plan.kubefleet.runs import PLACEMENT_OF, STRATEGY_OF, run_of
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.source import Source, Workload
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.told import Vain, meant, problems_of
 from fleet_components.rollout.strategy import External
 
-_PLACED_BY = {"ClusterStagedUpdateRun": "ClusterResourcePlacement", "StagedUpdateRun": "ResourcePlacement"}
-_STRATEGIES = ("ClusterStagedUpdateStrategy", "StagedUpdateStrategy")
+_STRATEGIES = tuple(STRATEGY_OF.values())
 _POLICY: FieldPath = ("spec", "policy")
 _AFFINITY: FieldPath = (*_POLICY, "affinity", "clusterAffinity")
 _STAGES: FieldPath = ("spec", "stages")
@@ -46,7 +46,7 @@ def in_placement(
 def in_runs(source: Source, members: AskedMembers) -> Iterator[Problem]:
     """What update runs, and the strategies that they may follow, ask for in vain."""
     for manifest in source.policies:
-        if manifest.kind in _PLACED_BY:
+        if manifest.kind in PLACEMENT_OF:
             yield from problems_of(manifest, _of_run(manifest, source))
         elif manifest.kind in _STRATEGIES:
             for index, stage in enumerate(manifest.data["spec"].get("stages") or ()):
@@ -132,13 +132,16 @@ def _of_members(policy: PlacementPolicy, members: AskedMembers) -> Iterator[Vain
 
 def _of_run(run: Manifest, source: Source) -> Iterator[Vain]:
     """The placement that it is for, which must leave its rollout to such runs."""
-    kind, name, path = _PLACED_BY[run.kind], run.data["spec"].get("placementName", ""), ("spec", "placementName")
+    kind, name, path = PLACEMENT_OF[run.kind], run.data["spec"].get("placementName", ""), ("spec", "placementName")
     known = {one.name: one for one in source.placements if (one.kind, one.namespace) == (kind, run.namespace)}
     if name not in known:
         yield Vain(path, f'there is no {kind} "{name}"', meant(name, known, "there is"))
     elif known[name].spec.strategy.type != "External":
         what = f"{kind} {known[name].key} does not leave its rollout to update runs, so this one does nothing"
         yield Vain(path, what, "write strategy: {type: External} there, or take the run out")
+    elif (other := run_of(source.policies, run.namespace, name)) and other is not run:
+        what = f"{other.name} is the last run of {kind} {known[name].key} by name, so this one does nothing"
+        yield Vain(path, what, "take it out when it is done")
 
 
 def _of_stage(path: FieldPath, stage: Mapping[str, Any], members: AskedMembers) -> Iterator[Vain]:
