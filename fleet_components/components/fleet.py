@@ -34,6 +34,7 @@ from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.member import serving_both
 from fleet_components.plan.options import Options, Settings
+from fleet_components.plan.pass_over import not_passed_over
 from fleet_components.plan.past import Past
 
 
@@ -209,7 +210,8 @@ def _plan(
         unreachable={} if in_process() else unreachable,
     )
     clusters = tuple(serving_both(member.cluster) for member in members.values())
-    wrong = layered((*damaged, *args.source.problems), problems)
+    refused = not_passed_over(args.source, options.pass_over)
+    wrong = layered((*damaged, *args.source.problems, *refused), problems)
     plan = plan_fleet(attrs.evolve(args.source, clusters=clusters, problems=wrong), past, options)
     if in_process():  # no cluster is touched
         unreached = [in_earnest(unreachable[member]) for member in plan.sent_to if member in unreachable]
