@@ -179,7 +179,7 @@ def _plan(name: str, args: FleetArgs, members: Mapping[str, Member], problems: I
         fleet=name,
         settings=settings,
         as_of=args.as_of,
-        lost=frozenset(member for member, declared in members.items() if declared.lost),
+        lost=frozenset((*args.lost, *(member for member, declared in members.items() if declared.lost))),
         confirm=frozenset(args.confirm),
         renamed=attrs.evolve(args.renamed, fleet=former),
         identities={**args.identities, **identities_of(members)},
@@ -213,13 +213,14 @@ def _members(name: str, args: FleetArgs) -> tuple[dict[str, Member], list[Proble
     everyone = [*declared, *args.members]
     members = {member.name: member for member in reversed(everyone)}
     known = f"the members are: {', '.join(sorted(members)) or 'none'}"
-    gone = {
-        name: f"{known}; if it is gone: pulumi config rm --path {kubeconfig_key(name)}" for name in args.kubeconfigs
-    }
     problems = [
-        Problem(f'there is no member "{name}"', (field,), hints[name], follows=True)
-        for field, hints in (("kubeconfigs", gone), ("lost", dict.fromkeys(args.lost, known)))
-        for name in sorted(set(hints) - set(members))
+        Problem(
+            f'there is no member "{name}"',
+            ("kubeconfigs",),
+            f"{known}; if it is gone: pulumi config rm --path {kubeconfig_key(name)}",
+            follows=True,
+        )
+        for name in sorted(args.kubeconfigs.keys() - members.keys())
     ]
     twice = sorted(name for name, times in Counter(member.name for member in everyone).items() if times > 1)
     problems += [Problem(f'the member "{name}" is declared twice', hint="declare it once") for name in twice]

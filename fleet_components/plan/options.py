@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.codec import decode, encode
+from fleet_components.model.codec import checked, decode, encode
 from fleet_components.model.problem import Problem
 from fleet_components.rollout.plan import Gates
 
@@ -28,10 +28,10 @@ class Settings:
         max_wait: the longest time in seconds that an update waits between stages; 900 by default.
     """
 
-    limit: float = 0.5
+    limit: float = attrs.field(default=0.5, metadata=checked(lambda it: "" if 0 <= it <= 1 else "is no share"))
     approvals: tuple[str, ...] = ()
     keep_cluster_resources: bool = True
-    max_wait: int = 900
+    max_wait: int = attrs.field(default=900, metadata=checked(lambda it: "" if 0 <= it <= MOST_WAIT else "is no wait"))
 
     def to_wire(self) -> dict[str, Any]:
         """Its form in the state: what is not the default."""
