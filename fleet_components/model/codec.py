@@ -139,7 +139,8 @@ def shown(value: Any) -> str:
         return "a map"
     if isinstance(value, list | tuple):
         return "a list"
-    text = json.dumps(value, default=str)
+    whole = isinstance(value, float) and value.is_integer()
+    text = json.dumps(int(value) if whole else value, default=str)
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
 
 

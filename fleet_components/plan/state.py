@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,13 @@ from fleet_components.plan.names import Urn
 
 _SIGNATURE = "4dabf18193072939515e22adb298388d"
 _SECRET = "1b47061264138c4ac30d75fd1eb44270"
+_SIGNED = (
+    "",
+    "c44067f5952c0a294b673a41bacd8c17",  # an asset
+    "0def7320c3a5731c473e5ecbe6d01bc7",  # an archive
+    "5cf8f73096256a8f31e491e813e4eb8e",  # a resource
+    "d0e6a833031e9bbcd3f4e8bde6ca49a4",  # an output
+)
 ENCRYPTED = "[encrypted]"
 """Stands for a secret that the export does not show."""
 MEND = (
@@ -139,7 +147,7 @@ def stored(raw: Iterable[tuple[str | int, Any]], path: FieldPath, file: str, men
         try:
             found.append(_stored(one))
         except MisfitError as misfit:
-            urn = str(one.get("urn") or "") if isinstance(one, Mapping) else ""
+            urn = str(one.get("urn") or "") if isinstance(one, Mapping) else place if isinstance(place, str) else ""
             at = () if urn else (*path, place)
             problems += [Problem(p.what, (*at, *p.path), mend, urn, file) for p in misfit.problems]
     if problems:
@@ -162,7 +170,9 @@ def _stored(raw: Any) -> StoredResource:
 
 
 def _check(value: Any, path: FieldPath = ()) -> None:
-    """Refuse what is nested too deeply to be handled, and secrets that cannot be read."""
+    """Refuse what no engine writes: numbers that are none, secrets that cannot be read, depths without an end."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise MisfitError(Problem(f"is {shown(value)}, not a number", path))
     if len(path) > _MOST_LEVELS:
         raise MisfitError(Problem(f"is nested more than {_MOST_LEVELS} levels deep", path[:1]))
     if is_secret(value):
@@ -172,6 +182,8 @@ def _check(value: Any, path: FieldPath = ()) -> None:
             raise MisfitError(Problem("is a secret that cannot be read", path)) from None
         _check(plain, path)
     elif isinstance(value, Mapping):
+        if value.get(_SIGNATURE, "") not in _SIGNED:
+            raise MisfitError(Problem("is of a sort that nobody knows", path))
         for key, item in value.items():
             _check(item, (*path, key))
     elif isinstance(value, list):

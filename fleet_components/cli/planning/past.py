@@ -61,6 +61,16 @@ class StateFile:
             raise FleetError([Problem(what, hint=hint, file=self.file)])
         return fleets[0] if fleets else ""
 
+    def sound(self) -> StateFile:
+        """Itself, or why one of its fleets cannot be read."""
+        problems: list[Problem] = []
+        for fleet in fleets_of(self.state.resources.values()) or ("",):
+            try:
+                self.past(fleet)
+            except FleetError as error:
+                problems += error.problems
+        return self.unread(dict.fromkeys(problems)) if problems else self
+
     def only(self, default: str) -> tuple[str, Past, tuple[Problem, ...]]:
         """The name of its only fleet and what it says of that; as of a new one where it cannot be read, and why.
 
