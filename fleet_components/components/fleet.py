@@ -201,7 +201,7 @@ def _plan(
         fleet=name,
         settings=settings,
         as_of=args.as_of,
-        lost=frozenset(member for member, declared in members.items() if declared.lost),
+        lost=frozenset((*args.lost, *(member for member, declared in members.items() if declared.lost))),
         confirm=frozenset(args.confirm),
         renamed=attrs.evolve(args.renamed, fleet=former),
         identities={**args.identities, **identities_of(members)},
@@ -246,7 +246,6 @@ def _members(name: str, args: FleetArgs) -> tuple[dict[str, Member], list[Proble
     named = {
         "kubeconfigs": gone,
         "providers": dict.fromkeys(args.providers, known),
-        "lost": dict.fromkeys(args.lost, known),
     }
     problems = [
         Problem(f'there is no member "{name}"', (field,), hints[name], follows=True)

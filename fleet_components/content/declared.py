@@ -35,9 +35,10 @@ from fleet_components.content.catalogue import DEFAULT_NAMESPACE
 from fleet_components.content.chart import Chart
 from fleet_components.content.confined import confined
 from fleet_components.content.kustomization import Kustomization
+from fleet_components.model.codec import MisfitError
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
-from fleet_components.model.reader import API_VERSION, MisfitError, read
+from fleet_components.model.reader import API_VERSION, read
 
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _NOWHERE = "is carried out only where a file of a source says it"

@@ -224,17 +224,17 @@ def _holds(value: Any, field: list[str]) -> bool:
         return True
     step, *rest = field
     if step == "*":
-        return not value or any(_holds(item, rest) for item in value)
+        return not value or (isinstance(value, list) and any(_holds(item, rest) for item in value))
     return _at(value, step) not in (None, []) and _holds(value[step], rest)
 
 
 def _sent(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """The object as the provider sends it: the ``stringData`` of a Secret encoded in its ``data``."""
-    texts = data.get("stringData")
-    if _kind(data) != ("", "Secret") or not texts:
+    texts, known = data.get("stringData"), data.get("data") or {}
+    if _kind(data) != ("", "Secret") or not texts or not all(isinstance(one, Mapping) for one in (texts, known)):
         return data
     encoded = {key: base64.b64encode(str(text).encode()).decode() for key, text in texts.items()}
-    return {**data, "stringData": None, "data": {**(data.get("data") or {}), **encoded}}
+    return {**data, "stringData": None, "data": {**known, **encoded}}
 
 
 def _filled(data: Mapping[str, Any], defaults: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -243,7 +243,7 @@ def _filled(data: Mapping[str, Any], defaults: Mapping[str, Any]) -> Mapping[str
     for key, default in defaults.items():
         value = data.get(key)
         if isinstance(default, Mapping):
-            filled[key] = _filled(value or {}, default)
+            filled[key] = _filled(value or {}, default) if isinstance(value or {}, Mapping) else value
         elif value is None or value == []:
             filled[key] = default
     return filled

@@ -8,7 +8,8 @@ import json
 import zlib
 from typing import Any
 
-from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.codec import MisfitError
+from fleet_components.model.problem import Problem
 
 
 def canonical(value: Any) -> str:
@@ -21,14 +22,16 @@ def compress(value: Any) -> str:
     return base64.b64encode(zlib.compress(canonical(value).encode(), 9)).decode()
 
 
-def decompress(text: str) -> Any:
-    """The plain data that was compressed.
+def decompress(text: Any) -> list[Any]:
+    """The objects that were compressed.
 
     Raises:
-        FleetError: the text is damaged.
+        MisfitError: the text is damaged.
     """
     try:
-        return json.loads(zlib.decompress(base64.b64decode(text, validate=True)))
-    except (binascii.Error, zlib.error, ValueError) as error:
-        hint = "restore the state from its history, pulumi stack export --version N"
-        raise FleetError([Problem(f"a kept revision is damaged: {error}", hint=hint)]) from error
+        found = json.loads(zlib.decompress(base64.b64decode(text, validate=True)))
+    except (binascii.Error, zlib.error, TypeError, ValueError, RecursionError) as error:
+        raise MisfitError(Problem(f"is no kept revision: {error}")) from None
+    if not isinstance(found, list):
+        raise MisfitError(Problem("is no kept revision: it is no list"))
+    return found

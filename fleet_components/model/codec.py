@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Set
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, TypeVar, get_args, get_origin
 
 import attrs
-from cattrs import Converter
+from cattrs import AttributeValidationNote, BaseValidationError, Converter, IterableValidationNote
+from cattrs.cols import is_mapping, list_structure_factory, mapping_structure_factory
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
+from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import TRUSTED
 
 T = TypeVar("T")
@@ -18,14 +23,31 @@ T = TypeVar("T")
 _converter = Converter(unstruct_collection_overrides={Set: sorted})
 
 
+class MisfitError(Exception):
+    """Values that do not fit their fields.
+
+    Attributes:
+        problems: one for each, with the path of its field.
+    """
+
+    def __init__(self, *problems: Problem) -> None:
+        self.problems = problems
+        super().__init__("\n".join(map(str, problems)))
+
+
 def decode(kind: type[T], wire: Any) -> T:
     """Read a value from its wire form. Unknown keys are ignored; whole floats are taken as integers.
 
     Raises:
-        Exception: the wire form does not fit (admission refuses such input before, with file and line).
+        MisfitError: the wire form does not fit (admission refuses such input before, with file and line).
     """
-    with TRUSTED:
-        return _converter.structure(wire, kind)
+    try:
+        with TRUSTED:
+            return _converter.structure(wire, kind)
+    except BaseValidationError as error:
+        raise MisfitError(*_misfits(error)) from None
+    except ValueError as error:
+        raise MisfitError(Problem(str(error))) from None
 
 
 def encode(value: Any) -> Any:
@@ -39,16 +61,134 @@ def camel(name: str) -> str:
     return head + "".join(part.title() for part in tail)
 
 
+def one_of(*words: str) -> dict[str, Any]:
+    """The metadata of a field that holds one of these words; ``decode`` refuses any other."""
+    return checked(lambda word: None if word in words else f"is {shown(word)}, not {' or '.join(filter(None, words))}")
+
+
+def checked(problem: Callable[[Any], str | None]) -> dict[str, Any]:
+    """The metadata of a field that ``decode`` refuses where the function says what is wrong with its value."""
+    return {"problem": problem}
+
+
+@contextmanager
+def below(*path: str | int) -> Iterator[None]:
+    """What is read here stands below a field: what does not fit is named with its path."""
+    try:
+        yield
+    except MisfitError as misfit:
+        raise MisfitError(*(attrs.evolve(one, path=(*path, *one.path)) for one in misfit.problems)) from None
+
+
 def _names(kind: Any) -> dict[str, Any]:
     return {
-        field.name: override(rename=field.metadata.get("wire", camel(field.name)), omit_if_default=True)
-        for field in attrs.fields(kind)
+        field.name: override(
+            rename=field.metadata.get("wire", camel(field.name)), omit_if_default=True, struct_hook=_hook(field)
+        )
+        for field in attrs.fields(attrs.resolve_types(kind))
     }
 
 
-_converter.register_structure_hook(datetime, lambda value, _: datetime.fromisoformat(value))
+def _hook(field: attrs.Attribute[Any]) -> Callable[[Any, Any], Any] | None:
+    """How a field with a check of its own is read; None where its type says it."""
+    problem = field.metadata.get("problem")
+    if problem is None:
+        return None
+
+    def read(value: Any, _: Any) -> Any:
+        found = _converter.structure(value, field.type or str)
+        if what := problem(found):
+            raise ValueError(what)
+        return found
+
+    return read
+
+
+def _misfits(error: BaseException, path: FieldPath = ()) -> Iterator[Problem]:
+    """What does not fit, with the names that the fields have on the wire."""
+    if isinstance(error, BaseValidationError):
+        for one in error.exceptions:
+            notes = getattr(one, "__notes__", ())
+            steps = [_step(note) for note in notes if isinstance(note, _NOTES)]
+            yield from _misfits(one, (*path, *steps[:1]))
+    elif isinstance(error, KeyError):
+        yield Problem("is missing", path)
+    else:
+        yield Problem(str(error), path)
+
+
+_NOTES = (AttributeValidationNote, IterableValidationNote)
+
+
+def _step(note: AttributeValidationNote | IterableValidationNote) -> str | int:
+    if isinstance(note, AttributeValidationNote):
+        return camel(note.name)
+    return note.index if isinstance(note.index, int) else str(note.index)
+
+
+def _exactly(kind: type, noun: str) -> Callable[[Any, Any], Any]:
+    def read(value: Any, _: Any) -> Any:
+        if type(value) is not kind:
+            raise ValueError(f"is {shown(value)}, not {noun}")
+        return value
+
+    return read
+
+
+def shown(value: Any) -> str:
+    """A value in a few characters of JSON, for a message."""
+    if isinstance(value, Mapping):
+        return "a map"
+    if isinstance(value, list | tuple):
+        return "a list"
+    whole = isinstance(value, float) and value.is_integer()
+    text = json.dumps(int(value) if whole else value, default=str)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
+
+
+def _whole(value: Any, _: Any) -> int:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if type(value) is not int or abs(value) > _MOST:
+        raise ValueError(f"is {shown(value)}, not a whole number")
+    return value
+
+
+def _number(value: Any, _: Any) -> float:
+    if type(value) not in (int, float) or not abs(value) <= _MOST:
+        raise ValueError(f"is {shown(value)}, not a number")
+    return float(value)
+
+
+def _time(value: Any, _: Any) -> datetime:
+    try:
+        time = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"is {shown(value)}, not a time") from None
+    if time.tzinfo is None or not _YEARS[0] <= time.year <= _YEARS[1]:
+        raise ValueError(f"is {shown(value)}, not a time with a zone")
+    return time
+
+
+def _seconds(value: Any, kind: Any) -> timedelta:
+    try:
+        return timedelta(seconds=_number(value, kind))
+    except OverflowError:
+        raise ValueError(f"is {shown(value)}, not a time in seconds") from None
+
+
+_NUMBER = re.compile("-?[0-9]{1,18}")
+_MOST_SHOWN = 40
+_MOST = 2**63
+_YEARS = (1000, 9000)
+"""So far from the ends of time that any wait can be added."""
+_converter.register_structure_hook(str, _exactly(str, "text"))
+_converter.register_structure_hook(bool, _exactly(bool, "true or false"))
+_converter.register_structure_hook(int, _whole)
+_converter.register_structure_hook(float, _number)
+_converter.register_structure_hook(datetime, _time)
 _converter.register_unstructure_hook(datetime, datetime.isoformat)
-_converter.register_structure_hook(timedelta, lambda value, _: timedelta(seconds=value))
+_converter.register_structure_hook(timedelta, _seconds)
 _converter.register_unstructure_hook(timedelta, timedelta.total_seconds)
 # Keys are text in every form that the engine and JSON know.
 _converter.register_unstructure_hook_func(
@@ -62,12 +202,51 @@ def _is_keyed_by_int(kind: Any) -> bool:
 
 @_converter.register_structure_hook
 def _int_or_string(value: Any, _: Any) -> int | str:
-    return value if isinstance(value, str) else int(value)
+    return value if isinstance(value, str) else _whole(value, int)
 
 
 @_converter.register_structure_hook_factory(attrs.has)
 def _structure_fn(kind: Any) -> Any:
-    return make_dict_structure_fn(kind, _converter, **_names(kind))
+    return _of_a(Mapping, "a map", make_dict_structure_fn(kind, _converter, **_names(kind)))
+
+
+@_converter.register_structure_hook_factory(is_mapping)
+def _structure_mapping_fn(kind: Any) -> Any:
+    read = mapping_structure_factory(kind, _converter)
+    if not _is_keyed_by_int(kind):
+        return _of_a(Mapping, "a map", read)
+    return _of_a(Mapping, "a map", lambda value, _: read({_key(key): item for key, item in value.items()}, kind))
+
+
+def _key(text: Any) -> int:
+    if isinstance(text, str) and _NUMBER.fullmatch(text):
+        return int(text)
+    if type(text) is int:
+        return text
+    raise ValueError(f"has {shown(text)}, not a whole number")
+
+
+@_converter.register_structure_hook_factory(lambda kind: _is_sequence(kind))
+def _structure_sequence_fn(kind: Any) -> Any:
+    made: Any = get_origin(kind)
+    items: Any = list.__class_getitem__(get_args(kind)[0])
+    listed = list_structure_factory(items, _converter)
+    return _of_a((list, tuple), "a list", lambda value, _: made(listed(value, items)))
+
+
+def _is_sequence(kind: Any) -> bool:
+    """Whether it is a set, or a tuple of any length."""
+    origin: Any = get_origin(kind)
+    return origin is frozenset or (origin is tuple and get_args(kind)[-1] is Ellipsis)
+
+
+def _of_a(form: Any, noun: str, read: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def checked(value: Any, kind: Any) -> Any:
+        if not isinstance(value, form):
+            raise ValueError(f"is {shown(value)}, not {noun}")
+        return read(value, kind)
+
+    return checked
 
 
 @_converter.register_unstructure_hook_factory(attrs.has)

@@ -19,10 +19,11 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
+from fleet_components.model.codec import MisfitError
 from fleet_components.model.karmada import DIRECTLY, GRACEFULLY
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.model.reader import API_VERSION, MisfitError, read
+from fleet_components.model.reader import API_VERSION, read
 from fleet_components.model.workload_shape import WorkloadShape
 
 KIND = "KarmadaSettings"

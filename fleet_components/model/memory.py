@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
 from typing import Any
 
 import attrs
 
-from fleet_components.model.codec import decode, encode
-from fleet_components.model.karmada import Placement, PolicyKey
+from fleet_components.model.codec import below, checked, decode, encode, one_of, shown
+from fleet_components.model.karmada import DIRECTLY, GRACEFULLY, Placement, PolicyKey
 from fleet_components.model.placement import PlacementPolicy
 
 SCHEDULED, BOUND, UNSCHEDULED = "Scheduled", "Bound", "Unscheduled"
@@ -27,12 +28,12 @@ class Binding:
         former_state: the state before Unscheduled; restored when the member is picked again.
     """
 
-    state: str
+    state: str = attrs.field(metadata=one_of(SCHEDULED, BOUND, UNSCHEDULED))
     snapshot: int
     rank: int = 0
     affinity_score: int | None = None
     topology_spread_score: int | None = None
-    former_state: str = ""
+    former_state: str = attrs.field(default="", metadata=one_of("", SCHEDULED, BOUND, UNSCHEDULED))
 
 
 @attrs.frozen
@@ -95,6 +96,15 @@ class PlacementMemory:
         return decode(cls, wire) if wire else cls()
 
 
+def _no_time(text: str) -> str:
+    """What is wrong with a time; the empty text is none."""
+    try:
+        known = not text or datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        known = False
+    return "" if known else f"is {shown(text)}, not a time with a zone"
+
+
 @attrs.frozen
 class EvictionTask:
     """A member that a template leaves; until the task is gone the member cannot be chosen (Karmada).
@@ -110,14 +120,14 @@ class EvictionTask:
         created: when it was made, as an RFC 3339 time; empty when not recorded.
     """
 
-    purge_mode: str = "Gracefully"
+    purge_mode: str = attrs.field(default=GRACEFULLY, metadata=one_of(GRACEFULLY, DIRECTLY, "Never"))
     replicas: int | None = None
     reason: str = ""
     producer: str = ""
     message: str = ""
     grace_period_seconds: int | None = None
     suppress_deletion: bool | None = None
-    created: str = ""
+    created: str = attrs.field(default="", metadata=checked(_no_time))
 
 
 @attrs.frozen(kw_only=True)
@@ -179,6 +189,7 @@ class TemplateMemory:
     def from_wire(cls, wire: Mapping[str, Any] | None) -> TemplateMemory:
         """Read it back; None and the empty map stand for a template that was never scheduled."""
         memory = decode(cls, wire or {})
-        order = (wire or {}).get("order") or {}
+        with below("order"):
+            order: Mapping[str, int] = decode(Mapping[str, int], (wire or {}).get("order") or {})  # type: ignore[type-abstract]
         names = sorted(memory.clusters, key=lambda name: (order.get(name, 0), name))
         return attrs.evolve(memory, clusters={name: memory.clusters[name] for name in names})

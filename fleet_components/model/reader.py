@@ -10,7 +10,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import attrs
 
-from fleet_components.model.codec import camel
+from fleet_components.model.codec import MisfitError, camel
 from fleet_components.model.problem import FieldPath, Problem
 
 API_VERSION = "fleet-components/v1"
@@ -21,18 +21,6 @@ DECLARATIONS = ("ApplicationHealth", "Hub", "KarmadaSettings", "Members")
 _NOT_DECLARED = ("time_added", "sizes", "kubeconfig")
 """Attributes that no YAML can set: a time that is recorded, a table that the reader is given, a secret."""
 _WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
-
-
-class MisfitError(Exception):
-    """Values that do not fit their fields.
-
-    Attributes:
-        problems: one for each.
-    """
-
-    def __init__(self, *problems: Problem) -> None:
-        self.problems = problems
-        super().__init__("\n".join(map(str, problems)))
 
 
 @lru_cache(maxsize=64)

@@ -21,7 +21,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.codec import decode, encode
+from fleet_components.model.codec import MisfitError, decode, encode
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.karmada import PropagationPolicy
 from fleet_components.model.karmada_override import OverridePolicy
@@ -32,6 +32,7 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.subject import Policies, TemplateSubject
 from fleet_components.plan.kubefleet.subject import PlacementSubject
+from fleet_components.plan.state import MEND
 from fleet_components.plan.subject import Decided, Subject
 
 Feed = Mapping[str, str]
@@ -108,7 +109,10 @@ def decide(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
     subject = decided.subject if decided else read_subject(feed)
     wire = read_feed(feed)
     former = {old: new for new, old in wire["renamed"].items()}
-    before = subject.RECORD.from_wire(olds).renamed(lambda name: former.get(name, name))
+    try:
+        before = subject.RECORD.from_wire(olds).renamed(lambda name: former.get(name, name))
+    except MisfitError as misfit:
+        raise FleetError(Problem(one.what, one.path, MEND, subject.name) for one in misfit.problems) from None
     record = decided.record if decided and decided.before == before else subject.decide(before).record
     if record.decided() != wire["decided"]:
         raise FleetError([Problem(_OTHERWISE, subject=subject.name, hint="run it again")])

@@ -74,6 +74,12 @@ class Place:
     object: ObjectKey
 
 
+def is_subject(name: str) -> bool:
+    """Whether a name is that of a placement or template, as ``Kind/key``."""
+    kind, _, key = name.partition("/")
+    return kind in ("ClusterResourcePlacement", "ResourcePlacement", TEMPLATE_KIND) and bool(key)
+
+
 def component_type(component: str) -> str:
     """The type of the component of a subject: ``Placement`` or ``Template``."""
     return f"fleet:index:{component}"

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.codec import decode, encode
+from fleet_components.model.codec import checked, decode, encode
 from fleet_components.model.problem import Problem
 from fleet_components.model.typed import HINT, Typed
 from fleet_components.rollout.plan import Gates
@@ -30,10 +30,12 @@ class Settings(Typed):
         max_wait: the longest time in seconds that an update waits between stages; 900 by default.
     """
 
-    limit: float = attrs.field(default=0.5, metadata={HINT: A_SHARE})
+    limit: float = attrs.field(
+        default=0.5, metadata={HINT: A_SHARE, **checked(lambda it: "" if 0 <= it <= 1 else "is no share")}
+    )
     approvals: tuple[str, ...] = ()
     keep_cluster_resources: bool = True
-    max_wait: int = 900
+    max_wait: int = attrs.field(default=900, metadata=checked(lambda it: "" if 0 <= it <= MOST_WAIT else "is no wait"))
 
     def wrong_values(self) -> Iterator[Problem]:
         """A share that is none, or a time that would run backwards."""

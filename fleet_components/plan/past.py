@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 
 import attrs
 
-from fleet_components.model.codec import decode
+from fleet_components.model.codec import MisfitError, below, checked, decode, one_of, shown
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import few
 from fleet_components.plan import names
 from fleet_components.plan.immutable import Held
 from fleet_components.plan.karmada.record import TemplateRecord
@@ -18,7 +19,7 @@ from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.names import Urn
 from fleet_components.plan.options import Renamed, Settings
 from fleet_components.plan.record import Record, check_format
-from fleet_components.plan.state import StoredResource
+from fleet_components.plan.state import MEND, StoredResource
 from fleet_components.rollout.plan import Done
 
 T = TypeVar("T")
@@ -26,6 +27,7 @@ LOST, DECLARED = "lost", "member"
 """What the roster says of a member."""
 CLUSTER_SCOPED, ALL = "cluster-scoped", "all"
 """Which objects of a binding stay on the member when they leave the stack; nothing where it says nothing."""
+_WRITTEN_PARTS = 4
 _SHOWN = ("policy", "strategy", "protected")
 _RECORDS: Mapping[str, type[Record[Any, Any]]] = {names.PLACEMENT: PlacementRecord, names.TEMPLATE: TemplateRecord}
 
@@ -127,23 +129,31 @@ class Past:
         return [name.partition("/")[2] for name in self.records if name.startswith(f"{names.TEMPLATE_KIND}/")]
 
     @classmethod
-    def of(cls, resources: Iterable[StoredResource], fleet: str, *, file: str = "") -> Past:
+    def of(cls, resources: Iterable[StoredResource], fleet: str, *, file: str = "", mend: str = MEND) -> Past:
         """Read it from the resources of a stack.
 
         Args:
             resources: the resources, with their outputs; what is secret in plain, or ``[encrypted]``.
             fleet: the fleet's name; other fleets of the stack are left out.
             file: where they were read.
+            mend: what would do where they are damaged.
 
         Raises:
-            FleetError: the state is damaged, or a later version has written it.
+            FleetError: the state is damaged, or a later version has written it: every resource and field of it.
         """
         reader = _Reader(fleet)
+        problems: list[Problem] = []
         for resource in resources:
+            field = "outputs" if resource.outputs else "inputs"
             try:
-                reader.read(Urn.parse(resource.urn), resource.outputs or resource.inputs)
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
-                raise FleetError([_damaged(resource.urn, error, file)]) from error
+                with below(field):
+                    reader.read(Urn.parse(resource.urn), getattr(resource, field))
+            except MisfitError as misfit:
+                problems += [Problem(one.what, one.path, mend, resource.urn, file) for one in misfit.problems]
+            except FleetError as error:
+                problems += [attrs.evolve(one, subject=resource.urn, file=file) for one in error.problems]
+        if problems:
+            raise FleetError(problems)
         return reader.past(file)
 
     def renamed(self, renamed: Renamed) -> Past:
@@ -190,7 +200,58 @@ class Past:
 def fleets_of(resources: Iterable[StoredResource]) -> tuple[str, ...]:
     """The names of the fleets of a stack."""
     members = (resource for resource in resources if Urn.parse(resource.urn).type == names.MEMBER)
-    return tuple(sorted({str((member.outputs or member.inputs)["fleet"]) for member in members}))
+    fleets = ((member.outputs or member.inputs).get("fleet") for member in members)
+    return tuple(sorted({fleet for fleet in fleets if isinstance(fleet, str)}))
+
+
+def _no_states(members: Mapping[str, str]) -> str:
+    strange = sorted(name for name, state in members.items() if state not in (DECLARED, LOST))
+    return f"says of {few(strange)} neither {DECLARED} nor {LOST}" if strange else ""
+
+
+def _unwritten(texts: tuple[str, ...]) -> str:
+    wrong = [text for text in texts if text.count("|") != _WRITTEN_PARTS - 1]
+    return f"has {shown(wrong[0])}, not apiVersion|Kind|namespace|name" if wrong else ""
+
+
+@attrs.frozen(kw_only=True)
+class _Roster:
+    """What the roster of a fleet says. It comes last: after a first update that broke it is not there."""
+
+    members: Mapping[str, str] = attrs.field(factory=dict, metadata=checked(_no_states))
+    settings: Settings = Settings()
+    waiting: Mapping[str, str] = attrs.field(factory=dict)
+    held: Held = attrs.field(factory=dict)
+    manager: str = ""
+    redacted: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class _Member:
+    """What the record of a member says."""
+
+    member: str
+    identifier: str = ""
+    identity: str = ""
+    uid: str = ""
+    forgotten: tuple[str, ...] = attrs.field(default=(), metadata=checked(_unwritten))
+
+
+@attrs.frozen(kw_only=True)
+class _Named:
+    """What every record says besides what was decided."""
+
+    key: str = attrs.field(metadata=checked(lambda name: "" if names.is_subject(name) else "names no subject"))
+    protected: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class _Binding:
+    """What stands on a member; :class:`Done` has the rest."""
+
+    subject: str = attrs.field(metadata=checked(lambda name: "" if names.is_subject(name) else "names no subject"))
+    cluster: str
+    keeps: str = attrs.field(default="", metadata=one_of("", ALL, CLUSTER_SCOPED))
 
 
 class _Reader:
@@ -198,89 +259,94 @@ class _Reader:
 
     def __init__(self, fleet: str) -> None:
         self.fleet = fleet
-        self.roster: Mapping[str, Any] = {}
+        self.roster = _Roster()
         self.records: dict[str, Record[Any, Any]] = {}
         self.protected: set[str] = set()
         self.shown: dict[str, Mapping[str, Any]] = {}
-        self.bindings: dict[tuple[str, str], Mapping[str, Any]] = {}
-        self.members: dict[str, Mapping[str, Any]] = {}
+        self.done: dict[str, dict[str, Done]] = defaultdict(dict)
+        self.keeps: dict[tuple[str, str], str] = {}
+        self.members: dict[str, _Member] = {}
         self.objects: list[tuple[names.Place, Urn]] = []
         self.others: dict[str, ObjectKey] = {}
         self.urns: dict[tuple[str, str], str] = {}
 
     def read(self, urn: Urn, outputs: Mapping[str, Any]) -> None:
+        """Take what a resource says.
+
+        Raises:
+            MisfitError: it is damaged.
+            FleetError: a later version has written it.
+        """
         if names.is_object(urn.type):
             place = names.place_of(self.fleet, urn)
             if place:
                 self.objects.append((place, urn))
-            elif names.TARGET not in urn.types:
+            elif names.TARGET not in urn.types and isinstance(outputs.get("metadata"), Mapping):
                 self.others[urn.text] = Manifest(outputs).key
-        elif outputs.get("fleet", self.fleet) == self.fleet:
+        elif urn.type not in names.OWN or self._is_mine(outputs):
             self.urns[urn.type, urn.name] = urn.text
             self._read_own(urn, outputs)
 
-    def _read_own(self, urn: Urn, outputs: Mapping[str, Any]) -> None:
+    def _is_mine(self, outputs: Mapping[str, Any]) -> bool:
+        with below("fleet"):
+            return decode(str, outputs.get("fleet", self.fleet)) == self.fleet
+
+    def _read_own(self, urn: Urn, given: Mapping[str, Any]) -> None:
+        outputs = {key: value for key, value in given.items() if value is not None}
         if urn.type in names.OWN:
             check_format(outputs)
         if urn.type == names.ROSTER:
-            self.roster = outputs
+            self.roster = decode(_Roster, outputs)
         elif urn.type == names.MEMBER:
-            self.members[str(outputs["member"])] = outputs
+            member = decode(_Member, outputs)
+            self.members[member.member] = member
         elif urn.type == names.BINDING:
-            self.bindings[str(outputs["subject"]), str(outputs["cluster"])] = outputs
+            binding = decode(_Binding, outputs)
+            self.done[binding.subject][binding.cluster] = decode(Done, given)
+            self.keeps[binding.subject, binding.cluster] = binding.keeps
         elif kind := _RECORDS.get(urn.type):
-            name = str(outputs["key"])
-            self.records[name] = kind.from_wire(outputs)
-            self.shown[name] = {key: outputs[key] for key in _SHOWN if key in outputs}
-            if outputs.get("protected"):
-                self.protected.add(name)
+            name = decode(_Named, outputs)
+            self.records[name.key] = kind.from_wire(outputs)
+            self.shown[name.key] = {key: outputs[key] for key in _SHOWN if key in outputs}
+            if name.protected:
+                self.protected.add(name.key)
 
     def past(self, file: str) -> Past:
-        done: dict[str, dict[str, Done]] = defaultdict(dict)
-        for (subject, cluster), outputs in self.bindings.items():
-            done[subject][cluster] = decode(Done, outputs)
+        """What all of them say."""
+        roster = self.roster
         return Past(
             file=file,
             records=self.records,
-            done=dict(done),
+            done=dict(self.done),
             standing=tuple(self._standing(place, urn) for place, urn in self.objects),
-            members={name: self._member(name) for name in {**dict.fromkeys(self.members), **self._roster_members}},
-            waiting=self.roster.get("waiting") or {},
-            held=self.roster.get("held") or {},
+            members={name: self._member(name) for name in {**dict.fromkeys(self.members), **roster.members}},
+            waiting=roster.waiting,
+            held=roster.held,
             protected=frozenset(self.protected),
             shown=self.shown,
-            settings=Settings.from_wire(self.roster.get("settings")),
-            manager=str(self.roster.get("manager") or ""),
-            redacted=bool(self.roster.get("redacted"))
-            or any(r.digests and not r.contents for r in self.records.values()),
+            settings=roster.settings,
+            manager=roster.manager,
+            redacted=roster.redacted or any(r.digests and not r.contents for r in self.records.values()),
             others=self.others,
             urns=self.urns,
         )
 
-    @property
-    def _roster_members(self) -> Mapping[str, Any]:
-        """What the roster says; it comes last, so that it may not be there after a first update that broke."""
-        return self.roster.get("members") or {}
-
     def _standing(self, place: names.Place, urn: Urn) -> Standing:
         subject = f"{_kind_of(urn, place.key)}/{place.key}"
-        kept = (self.bindings.get((subject, place.cluster)) or self._defaults()).get("keeps")
+        # What has no binding yet was left by an update that broke there.
+        default = CLUSTER_SCOPED if self.roster.settings.keep_cluster_resources else ""
+        kept = self.keeps.get((subject, place.cluster), default)
         stays = kept == ALL or (kept == CLUSTER_SCOPED and not place.object.namespace)
         return Standing(subject, place.cluster, place.object, names.api_version_of(urn.type), stays, urn.text)
 
-    def _defaults(self) -> Mapping[str, Any]:
-        """What counts for objects whose member has no binding yet: an update broke there."""
-        keeps = Settings.from_wire(self.roster.get("settings")).keep_cluster_resources
-        return {"keeps": CLUSTER_SCOPED} if keeps else {}
-
     def _member(self, name: str) -> KnownMember:
-        told = self.members.get(name) or {}
+        told = self.members.get(name) or _Member(member=name)
         return KnownMember(
-            state=str(self._roster_members.get(name) or DECLARED),
-            identifier=str(told.get("identifier") or ""),
-            identity=str(told.get("identity") or ""),
-            uid=str(told.get("uid") or ""),
-            forgotten=tuple(told.get("forgotten") or ()),
+            state=self.roster.members.get(name, DECLARED),
+            identifier=told.identifier,
+            identity=told.identity,
+            uid=told.uid,
+            forgotten=told.forgotten,
         )
 
 
@@ -303,9 +369,3 @@ def _renamed_last(by_name: Mapping[str, T], new: Callable[[str], str]) -> list[t
 
 def _inverted(renamed: Mapping[str, str]) -> dict[str, str]:
     return {old: new for new, old in renamed.items()}
-
-
-def _damaged(urn: str, error: Exception, file: str) -> Problem:
-    what = f"is damaged: {type(error).__name__} {error}"
-    hint = "restore the state from its history: pulumi stack export --version N"
-    return Problem(what, subject=urn.rpartition("::")[2], hint=hint, file=file)

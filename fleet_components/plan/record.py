@@ -9,10 +9,12 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import attrs
 
+from fleet_components.content.header import check_header
 from fleet_components.content.revision import canonical, compress, decompress
 from fleet_components.content.secret import redacted
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.codec import decode, encode
+from fleet_components.model.codec import MisfitError, below, checked, decode, encode
+from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.rollout.plan import Done, Placed
 
@@ -62,18 +64,57 @@ class Record(ABC, Generic[P, M]):
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> Self:
-        """Read it back. Numbers may be floats and maps in any order, as the engine hands them over."""
+        """Read it back. Numbers may be floats and maps in any order, as the engine hands them over.
+
+        Raises:
+            MisfitError: it is damaged.
+            FleetError: a later version has written it.
+        """
+        check_format(wire)
         if not wire.get("memory"):
             return cls()
-        check_format(wire)
-        contents = wire["contents"] if isinstance(wire["contents"], Mapping) else {}
+        fields = decode(_Fields, wire)
+        decisions: Any = Mapping[str, cls.DECISION]  # type: ignore[name-defined]
+        with below("decisions"):
+            placed = decode(decisions, fields.decisions)
+        with below("memory"):
+            memory = cls.MEMORY.from_wire(wire["memory"])
+        hidden = not isinstance(fields.contents, Mapping)
+        with below("contents"):
+            texts: Mapping[int, Any] = {} if hidden else decode(Mapping[int, Any], fields.contents)  # type: ignore[type-abstract]
         return cls(
-            int(wire["revision"]),
-            {cluster: decode(cls.DECISION, placed) for cluster, placed in sorted(wire["decisions"].items())},
-            cls.MEMORY.from_wire(wire["memory"]),
-            {int(revision): tuple(decompress(text)) for revision, text in sorted(contents.items())},
-            {int(revision): digest for revision, digest in sorted(wire["digests"].items())},
+            fields.revision,
+            dict(sorted(placed.items())),
+            memory,
+            {revision: cls.content_of(text, revision) for revision, text in sorted(texts.items())},
+            dict(sorted(fields.digests.items())),
         )
+
+    @classmethod
+    def content_of(cls, text: Any, revision: int) -> Objects:
+        """The objects of a revision, from their compressed form.
+
+        Raises:
+            MisfitError: they are damaged.
+        """
+        with below("contents", str(revision)):
+            objects = decompress(text)
+            for number, data in enumerate(objects):
+                with below(number):
+                    cls.check_content(number, data)
+            return tuple(objects)
+
+    @classmethod
+    def check_content(cls, number: int, data: Any) -> None:
+        """Refuse what is no part of a content.
+
+        Raises:
+            MisfitError: it is none.
+        """
+        if not isinstance(data, Mapping):
+            raise MisfitError(Problem("is no Kubernetes object"))
+        if wrong := check_header(Manifest(data)):
+            raise MisfitError(*(Problem(problem.what, problem.path) for problem in wrong))
 
     @abstractmethod
     def objects(self, placed: P, member: Cluster) -> Objects:
@@ -137,14 +178,28 @@ class Record(ABC, Generic[P, M]):
         return self.memory.to_wire()  # type: ignore[attr-defined]
 
 
+@attrs.frozen
+class _Fields:
+    """The fields of a record, as they are on the wire."""
+
+    revision: int = attrs.field(metadata=checked(lambda number: "" if number >= -1 else "is no revision"))
+    decisions: Mapping[str, Any]
+    contents: Any
+    digests: Mapping[int, str]
+
+
 def check_format(wire: Mapping[str, Any]) -> None:
     """Refuse what a later version of this package has written.
 
     Raises:
         FleetError: it has.
+        MisfitError: it does not say in which format it is.
     """
-    if int(wire.get("format") or FORMAT) > FORMAT:
-        what = f"the state is of format {int(wire['format'])}, this version reads up to {FORMAT}"
+    given = wire.get("format")
+    with below("format"):
+        written = FORMAT if given is None else decode(int, given)
+    if written > FORMAT:
+        what = f"the state is of format {written}, this version reads up to {FORMAT}"
         raise FleetError([Problem(what, subject=str(wire.get("key") or ""), hint="upgrade fleet-components")])
 
 

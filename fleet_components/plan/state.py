@@ -3,28 +3,44 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.codec import MisfitError, below, checked, decode, shown
+from fleet_components.model.problem import FieldPath, FleetError, Problem
+from fleet_components.plan.names import Urn
 
 _SIGNATURE = "4dabf18193072939515e22adb298388d"
 _SECRET = "1b47061264138c4ac30d75fd1eb44270"
+_SIGNED = (
+    "",
+    "c44067f5952c0a294b673a41bacd8c17",  # an asset
+    "0def7320c3a5731c473e5ecbe6d01bc7",  # an archive
+    "5cf8f73096256a8f31e491e813e4eb8e",  # a resource
+    "d0e6a833031e9bbcd3f4e8bde6ca49a4",  # an output
+)
 ENCRYPTED = "[encrypted]"
 """Stands for a secret that the export does not show."""
+MEND = (
+    "mend it: pulumi stack export --file FILE, then pulumi stack import --file FILE; or go back to an earlier state: "
+    "pulumi stack export --version N"
+)
+"""What would do where a state is damaged."""
+_MOST_LEVELS = 200
 
 
 @attrs.frozen
 class StoredResource:
     """One resource of a state. Inputs and outputs are plain; secrets that are encrypted read ``[encrypted]``."""
 
-    urn: str
+    urn: str = attrs.field(metadata=checked(lambda text: _no_urn(text)))
     type: str
-    inputs: Mapping[str, Any]
-    outputs: Mapping[str, Any]
+    inputs: Mapping[str, Any] = attrs.field(factory=dict)
+    outputs: Mapping[str, Any] = attrs.field(factory=dict)
     id: str = ""
     parent: str = ""
     provider: str = ""
@@ -48,10 +64,21 @@ class StackState:
         return cls({resource.urn: resource for resource in resources})
 
     @classmethod
-    def from_export(cls, export: Mapping[str, Any]) -> StackState:
-        """Read what ``pulumi stack export`` printed, with or without ``--show-secrets``."""
-        deployment = export.get("deployment") or {}
-        return cls.of(_stored(r) for r in deployment.get("resources") or () if not r.get("delete"))
+    def from_export(cls, export: Mapping[str, Any], file: str = "") -> StackState:
+        """Read what ``pulumi stack export`` printed, with or without ``--show-secrets``.
+
+        Args:
+            export: what it printed.
+            file: what it is called.
+
+        Raises:
+            FleetError: it is damaged: every resource and every field that cannot be what Pulumi wrote.
+        """
+        deployment = export.get("deployment")
+        listed = (deployment.get("resources") if isinstance(deployment, Mapping) else deployment) or []
+        if not isinstance(listed, list):
+            raise FleetError([Problem("is no list of resources", ("deployment", "resources"), MEND, file=file)])
+        return cls.of(stored(enumerate(listed), ("deployment", "resources"), file))
 
     @classmethod
     def read(cls, file: Path) -> StackState:
@@ -69,7 +96,7 @@ class StackState:
             raise FleetError([Problem(f"is no JSON: {error}", file=str(file), hint=hint)]) from error
         if not isinstance(export, dict) or "deployment" not in export:
             raise FleetError([Problem('has no "deployment"', file=str(file), hint=hint)])
-        return cls.from_export(export)
+        return cls.from_export(export, str(file))
 
 
 def is_secret(value: Any) -> bool:
@@ -106,14 +133,72 @@ def _revealed(secret: Mapping[str, Any]) -> Any:
     return reveal(secret["value"]) if "value" in secret else ENCRYPTED
 
 
-def _stored(resource: Mapping[str, Any]) -> StoredResource:
-    return StoredResource(
-        urn=resource["urn"],
-        type=resource["type"],
-        inputs=reveal(resource.get("inputs") or {}),
-        outputs=reveal(resource.get("outputs") or {}),
-        id=resource.get("id", ""),
-        parent=resource.get("parent", ""),
-        provider=resource.get("provider", ""),
-        dependencies=tuple(resource.get("dependencies") or ()),
-    )
+def stored(raw: Iterable[tuple[str | int, Any]], path: FieldPath, file: str, mend: str = MEND) -> list[StoredResource]:
+    """The resources of a state, but for those that wait to be deleted.
+
+    Args:
+        raw: each of them, with its place in the list or map.
+        path: where that list or map stands.
+        file: what the state is called.
+        mend: what would do where it is damaged.
+
+    Raises:
+        FleetError: some are damaged.
+    """
+    found, problems = [], list[Problem]()
+    for place, one in raw:
+        if isinstance(one, Mapping) and one.get("delete"):
+            continue
+        try:
+            found.append(_stored(one))
+        except MisfitError as misfit:
+            urn = str(one.get("urn") or "") if isinstance(one, Mapping) else place if isinstance(place, str) else ""
+            at = () if urn else (*path, place)
+            problems += [Problem(p.what, (*at, *p.path), mend, urn, file) for p in misfit.problems]
+    if problems:
+        raise FleetError(problems)
+    return found
+
+
+def _stored(raw: Any) -> StoredResource:
+    """One resource, with its secrets in plain.
+
+    Raises:
+        MisfitError: it is damaged.
+    """
+    given = {key: value for key, value in raw.items() if value is not None} if isinstance(raw, Mapping) else raw
+    resource = decode(StoredResource, given)
+    for field in ("inputs", "outputs"):
+        with below(field):
+            _check(getattr(resource, field))
+    return attrs.evolve(resource, inputs=reveal(resource.inputs), outputs=reveal(resource.outputs))
+
+
+def _check(value: Any, path: FieldPath = ()) -> None:
+    """Refuse what no engine writes: numbers that are none, secrets that cannot be read, depths without an end."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise MisfitError(Problem(f"is {shown(value)}, not a number", path))
+    if len(path) > _MOST_LEVELS:
+        raise MisfitError(Problem(f"is nested more than {_MOST_LEVELS} levels deep", path[:1]))
+    if is_secret(value):
+        try:
+            plain = json.loads(value["plaintext"]) if "plaintext" in value else value.get("value")
+        except (TypeError, ValueError, RecursionError):
+            raise MisfitError(Problem("is a secret that cannot be read", path)) from None
+        _check(plain, path)
+    elif isinstance(value, Mapping):
+        if value.get(_SIGNATURE, "") not in _SIGNED:
+            raise MisfitError(Problem("is of a sort that nobody knows", path))
+        for key, item in value.items():
+            _check(item, (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            _check(item, (*path, index))
+
+
+def _no_urn(text: str) -> str:
+    try:
+        Urn.parse(text)
+    except ValueError:
+        return f"is {shown(text)}, not a URN"
+    return ""

@@ -162,13 +162,13 @@ CASES = [
     Case(
         "a damaged render",
         state('{"format": "fleet-components/render", "version": 2}')[0],
-        ("error: s.json: is damaged", STATE_HINT),
+        ("error: s.json: resources: is no map of resources", "hint: render anew with --fresh"),
         state("")[1],
     ),
     Case(
         "a damaged export",
         state('{"deployment": {"resources": [{"type": "x"}]}}')[0],
-        ("error: s.json: is damaged", STATE_HINT),
+        ("error: s.json: deployment.resources[0].urn: is missing", "hint: mend it: pulumi stack export --file FILE"),
         state("")[1],
     ),
     Case(

@@ -88,7 +88,7 @@ def kept(state: StackState) -> dict[str, Mapping[str, Any]]:
 
 
 def unpacked(contents: Mapping[str, str]) -> Any:
-    return {revision: list(decompress(text)) for revision, text in contents.items()}
+    return {revision: decompress(text) for revision, text in contents.items()}
 
 
 def golden() -> StackState:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from random import Random
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_components.model.cluster import Cluster, Taint
-from fleet_components.model.codec import camel, decode, encode
+from fleet_components.model.codec import MisfitError, camel, decode, encode
 from fleet_components.model.decision import ClusterScore
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.memory import Binding, PlacementMemory
@@ -24,6 +25,7 @@ from fleet_components.model.placement import (
     TopologySpreadConstraint,
 )
 from fleet_components.model.selector import LabelSelector, Requirement
+from fleet_components.rollout.plan import Done, Gates
 from fleet_components.scheduler.kubefleet import schedule
 from tests.strategies import AS_OF, NAMES, Step, clusters, histories, policies
 
@@ -145,6 +147,41 @@ def test_sets_are_written_in_order() -> None:
     assert decode(Cluster, wire).api_enablements == enabled
 
 
-def test_what_does_not_fit_is_an_error() -> None:
-    with pytest.raises(Exception, match="PlacementPolicy"):
-        decode(PlacementPolicy, {"numberOfClusters": "three"})
+UNFIT: dict[str, tuple[Any, Any, list[str]]] = {
+    "no number": (PlacementPolicy, {"numberOfClusters": "three"}, ['numberOfClusters: is "three", not a whole number']),
+    "half": (PlacementPolicy, {"numberOfClusters": 2.5}, ["numberOfClusters: is 2.5, not a whole number"]),
+    "not finite": (PlacementPolicy, {"numberOfClusters": math.nan}, ["numberOfClusters: is NaN, not a whole number"]),
+    "huge": (Done, {"revision": 10**30}, ["revision: is 1000000000000000000000000000000, not a whole number"]),
+    "no text": (PlacementPolicy, {"placementType": 3}, ["placementType: is 3, not text"]),
+    "no flag": (Done, {"revision": 1, "broken": 1}, ["broken: is 1, not true or false"]),
+    "a flag as number": (Done, {"revision": True}, ["revision: is true, not a whole number"]),
+    "no zone": (Done, {"revision": 1, "since": "2026-01-01"}, ['since: is "2026-01-01", not a time with a zone']),
+    "the end of time": (
+        Done,
+        {"revision": 1, "since": "9999-12-31T23:59:59Z"},
+        ['since: is "9999-12-31T23:59:59Z", not a time with a zone'],
+    ),
+    "too long": (Gates, {"maxWait": 1e300}, ["maxWait: is 1e+300, not a number"]),
+    "no list": (PlacementPolicy, {"clusterNames": "abc"}, ['clusterNames: is "abc", not a list']),
+    "no map": (PlacementMemory, {"bindings": "abc"}, ['bindings: is "abc", not a map']),
+    "no map inside": (PlacementMemory, {"bindings": {"a": []}}, ["bindings.a: is a list, not a map"]),
+    "missing": (Done, {}, ["revision: is missing"]),
+    "nothing": (Done, None, ["is null, not a map"]),
+    "several": (
+        PlacementMemory,
+        {"snapshot": "x", "bindings": {"a": {"state": 1, "snapshot": None}}},
+        [
+            'snapshot: is "x", not a whole number',
+            "bindings.a.state: is 1, not text",
+            "bindings.a.snapshot: is null, not a whole number",
+        ],
+    ),
+    "in a list": (PlacementPolicy, {"clusterNames": ["a", 2]}, ["clusterNames[1]: is 2, not text"]),
+}
+
+
+@pytest.mark.parametrize(("kind", "wire", "said"), UNFIT.values(), ids=UNFIT.keys())
+def test_what_does_not_fit_names_its_field(kind: Any, wire: Any, said: list[str]) -> None:
+    with pytest.raises(MisfitError) as misfit:
+        decode(kind, wire)
+    assert list(map(str, misfit.value.problems)) == said

@@ -12,10 +12,12 @@ import attrs
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
 from fleet_components.plan.past import Past, fleets_of
-from fleet_components.plan.state import StackState, StoredResource
+from fleet_components.plan.state import MEND, StackState, StoredResource, stored
 
 FORMAT = "fleet-components/render"
 VERSION = 2
+RENDER_ANEW = "render anew with --fresh"
+"""What would do where the state of a render is damaged."""
 _HINT = "give the output of: pulumi stack export --file FILE, or the state.json of a fleet render"
 
 
@@ -59,6 +61,16 @@ class StateFile:
             raise FleetError([Problem(what, hint=hint, file=self.file)])
         return fleets[0] if fleets else ""
 
+    def sound(self) -> StateFile:
+        """Itself, or why one of its fleets cannot be read."""
+        problems: list[Problem] = []
+        for fleet in fleets_of(self.state.resources.values()) or ("",):
+            try:
+                self.past(fleet)
+            except FleetError as error:
+                problems += error.problems
+        return self.unread(dict.fromkeys(problems)) if problems else self
+
     def only(self, default: str) -> tuple[str, Past, tuple[Problem, ...]]:
         """The name of its only fleet and what it says of that; as of a new one where it cannot be read, and why.
 
@@ -77,7 +89,8 @@ class StateFile:
         Raises:
             FleetError: it is damaged, or a later version has written it.
         """
-        return Past.of(self.state.resources.values(), fleet, file=self.file)
+        mend = MEND if self.export else RENDER_ANEW
+        return Past.of(self.state.resources.values(), fleet, file=self.file, mend=mend)
 
     def shown(self) -> StateFile:
         """The same, compared with the data of Secrets: what was hidden and is shown now counts as changed."""
@@ -110,17 +123,16 @@ def parse_state(text: bytes, file: str) -> StateFile:
     """
     try:
         data = json.loads(text.decode())
+    except RecursionError as error:
+        raise _refused(file, "is nested too deeply") from error
     except ValueError as error:
         raise _refused(file, f"is no JSON: {error}", getattr(error, "lineno", None)) from error
     if not isinstance(data, dict):
         raise _refused(file, "is no state of a fleet")
-    try:
-        if data.get("format") == FORMAT:
-            return _from_render(file, data)
-        if isinstance(data.get("deployment"), dict):
-            return StateFile(file, StackState.from_export(data), data)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise _refused(file, f"is damaged: {type(error).__name__} {error}") from error
+    if data.get("format") == FORMAT:
+        return _from_render(file, data)
+    if isinstance(data.get("deployment"), dict):
+        return StateFile(file, StackState.from_export(data, file), data)
     raise _refused(file, 'has neither a "deployment" nor the format of a render')
 
 
@@ -142,13 +154,14 @@ def _whole(value: Any) -> Any:
 def _from_render(file: str, data: Mapping[str, Any]) -> StateFile:
     if data.get("version") != VERSION:
         what = f"is of version {data.get('version')}, this is fleet render of version {VERSION}"
-        raise FleetError([Problem(what, ("version",), "render anew with --fresh", file=file)])
-    held = (
-        # What was decided is what comes back as the old inputs of a resource.
-        StoredResource(urn, one["type"], one["outputs"], one["outputs"])
-        for urn, one in data["resources"].items()
-    )
-    return StateFile(file, StackState.of(held))
+        raise FleetError([Problem(what, ("version",), RENDER_ANEW, file=file)])
+    resources = data.get("resources")
+    if not isinstance(resources, dict):
+        raise FleetError([Problem("is no map of resources", ("resources",), RENDER_ANEW, file=file)])
+    raw = ((urn, {**one, "urn": urn} if isinstance(one, dict) else one) for urn, one in resources.items())
+    found = stored(raw, ("resources",), file, RENDER_ANEW)
+    # What was decided is what comes back as the old inputs of a resource.
+    return StateFile(file, StackState.of(attrs.evolve(one, inputs=one.outputs) for one in found))
 
 
 def _refused(file: str, what: str, line: int | None = None) -> FleetError:

@@ -55,6 +55,7 @@ def preview(project: Project, told: Told) -> Preview:
     prefix, _, wanted = (told.stack or "").rpartition("/")
     name = choose_stack(project, wanted or None)
     told = of_stack(told, project.name, name)
+    told = attrs.evolve(told, state=told.state.sound())
     organization = prefix.partition("/")[0] or DEFAULT_ORGANIZATION
     with told.together():
         settings = read_settings(project, name)

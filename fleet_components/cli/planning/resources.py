@@ -111,14 +111,14 @@ def _compare(old: Any, new: Any, path: tuple[str | int, ...], uncompared: list[s
 
 
 def _deleted(stored: Mapping[str, Any]) -> Resource:
-    provider = _without_id(stored.get("provider", ""))
+    provider = _without_id(stored.get("provider") or "")
     options = {key: True for key in ("protect", "retainOnDelete") if stored.get(key)}
     return Resource(
         stored["urn"],
         stored["type"],
         stored["urn"].rpartition("::")[2],
         _shown(_inputs(stored)),
-        stored.get("parent", ""),
+        stored.get("parent") or "",
         "" if _is_default_provider(provider) else provider,
         tuple(sorted(stored.get("dependencies") or ())),
         options,

@@ -21,9 +21,10 @@ from fleet_components.components.azure.hub import AzureHubArgs
 from fleet_components.model.azure.member import FleetMember
 from fleet_components.model.azure.member_list import is_member_list, read_member_lists
 from fleet_components.model.azure.vm_size import SizeTable
+from fleet_components.model.codec import MisfitError
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.model.reader import API_VERSION, MisfitError, read
+from fleet_components.model.reader import API_VERSION, read
 
 KIND = "Hub"
 

@@ -214,6 +214,8 @@ def _containers(data: Object) -> list[Mapping[str, Any]]:
         return []
     if not all(isinstance(container, Mapping) for container in value):
         raise OverrideError(f"failed to convert {kind} from unstructured object: a container is no object")
+    if not all(isinstance(container.get("image") or "", str) for container in value):
+        raise OverrideError(f"failed to convert {kind} from unstructured object: an image is no text")
     return value
 
 

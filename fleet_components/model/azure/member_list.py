@@ -33,9 +33,10 @@ from fleet_components.model.azure.member import FleetMember, JoinedMember
 from fleet_components.model.azure.record import cluster_record
 from fleet_components.model.azure.vm_size import SizeTable, built_in_sizes
 from fleet_components.model.cluster import Cluster
+from fleet_components.model.codec import MisfitError
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, FleetError, Problem
-from fleet_components.model.reader import API_VERSION, MisfitError, fields_of, read, unknown_field
+from fleet_components.model.reader import API_VERSION, fields_of, read, unknown_field
 
 KIND = "Members"
 _SPEC = ("defaults", "regions", "members")

@@ -11,9 +11,9 @@ from fleet_components.content.karmada.workload import shape_of, value_at
 from fleet_components.content.stamp import annotated
 from fleet_components.content.strip import strip
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.codec import decode, encode
+from fleet_components.model.codec import below, decode, encode
 from fleet_components.model.karmada import CLUSTER_OVERRIDE
-from fleet_components.model.karmada_override import OverridePolicy
+from fleet_components.model.karmada_override import OverridePolicy, OverrideSpec
 from fleet_components.model.karmada_settings import CustomWorkload
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError
@@ -47,6 +47,21 @@ def content_of(
     if divided and shape and shape.replicas:
         data = _without(data, shape.replicas)
     return data, *stated, *map(_plain, _concerning(manifest, overrides))
+
+
+def is_custom(part: Any) -> bool:
+    """Whether a part of a content tells where a custom kind has its replicas."""
+    return isinstance(part, Mapping) and part.get("kind") == _CUSTOM
+
+
+def check_part(part: Mapping[str, Any]) -> None:
+    """Refuse what can be no part of a content beside the object.
+
+    Raises:
+        MisfitError: it does not fit.
+    """
+    with below("spec"):
+        decode(CustomWorkload if is_custom(part) else OverrideSpec, part.get("spec"))
 
 
 def shape_in(content: Objects) -> WorkloadShape | None:

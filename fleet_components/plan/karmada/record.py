@@ -10,11 +10,11 @@ import attrs
 
 from fleet_components.model.claims import Claim, SeenPolicy
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.codec import decode, encode
-from fleet_components.model.karmada import DIRECTLY, PolicyKey
+from fleet_components.model.codec import below, decode, encode
+from fleet_components.model.karmada import DIRECTLY, Failover, Placement, PolicyKey, Suspension
 from fleet_components.model.memory import TemplateMemory
 from fleet_components.plan.again import written_again
-from fleet_components.plan.karmada.content import emitted
+from fleet_components.plan.karmada.content import check_part, emitted, is_custom
 from fleet_components.plan.karmada.share import Share
 from fleet_components.plan.record import Objects, Record, digest
 from fleet_components.rollout.plan import Done
@@ -85,7 +85,22 @@ class TemplateState:
     def from_wire(cls, wire: Mapping[str, Any] | None) -> TemplateState:
         """Read it back; None and the empty map stand for a template that was never looked at."""
         state = decode(cls, wire or {})
-        return attrs.evolve(state, schedule=TemplateMemory.from_wire((wire or {}).get("schedule")))
+        with below("claim", "bound", "spec"):
+            check_policy(state.spec)
+        with below("schedule"):
+            return attrs.evolve(state, schedule=TemplateMemory.from_wire((wire or {}).get("schedule")))
+
+
+def check_policy(spec: Mapping[str, Any]) -> None:
+    """Refuse what a binding cannot have from a policy.
+
+    Raises:
+        MisfitError: it does not fit.
+    """
+    parts: tuple[tuple[str, type], ...] = (("placement", Placement), ("failover", Failover), ("suspension", Suspension))
+    for field, kind in parts:
+        with below(field):
+            decode(kind, spec.get(field) or {})
 
 
 @attrs.frozen
@@ -98,6 +113,14 @@ class TemplateRecord(Record[Share, TemplateState]):
 
     DECISION = Share
     MEMORY = TemplateState
+
+    @classmethod
+    def check_content(cls, number: int, data: Any) -> None:
+        """Refuse what is no object, and behind it what is neither a custom workload nor an override policy."""
+        if number == 0 or not is_custom(data):
+            super().check_content(number, data)
+        if number > 0:
+            check_part(data)
 
     def objects(self, placed: Share, member: Cluster) -> Objects:
         """The object as the member gets it; nothing where the content of its revision is not known."""

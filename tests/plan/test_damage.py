@@ -1,0 +1,330 @@
+"""A damaged state is an error that names the resource, the field and what would mend it, and never a traceback."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from fleet_components import Fleet, FleetError
+from fleet_components.cli.documents.plan import plan_document
+from fleet_components.cli.planning.past import RENDER_ANEW, parse_state
+from fleet_components.cli.planning.survey import Told, survey
+from fleet_components.content.revision import compress, decompress
+from fleet_components.dynamic import BindingProvider, MemberProvider, PlacementProvider, TemplateProvider
+from fleet_components.plan.state import MEND, StackState, reveal
+from fleet_components.testing import run_program
+from fleet_components.testing.mocks import CheckFailed
+from tests.cli.fleets import run
+from tests.plan.rich import FLEET, PROJECT, STACK, exported, history
+
+Path_ = tuple[str | int, ...]
+OWN = "pulumi-python:dynamic/fleet:"
+TASK = {"replicas": 1, "reason": "TaintUntolerated", "created": "2026-11-21T09:55:00Z", "purgeMode": "Gracefully"}
+JUNK: list[Any] = [
+    *(None, True, 0, -1, 7, 2.5, math.nan, math.inf, 10**30),
+    *("", "x", "x" * 5000, "2026-01-01", "a/b", "Unknown", "9999-12-31T23:59:59Z"),
+    *([], ["x"], [None], {}, {"x": 1}, {"a": {}}),
+]
+DELETED = object()
+"""Stands for a field that is not there."""
+
+
+def paths(value: Any, at: Path_ = ()) -> Iterator[Path_]:
+    """Every field of a value."""
+    if at:
+        yield at
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from paths(item, (*at, key))
+
+
+def at(value: Any, path: Path_) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+def damaged(whole: Any, path: Path_, junk: Any) -> Any:
+    """A copy with something else in one of its fields."""
+    whole = copy.deepcopy(whole)
+    above = at(whole, path[:-1])
+    if junk is DELETED:
+        del above[path[-1]]
+    else:
+        above[path[-1]] = junk
+    return whole
+
+
+@cache
+def export() -> dict[str, Any]:
+    """An export in which a template is being evicted as well."""
+    whole = exported()
+    for resource in whole["deployment"]["resources"]:
+        if resource["type"] == f"{OWN}Template" and resource["urn"].endswith("/web"):
+            for field in ("inputs", "outputs"):
+                resource[field]["memory"]["schedule"]["evictions"] = {"c": TASK}
+    return whole
+
+
+@cache
+def render() -> dict[str, Any]:
+    """What a render of the directory leaves."""
+    with tempfile.TemporaryDirectory() as place:
+        assert run("render", folder(), "--out", place).exit_code == 0
+        whole: dict[str, Any] = json.loads(Path(place, "local", "state.json").read_text())
+        return whole
+
+
+@cache
+def folder() -> Path:
+    """The directory, and the project around it."""
+    place = Path(tempfile.mkdtemp())
+    config = "config:\n  fleet:source: fleet\n  fleet:render: out\n  fleet:lost: d\n"
+    (place / "Pulumi.yaml").write_text(f"name: {PROJECT}\nruntime: python\n")
+    (place / f"Pulumi.{STACK}.yaml").write_text(config)
+    (place / "__main__.py").write_text(f"from fleet_components import Fleet\n\nFleet.from_config({FLEET!r})\n")
+    history().world.write(place / "fleet")
+    return place / "fleet"
+
+
+def planned(state: Any, where: Path) -> None:
+    """Plan from a state; what is refused says what would do."""
+    try:
+        told = Told(state=parse_state(json.dumps(state).encode(), "s.json"))
+        plan_document(survey([where], told))
+    except FleetError as error:
+        for problem in error.problems:
+            assert problem.what
+            assert problem.hint or problem.what.startswith("resource '"), problem
+            if problem.hint in (MEND, RENDER_ANEW):
+                assert problem.subject.startswith("urn:pulumi:") or problem.path, problem
+                assert problem.file == "s.json"
+
+
+def fields(whole: Any, own: bool = True) -> list[Path_]:
+    """The fields of our own resources, or of all."""
+    return [path for path in paths(whole) if not own or _resource(whole, path)["type"].startswith(OWN)]
+
+
+def _resource(whole: Any, path: Path_) -> dict[str, Any]:
+    depth = 3 if path[0] == "deployment" else 2
+    found = at(whole, path[:depth]) if len(path) >= depth else {}
+    return found if isinstance(found, dict) and "type" in found else {"type": ""}
+
+
+@pytest.mark.parametrize("own", [True, False])
+@settings(max_examples=120, deadline=None)
+@given(st.data())
+def test_a_directory_is_planned_or_refused(own: bool, data: st.DataObject) -> None:
+    whole = export()
+    path = data.draw(st.sampled_from(fields(whole, own)))
+    planned(damaged(whole, path, data.draw(st.sampled_from([*JUNK, DELETED]))), folder())
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.data())
+def test_from_a_render_it_is_planned_or_refused(data: st.DataObject) -> None:
+    whole = render()
+    path = data.draw(st.sampled_from(fields(whole, data.draw(st.booleans()))))
+    planned(damaged(whole, path, data.draw(st.sampled_from([*JUNK, DELETED]))), folder())
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.data())
+def test_kept_contents_are_planned_or_refused(data: st.DataObject) -> None:
+    """What is packed into text: each field of what is in it, and the text itself."""
+    whole = render()
+    texts = [path for path in fields(whole) if path[-2:-1] == ("contents",)]
+    path = data.draw(st.sampled_from(texts))
+    text = at(whole, path)
+    if data.draw(st.booleans()):
+        objects = decompress(text)
+        inside = data.draw(st.sampled_from(list(paths(objects))))
+        text = compress(damaged(objects, inside, data.draw(st.sampled_from([*JUNK, DELETED]))))
+    else:
+        text = text[: data.draw(st.integers(0, len(text)))]
+    planned(damaged(whole, path, text), folder())
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_a_project_is_planned_or_refused(data: st.DataObject) -> None:
+    whole = export()
+    path = data.draw(st.sampled_from(fields(whole, data.draw(st.booleans()))))
+    planned(damaged(whole, path, data.draw(st.sampled_from([*JUNK, DELETED]))), folder().parent)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_a_program_runs_or_is_refused(data: st.DataObject) -> None:
+    """What the engine hands over of the stack that runs, and as old inputs of what decides in it."""
+    resources = dict(history().state.resources)
+    urn = data.draw(st.sampled_from([urn for urn in resources if "dynamic/fleet:" in urn]))
+    one = resources[urn]
+    for field in data.draw(st.sampled_from([("inputs",), ("outputs",), ("inputs", "outputs")])):
+        whole = {field: json.loads(json.dumps(reveal(getattr(one, field))))}
+        path = data.draw(st.sampled_from([path for path in paths(whole) if len(path) > 1]))
+        junk = data.draw(st.sampled_from([*JUNK, DELETED]))
+        assume(not isinstance(junk, float) or math.isfinite(junk))  # nothing else passes through an engine
+        one = attrs.evolve(one, **damaged(whole, path, junk))
+    config = {"fleet:source": str(folder()), "fleet:render": "out", "fleet:lost": "d"}
+    ran = run_program(lambda: Fleet.from_config(FLEET), state=StackState({**resources, urn: one}), config=config)
+    assert ran.error is None or isinstance(ran.error, FleetError | CheckFailed), ran.error
+
+
+PLACEMENT, TEMPLATE = f"{OWN}Placement::dev/shop", f"{OWN}Template::dev/shop/Deployment/web"
+NAMED: dict[str, tuple[str, Path_, Any, str, str]] = {
+    "no number": (PLACEMENT, ("decisions", "a", "wave"), "x", "decisions.a.wave", 'is "x", not a whole number'),
+    "a null": (PLACEMENT, ("memory", "bindings", "a", "rank"), None, "memory.bindings.a.rank", "is null, not a whole"),
+    "not finite": (PLACEMENT, ("revision",), math.nan, "revision", "is NaN, not a number"),
+    "missing": (PLACEMENT, ("digests",), DELETED, "digests", "is missing"),
+    "no binding": (
+        PLACEMENT,
+        ("memory", "bindings", "a", "state"),
+        "Bond",
+        "memory.bindings.a.state",
+        'is "Bond", not Scheduled or Bound or Unscheduled',
+    ),
+    "no purge": (
+        TEMPLATE,
+        ("memory", "schedule", "evictions", "c", "purgeMode"),
+        "Soon",
+        "memory.schedule.evictions.c.purgeMode",
+        'is "Soon", not Gracefully or Directly or Never',
+    ),
+    "no time": (
+        TEMPLATE,
+        ("memory", "schedule", "evictions", "c", "created"),
+        "noon",
+        "memory.schedule.evictions.c.created",
+        'is "noon", not a time with a zone',
+    ),
+    "a policy that is none": (
+        TEMPLATE,
+        ("memory", "claim", "bound", "spec", "placement", "clusterAffinity", "clusterNames"),
+        "a",
+        "memory.claim.bound.spec.placement.clusterAffinity.clusterNames",
+        'is "a", not a list',
+    ),
+    "no subject": (PLACEMENT, ("key",), "shop", "key", "names no subject"),
+    "no format": (PLACEMENT, ("format",), "one", "format", 'is "one", not a whole number'),
+    "no fleet": (PLACEMENT, ("fleet",), 3, "fleet", "is 3, not text"),
+    "no member": (f"{OWN}Member::dev/a", ("member",), [], "member", "is a list, not text"),
+    "nothing forgotten": (f"{OWN}Member::dev/d", ("forgotten",), ["a|b"], "forgotten", 'has "a|b", not apiVersion|Kind'),
+    "no fate": (f"{OWN}Binding::dev/shop@a", ("keeps",), "some", "keeps", 'is "some", not all or cluster-scoped'),
+    "no sort of member": (f"{OWN}Roster::dev", ("members", "a"), "gone", "members", "says of a neither member nor lost"),
+    "no share": (f"{OWN}Roster::dev", ("settings",), {"limit": 7}, "settings.limit", "is no share"),
+    "no wait": (f"{OWN}Roster::dev", ("settings",), {"maxWait": -1}, "settings.maxWait", "is no wait"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("urn", "path", "junk", "field", "what"), NAMED.values(), ids=NAMED.keys())
+def test_the_resource_and_the_field_are_named(urn: str, path: Path_, junk: Any, field: str, what: str) -> None:
+    whole = export()
+    resources = whole["deployment"]["resources"]
+    (index,) = [number for number, one in enumerate(resources) if one["urn"].endswith(urn)]
+    state = damaged(whole, ("deployment", "resources", index, "outputs", *path), junk)
+    for where in (folder(), folder().parent):
+        with pytest.raises(FleetError) as refused:
+            survey([where], Told(state=parse_state(json.dumps(state).encode(), "s.json")))
+        (problem,) = refused.value.problems
+        assert str(problem).startswith(f"s.json: {resources[index]['urn']}: outputs.{field}: {what}")
+        assert problem.hint == MEND
+
+
+ENGINE: dict[str, tuple[Any, str]] = {
+    "no list": ({"deployment": {"resources": {"a": 1}}}, "deployment.resources: is no list of resources"),
+    "no resource": ({"deployment": {"resources": [3]}}, "deployment.resources[0]: is 3, not a map"),
+    "no URN": ({"deployment": {"resources": [{"urn": "x", "type": "y"}]}}, 'x: urn: is "x", not a URN'),
+    "no type": ({"deployment": {"resources": [{"urn": "urn:pulumi:a::b::c::d"}]}}, "urn:pulumi:a::b::c::d: type: is miss"),
+    "no inputs": (
+        {"deployment": {"resources": [{"urn": "urn:pulumi:a::b::c::d", "type": "c", "inputs": []}]}},
+        "urn:pulumi:a::b::c::d: inputs: is a list, not a map",
+    ),
+    "a secret that is none": (
+        {
+            "deployment": {
+                "resources": [
+                    {
+                        "urn": "urn:pulumi:a::b::c::d",
+                        "type": "c",
+                        "inputs": {"k": {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "plaintext": "{"}},
+                    }
+                ]
+            }
+        },
+        "urn:pulumi:a::b::c::d: inputs.k: is a secret that cannot be read",
+    ),
+    "a render of nothing": (
+        {"format": "fleet-components/render", "version": 2, "resources": {"urn:pulumi:a::b::c::d": 3}},
+        "urn:pulumi:a::b::c::d: is 3, not a map",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("state", "said"), ENGINE.values(), ids=ENGINE.keys())
+def test_what_no_engine_writes_is_named(state: Any, said: str) -> None:
+    with pytest.raises(FleetError, match=r"^s\.json: ") as refused:
+        parse_state(json.dumps(state).encode(), "s.json")
+    assert f"s.json: {said}" in str(refused.value)
+
+
+def test_what_is_nested_too_deeply_is_refused() -> None:
+    for levels in (300, 100_000):
+        nested = f'{{"a": {"[" * levels}{"]" * levels}}}'
+        text = (
+            f'{{"deployment": {{"resources": [{{"urn": "urn:pulumi:a::b::c::d", "type": "c", "inputs": {nested}}}]}}}}'
+        )
+        with pytest.raises(FleetError, match=r"nested"):
+            parse_state(text.encode(), "s.json")
+
+
+def test_everything_that_is_damaged_is_named() -> None:
+    whole = render()
+    urns = [urn for urn in whole["resources"] if "dynamic/fleet:" in urn]
+    for urn in urns:
+        whole = damaged(whole, ("resources", urn, "outputs", "format"), "one")
+    with pytest.raises(FleetError) as refused:
+        survey([folder()], Told(state=parse_state(json.dumps(whole).encode(), "s.json")))
+    assert sorted(problem.subject for problem in refused.value.problems) == sorted(urns)
+    assert {problem.hint for problem in refused.value.problems} == {RENDER_ANEW}
+
+
+@pytest.mark.parametrize("provider", [PlacementProvider(), TemplateProvider()])
+@pytest.mark.parametrize("olds", [{"memory": 3}, {"format": []}, {"memory": {"snapshot": "x", "replicas": "x"}}])
+def test_check_says_what_is_damaged(provider: Any, olds: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    real = type(provider).check
+
+    def check(self: Any, given: dict[str, Any], news: dict[str, Any]) -> Any:
+        seen.append(real(self, {**given, **olds}, news))
+        return seen[-1]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(provider), "check", check)
+        history().run()
+    assert seen
+    for result in seen:
+        (failure, *_) = result.failures
+        assert "pulumi stack import" in failure.reason
+        assert "memory" in failure.reason or "format" in failure.reason
+
+
+@given(st.sampled_from(JUNK), st.sampled_from(JUNK), st.sampled_from(JUNK))
+def test_what_only_records_takes_anything(uid: Any, since: Any, revision: Any) -> None:
+    news = {"member": "a", "uid": "1", "confirm": [], "revision": 1, "since": "2026-01-01T00:00:00Z"}
+    olds = {"uid": uid, "since": since, "revision": revision}
+    assert BindingProvider().check(olds, news).failures == []
+    failures = MemberProvider().check(olds, news).failures
+    assert not failures or "leads to another cluster" in failures[0].reason
