@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -15,6 +15,7 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from pulumi.runtime.mocks import MockMonitor
 
 from fleet_components.plan.state import reveal
+from fleet_components.testing.ignored import ignore
 from fleet_components.testing.lineage import ROOT, Lineage, make_urn
 from fleet_components.testing.mocks import PROVIDERS, FleetMocks
 from fleet_components.testing.transforms import Transforms
@@ -140,8 +141,7 @@ class RecordingMonitor(MockMonitor):
         old = self._fleet_mocks.olds(request.type, request.name)
         if request.ignoreChanges and old:
             inputs = _wire(request.object)
-            for path in request.ignoreChanges:
-                _take_over(inputs, old, path.split("."))
+            ignore(inputs, old, request.ignoreChanges)
             request.object.Clear()
             ParseDict(inputs, request.object)
 
@@ -179,17 +179,6 @@ class RecordingMonitor(MockMonitor):
             options=shown,
             aliases=aliases,
         )
-
-
-def _take_over(new: dict[str, Any], old: Any, path: Sequence[str]) -> None:
-    """Give a field its old value; one that only one of them has stays as it is, and so do elements of lists."""
-    first, *rest = path
-    if not isinstance(old, Mapping) or first not in old or first not in new:
-        return
-    if not rest:
-        new[first] = old[first]
-    elif isinstance(new[first], dict):
-        _take_over(new[first], old[first], rest)
 
 
 def _wire(struct: Any) -> dict[str, Any]:
