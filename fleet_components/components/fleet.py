@@ -243,6 +243,12 @@ def _members(name: str, args: FleetArgs) -> dict[str, Member]:
         for field, hints in named.items()
         for name in sorted(set(hints) - set(members))
     ]
+    in_program = {member.name for member in args.members}
+    problems += [
+        Problem(f'the member "{name}" is declared in the program', (field, name), f"Member(..., {argument}=...)")
+        for field, argument in (("kubeconfigs", "kubeconfig"), ("providers", "provider"))
+        for name in sorted(in_program.intersection(getattr(args, field)))
+    ]
     times = Counter(member.name for member in everyone)
     problems += [
         Problem(f'the member "{name}" is declared twice', hint="declare it once")

@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 from google.protobuf import empty_pb2
 from google.protobuf.json_format import MessageToDict, ParseDict
+from pulumi import RunError
 from pulumi.runtime.mocks import MockMonitor
 
 from fleet_components.plan.state import reveal
@@ -75,6 +76,7 @@ class RecordingMonitor(MockMonitor):
         self._fails = fails
         self._lineage = Lineage(mocks.state.resources)
         self._transforms = Transforms()
+        self._claimed: set[str] = set()
         self._lock = threading.Lock()
         self._loops: set[asyncio.AbstractEventLoop] = set()
 
@@ -95,6 +97,7 @@ class RecordingMonitor(MockMonitor):
         self._hand_down(request)
         aliases = self._lineage.aliases(request)
         urn = make_urn(request.parent, request.type, request.name)
+        self._claim(urn)
         former = self._lineage.former(urn, aliases)
         self._fleet_mocks.stood(request.type, request.name, former)
         self._ignore_changes(request)
@@ -126,6 +129,13 @@ class RecordingMonitor(MockMonitor):
             return super().Invoke(request)  # type: ignore[no-untyped-call]
         finally:
             self._note_loop()
+
+    def _claim(self, urn: str) -> None:
+        """Refuse a second resource of one URN, in the engine's own words."""
+        with self._lock:
+            if urn in self._claimed:
+                raise RunError(f"Duplicate resource URN '{urn}'; try giving it a unique name")
+            self._claimed.add(urn)
 
     def _hand_down(self, request: Any) -> None:
         """Give a resource what it has from those above it."""

@@ -167,6 +167,17 @@ def test_the_dependencies_of_a_transform_of_one_s_own() -> None:
     assert done.named("below").dependencies == ()
 
 
+def test_two_of_one_urn() -> None:
+    """The names of parents are not in it."""
+
+    def program() -> None:
+        thing("one", App("first"))
+        thing("one", App("second"))
+
+    urn = f"{STACK}my:index:App$cloud:index:Thing::one"
+    assert str(run_program(program).error) == f"Duplicate resource URN '{urn}'; try giving it a unique name"
+
+
 def test_the_mocks_of_pulumi_know_it_with_this_monitor() -> None:
     """As the documentation says: without it they run no transform."""
 
