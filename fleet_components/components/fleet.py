@@ -252,6 +252,12 @@ def _members(name: str, args: FleetArgs) -> tuple[dict[str, Member], list[Proble
         for field, hints in named.items()
         for name in sorted(set(hints) - set(members))
     ]
+    in_program = {member.name for member in args.members}
+    problems += [
+        Problem(f'the member "{name}" is declared in the program', (field, name), f"Member(..., {argument}=...)")
+        for field, argument in (("kubeconfigs", "kubeconfig"), ("providers", "provider"))
+        for name in sorted(in_program.intersection(getattr(args, field)))
+    ]
     twice = sorted(name for name, times in Counter(member.name for member in everyone).items() if times > 1)
     problems += [Problem(f'the member "{name}" is declared twice', hint="declare it once") for name in twice]
     problems += _sharing(members.values())

@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
 import attrs
 from google.protobuf import empty_pb2
 from google.protobuf.json_format import MessageToDict, ParseDict
+from pulumi import RunError
 from pulumi.runtime.mocks import MockMonitor
 
 from fleet_components.plan.state import reveal
+from fleet_components.testing.ignored import ignore
 from fleet_components.testing.lineage import ROOT, Lineage, make_urn
 from fleet_components.testing.mocks import PROVIDERS, FleetMocks
 from fleet_components.testing.transforms import Transforms
@@ -74,6 +76,7 @@ class RecordingMonitor(MockMonitor):
         self._fails = fails
         self._lineage = Lineage(mocks.state.resources)
         self._transforms = Transforms()
+        self._claimed: set[str] = set()
         self._lock = threading.Lock()
         self._loops: set[asyncio.AbstractEventLoop] = set()
 
@@ -94,6 +97,7 @@ class RecordingMonitor(MockMonitor):
         self._hand_down(request)
         aliases = self._lineage.aliases(request)
         urn = make_urn(request.parent, request.type, request.name)
+        self._claim(urn)
         former = self._lineage.former(urn, aliases)
         self._fleet_mocks.stood(request.type, request.name, former)
         self._ignore_changes(request)
@@ -126,6 +130,13 @@ class RecordingMonitor(MockMonitor):
         finally:
             self._note_loop()
 
+    def _claim(self, urn: str) -> None:
+        """Refuse a second resource of one URN, in the engine's own words."""
+        with self._lock:
+            if urn in self._claimed:
+                raise RunError(f"Duplicate resource URN '{urn}'; try giving it a unique name")
+            self._claimed.add(urn)
+
     def _hand_down(self, request: Any) -> None:
         """Give a resource what it has from those above it."""
         self._lineage.inherit(request)
@@ -140,8 +151,7 @@ class RecordingMonitor(MockMonitor):
         old = self._fleet_mocks.olds(request.type, request.name)
         if request.ignoreChanges and old:
             inputs = _wire(request.object)
-            for path in request.ignoreChanges:
-                _take_over(inputs, old, path.split("."))
+            ignore(inputs, old, request.ignoreChanges)
             request.object.Clear()
             ParseDict(inputs, request.object)
 
@@ -179,17 +189,6 @@ class RecordingMonitor(MockMonitor):
             options=shown,
             aliases=aliases,
         )
-
-
-def _take_over(new: dict[str, Any], old: Any, path: Sequence[str]) -> None:
-    """Give a field its old value; one that only one of them has stays as it is, and so do elements of lists."""
-    first, *rest = path
-    if not isinstance(old, Mapping) or first not in old or first not in new:
-        return
-    if not rest:
-        new[first] = old[first]
-    elif isinstance(new[first], dict):
-        _take_over(new[first], old[first], rest)
 
 
 def _wire(struct: Any) -> dict[str, Any]:

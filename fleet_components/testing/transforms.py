@@ -33,6 +33,13 @@ _FIELDS = {
     "hooks": "hooks",
 }
 """What a transform may change, each with its name in a registration."""
+_KNOWN = {
+    option: field
+    for option, field in _FIELDS.items()
+    if option in resource_pb2.TransformResourceOptions.DESCRIPTOR.fields_by_name
+    and field in resource_pb2.RegisterResourceRequest.DESCRIPTOR.fields_by_name
+}
+"""What of it the installed SDK has."""
 
 
 class Transforms:
@@ -54,7 +61,7 @@ class Transforms:
                 type=request.type, name=request.name, custom=request.custom, parent=request.parent
             )
             asked.properties.CopyFrom(request.object)
-            for option, field in _FIELDS.items():
+            for option, field in _KNOWN.items():
                 _copy(request, field, asked.options, option)
             if not request.deleteBeforeReplaceDefined:
                 asked.options.ClearField("delete_before_replace")
@@ -62,7 +69,7 @@ class Transforms:
             if answer.HasField("properties"):
                 request.object.CopyFrom(answer.properties)
             if answer.HasField("options"):
-                for option, field in _FIELDS.items():
+                for option, field in _KNOWN.items():
                     _copy(answer.options, option, request, field)
 
     def close(self) -> None:

@@ -37,9 +37,10 @@ from fleet_components.model.azure.properties import Observation
 from fleet_components.model.azure.strategy import Group, Stage, Strategy
 from fleet_components.model.azure.upgrade import AutoUpgrade, Run
 from fleet_components.model.cluster import Agent, ResourceModel, ResourceSummary, Usage
+from fleet_components.model.manifest import Manifest
 from fleet_components.model.typed import Typed
 from fleet_components.plan.options import Settings
-from fleet_components.testing import config_map, kubeconfig, placement, run_program
+from fleet_components.testing import config_map, kubeconfig, placement, reveal, run_program
 
 CLASSES: list[type[Any]] = [
     *(FleetArgs, Member, Cluster, Taint, Agent, Usage, ResourceModel, ResourceSummary, Options, Renamed, Settings),
@@ -276,3 +277,48 @@ def test_a_member_has_a_kubeconfig_or_a_provider_of_kubernetes() -> None:
         ]
 
     assert run_program(program).error is None
+
+
+@pytest.mark.parametrize(
+    ("comes_to", "text"), [(5, "member a: the kubeconfig is no text"), (None, "member a: the kubeconfig is missing")]
+)
+def test_an_output_that_comes_to_no_kubeconfig(comes_to: Any, text: str) -> None:
+    def program() -> None:
+        source = source_of([*config_map("shop", "settings"), placement("shop")])
+        Fleet("dev", FleetArgs(source, members=[Member(Cluster("a"), pulumi.Output.from_input(comes_to))]))
+
+    error = run_program(program).error
+    assert isinstance(error, RefusedError)
+    assert str(error).startswith(text)
+
+
+def test_a_kubeconfig_that_is_awaited() -> None:
+    """It is used by two providers: of a placement, and of a policy that refuses what is there already."""
+
+    async def coming() -> str:
+        return kubeconfig("a")
+
+    def program() -> None:
+        mine, other = config_map("shop", "settings"), config_map("other", "settings")
+        policy = {
+            "apiVersion": "policy.karmada.io/v1alpha1",
+            "kind": "PropagationPolicy",
+            "metadata": {"name": "other", "namespace": "other"},
+            "spec": {"resourceSelectors": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "settings"}]},
+        }
+        source = source_of([*mine, placement("shop"), *other, Manifest(policy)])
+        made = Fleet("dev", FleetArgs(source, members=[Member(Cluster("a"), coming())]))
+        template = made.templates["other/ConfigMap/settings"]
+        opts = pulumi.ResourceOptions(depends_on=[template])
+        data = template.delivered.apply(str)
+        kubernetes.core.v1.ConfigMap("after", metadata={"name": "after"}, data={"delivered": data}, opts=opts)
+
+    run = run_program(program)
+    assert run.error is None, run.error
+    reached = [one for one in run.registrations if one.type == "pulumi:providers:kubernetes"]
+    assert {one.name: reveal(one.inputs["kubeconfig"]) for one in reached} == {
+        name: kubeconfig("a") for name in ("dev/a", "dev/a/abort")
+    }
+    assert run.inputs("after")["data"] == {"delivered": "{'a': 0}"}
+    order = [one.name for one in run.registrations]
+    assert order.index("dev/other/ConfigMap/settings@a/other/settings") < order.index("after")

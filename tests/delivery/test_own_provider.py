@@ -227,6 +227,20 @@ def test_members_of_the_source_get_theirs_by_name() -> None:
     assert refused(lambda: run("a", "c")) == ['providers: there is no member "c"']
 
 
+def test_what_is_given_by_name_to_a_member_of_the_program_is_not_lost() -> None:
+    def run() -> None:
+        given: dict[str, Any] = {
+            "kubeconfigs": {"a": kubeconfig("a")},
+            "providers": {"b": provider(cluster_identifier="b")},
+        }
+        Fleet("dev", FleetArgs(objects(placement("shop")), members=[member("a"), member("b")], **given))
+
+    assert refused(run) == [
+        'kubeconfigs.a: the member "a" is declared in the program',
+        'providers.b: the member "b" is declared in the program',
+    ]
+
+
 SPEC = {"spec": {"identity": {"kind": "ServiceAccount", "name": "agent", "namespace": "fleet-system"}}}
 
 

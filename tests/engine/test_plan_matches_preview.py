@@ -24,7 +24,7 @@ pytestmark = pytest.mark.engine
 Shown = dict[str, dict[str, Any]]
 """By URN: type, name, parent, provider, dependencies, inputs, what protects it, and whether it is new."""
 PROGRAMS = Path(__file__).parent / "programs"
-OPTIONED, LINEAGE = PROGRAMS / "optioned.py", PROGRAMS / "lineage.py"
+OPTIONED, LINEAGE, OWN = (PROGRAMS / f"{name}.py" for name in ("optioned", "lineage", "own_provider"))
 
 
 def previewed(engine: Engine[Any]) -> Shown:
@@ -193,3 +193,19 @@ def test_names_and_parents_of_old(tmp_path: Path) -> None:
     assert engine.up().ok
     engine.world.config = {"own:now": "true"}
     same(engine, engine.state(), running(LINEAGE))
+
+
+def test_members_with_providers_of_their_own(tmp_path: Path) -> None:
+    """From a kubeconfig to a provider, in one update of the records."""
+    engine_or_skip()
+    engine = Engine(tmp_path / "stack", OWN)
+    engine.world.members = {"a": {}, "b": {}}
+    mutable = {"enable_config_map_mutable": True, "enable_secret_mutable": True}
+    engine.world.config = {"own:providers": {"a": {**mutable, "cluster_identifier": "mine"}}}
+    same(engine, StackState(), running(OWN))
+    assert engine.up().ok
+    engine.world.config = {"own:providers": {"b": {**mutable, "cluster_identifier": "b"}}}
+    same(engine, engine.state(), running(OWN))
+    moved = engine.up()
+    assert moved.ok, moved.text
+    assert not [call for call in engine.calls() if call["call"] in ("create", "delete")]

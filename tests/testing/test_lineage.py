@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,8 @@ import pulumi
 import pytest
 from pulumi import Alias, ResourceOptions
 
-from fleet_components.testing import ProgramRun, StackState, run_program
+from fleet_components.testing import FleetMocks, ProgramRun, RecordingMonitor, StackState, run_program
+from fleet_components.testing.program import end_loop
 
 STACK = "urn:pulumi:stack::project::"
 
@@ -163,3 +165,46 @@ def test_the_dependencies_of_a_transform_of_one_s_own() -> None:
     assert done.named("own").dependencies == (done.named("first").urn,)
     assert done.named("part").dependencies == (done.named("first").urn,)
     assert done.named("below").dependencies == ()
+
+
+def test_two_of_one_urn() -> None:
+    """The names of parents are not in it."""
+
+    def program() -> None:
+        thing("one", App("first"))
+        thing("one", App("second"))
+
+    urn = f"{STACK}my:index:App$cloud:index:Thing::one"
+    assert str(run_program(program).error) == f"Duplicate resource URN '{urn}'; try giving it a unique name"
+
+
+def test_the_mocks_of_pulumi_know_it_with_this_monitor() -> None:
+    """As the documentation says; with the SDK's own they run no transform."""
+
+    def labelled(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult:
+        return pulumi.ResourceTransformResult({**args.props, "label": "yes"}, args.opts)
+
+    @pulumi.runtime.test  # type: ignore[untyped-decorator]
+    def program() -> pulumi.Output[Any]:
+        made = Labelled("one", ResourceOptions(transforms=[labelled]))
+        return made.label.apply(seen.append)
+
+    seen: list[Any] = []
+    mocks = FleetMocks()
+    monitor = RecordingMonitor(mocks)
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    try:
+        pulumi.runtime.set_mocks(mocks, preview=False, monitor=monitor)
+        program()
+    finally:
+        end_loop(loop)
+        monitor.close()
+    assert seen == ["yes"]
+
+
+class Labelled(pulumi.CustomResource):
+    label: pulumi.Output[str]
+
+    def __init__(self, name: str, opts: ResourceOptions) -> None:
+        super().__init__("cloud:index:Labelled", name, {"label": None}, opts)

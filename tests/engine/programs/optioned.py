@@ -36,12 +36,16 @@ def text(value: pulumi.Output[Any]) -> pulumi.Output[str]:
 
 
 def labelled(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
-    """Every object gets a label, and a Deployment keeps the replicas that it has."""
+    """Every object gets a label, and a Deployment keeps the replicas and the image that it has."""
     if not args.type_.startswith("kubernetes:"):
         return None
     props: Any = args.props
     metadata = {**props["metadata"], "labels": {"team": "one"}}
-    left_alone = ["spec.replicas"] if args.type_.endswith(":Deployment") else []
+    left_alone = (
+        ["spec.replicas", "spec.template.spec.containers[0].image", 'metadata["x.y/z"]']
+        if args.type_.endswith(":Deployment")
+        else []
+    )
     opts = ResourceOptions.merge(args.opts, ResourceOptions(ignore_changes=left_alone, protect=bool(left_alone)))
     return pulumi.ResourceTransformResult({**props, "metadata": metadata}, opts)
 

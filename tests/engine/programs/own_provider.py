@@ -7,9 +7,10 @@ from pulumi_kubernetes import Provider
 
 from fleet_components import Fleet, FleetArgs
 
-kubeconfigs = pulumi.Config("fleet").require_object("kubeconfigs")
+config = pulumi.Config("fleet")
+kubeconfigs = config.require_object("kubeconfigs")
 settings = pulumi.Config("own").get_object("providers") or {}
 made = {name: Provider(f"mine-{name}", **{"kubeconfig": kubeconfigs[name], **told}) for name, told in settings.items()}
 others = {name: text for name, text in kubeconfigs.items() if name not in made}
-lost = [name for name in (pulumi.Config("fleet").get("lost"),) if name]
-fleet = Fleet("dev", FleetArgs("fleet", kubeconfigs=others, providers=made, lost=lost))
+lost = [name for name in (config.get("lost"),) if name]
+fleet = Fleet("dev", FleetArgs(config.require("source"), kubeconfigs=others, providers=made, lost=lost))
