@@ -95,13 +95,14 @@ class AskedMembers:
             return
         found = [
             *self.named((*path, "clusterNames"), affinity.cluster_names),
-            *self.named((*path, "exclude"), affinity.exclude),
             *self.labelled((*path, "labelSelector"), affinity.label_selector),
             *self.fielded((*path, "fieldSelector"), affinity.field_selector),
         ]
         yield from found
+        yield from self.named((*path, "exclude"), affinity.exclude)
         if not found and self.inventory and not matching(self.inventory, affinity):
-            yield Vain(path, "selects no member", "each part of it selects some, but not the same")
+            apart = "each part of it selects some, but not the same"
+            yield Vain(path, "selects no member", self._only_lost(matching(self.lost, affinity)) or apart)
 
     def term(self, path: FieldPath, term: ClusterSelectorTerm) -> Iterator[Vain]:
         """A required term of KubeFleet: its labels, each of its properties, or else all of them together."""
@@ -111,8 +112,9 @@ class AskedMembers:
         for index, expression in enumerate(expressions):
             found += self._expression((*at, index), expression)
         yield from found
-        if not found and self._meets(term) is False:
-            yield Vain(path, "no member matches", "each part of it some member meets, but none meets all")
+        if not found and self._meeting(term, self.inventory) == 0:
+            apart = "each part of it some member meets, but none meets all"
+            yield Vain(path, "no member matches", self._only_lost(self._meeting(term, self.lost)) or apart)
 
     def property(self, path: FieldPath, name: str) -> Iterator[Vain]:
         """A property."""
@@ -120,21 +122,16 @@ class AskedMembers:
         if column.present or column.errors or not self.inventory:
             return
         what = f'no member has the property "{name}"'
-        if gone := self.lost.property(name).present:
-            yield Vain(path, what, self._only_lost(gone))
-        else:
-            known = {known for cluster in self.inventory.clusters for known in _properties(cluster)}
-            yield Vain(path, what, meant(name, known, "they have"))
+        known = (known for cluster in self.inventory.clusters for known in _properties(cluster))
+        yield Vain(path, what, self._only_lost(self.lost.property(name).present) or meant(name, known, "they have"))
 
     def label(self, path: FieldPath, key: str) -> Iterator[Vain]:
         """The key of a label."""
         if not self.inventory or self.inventory.domains(key):
             return
         what = f'no member has the label "{key}"'
-        if gone := self.lost.matching(LabelSelector({}, (Requirement(key, "Exists"),))):
-            yield Vain(path, what, self._only_lost(gone))
-        else:
-            yield Vain(path, what, meant(key, self._labels, "they have"))
+        gone = self.lost.matching(LabelSelector({}, (Requirement(key, "Exists"),)))
+        yield Vain(path, what, self._only_lost(gone) or meant(key, self._labels, "they have"))
 
     def field(self, path: FieldPath, name: str) -> Iterator[Vain]:
         """A field that Karmada spreads by: provider, region or zone."""
@@ -158,14 +155,15 @@ class AskedMembers:
     def _expression(self, path: FieldPath, expression: PropertyRequirement) -> Iterator[Vain]:
         found = list(self.property((*path, "name"), expression.name))
         yield from found
-        if not found and self._meets(ClusterSelectorTerm(None, PropertySelector((expression,)))) is False:
+        term = ClusterSelectorTerm(None, PropertySelector((expression,)))
+        if not found and self._meeting(term, self.inventory) == 0:
             what = f"no member has {expression.name} {expression.operator} {', '.join(expression.values)}"
-            yield Vain(path, what, self._range(expression.name))
+            yield Vain(path, what, self._only_lost(self._meeting(term, self.lost)) or self._range(expression.name))
 
-    def _meets(self, term: ClusterSelectorTerm) -> bool | None:
-        """Whether a member meets a term; None where nobody can tell, and the scheduler says why."""
+    def _meeting(self, term: ClusterSelectorTerm, inventory: Inventory) -> Mask | None:
+        """The members that meet a term; None where nobody can tell: there is none, or the scheduler says why."""
         try:
-            return bool(matching_term(self.inventory, term, self.inventory.everything)) if self.inventory else None
+            return matching_term(inventory, term, inventory.everything) if inventory else None
         except SchedulingError:
             return None
 
@@ -184,9 +182,10 @@ class AskedMembers:
     def _few(self, members: Mask) -> str:
         return few([self.inventory.names[position] for position in masks.positions(members)], _SHOWN)
 
-    def _only_lost(self, gone: Mask) -> str:
-        names = [self.lost.names[position] for position in masks.positions(gone)]
-        return f"but for {few(names)}, marked lost"
+    def _only_lost(self, gone: Mask | None) -> str:
+        """That those who have it are marked lost; empty where there are none."""
+        names = [self.lost.names[position] for position in masks.positions(gone or 0)]
+        return f"but for {few(names)}, marked lost" if names else ""
 
     def _values_of_label(self, key: str) -> str:
         told = values_of_label(key, [cluster.labels for cluster in self.inventory.clusters])

@@ -86,7 +86,10 @@ class AskedObjects:
         alike = self.catalogue.find(wanted.group, wanted.kind)
         if same := [one for one in alike if one.name == wanted.name]:
             return _cluster_scoped(same) or f"there is one in namespace {few(sorted(one.namespace for one in same))}"
-        if namesakes := [one for one in self._by_name.get(wanted.name, ()) if wanted.namespace in ("", one.namespace)]:
+        namesakes = [one for one in self._by_name.get(wanted.name, ()) if wanted.namespace in ("", one.namespace)]
+        if versions := sorted({one.api_version for one in namesakes if one.kind == wanted.kind}):
+            return f"there is one of {few(versions)}"
+        if namesakes:
             return _listed(namesakes)
         name = near_name(wanted.name, [one.name for one in alike if wanted.namespace in ("", one.namespace)])
         return f'did you mean "{name}"?' if name else ""

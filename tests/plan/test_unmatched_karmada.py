@@ -199,7 +199,7 @@ CASES = {
         *("spec.resourceSelectors[0].apiVersion", "extensions/v1"),
         at="spec.resourceSelectors[0].name",
         what="there is no Deployment shop/web",
-        hint="there is: Deployment shop/web",
+        hint="there is one of apps/v1",
     ),
     "a kind in another group, without a name": Case(
         WEB_IS,

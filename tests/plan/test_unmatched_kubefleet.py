@@ -104,9 +104,9 @@ CASES = {
     ),
     "a part of a member's name": Case(
         FIXED_IS,
-        *("spec.policy.clusterNames[1]", "dublin"),
-        what='there is no member "dublin"',
-        hint=f'did you mean "aks-dublin"? {MEMBERS}',
+        *("spec.policy.clusterNames[1]", "kyo"),
+        what='there is no member "kyo"',
+        hint=f'did you mean "aks-tokyo"? {MEMBERS}',
     ),
     "a name like no other": Case(
         FIXED_IS,
@@ -309,6 +309,14 @@ def test_a_stage_that_none_of_the_picked_members_is_in_is_said_to_be_skipped() -
             *('no member has the property "example.com/gpus"', "but for aks-tokyo, marked lost"),
         ),
         (
+            *(SHOP_IS, f"{TERMS}.propertySelector.matchExpressions[0].values", ["13"]),
+            *(f"no member has {NODES} Ge 13", "but for aks-tokyo, marked lost"),
+        ),
+        (
+            *(SHOP_IS, f"{TERMS}.labelSelector.matchLabels", {"ring": "2"}),
+            *("no member matches", "but for aks-tokyo, marked lost"),
+        ),
+        (
             *(SHOP_IS, "spec.policy.topologySpreadConstraints[0].topologyKey", "rack"),
             *('no member has the label "rack"', "but for aks-tokyo, marked lost"),
         ),
@@ -316,7 +324,9 @@ def test_a_stage_that_none_of_the_picked_members_is_in_is_said_to_be_skipped() -
 )
 def test_of_a_lost_member_that_is_what_is_said(name: str, path: str, value: Any, what: str, hint: str) -> None:
     documents = changed(FLEET, "MemberCluster/aks-tokyo", "metadata.labels.rack", "r1")
-    documents = changed(documents, "MemberCluster/aks-tokyo", "status.properties", {"example.com/gpus": {"value": "4"}})
+    amounts = {"example.com/gpus": {"value": "4"}, NODES: {"value": "99"}}
+    documents = changed(documents, "MemberCluster/aks-tokyo", "status.properties", amounts)
+    documents = changed(documents, "MemberCluster/aks-iowa", "status.properties", {NODES: {"value": "1"}})
     documents = changed(documents, name, path, value)
     assert [one[1:] for one in told(planned(documents, lost=["aks-tokyo"]))] == [(what, hint)]
     assert what not in [one[1] for one in told(planned(documents))]
