@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
+from click.testing import CliRunner
+
+from fleet_components.cli.command import fleet
+from fleet_components.testing import run_program
 
 REPOSITORY = Path(__file__).parents[2]
 PAGES = [REPOSITORY / "README.md", REPOSITORY / "examples" / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
@@ -21,3 +28,47 @@ def test_no_stack_file_carries_the_salt_of_somebodys_passphrase() -> None:
     stacks = sorted((REPOSITORY / "stacks").glob("Pulumi.*.yaml"))
     assert stacks
     assert [stack.name for stack in stacks if "encryption" in stack.read_text()] == []
+
+
+def blocks(language: str) -> list[str]:
+    """The snippets of the README in a language."""
+    return re.findall(rf"```{language}\n(.*?)```", (REPOSITORY / "README.md").read_text(), re.S)
+
+
+@pytest.fixture
+def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the fleet of the README, under both names that it uses."""
+    (fleet_yaml,) = (text for text in blocks("yaml") if "MemberCluster" in text)
+    for name in ("my-fleet", "fleet"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "fleet.yaml").write_text(fleet_yaml)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_first_commands_do_what_they_say(in_a_folder: Path) -> None:
+    lines = [line.partition("#")[0].strip() for text in blocks("sh") for line in text.splitlines()]
+    said = [shlex.split(line)[1:] for line in lines if line.startswith("fleet ") and "my-fleet" in line]
+    assert [words[0] for words in said] == ["plan", "explain", "render"]
+    for words in said:
+        result = CliRunner().invoke(fleet, words)
+        assert (result.exit_code, result.stderr) == (0, "")
+    assert (in_a_folder / "out" / "local" / "east").is_dir()
+
+
+@pytest.mark.parametrize("snippet", blocks("python"), ids=lambda text: text.split("\n")[0])
+def test_the_snippets_run_as_they_stand(snippet: str, in_a_folder: Path) -> None:
+    found: dict[str, Any] = {}
+    run = run_program(lambda: exec(compile(snippet, "README.md", "exec"), found))
+    assert run.error is None
+    if "shop" in run.outputs:
+        assert list(run.outputs["shop"]) == ["east"]
+
+
+def test_the_commands_of_the_readme_are_those_that_ci_runs() -> None:
+    """Nothing of the two commands is left to the machine that somebody happens to have."""
+    ci = (REPOSITORY / ".ci" / "run").read_text()
+    targets = re.findall(r"^(make \w+)", "\n".join(blocks("sh")), re.M)
+    assert targets == ["make demo", "make test"]
+    assert [target for target in targets if target not in ci] == []
+    assert os.access(REPOSITORY / ".ci" / "run", os.X_OK)
