@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -24,6 +25,22 @@ def test_is_declared_as_in_the_definition(kind: Kind) -> None:
     genuine = version["schema"]["openAPIV3Schema"]
     assert ("status" in kind.schema.fields) == ("status" in genuine["properties"])
     assert list(lines("", kind.schema.without("metadata", "status"))) == list(genuine_lines("", genuine))
+
+
+@pytest.mark.parametrize("name", sorted({kind.name for kind in _OURS if kind.status}))
+def test_the_status_that_is_read_is_that_of_the_definition(name: str) -> None:
+    """In one version or the other; v1 of a MemberCluster has no namespaces, which are read all the same."""
+    kinds = [kind for kind in _OURS if kind.name == name]
+    versions = _definition(kinds[0])["spec"]["versions"]
+    schemas = [version["schema"]["openAPIV3Schema"]["properties"]["status"] for version in versions]
+    genuine = {line.split()[0] for schema in schemas for line in genuine_lines("status", schema)}
+    assert all({*_paths(kind)} == genuine for kind in kinds)
+
+
+def _paths(kind: Kind) -> Iterator[str]:
+    assert kind.status
+    for steps, _ in kind.status.walk():
+        yield "status" + "".join("[]" if step in ("[]", "{}") else f".{step}" for step in steps)
 
 
 def test_no_kind_of_the_definitions_is_unknown() -> None:

@@ -36,11 +36,16 @@ class Step:
 
 
 def seen(steps: Sequence[Step]) -> Any:
-    """What the last of some updates does, all before it carried out; or why there is no plan."""
+    """What the last of some updates does, all before it carried out; or why there is no plan.
+
+    Raises:
+        FleetError: the objects are refused one by one, before anything is planned.
+    """
     past, plan = Past(), None
     for step in steps:
+        source = source_of(map(Manifest, step.objects))
         try:
-            plan = plan_fleet(source_of(map(Manifest, step.objects)), past, step.options)
+            plan = plan_fleet(source, past, step.options)
         except FleetError as error:
             return [f"{problem.subject}: {problem.what}" for problem in error.problems]
         past = Past.of(delivered(plan, redacted=False), "fleet")
@@ -65,7 +70,7 @@ def _done(plan: FleetPlan, one: Decided) -> dict[str, Any]:
         "entries": dict(one.entries),
         "waves": outcome.rollout.waves,
         "sent": {member: (plan.keeps(one, member), sent) for member, sent in one.deliveries.items()},
-        "warned": [warning.what for warning in one.subject.warnings],
+        "versions": [warning.what for warning in one.subject.warnings if "would hand these out" in warning.what],
         "protected": one.subject.protected,
         "condition": status and status.condition,
         "decisions": getattr(status, "decisions", None),

@@ -7,25 +7,40 @@ from typing import Any
 
 import pytest
 
+from fleet_components.admission import admit
 from fleet_components.admission.hint import example
 from fleet_components.model.karmada_settings import KarmadaSettings
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.effect import Effect, Unheeded
-from fleet_components.plan.effects import unheeded
+from fleet_components.plan.effects import EFFECTS, unheeded
 from tests.fields.changes import others
 from tests.fields.schemas import FIELDS, Field
 from tests.fields.seen import Object
 
 SAID = [field for field in FIELDS if field.entries and field.entries[0].field]
 CASES = [(field, entry) for field in SAID for entry in field.entries]
+SPOKEN = [entry for entry in EFFECTS if entry.field and entry.effect is not Effect.NOT_NEEDED]
+
+
+_ROLES = {"group": "rbac.authorization.k8s.io", "version": "v1", "kind": "ClusterRole"}
+_SHOP = {"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}
+_MAPS = {"group": "", "version": "v1", "kind": "ConfigMap"}
+_SERVER_SIDE = {"applyStrategy": {"type": "ServerSideApply"}}
+_SPECS: Mapping[str, Object] = {
+    "ClusterResourcePlacement": {"resourceSelectors": [_ROLES, _SHOP], "strategy": _SERVER_SIDE},
+    "ResourcePlacement": {"resourceSelectors": [_MAPS], "strategy": _SERVER_SIDE},
+    **dict.fromkeys(("PropagationPolicy", "ClusterPropagationPolicy"), {"propagateDeps": True}),
+}
+"""What some fields ask for beside them."""
 
 
 def _minimal(field: Field) -> dict[str, Any]:
-    """The least object of the field's kind that an API server takes."""
-    metadata = {"name": "one", **({"namespace": "shop"} if field.kind.namespaced else {})}
-    given = {**example(field.kind.schema), "apiVersion": field.kind.api_version, "kind": field.kind.name}
-    return {**given, "metadata": metadata}
+    """A small object of the field's kind that an API server takes."""
+    kind, given = field.kind, example(field.kind.schema)
+    metadata = {"name": "one", **({"namespace": "shop"} if kind.namespaced else {})}
+    spec = {"spec": {**given.get("spec", {}), **_SPECS.get(kind.name, {})}} if "spec" in given else {}
+    return {**given, **spec, "apiVersion": kind.api_version, "kind": kind.name, "metadata": metadata}
 
 
 def _asking(field: Field, entry: Unheeded) -> Iterator[Object]:
@@ -40,7 +55,7 @@ def _beside(one: Object, entry: Unheeded) -> Object:
     assert entry.beside
     name, pattern = entry.beside
     value = (
-        "ConfigMap"
+        "ClusterRole"
         if pattern.startswith("!")
         else "AvailableReplicas"
         if name == "dynamicWeight"
@@ -77,18 +92,25 @@ def _of(problems: list[Problem], entry: Unheeded) -> list[Problem]:
 @pytest.mark.parametrize(("field", "entry"), CASES, ids=[f"{field}-{entry.effect}" for field, entry in CASES])
 def test_what_asks_for_it_is_said(field: Field, entry: Unheeded) -> None:
     said = [_said(one) for one in _asking(field, entry)]
+    assert said
     refused = [problem for found, _ in said for problem in _of(found, entry)]
     warned = [problem for _, found in said for problem in _of(found, entry)]
-    assert said
     assert bool(refused) == (entry.effect is Effect.REFUSED)
     assert bool(warned) == (entry.effect is Effect.NONE)
     assert all(problem.hint == entry.hint.replace("{name}", "one") for problem in (*refused, *warned))
 
 
+@pytest.mark.parametrize("entry", SPOKEN, ids=lambda it: f"{it.kinds[0]}-{it.field}")
+def test_what_is_said_is_about_something_that_an_api_server_takes(entry: Unheeded) -> None:
+    asking = (one for field, other in CASES if other == entry for one in _asking(field, entry))
+    heard = (one for one in asking if any(_of(found, entry) for found in _said(one)))
+    assert any(not admit(Manifest(one)).problems for one in heard)
+
+
 @pytest.mark.parametrize("field", SAID, ids=str)
 def test_what_asks_for_nothing_is_passed_in_silence(field: Field) -> None:
     """A value that is empty, or the default of the API."""
-    nothing = [None, "", False, [], {}, field.schema.default]
+    nothing = [None, "", False, [], {}, field.schema.default, *(entry.default for entry in field.entries)]
     for one in others(_minimal(field), field, make=True):
         for value in nothing:
             silent = _with_value(one, field.steps, value)
@@ -119,3 +141,12 @@ def test_what_a_setting_has_carried_out_is_not_warned_of(entry: Unheeded) -> Non
     given = list(_asking(field, entry))
     assert any(_of(_said(one)[1], entry) for one in given)
     assert not any(_of(_said(one, settings)[1], entry) for one in given)
+
+
+def test_what_a_hub_writes_is_not_taken_for_what_a_user_wrote() -> None:
+    field = next(it for it in SAID if str(it) == "ClusterResourcePlacement-v1-metadata.finalizers.[]")
+    finalizers = ["kubernetes-fleet.io/crp-cleanup", "example.com/mine"]
+    one = _minimal(field)
+    refused, warned = _said({**one, "metadata": {**one["metadata"], "finalizers": finalizers}})
+    assert refused == []
+    assert [problem.path for problem in warned] == [("metadata", "finalizers", 1)]

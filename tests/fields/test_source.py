@@ -258,6 +258,15 @@ def test_a_selector_of_such_a_namespace_is_warned_of() -> None:
     assert "spec.resourceSelectors[1].namespace: has no effect" in told
 
 
+def test_failover_of_applications_that_nobody_watches_is_warned_of() -> None:
+    application = {"decisionConditions": {"tolerationSeconds": 60}}
+    policy = karmada.policy("PropagationPolicy", propagateDeps=True, failover={"application": application})
+    content = [karmada.cluster("a"), kubefleet.namespace(), karmada.deployment(), policy]
+    (told,) = warned(*content)
+    assert "spec.failover.application: has no effect yet: nothing watches applications" in told
+    assert warned(*content, karmada._sick(None)) == []
+
+
 def _widget(name: str, **spec: Any) -> Object:
     metadata = {"name": name, "namespace": "shop"}
     return {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": metadata, "spec": spec}

@@ -141,7 +141,7 @@ def templates_of(source: Source, placed: Iterable[Workload], known: Collection[s
         Policies(reader.propagation, reader.overrides, source.settings),
         reader.unclaimed,
         reader.waiting(),
-        (*reader.in_vain(), *reader.undivided()),
+        (*reader.in_vain(), *reader.unwatched(), *reader.undivided()),
         tuple(reader.without_priority()),
         tuple(reader.claimed_twice()),
     )
@@ -290,6 +290,14 @@ class _Reader:
                 if skips(selector.namespace):
                     path = ("spec", "resourceSelectors", index, "namespace")
                     yield policy.manifest.problem(_SKIPPED, path, _NOT_SKIPPED)
+
+    def unwatched(self) -> Iterator[Problem]:
+        """Failover of applications where nothing is there that would say which of them fail."""
+        for policy in self.propagation if not self.source.health else ():
+            if policy.spec.failover and policy.spec.failover.application:
+                what = "has no effect yet: nothing watches applications, an ApplicationHealth says which of them fail"
+                hint = "add one; while all are well, with spec: {unhealthy: []}"
+                yield policy.manifest.problem(what, ("spec", "failover", "application"), hint)
 
     def undivided(self) -> Iterator[Problem]:
         """Objects of kinds whose replicas nobody can tell, which a policy is to divide; one warning for a kind."""

@@ -36,14 +36,6 @@ EFFECTS: tuple[Unheeded, ...] = (
     ),
     Unheeded(
         kinds=PLACEMENTS,
-        field="spec.strategy.rollingUpdate",
-        beside=("type", "External"),
-        effect=Effect.NONE,
-        reason="with type External an update run rolls the placement out, and its strategy says how",
-        hint="take it out",
-    ),
-    Unheeded(
-        kinds=PLACEMENTS,
         field=f"{_APPLY}.type",
         only=("ReportDiff",),
         effect=Effect.REFUSED,
@@ -119,7 +111,7 @@ EFFECTS: tuple[Unheeded, ...] = (
         field="spec.resourceSnapshotIndex",
         effect=Effect.REFUSED,
         reason="a run rolls out what is selected now",
-        hint="take it out, under apiVersion placement.kubernetes-fleet.io/v1beta1; to go back, go back in the source",
+        hint="take it out, which v1alpha1 does not allow: write v1beta1 there; to go back, go back in the source",
     ),
     Unheeded(
         kinds=APPROVALS,
