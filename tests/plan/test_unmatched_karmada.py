@@ -220,6 +220,12 @@ CASES = {
         what="there is no ClusterRole shop/reader",
         hint="ClusterRole is cluster-scoped: a cluster-wide policy selects it",
     ),
+    "a kind that lives in no namespace": Case(
+        WEB_IS,
+        *("spec.resourceSelectors[0]", selector("ClusterRole", api_version="rbac.authorization.k8s.io/v1")),
+        what="there is no ClusterRole in namespace shop",
+        hint="ClusterRole is cluster-scoped: a cluster-wide policy selects it",
+    ),
     "labels of objects": Case(
         ALL_IS,
         *("spec.resourceSelectors[0].labelSelector.matchLabels.tier", "back"),
@@ -323,6 +329,28 @@ def test_a_label_to_spread_by(label: str) -> None:
     at = "PropagationPolicy shop/web: spec.placement.spreadConstraints[0].spreadByLabel"
     missing = [(at, 'no member has the label "rack"', "they have: env")]
     assert [one for one in told(planned(documents)) if "label" in one[1]] == (missing if label == "rack" else [])
+
+
+def test_nothing_is_asked_of_a_fleet_without_members() -> None:
+    nobody = without(FLEET, "Cluster/kiel", "Cluster/oslo", "Cluster/rome")
+    assert {what.partition(' "')[0] for _, what, _ in told(planned(nobody))} == {"there is no member"}
+
+
+def test_of_many_values_the_most_frequent_are_told() -> None:
+    many = [member(f"m{n:02}", "north", "n1", f"e{n // 2:02}") for n in range(30)]
+    documents = changed(FLEET, ALL_IS, "spec.placement.clusterAffinity.labelSelector.matchLabels.env", "zzz")
+    ((_, _, hint),) = said(planned([*documents, *many]))
+    first = ", ".join(f"e{n:02} (2)" for n in range(9))
+    assert hint == f"for env the members have {first}, e09 (2) and 7 more values"
+
+
+def test_labels_that_no_object_has_together() -> None:
+    asked = {"matchLabels": {"tier": "front", "app": "web"}}
+    documents = changed(FLEET, ALL_IS, "spec.resourceSelectors[0].labelSelector", asked)
+    documents += [object_of("v1", "ConfigMap", "more", "shop", labels={"app": "web"})]
+    ((_, what, hint),) = said(planned(documents))
+    assert what == "no ConfigMap in namespace shop has tier=front, app=web"
+    assert hint == "there is: ConfigMap shop/more, ConfigMap shop/settings"
 
 
 def test_labels_of_lost_members_alone() -> None:

@@ -293,6 +293,11 @@ def test_a_stage_that_none_of_the_picked_members_is_in_is_said_to_be_skipped() -
     assert told(planned(without(documents, RUN_IS))) == []  # a strategy may wait for its run
 
 
+def test_a_stage_without_a_selector_is_skipped_without_another_word() -> None:
+    documents = changed(FLEET, RINGS_IS, "spec.stages", [*STAGES, {"name": "none"}])
+    assert [one[1] for one in told(planned(documents))] == ["stage none selects no member"]
+
+
 @pytest.mark.parametrize(
     ("name", "path", "value", "what", "hint"),
     [
