@@ -12,9 +12,11 @@ import pulumi
 from fleet_components.components.member import Member, wrong_provider
 from fleet_components.components.refusal import Arguments, refusing
 from fleet_components.model.problem import Problem
-from fleet_components.model.typed import HINT, fitted
+from fleet_components.model.typed import HINT, LATER, fitted
 from fleet_components.plan.options import A_SHARE, Renamed, wrong_limits
 from fleet_components.plan.source import AnySource, Source, source_from
+
+_BY_MEMBER = "give a dict by member name: each of its values may be an output, the dict itself may not"
 
 
 def _source(given: AnySource) -> Source:
@@ -58,7 +60,7 @@ class FleetArgs(Arguments):
 
     source: Source = attrs.field(converter=_source)
     members: Sequence[Member] = ()
-    kubeconfigs: Mapping[str, pulumi.Input[str]] = attrs.field(factory=dict, repr=False)
+    kubeconfigs: Mapping[str, pulumi.Input[str]] = attrs.field(factory=dict, repr=False, metadata={LATER: _BY_MEMBER})
     render_to: str = ""
     as_of: datetime | None = None
     approvals: Sequence[str] = ()

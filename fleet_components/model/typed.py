@@ -21,6 +21,8 @@ from fleet_components.model.problem import FieldPath, FleetError, Problem
 _INSIDE = tuple(f"{folder}{os.sep}" for folder in (Path(__file__).parents[1], Path(attr.__file__).parent))
 HINT = "hint"
 """The metadata of an argument that say what would do, where its type does not say it well."""
+LATER = "later"
+"""The metadata that say what would do in the place of an output, where a plain value is not the only thing."""
 _TOO_LATE = "the plan is made before any resource, so give a plain value"
 _SORTS: Mapping[Any, tuple[str, str]] = {
     str: ("text", "write it in quotes"),
@@ -88,7 +90,8 @@ class Typed:
             try:
                 kept = fit(value)
             except _Misfit as misfit:
-                hint = misfit.hint if misfit.near else field.metadata.get(HINT, misfit.hint)
+                told = LATER if isinstance(value, Later) else "" if misfit.near else HINT
+                hint = field.metadata.get(told, misfit.hint)
                 problems.append(Problem(misfit.what, (field.name, *misfit.path), hint))
                 continue
             if kept is not value:
