@@ -30,7 +30,8 @@ _SERVER_SIDE = {"applyStrategy": {"type": "ServerSideApply"}}
 _SPECS: Mapping[str, Object] = {
     "ClusterResourcePlacement": {"resourceSelectors": [_ROLES, _SHOP], "strategy": _SERVER_SIDE},
     "ResourcePlacement": {"resourceSelectors": [_MAPS], "strategy": _SERVER_SIDE},
-    **{kind: {"propagateDeps": True} for kind in ("PropagationPolicy", "ClusterPropagationPolicy")},
+    "PropagationPolicy": {"propagateDeps": True},
+    "ClusterPropagationPolicy": {"propagateDeps": True},
 }
 """What some fields ask for beside them."""
 
