@@ -12,7 +12,7 @@ from fleet_components.model.text import count, few, nearest
 from fleet_components.plan.source import CARRIED_OUT, Source
 
 _PATH = ("passOver",)
-_TAKE_OUT = "take it out of fleet:passOver"
+_TAKE_OUT = "leave it out of fleet:passOver"
 _MEMBERS = ("Cluster", "MemberCluster")
 _INSTEAD = {
     "ResourceInterpreterCustomization": "say where the kind has its replicas: spec.workloads of a KarmadaSettings",

@@ -88,7 +88,7 @@ def test_what_is_carried_out_cannot_be_passed_over(kind: str) -> None:
     (only,) = problems(passed=(kind,))
     assert only == (
         f"{kind} is carried out: passed over, it would take along what it has placed",
-        "take it out of fleet:passOver",
+        "leave it out of fleet:passOver",
     )
 
 
@@ -111,9 +111,9 @@ def test_a_misspelt_kind_is_told_beside_what_it_was_meant_for() -> None:
 @pytest.mark.parametrize(
     ("kind", "hint"),
     [
-        (SCRIPT, "take it out of fleet:passOver"),
+        (SCRIPT, "leave it out of fleet:passOver"),
         ("ClusterTaintPolicies", "did you mean ClusterTaintPolicy?"),
-        ("Zzz", "take it out of fleet:passOver"),
+        ("Zzz", "leave it out of fleet:passOver"),
     ],
 )
 def test_where_there_is_nothing_to_pass_over_that_is_said(kind: str, hint: str) -> None:
@@ -161,7 +161,7 @@ def test_the_command_line_takes_it_at_both_doors(
         assert text.count(f"passed over: 2 {SCRIPT}s, as {named} says (barns, farms)") == 1
         wrong = run(*command, path, "--pass-over", "Deployment", "--pass-over", SCRIPT, status=1)
         assert (
-            f"Deployment steers no hub: what nothing selects is not placed\n  hint: take it out of {named}\n" in wrong
+            f"Deployment steers no hub: what nothing selects is not placed\n  hint: leave it out of {named}\n" in wrong
         )
 
 
