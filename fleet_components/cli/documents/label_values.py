@@ -8,6 +8,7 @@ from difflib import get_close_matches
 
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.selector import LabelSelector, Requirement
+from fleet_components.model.text import count
 from fleet_components.scheduler.explain import show_requirement
 
 _SHOWN = 10
@@ -40,6 +41,7 @@ def _instead(key: str, members: Sequence[Cluster]) -> str:
     if not values:
         near = get_close_matches(key, {known for member in members for known in member.labels}, 1)
         return f"the label {key} is on none of them" + (f"; did you mean {near[0]}?" if near else "")
-    shown = [f"{value} ({count})" for value, count in sorted(values.items(), key=lambda item: (-item[1], item[0]))]
+    shown = [f"{value} ({times})" for value, times in sorted(values.items(), key=lambda item: (-item[1], item[0]))]
     more = len(shown) - _SHOWN
-    return f"for {key} the members have {', '.join(shown[:_SHOWN])}" + (f" and {more} more values" if more > 0 else "")
+    further = f" and {count(more, 'more value')}" if more > 0 else ""
+    return f"for {key} the members have {', '.join(shown[:_SHOWN])}{further}"
