@@ -15,6 +15,7 @@ from fleet_components.cli.plan import plan
 from fleet_components.cli.render import render
 from fleet_components.cli.showing.words import confirming
 from fleet_components.model.problem import FleetError, Problem, show_path
+from fleet_components.model.text import count
 
 _MOST = 50
 """As many problems are shown at once."""
@@ -40,7 +41,7 @@ class _Commands(click.Group):
             for problem in error.problems[:_MOST]:
                 click.echo(_shown(problem), err=True)
             if more := len(error.problems[_MOST:]):
-                click.echo(f"and {more} more errors", err=True)
+                click.echo(f"and {count(more, 'more error')}", err=True)
             if line := confirming(problem.hint for problem in error.problems):
                 click.echo(line, err=True)
             ctx.exit(ExitStatus.ERROR)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import attrs
 import pulumi
 
 from fleet_components.components.member import Member
 from fleet_components.components.refusal import RefusedError
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.codec import decode, encode
+from fleet_components.model.codec import MisfitError, decode, encode
 from fleet_components.model.problem import FleetError, Problem
 
 _MEMBERS, _KUBECONFIGS = "members", "kubeconfigs"
@@ -47,9 +48,24 @@ def members_of_stack(stack: str) -> tuple[Member, ...]:
         hint = f"export member_exports(...) there: outputs {_MEMBERS} and {_KUBECONFIGS}"
         raise FleetError([Problem(f'the stack "{stack}" exports no members', hint=hint)])
     kubeconfigs = pulumi.StackReference(stack).get_output(_KUBECONFIGS)
-    return tuple(_member(name, found[name], kubeconfigs) for name in sorted(found))
+    return tuple(_member(stack, name, found[name], kubeconfigs) for name in sorted(found))
 
 
-def _member(name: str, exported: Mapping[str, Any], kubeconfigs: pulumi.Output[Any]) -> Member:
+@attrs.frozen
+class _Exported:
+    """What a stack exports of a member."""
+
+    cluster: Cluster
+    identifier: str = ""
+
+
+def _member(stack: str, name: str, exported: Any, kubeconfigs: pulumi.Output[Any]) -> Member:
     kubeconfig = kubeconfigs.apply(lambda found: (found or {}).get(name))
-    return Member(decode(Cluster, exported["cluster"]), kubeconfig, exported["identifier"])
+    try:
+        known = decode(_Exported, exported)
+    except MisfitError as misfit:
+        hint = "update that stack, whose program exports member_exports(...)"
+        raise FleetError(
+            Problem(one.what, (_MEMBERS, name, *one.path), hint, f"stack {stack}") for one in misfit.problems
+        ) from None
+    return Member(known.cluster, kubeconfig, known.identifier)

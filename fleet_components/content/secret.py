@@ -18,7 +18,9 @@ def redacted(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """The object with the values of a ``Secret`` replaced by ``[secret]``, for whoever may read along."""
     if not is_secret(data):
         return data
-    return {
-        field: dict.fromkeys(value, REDACTED) if field in SECRET_FIELDS and value else value
-        for field, value in data.items()
-    }
+    return {field: _hidden(value) if field in SECRET_FIELDS and value else value for field, value in data.items()}
+
+
+def _hidden(value: Any) -> Any:
+    """The keys of the data alone; nothing of what is no map, which the API servers refuse."""
+    return dict.fromkeys(value, REDACTED) if isinstance(value, Mapping) else REDACTED

@@ -165,9 +165,14 @@ def _time(value: Any, _: Any) -> datetime:
         time = datetime.fromisoformat(value)
     except (TypeError, ValueError):
         raise ValueError(f"is {shown(value)}, not a time") from None
-    if time.tzinfo is None or not _YEARS[0] <= time.year <= _YEARS[1]:
+    if time.tzinfo is None or not in_reach(time):
         raise ValueError(f"is {shown(value)}, not a time with a zone")
     return time
+
+
+def in_reach(time: datetime) -> bool:
+    """Whether a time is so far from the ends of all times that any wait can be added."""
+    return _YEARS[0] <= time.year <= _YEARS[1]
 
 
 def _seconds(value: Any, kind: Any) -> timedelta:
@@ -181,7 +186,6 @@ _NUMBER = re.compile("-?[0-9]{1,18}")
 _MOST_SHOWN = 40
 _MOST = 2**63
 _YEARS = (1000, 9000)
-"""So far from the ends of time that any wait can be added."""
 _converter.register_structure_hook(str, _exactly(str, "text"))
 _converter.register_structure_hook(bool, _exactly(bool, "true or false"))
 _converter.register_structure_hook(int, _whole)

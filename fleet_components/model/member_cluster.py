@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from fleet_components.model.cluster import Agent, Cluster, Taint, Usage
+from fleet_components.model.codec import in_reach
 from fleet_components.model.typed import TRUSTED
 
 
@@ -55,6 +56,8 @@ def read_time(text: str | None) -> datetime | None:
         raise ValueError(f'"{text}" is no time; write it as 2026-01-31T12:00:00Z') from None
     if time.tzinfo is None:
         raise ValueError(f'"{text}" has no time zone; write it as 2026-01-31T12:00:00Z')
+    if not in_reach(time):
+        raise ValueError(f'"{text}" is too far away for any wait; write it as 2026-01-31T12:00:00Z')
     return time
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.codec import below, checked, decode, encode, one_of, shown
+from fleet_components.model.codec import below, checked, decode, encode, in_reach, one_of, shown
 from fleet_components.model.karmada import DIRECTLY, GRACEFULLY, Placement, PolicyKey
 from fleet_components.model.placement import PlacementPolicy
 
@@ -99,7 +99,7 @@ class PlacementMemory:
 def _no_time(text: str) -> str:
     """What is wrong with a time; the empty text is none."""
     try:
-        known = not text or datetime.fromisoformat(text).tzinfo is not None
+        known = not text or ((time := datetime.fromisoformat(text)).tzinfo is not None and in_reach(time))
     except ValueError:
         known = False
     return "" if known else f"is {shown(text)}, not a time with a zone"

@@ -13,6 +13,7 @@ from itertools import groupby, islice
 import attrs
 
 from fleet_components.model.placement import RollingUpdate
+from fleet_components.model.text import count
 from fleet_components.rollout.layout import Layout
 from fleet_components.rollout.situation import Clusters, Situation
 from fleet_components.rollout.strategy import Budget
@@ -147,7 +148,7 @@ def _why_not_updated(progress: _Progress) -> str:
 def _why_not_added(progress: _Progress, *, goes_on: bool) -> str:
     budget = progress.budget
     most = budget.target + budget.surge
-    room = f"maxSurge allows {most} clusters at a time, and {progress.holding} have it"
+    room = f"maxSurge allows {count(most, 'cluster')} at a time, and {count(progress.holding, 'has', 'have')} it"
     if goes_on:
         return f"{room}; the next update goes on"
     if not (budget.surge or budget.unavailable):
@@ -162,4 +163,5 @@ def _why_not_left(budget: Budget, available: int) -> str:
 
 
 def _too_few(budget: Budget, available: int) -> str:
-    return f"{budget.needed} of {budget.target} clusters must stay available, and {available} are"
+    clusters = count(budget.target, "cluster")
+    return f"{budget.needed} of {clusters} must stay available, and {count(available, 'is', 'are')}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import re
 import tempfile
 from collections.abc import Iterator
 from functools import cache
@@ -20,8 +21,11 @@ from fleet_components import Fleet, FleetError
 from fleet_components.cli.documents.plan import plan_document
 from fleet_components.cli.planning.past import RENDER_ANEW, parse_state
 from fleet_components.cli.planning.survey import Told, survey
+from fleet_components.components.stack_members import members_of_stack
 from fleet_components.content.revision import compress, decompress
 from fleet_components.dynamic import BindingProvider, MemberProvider, PlacementProvider, TemplateProvider
+from fleet_components.model.cluster import Cluster
+from fleet_components.model.codec import encode
 from fleet_components.plan.state import MEND, StackState, reveal
 from fleet_components.testing import run_program
 from fleet_components.testing.mocks import CheckFailed
@@ -328,3 +332,38 @@ def test_what_only_records_takes_anything(uid: Any, since: Any, revision: Any) -
     assert BindingProvider().check(olds, news).failures == []
     failures = MemberProvider().check(olds, news).failures
     assert not failures or "leads to another cluster" in failures[0].reason
+
+
+def test_what_another_stack_exports_is_refused_where_it_is_damaged(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = {"cluster": encode(Cluster("a", labels={"x": "y"})), "identifier": "id"}
+    for path, junk, said in [
+        (("cluster", "labels"), 3, "members.a.cluster.labels: is 3, not a map"),
+        (("identifier",), [], "members.a.identifier: is a list, not text"),
+        (("cluster",), DELETED, "members.a.cluster: is missing"),
+    ]:
+        exported = {"members": {"a": damaged(whole, path, junk)}}
+        monkeypatch.setattr("pulumi.runtime.invoke", lambda *_, it=exported: Answer(it))
+        monkeypatch.setattr("pulumi.StackReference", lambda _: Reference())
+        with pytest.raises(FleetError, match=re.escape(said)):
+            members_of_stack("organization/shop/dev")
+
+
+@attrs.frozen
+class Answer:
+    """What the engine answers."""
+
+    outputs: Any
+
+    @property
+    def value(self) -> dict[str, Any]:
+        return {"outputs": self.outputs}
+
+
+class Reference:
+    """Another stack."""
+
+    def get_output(self, _: str) -> Reference:
+        return self
+
+    def apply(self, _: Any) -> str:
+        return "kubeconfig"

@@ -62,7 +62,7 @@ def test_a_picked_member_shows_its_scores_and_where_they_come_from() -> None:
 
 def test_an_outscored_member_shows_what_it_would_get() -> None:
     found = explained(labelled(a={}, b={"env": "prod"}), preferring(1, (20, label(env="prod"))))
-    assert found["a"].summary == "could take it, but 1 others are picked (affinity score 0 if it were picked now)"
+    assert found["a"].summary == "could take it, but 1 other is picked (affinity score 0 if it were picked now)"
     assert verdicts(found["a"])["ClusterAffinity"] == ("0 of 20 for env=prod", 0)
     assert verdicts(explained(labelled(a={}, b={}), pick_n(1))["a"])["ClusterAffinity"] == ("no preferred terms", 0)
     prod = {"matchLabels": {"env": "prod"}, "matchExpressions": [{"key": "old", "operator": "DoesNotExist"}]}
@@ -185,7 +185,7 @@ def test_spread_scores_of_what_could_be_picked() -> None:
     assert found["c"].selected
     assert "TopologySpreadConstraints" not in verdicts(found["c"])
     assert found["a"].summary == (
-        "could take it, but 1 others are picked (affinity score 0, topology spread score 1 if it were picked now)"
+        "could take it, but 1 other is picked (affinity score 0, topology spread score 1 if it were picked now)"
     )
     assert [v.words for v in found["a"].verdicts][-1] == 'zone: "1" has 0 picked, +1'
 
@@ -228,7 +228,7 @@ def test_members_that_are_given_up_or_gone() -> None:
     assert found["a"].summary == "no longer a member of the fleet, so it cannot be picked"
     assert found["a"].selected is False
     assert found["b"].selected is False
-    assert found["b"].summary.startswith("could take it, but 1 others are picked")
+    assert found["b"].summary.startswith("could take it, but 1 other is picked")
     listless = explained(labelled(a={}, b={}), policy("PickAll"))
     assert all(entry.selected for entry in listless.values())
 

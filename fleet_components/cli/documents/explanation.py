@@ -12,6 +12,7 @@ from fleet_components.cli.documents.form import VERSION, Document
 from fleet_components.cli.documents.placement import placement_facts, unmet_labels
 from fleet_components.cli.documents.template import template_facts
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import few
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
@@ -46,8 +47,7 @@ def _find(decided: Sequence[Decided], wanted: str | None) -> list[Decided]:
 def _unknown(noun: str, wanted: str, known: Iterable[str]) -> Problem:
     names = sorted(known)
     near = difflib.get_close_matches(wanted, names, 1)
-    listed = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
-    hint = f"did you mean {near[0]}?" if near else f"there is: {listed or 'none'}"
+    hint = f"did you mean {near[0]}?" if near else f"there is: {few(names, 20) or 'none'}"
     return Problem(f'there is no {noun} "{wanted}"', hint=hint)
 
 

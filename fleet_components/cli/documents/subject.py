@@ -46,7 +46,7 @@ def subject_document(plan: FleetPlan, decided: Decided) -> Document:
         "notPicked": {
             "count": len(others),
             "shown": [
-                {"name": name, "why": told[name].summary if name in told else facts.first_told.get(name, "")}
+                {"name": name, "why": told[name].summary if name in told else facts.first_told[name]}
                 for name in others[:MOST_NOT_PICKED]
             ],
         },

@@ -145,14 +145,17 @@ def _without_id(reference: str) -> str:
 
 def _ordered(resources: list[Resource]) -> list[Resource]:
     """In an order that does not depend on the run: what others wait for comes first."""
-    by_urn = {resource.urn: resource for resource in resources}
+    before = {one.urn: [one.parent, *one.dependencies] for one in resources}
     depths: dict[str, int] = {}
-
-    def depth(urn: str) -> int:
-        if urn not in depths and urn in by_urn:
-            depths[urn] = 0
-            resource = by_urn[urn]
-            depths[urn] = 1 + max((depth(other) for other in (resource.parent, *resource.dependencies)), default=0)
-        return depths.get(urn, 0)
-
-    return sorted(resources, key=lambda resource: (depth(resource.urn), resource.urn))
+    for urn in before:
+        path = [] if urn in depths else [urn]
+        while path:  # a chain may be longer than calls can be deep
+            current = path[-1]
+            waiting = [other for other in before[current] if other in before and other not in depths]
+            depths.setdefault(current, 0)  # what waits for itself comes as if it did not
+            if waiting:
+                path.append(waiting[0])
+                continue
+            depths[current] = 1 + max((depths.get(other, 0) for other in before[current]), default=0)
+            path.pop()
+    return sorted(resources, key=lambda resource: (depths[resource.urn], resource.urn))

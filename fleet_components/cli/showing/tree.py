@@ -11,6 +11,7 @@ from rich.tree import Tree
 
 from fleet_components.cli.documents.form import Document
 from fleet_components.cli.showing.words import show_field
+from fleet_components.model.text import few
 
 _SIGNS = {
     "create": ("+", "green"),
@@ -87,9 +88,7 @@ def _short(name: str, above: Sequence[Document]) -> str:
 
 
 def _some(fields: Sequence[Document]) -> str:
-    names = [field["field"] for field in fields[:_FIELDS_SHOWN]]
-    more = len(fields) - len(names)
-    return ", ".join(names) + (f" and {more} more" if more else "")
+    return few([field["field"] for field in fields], _FIELDS_SHOWN)
 
 
 def _kind(token: str) -> str:

@@ -29,6 +29,7 @@ from fleet_components.model.azure.vm_size import SizeTable, built_in_sizes
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import count
 
 _MOST_MEMBERS = 1000
 
@@ -187,5 +188,5 @@ class AzureFleet(pulumi.ComponentResource):
         if made:
             cost = sum_of(member_cost(member, table) for member in made)
             nodes = sum(pool.nodes for member in made for pool in member.node_pools)
-            text = f"fleet {name}: {len(made)} clusters with {nodes} nodes: {cost.text(table)}"
+            text = f"fleet {name}: {count(len(made), 'cluster')} with {count(nodes, 'node')}: {cost.text(table)}"
             pulumi.log.info(text, resource=self)

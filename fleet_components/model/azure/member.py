@@ -14,6 +14,7 @@ from fleet_components.model.azure.vm_size import SizeTable
 from fleet_components.model.cluster import NO_LABELS, Taint
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.quantity import is_quantity
+from fleet_components.model.text import count
 from fleet_components.model.typed import Later, Typed
 
 RESERVED_LABELS = ("fleet.azure.com/", "kubernetes-fleet.io/")
@@ -64,7 +65,7 @@ class FleetMember(Typed):
         yield from checks.labels(self.labels, RESERVED_LABELS, (*path, "labels"))
         yield from checks.taints(self.taints, ("NoSchedule",), (*path, "taints"))
         if len(self.taints) > _MOST_TAINTS:
-            yield Problem(f"{len(self.taints)} taints", (*path, "taints"), f"{_MOST_TAINTS} at most")
+            yield Problem(count(len(self.taints), "taint"), (*path, "taints"), f"{_MOST_TAINTS} at most")
         if self.group:
             yield from names.GROUP.problems(self.group, (*path, "group"))
         for resource, amount in self.observed.available.items():

@@ -13,6 +13,7 @@ import attrs
 
 from fleet_components.model.azure import checks, names
 from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.model.text import count
 from fleet_components.model.typed import HINT, Typed
 
 _MOST_GROUPS = 50
@@ -85,7 +86,7 @@ class Stage(Step):
         yield from self.step_problems(path)
         yield from checks.in_range(self.wait_seconds, 0, _LONGEST_WAIT, (*path, "waitSeconds"))
         if not 1 <= len(self.groups) <= _MOST_GROUPS:
-            yield Problem(f"a stage of {len(self.groups)} groups", (*path, "groups"), f"1 to {_MOST_GROUPS}")
+            yield Problem(f"a stage of {count(len(self.groups), 'group')}", (*path, "groups"), f"1 to {_MOST_GROUPS}")
         for position, group in enumerate(self.groups):
             yield from names.GROUP.problems(group.name, (*path, "groups", position, "name"))
             yield from group.step_problems((*path, "groups", position))

@@ -13,6 +13,7 @@ from pathlib import Path
 import attrs
 
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import count
 
 _COLUMNS = ("size", "vcpus", "memoryMiB", "gpus", "arch")
 _NOTE = re.compile(r"# ([a-z-]+): (.*)")
@@ -111,7 +112,7 @@ def parse_sizes(text: str, file: str) -> SizeTable:
 
 def _row_problems(row: list[str], width: int, file: str, line: int) -> Iterable[Problem]:
     if len(row) != width:
-        yield Problem(f"the row has {len(row)} columns, the header {width}", file=file, line=line)
+        yield Problem(f"the row has {count(len(row), 'column')}, the header {width}", file=file, line=line)
         return
     for column, text in zip(_COLUMNS[1:4], row[1:4], strict=True):
         if not text.isdigit() or (int(text) == 0 and column != "gpus"):

@@ -114,7 +114,8 @@ class TemplateSubject(Subject[TemplateRecord]):
         """What each plug-in says of each member; nothing where no policy's placement was scheduled."""
         bound, decision = outcome.record.memory.claim.bound, outcome.decision
         if bound is None or decision is None:
-            return Explanation()
+            asked = (name for name in self.inventory.names if members is None or name in members)
+            return Explanation(tuple(self._unscheduled(outcome, name) for name in asked))
         told = explain(self.inventory, outcome.template, bound.placement, decision)
         return Explanation(tuple(m for m in told.members if members is None or m.cluster in members), told.division)
 
@@ -124,12 +125,23 @@ class TemplateSubject(Subject[TemplateRecord]):
         known = frozenset(policy.key for policy in self.overrides)
         return explain_match(self.manifest, self.policies.propagation, claims, known)
 
+    def _unscheduled(self, outcome: TemplateOutcome, name: str) -> MemberExplanation:
+        """Why a member has what no policy's placement was scheduled for, or has it not."""
+        has_it = name in outcome.record.decisions
+        needed = any(name in members for members in self.needs.required_by.values())
+        words = "stays as it was placed" if has_it and not needed else self.reason(name, None)
+        return MemberExplanation(name, has_it, words)
+
     def reason(self, cluster: str, explained: MemberExplanation | None) -> str:
         """What the scheduler says of the member, or what it goes along with."""
         if explained and explained.summary:
             return explained.summary
         needing = [parent for parent, members in self.needs.required_by.items() if cluster in members]
-        return f"goes along with {', '.join(needing)}" if needing else ""
+        if needing:
+            return f"goes along with {', '.join(needing)}"
+        done = self.done.get(cluster)
+        stands = done is not None and done.revision is not None
+        return f"nothing asks for it there{' any more' if stands else ''}"
 
     def delivery(self, outcome: TemplateOutcome, cluster: str) -> Delivery:
         """The object with its replicas and overrides; what is held stays as it is, whatever has become of labels."""

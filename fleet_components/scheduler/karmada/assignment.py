@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
+from fleet_components.model.text import count
 from fleet_components.model.webster import divide
 
 Replicas = dict[str, int]
@@ -36,8 +37,8 @@ class Division:
         names = list(self.shares)
         weights = ":".join(str(self.weights[name]) for name in names)
         shares = ", ".join(str(self.shares[name]) for name in names)
-        replicas = f"{'more ' if self.kept else ''}replica{'s' if self.amount != 1 else ''}"
-        return f"{self.amount} {replicas} over {', '.join(names)} by {self.basis} {weights} -> {shares}"
+        replicas = count(self.amount, "more replica" if self.kept else "replica")
+        return f"{replicas} over {', '.join(names)} by {self.basis} {weights} -> {shares}"
 
 
 @attrs.frozen

@@ -8,6 +8,7 @@ from fleet_components.model.inventory import Inventory
 from fleet_components.model.karmada import Placement
 from fleet_components.model.mask import has
 from fleet_components.model.template import Estimates, Template
+from fleet_components.model.text import count
 from fleet_components.scheduler.explain import MemberExplanation, filter_verdicts, score_verdicts
 from fleet_components.scheduler.framework import Verdict
 from fleet_components.scheduler.karmada.estimator import allocatable
@@ -85,12 +86,12 @@ class _Members:
         if not self.state.template.replicas:
             return ()
         free, held = self.can_take[position], self.state.assigned[position]
-        words = f"can take {free} more replicas" if held else f"can take {free} replicas"
+        words = f"can take {count(free, 'more replica' if held else 'replica')}"
         return (Verdict("Capacity", None, words, free),)
 
     def _why(self, name: str, verdicts: tuple[Verdict, ...]) -> str:
         replicas, wanted = self.decision.memory.clusters[name], self.state.template.replicas
-        share = f"has {replicas} of {wanted} replicas" if self.state.template.workload else "has the object"
+        share = f"has {replicas} of {count(wanted, 'replica')}" if self.state.template.workload else "has the object"
         failing = [verdict.words for verdict in verdicts if verdict.passed is False]
         return f"{share}; stays although {failing[0]}" if failing else share
 
@@ -101,8 +102,8 @@ class _Members:
             return failing[0]
         if condition and condition.status != "True":
             return f"could take it, but nothing could be decided: {condition.message}"
-        count = len(self.decision.memory.clusters)
-        return f"could take it, but {count} {'other is' if count == 1 else 'others are'} chosen"
+        others = count(len(self.decision.memory.clusters), "other is", "others are")
+        return f"could take it, but {others} chosen"
 
 
 def _division(state: CycleState, decision: TemplateDecision) -> tuple[str, ...]:
@@ -112,4 +113,5 @@ def _division(state: CycleState, decision: TemplateDecision) -> tuple[str, ...]:
         return tuple(division.words for division in decision.status.divisions)
     clusters = decision.memory.clusters
     shares = ", ".join(str(replicas) for replicas in clusters.values())
-    return (f"{sum(clusters.values())} replicas over {', '.join(clusters)} as before: {shares}",) if clusters else ()
+    replicas = count(sum(clusters.values()), "replica")
+    return (f"{replicas} over {', '.join(clusters)} as before: {shares}",) if clusters else ()

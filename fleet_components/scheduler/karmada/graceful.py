@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 import attrs
 
 from fleet_components.model.memory import EvictionTask
+from fleet_components.model.text import count
 
 DEFAULT_TIMEOUT = timedelta(minutes=10)
 
@@ -63,7 +64,7 @@ def _why_ended(task: EvictionTask, around: Surroundings) -> str:
         return "" if task.suppress_deletion else "suppressDeletion is false"
     grace = around.timeout if task.grace_period_seconds is None else timedelta(seconds=task.grace_period_seconds)
     if around.as_of and task.created and around.as_of - datetime.fromisoformat(task.created) >= grace:
-        return f"it took longer than {grace.total_seconds():.0f} seconds"
+        return f"it took longer than {count(round(grace.total_seconds()), 'second')}"
     if around.observed and all(target in around.healthy for target in around.targets):
         return "all members that have the object now are healthy"
     return ""

@@ -84,7 +84,7 @@ class _Explanation:
         if not self.fits(policy):
             return _mismatch(policy, self.template)
         if missing := missing_overrides(policy, self.overrides):
-            return f"waits for the override policies {', '.join(missing)}"
+            return f"waits for the override {'policies' if len(missing) > 1 else 'policy'} {', '.join(missing)}"
         if self.owner is None:
             return self.why_it_loses(policy, best_policy(self.template, self.policies))
         return self.why_it_does_not_take_over(policy)

@@ -9,6 +9,7 @@ from fleet_components.model.inventory import Inventory
 from fleet_components.model.mask import has
 from fleet_components.model.memory import UNSCHEDULED, Binding, PlacementMemory
 from fleet_components.model.placement import PICK_ALL, PICK_FIXED, PICK_N, PlacementPolicy
+from fleet_components.model.text import count
 from fleet_components.scheduler.explain import MemberExplanation, filter_verdicts, score_verdicts
 from fleet_components.scheduler.framework import Verdict
 from fleet_components.scheduler.kubefleet.cluster_eligibility import ClusterEligibility
@@ -99,7 +100,8 @@ def _why_not(state: CycleState, verdicts: tuple[Verdict, ...]) -> str:
         return failing[0]
     if state.policy.placement_type == PICK_N:
         wanted = state.policy.number_of_clusters or 0
-        better = f"{wanted} others are picked" if state.present.bit_count() >= wanted else "nothing more was picked"
+        others = count(wanted, "other is", "others are")
+        better = f"{others} picked" if state.present.bit_count() >= wanted else "nothing more was picked"
         scores = ", ".join(f"{_SCORE_NAMES[v.plugin]} {v.score}" for v in verdicts if v.score is not None)
         return f"could take it, but {better} ({scores} if it were picked now)"
     return "not picked yet; it would be with the next scheduling"
