@@ -15,10 +15,10 @@ def few(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def count(number: int, noun: str) -> str:
-    """``1 object``, ``2 objects``, ``2 policies``."""
-    if number == 1:
-        return f"1 {noun}"
+def count(number: int, noun: str, several: str = "") -> str:
+    """``1 object``, ``2 objects``, ``2 policies``; ``several`` where neither is so."""
+    if number == 1 or several:
+        return f"{number} {noun if number == 1 else several}"
     return f"{number} {re.sub('(?<![aeiou])y$', 'ie', noun)}{'es' if noun.endswith('s') else 's'}"
 
 

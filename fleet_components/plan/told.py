@@ -9,7 +9,7 @@ from typing import NamedTuple
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.selector import Labels, LabelSelector, Requirement
-from fleet_components.model.text import few, nearest
+from fleet_components.model.text import count, few, nearest
 
 _VALUES_SHOWN = 10
 _NEAR = 0.6
@@ -75,4 +75,4 @@ def values(key: str, found: Sequence[str], whose: str = "the members") -> str:
     ordered = sorted(Counter(found).items(), key=lambda item: (-item[1], item[0]))
     shown = [f"{value} ({number})" for value, number in ordered[:_VALUES_SHOWN]]
     more = len(ordered) - _VALUES_SHOWN
-    return f"for {key} {whose} have {', '.join(shown)}" + (f" and {more} more values" if more > 0 else "")
+    return f"for {key} {whose} have {', '.join(shown)}" + (f" and {count(more, 'more value')}" if more > 0 else "")

@@ -84,7 +84,8 @@ def test_numbers_have_their_nouns(number: int, text: str) -> None:
 
 
 def test_nouns_of_their_own() -> None:
-    assert [count(number, "policy", "policies") for number in (1, 2)] == ["1 policy", "2 policies"]
+    assert [count(number, "policy") for number in (1, 2)] == ["1 policy", "2 policies"]
+    assert [count(number, "is", "are") for number in (0, 1, 2)] == ["0 are", "1 is", "2 are"]
     assert few(["a", "b", "c"], 2) == "a, b and 1 more"
 
 
