@@ -163,6 +163,7 @@ def test_components_name_their_arguments(component: type[Any], args: type[Any], 
         (lambda: Cluster("a", taints=["k"]), "Cluster.taints[0]: is a str, not a Taint (give Taint(...))"),
         (lambda: Cluster("a", zones="ab"), 'Cluster.zones: is a str, not a list of text (write it as a list: ["..."])'),
         (lambda: Cluster("a", observed=1), "Cluster.observed: is an int, not True or False (without quotes)"),
+        (lambda: Cluster("a", observed=0), "Cluster.observed: is an int, not True or False (without quotes)"),
         (
             lambda: Cluster("a", api_enablements=[("v1",)]),
             'Cluster.api_enablements[0]: has 1 items, not 2 (write it as a list: ["..."])',
