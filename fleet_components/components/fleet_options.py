@@ -76,7 +76,7 @@ def _without_effect(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
     """Options that the engine takes for a component and does nothing about, or nothing good."""
     unset = vars(pulumi.ResourceOptions())
     for option, value in vars(opts).items():
-        if option not in _CARRIED_OUT and option in unset and value is not None and value != []:
+        if option not in _CARRIED_OUT and option in unset and value:
             yield Problem("is not for a fleet", ("Fleet", "opts", option), _INSTEAD.get(option, _NOTHING))
 
 

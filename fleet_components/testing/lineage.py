@@ -27,7 +27,7 @@ class _Above:
         deleted_with: the resource with which it goes.
         providers: the references of its providers, by package.
         component: whether it is a component.
-        former: the URN under which it was found; empty where it has its own.
+        former: the URN under which it was found in the state; empty for a new one.
     """
 
     parent: str
@@ -105,7 +105,7 @@ class Lineage:
             deleted_with=request.deletedWith,
             providers=providers,
             component=not request.custom,
-            former="" if _place(former) == _place(urn) else former,
+            former=former,
         )
         with self._lock:
             self._above[urn] = entered

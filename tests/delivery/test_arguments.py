@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import runpy
+import threading
 from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from itertools import chain
@@ -37,8 +38,9 @@ from fleet_components.model.azure.properties import Observation
 from fleet_components.model.azure.strategy import Group, Stage, Strategy
 from fleet_components.model.azure.upgrade import AutoUpgrade, Run
 from fleet_components.model.cluster import Agent, ResourceModel, ResourceSummary, Usage
+from fleet_components.model.codec import decode
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.typed import Typed
+from fleet_components.model.typed import TRUSTED, Typed
 from fleet_components.plan.options import Settings
 from fleet_components.testing import config_map, kubeconfig, placement, reveal, run_program
 
@@ -165,6 +167,7 @@ def test_components_name_their_arguments(component: type[Any], args: type[Any], 
         (lambda: Cluster("a", taints=["k"]), "Cluster.taints[0]: is a str, not a Taint (give Taint(...))"),
         (lambda: Cluster("a", zones="ab"), 'Cluster.zones: is a str, not a list of text (write it as a list: ["..."])'),
         (lambda: Cluster("a", observed=1), "Cluster.observed: is an int, not True or False (without quotes)"),
+        (lambda: Cluster("a", observed=0), "Cluster.observed: is an int, not True or False (without quotes)"),
         (
             lambda: Cluster("a", api_enablements=[("v1",)]),
             'Cluster.api_enablements[0]: has 1 items, not 2 (write it as a list: ["..."])',
@@ -186,6 +189,9 @@ def test_components_name_their_arguments(component: type[Any], args: type[Any], 
         (lambda: FleetArgs(EMPTY, limit=1.5), "FleetArgs.limit: is 1.5 (give a share from 0 to 1, 0.5 for a half)"),
         (lambda: FleetArgs(EMPTY, limit=float("nan")), "FleetArgs.limit: is nan"),
         (lambda: Settings(limit=-0.1), "Settings.limit: is -0.1"),
+        (lambda: Settings(limit=True), "Settings.limit: is a bool, not a number"),
+        (lambda: FleetArgs(EMPTY, max_wait=True), "FleetArgs.max_wait: is a bool, not a whole number (for example 1)"),
+        (lambda: FleetArgs(EMPTY, max_wait=1.5), "FleetArgs.max_wait: is a float, not a whole number (for example 1)"),
         (lambda: FleetArgs(EMPTY, max_wait=-1), "FleetArgs.max_wait: is -1 (give seconds, 0 for no wait at all)"),
         (
             lambda: FleetArgs(EMPTY, confirm="1a2b3c4d"),
@@ -233,6 +239,21 @@ def test_the_line_of_the_program_is_told(tmp_path: Path, monkeypatch: pytest.Mon
 def test_values_are_never_shown() -> None:
     """They may be secret."""
     assert "SWORDFISH" not in str(refusal(lambda: FleetArgs(EMPTY, kubeconfigs="SWORDFISH", identities=["SWORDFISH"])))
+
+
+def test_what_was_checked_before_is_not_checked_again() -> None:
+    """Of a state and of admitted YAML there may be ten thousand; other threads go on checking."""
+    elsewhere: list[FleetError] = []
+    with TRUSTED:
+        with TRUSTED:
+            assert str(Taint(5).key) == "5"
+        assert str(Taint(5).key) == "5"
+        thread = threading.Thread(target=lambda: elsewhere.append(refusal(lambda: Taint(5))))
+        thread.start()
+        thread.join()
+    assert len(elsewhere) == 1
+    refusal(lambda: Taint(5))
+    assert decode(Taint, {"key": 5, "effect": 5}).effect == "5"
 
 
 def test_lists_are_taken_where_tuples_are_kept() -> None:

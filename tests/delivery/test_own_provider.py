@@ -118,6 +118,10 @@ def test_from_ours_to_its_own() -> None:
     assert refused(program(), before.state()) == [
         'member a: its provider calls the cluster "mine", and it was called "a"'
     ]
+    own = went(run_program(program()))
+    assert refused(program(own=lambda: provider(cluster_identifier=None)), own.state()) == [
+        'member a: its provider lacks cluster_identifier="mine"'
+    ]
 
 
 @pytest.mark.parametrize(
@@ -179,6 +183,8 @@ def test_what_is_there_already() -> None:
     ]
     # A Namespace is taken up whatever the policy says of the objects in it.
     assert len(warnings(went(run_program(program(POLICY, own=careful))))) == 1
+    elsewhere = placement("shop", {"placementType": "PickFixed", "clusterNames": ["b"]})
+    assert warnings(went(run_program(program(elsewhere, own=careful)))) == []
     overwriting = Manifest({**POLICY.data, "spec": {**POLICY.data["spec"], "conflictResolution": "Overwrite"}})
     assert warnings(went(run_program(program(overwriting)))) == []
 
@@ -262,8 +268,8 @@ def test_two_members_of_one_name() -> None:
 
 
 def test_settings_that_are_not_known_yet_are_not_judged() -> None:
-    demands = Demands(member="a", identifier="a", wanted="a", adopts=frozenset({True}), lost=False)
-    names = ("clusterIdentifier", "enableConfigMapMutable", "enableSecretMutable")
+    demands = Demands(member="a", identifier="a", wanted="a", adopts=frozenset({True}), swept=["ConfigMap a/b"])
+    names = ("clusterIdentifier", "enableConfigMapMutable", "enableSecretMutable", "kubeconfig")
     settings = ProviderSettings({"upsertExistingObjects": "true"}, frozenset(names))
     assert list(demands.problems(settings)) == []
     assert list(demands.warnings(settings)) == []

@@ -196,6 +196,7 @@ def test_a_transform_may_wait_and_look_at_everything() -> None:
     assert [one.options for one in objects] == [{"protect": True, "retainOnDelete": True}] * 2
     assert {"fleet:index:Fleet dev", "fleet:index:Target dev/shop@a", "dev/shop@a/shop/settings"} <= seen.keys()
     assert seen["dev/shop@a/shop/settings"].opts.provider is not None
+    assert seen["dev/shop@a/shop/settings"].opts.delete_before_replace is None
     assert len(seen["dev/shop@a/shop/settings"].opts._depends_on_list()) == 1  # type: ignore[arg-type]
     later = went(run(lambda: program("two"), first.state()))
     assert [one.inputs["data"] for one in later.registrations if one.type == TYPE] == [{"k": "one"}] * 2
@@ -304,6 +305,17 @@ def test_an_alias_tells_the_former_name_and_parent() -> None:
     alias = Alias(name="dev", parent="urn:pulumi:stack::project::my:index:App::app")
     after = went(run(lambda: fleet(ResourceOptions(aliases=[alias]), name="prod"), before.state()))
     found_again(before, after)
+
+
+def test_an_alias_of_something_else_tells_no_name() -> None:
+    before = went(run(lambda: fleet()))
+    alias = "urn:pulumi:stack::project::my:index:App::dev"
+    new = went(run(lambda: fleet(ResourceOptions(aliases=[alias]), name="prod"), before.state()))
+    assert {one.aliases for one in new.registrations if one.type != "fleet:index:Fleet"} == {()}
+
+
+def test_an_option_that_is_off_is_none() -> None:
+    went(run(lambda: fleet(ResourceOptions(retain_on_delete=False, ignore_changes=[], version=""))))
 
 
 def test_another_parent_needs_no_word() -> None:

@@ -109,8 +109,9 @@ def test_own_aliases_below_a_parent_that_is_renamed_as_well() -> None:
 
 
 def test_of_another_stack_and_project() -> None:
-    """Their URNs are known, and nothing of them is in this state."""
-    done = went(lambda: thing("one", aliases=[Alias(stack="prod", project="shop"), "urn:pulumi:x::y::t:t:t::one"]))
+    """Their URNs are known, and nothing of them is in this state; its own is none."""
+    aliases = [Alias(name="one"), Alias(stack="prod", project="shop"), "urn:pulumi:x::y::t:t:t::one"]
+    done = went(lambda: thing("one", aliases=aliases))
     assert done.named("one").aliases == ("urn:pulumi:prod::shop::cloud:index:Thing::one", "urn:pulumi:x::y::t:t:t::one")
 
 
@@ -129,20 +130,23 @@ def test_what_comes_down_unless_it_is_said_otherwise(option: str) -> None:
     }
 
 
-def test_a_transform_hands_its_options_down() -> None:
-    """What a transform makes of a component counts for what is below it."""
+@pytest.mark.parametrize("kind", ["App", "Part"])
+def test_a_transform_hands_its_options_down(kind: str) -> None:
+    """What a transform makes of a component counts for what is below it, however deep."""
 
     def protecting(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
-        if args.type_ != "my:index:Part":
+        if args.type_ != f"my:index:{kind}":
             return None
-        cloud = pulumi.ProviderResource("cloud", "cloud", {})
-        opts = ResourceOptions.merge(args.opts, ResourceOptions(retain_on_delete=True, providers=[cloud]))
+        own = [pulumi.ProviderResource(package, package, {}) for package in ("cloud", "my")]
+        opts = ResourceOptions.merge(args.opts, ResourceOptions(retain_on_delete=True, providers=own))
         return pulumi.ResourceTransformResult(args.props, opts)
 
     done = went(lambda: App("app", ResourceOptions(transforms=[protecting])))
     assert {one.name for one in done.registrations if one.options.get("retainOnDelete")} == {
+        *({"app"} if kind == "App" else set()),
         *("app-part", "app-part-thing", "other"),
     }
+    assert done.named("app-part").provider == ""
     assert done.named("other").provider.startswith(f"{STACK}pulumi:providers:cloud::cloud::")
 
 
@@ -165,6 +169,18 @@ def test_the_dependencies_of_a_transform_of_one_s_own() -> None:
     assert done.named("own").dependencies == (done.named("first").urn,)
     assert done.named("part").dependencies == (done.named("first").urn,)
     assert done.named("below").dependencies == ()
+
+
+def test_a_transform_takes_options_away() -> None:
+    def freeing(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult:
+        return pulumi.ResourceTransformResult(args.props, ResourceOptions())
+
+    def program() -> None:
+        opts: dict[str, Any] = {"protect": True, "retain_on_delete": True, "depends_on": [thing("first")]}
+        thing("freed", transforms=[freeing], aliases=[Alias(name="old")], **opts)
+
+    freed = went(program).named("freed")
+    assert (freed.options, freed.dependencies, freed.aliases) == ({}, (), ())
 
 
 def test_two_of_one_urn() -> None:

@@ -56,6 +56,11 @@ def adding(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult
     return None
 
 
+def freeing(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult:
+    """What it does not say is said no more."""
+    return pulumi.ResourceTransformResult(args.props, ResourceOptions())
+
+
 first = Thing("first")
 App("one-new" if now else "one-old", **named(Alias(name="one-old")))
 App("two-new" if now else "two-old", **named(Alias(name="never")))
@@ -70,3 +75,4 @@ Thing("far", **named(Alias(stack="prod", project="shop")))
 App("six", protect=True, retain_on_delete=True)
 App("seven", transforms=[adding])
 Thing("own", transforms=[adding])
+Thing("freed", protect=True, retain_on_delete=True, depends_on=[first], transforms=[freeing])
