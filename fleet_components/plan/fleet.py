@@ -39,7 +39,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
             could not be read included. What could be done and must not is no error: it is in ``refused``, beside the
             whole plan.
     """
-    told, planning = [*_no_tokens(options)], list[Problem]()
+    told, planning = list[Problem](), [*_no_tokens(options)]
     members = _members(source, options, told)
     reached = [name for name, state in members.items() if state != LOST]
     renamed, vain = _renamed(source, past, options, members, told)
