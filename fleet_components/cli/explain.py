@@ -42,4 +42,7 @@ def explain(path: Path, placement: str | None, member: str | None, output: str, 
         case _:
             text = shown(lambda console: print_explanation(console, document, short=placement is None))
     sys.stdout.write(text)
-    options.end(plan_document(surveyed), strict=strict)
+    planned = plan_document(surveyed)
+    if strict:
+        options.say_warnings(planned)
+    options.end(planned, strict=strict)
