@@ -70,7 +70,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         members=members,
         manager=past.manager or manager_of(options.stack),
     )
-    return attrs.evolve(plan, refused=(*templates.refused, *refusals(plan, coverage)))
+    return attrs.evolve(plan, refused=(*templates.refused, *refusals(plan, coverage, source.catalogue)))
 
 
 def lacking(source: Source, past: Past) -> Iterator[Problem]:
