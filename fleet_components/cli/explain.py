@@ -60,4 +60,7 @@ def explain(
         case _:
             text = shown(lambda console: print_explanation(console, document, short=placement is None))
     sys.stdout.write(text)
-    options.end(plan_document(surveyed), strict=strict)
+    planned = plan_document(surveyed)
+    if strict:
+        options.say_warnings(planned)
+    options.end(planned, strict=strict)

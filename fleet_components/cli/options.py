@@ -15,6 +15,7 @@ from fleet_components.cli.documents.form import Document
 from fleet_components.cli.exit_status import status_of, strictly
 from fleet_components.cli.planning.past import StateFile, parse_state, read_state
 from fleet_components.cli.planning.survey import STANDARD_INPUT, Survey, Told
+from fleet_components.cli.showing import words
 from fleet_components.model.member_cluster import read_time
 from fleet_components.model.problem import FleetError
 
@@ -142,6 +143,12 @@ def say_refused(surveyed: Survey, *, told: bool = False) -> None:
     """
     for problem in () if told and _one_place() else surveyed.refused:
         click.echo(f"refused: {problem}", err=True)
+
+
+def say_warnings(document: Document) -> None:
+    """Say on standard error what is not as it was asked for, and what may surprise."""
+    for name, text in words.warnings(document):
+        click.echo(f"warning: {name}: {words.one_line(text)}", err=True)
 
 
 def end(document: Document, *, strict: bool, detailed: bool = False) -> None:

@@ -113,8 +113,7 @@ def _report(document: Document, folder: Path, state: str, files: dict[str, str])
         click.echo(line, err=True)
     for _, lost in words.leaving(document):
         click.echo(lost)
-    for name, text in words.warnings(document):
-        click.echo(f"warning: {name}: {words.one_line(text)}", err=True)
+    options.say_warnings(document)
     click.echo(words.summary(document))
     if not files:
         click.echo(f"planned {_start(state)}; wrote nothing")

@@ -44,7 +44,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
             could not be read included. What could be done and must not is no error: it is in ``refused``, beside the
             whole plan.
     """
-    told, planning = [*_no_tokens(options)], list[Problem]()
+    told, planning = list[Problem](), [*_no_tokens(options)]
     members = _members(source, options, told)
     reached = [name for name, state in members.items() if state != LOST]
     renamed, vain = _renamed(source, past, options, members, told)
@@ -88,7 +88,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         members=members,
         manager=past.manager or manager_of(options.stack),
     )
-    return attrs.evolve(plan, refused=(*templates.refused, *refusals(plan, coverage)))
+    return attrs.evolve(plan, refused=(*templates.refused, *refusals(plan, coverage, source.catalogue)))
 
 
 def lacking(source: Source, past: Past) -> Iterator[Problem]:

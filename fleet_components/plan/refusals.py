@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import attrs
 
+from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.replacement import HOLDS_DATA
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
@@ -20,15 +21,19 @@ _CLASH = "let one of them select it, or keep their policies on different members
 _CONTAINERS = {"Namespace", "CustomResourceDefinition"}
 
 
-def refusals(plan: FleetPlan, coverage: Coverage) -> Iterator[Problem]:
+def refusals(plan: FleetPlan, coverage: Coverage, written: Catalogue) -> Iterator[Problem]:
     """Objects that several bring to one member; then losses that are not confirmed.
 
     Args:
         plan: the plan, but for its refusals.
         coverage: which object is wanted on which member, and from whom.
+        written: the objects as they are written, which tell file and line.
     """
-    yield from _clashes(coverage)
-    yield from _guarded(plan)
+    problems = (*_clashes(coverage), *_guarded(plan))
+    origins = {str(manifest.key): manifest.origin for manifest in written.manifests} if problems else {}
+    for problem in problems:
+        origin = origins.get(problem.subject)
+        yield attrs.evolve(problem, file=origin.file, line=origin.line) if origin else problem
 
 
 def confirmed_in_vain(plan: FleetPlan) -> frozenset[str]:

@@ -86,7 +86,7 @@ WRONG: Mapping[str, Wrong] = {
         REFUSED,
         follows=True,
     ),
-    "no token": Wrong({}, 'confirm: "what" is no token', MATCHING, options=("--confirm", "what")),
+    "no token": Wrong({}, 'confirm: "what" is no token', PLANNING, options=("--confirm", "what")),
     "nobody lost": Wrong(
         {}, 'lost: there is no member "atlantis"', MATCHING, follows=True, options=("--lost", "atlantis")
     ),

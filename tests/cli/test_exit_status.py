@@ -193,3 +193,16 @@ def test_wrong_use_ends_with_1(args: tuple[str, ...]) -> None:
     ended = execute(*args)
     assert ended.returncode == 1
     assert "Usage: " in ended.stderr + ended.stdout
+
+
+@pytest.mark.parametrize("command", [("explain", "."), ("render", ".", "--out", "../new")])
+def test_what_strictness_counts_is_told(folder: Path, command: tuple[str, ...]) -> None:
+    with (folder / "stacks/__main__.py").open("a") as program:
+        program.write("pulumi.log.warn('hot')\n")
+    warned(folder / SOURCE)
+    too_many(folder / SOURCE)
+    told = run(*command, "--strict").stderr
+    assert "warning: program: hot\n" in told
+    assert "warning: ClusterResourcePlacement shop: stacks/fleet/shop.yaml:3: Namespace shop: " in told
+    assert "warning: ClusterResourcePlacement shop: could not find all clusters" in told
+    assert told.endswith("refused by --strict: 1 policy not fulfilled and 2 warnings\n")

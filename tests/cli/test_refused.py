@@ -268,3 +268,15 @@ def test_the_render_of_a_directory_is_no_state_of_a_project(folder: Path) -> Non
     result = run("plan", ".", "--state", "../out/local/state.json")
     assert result.exit_code == 1
     assert "is the state of stack local, not of stack dev of project web\n" in result.stderr
+
+
+@pytest.mark.parametrize("where", [".", "stacks/fleet"])
+def test_what_two_bring_is_named_with_its_file(folder: Path, where: str) -> None:
+    write(
+        Path("stacks/fleet"), {"placement.yaml": PLACEMENT, "second.yaml": PLACEMENT.replace("shop}\nspec", "b}\nspec")}
+    )
+    refused = run("plan", where, "-o", "json")
+    assert refused.exit_code == 3
+    told = [(one["subject"], one["file"], one["line"]) for one in json.loads(refused.stdout)["refused"]]
+    assert ("Deployment shop/storefront", "stacks/fleet/shop.yaml", 17) in told
+    assert f"refused: {told[0][1]}:{told[0][2]}" in refused.stderr

@@ -65,13 +65,13 @@ class Told:
         Raises:
             FleetError: there are any.
         """
-        wrong = (*self.state.problems, *self.problems)
+        found: tuple[Problem, ...] = ()
         try:
             yield
         except FleetError as error:
-            raise FleetError(layered(wrong, error.problems)) from error
-        if wrong:
-            raise FleetError(wrong)
+            found = error.problems
+        if problems := (*self.problems, *layered(self.state.problems, found)):
+            raise FleetError(problems)
 
 
 @attrs.frozen

@@ -150,12 +150,18 @@ def warnings(document: Document) -> Iterator[tuple[str, str]]:
         title = f"{one['kind']} {one['key']}"
         yield from ((title, text) for text in (*one["unfulfilled"], *one["warnings"]))
     yield from (("fleet", text) for text in document["warnings"])
+    yield from (("program", text) for text in _logged(document))
 
 
 def warned(document: Document) -> int:
     """How many warnings there are, those that a program has logged included."""
-    logged = sum(one["level"] in ("warning", "error") for one in document.get("messages", ()))
-    return logged + len(document["warnings"]) + sum(len(one["warnings"]) for one in document["subjects"])
+    of_subjects = sum(len(one["warnings"]) for one in document["subjects"])
+    return len(_logged(document)) + len(document["warnings"]) + of_subjects
+
+
+def _logged(document: Document) -> list[str]:
+    """What a program has warned of."""
+    return [one["text"] for one in document.get("messages", ()) if one["level"] in ("warning", "error")]
 
 
 def confirmation(document: Document) -> str:
