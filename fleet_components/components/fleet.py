@@ -238,7 +238,7 @@ def _members(name: str, args: FleetArgs) -> tuple[dict[str, Member], list[Proble
         for cluster in args.source.clusters
     ]
     everyone = [*declared, *args.members]
-    members = {member.name: member for member in reversed(everyone)}
+    members = dict(sorted({member.name: member for member in reversed(everyone)}.items()))
     known = f"the members are: {', '.join(sorted(members)) or 'none'}"
     gone = {
         name: f"{known}; if it is gone: pulumi config rm --path {kubeconfig_key(name)}" for name in args.kubeconfigs

@@ -141,13 +141,13 @@ def shown(value: Any) -> str:
         return "a map"
     if isinstance(value, list | tuple):
         return "a list"
-    whole = isinstance(value, float) and value.is_integer()
+    whole = isinstance(value, float) and value.is_integer() and abs(value) <= _MOST
     text = json.dumps(int(value) if whole else value, default=str)
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
 
 
 def _whole(value: Any, _: Any) -> int:
-    if isinstance(value, float) and value.is_integer():
+    if isinstance(value, float) and value.is_integer() and abs(value) <= _MOST:
         value = int(value)
     if type(value) is not int or abs(value) > _MOST:
         raise ValueError(f"is {shown(value)}, not a whole number")

@@ -161,10 +161,12 @@ def test_a_lost_member_needs_a_provider_that_lets_go() -> None:
 @pytest.mark.parametrize("text", [None, "no kubeconfig"])
 def test_a_member_that_is_back_is_rid_of_what_has_moved_by_its_kubeconfig_alone(text: str | None) -> None:
     """Where the provider names none that can be read, the update is refused rather than the object forgotten."""
-    before = went(run_program(program()))
-    lost = program(own=lambda: provider(delete_unreachable=True), lost=True)
+    both, pick = (
+        placement("shop", {"placementType": "PickFixed", "clusterNames": list(names)}) for names in ("ab", "b")
+    )
+    before = went(run_program(program(both)))
+    lost = program(both, own=lambda: provider(delete_unreachable=True), lost=True)
     state = went(run_program(lost, state=before.state())).state()
-    pick = placement("shop", {"placementType": "PickFixed", "clusterNames": ["b"]})
     assert refused(program(pick, own=lambda: provider(kubeconfig=text)), state) == [
         "member a: its provider names no kubeconfig to delete ConfigMap shop/settings with"
     ]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.plan.unmatched import Case, Document, changed, deployment, object_of, planned, said, told, without
+from tests.plan.unmatched import Case, Document, changed, deployment, object_of, planned, problems, said, told, without
 
 POLICY = "policy.karmada.io/v1alpha1"
 WEB_IS, ALL_IS = "PropagationPolicy/web", "ClusterPropagationPolicy/all"
@@ -333,7 +333,7 @@ def test_a_label_to_spread_by(label: str) -> None:
 
 def test_nothing_is_asked_of_a_fleet_without_members() -> None:
     nobody = without(FLEET, "Cluster/kiel", "Cluster/oslo", "Cluster/rome")
-    assert {what.partition(' "')[0] for _, what, _ in told(planned(nobody))} == {"there is no member"}
+    assert {one.what.partition(' "')[0] for one in problems(planned(nobody))} == {"there is no member"}
 
 
 def test_of_many_values_the_most_frequent_are_told() -> None:
