@@ -296,6 +296,8 @@ def test_an_alias_tells_the_former_name(alias: Any) -> None:
     before = went(run(lambda: fleet(members="ab")))
     renamed = went(run(lambda: fleet(ResourceOptions(aliases=[alias]), name="prod", members="ab"), before.state()))
     found_again(before, renamed)
+    assert renamed.messages == ()  # nobody joins
+    assert went(run(lambda: fleet(name="third"), before.state())).messages != ()
     other = went(run(lambda: fleet(ResourceOptions(aliases=[Alias(name="never")]), name="dev"), before.state()))
     assert {one.urn for one in other.registrations} == {one.urn for one in before.registrations}
 
