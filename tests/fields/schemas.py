@@ -10,8 +10,8 @@ import attrs
 from fleet_components.admission import KINDS
 from fleet_components.admission.registry import Kind
 from fleet_components.admission.schema import Schema
-from fleet_components.plan.effect import Effect, Steps, Unheeded
-from fleet_components.plan.effects import EFFECTS, entries_of
+from fleet_components.plan.effect import Steps, Unheeded
+from fleet_components.plan.effects import entries_of
 
 _IDENTITY = (("apiVersion",), ("kind",))
 
@@ -69,6 +69,3 @@ def fields() -> Iterator[Field]:
 
 FIELDS = list(fields())
 CARRIED_OUT = [field for field in FIELDS if not field.listed]
-REFUSED_KINDS = {
-    kind for entry in EFFECTS if not entry.field and entry.effect is Effect.REFUSED for kind in entry.kinds
-}
