@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from fleet_components.admission import KINDS, admit
+from fleet_components.admission.structure import mismatches
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem, show_path
 
@@ -39,6 +40,10 @@ def refused_changes(policies: Iterable[Manifest], before: Held) -> Iterator[Prob
         known = before.get(_name(policy))
         if known is not None and known != _fields(policy):
             old = attrs.evolve(policy, data=_with(policy, known))
+            if any(mismatches(KINDS[policy.api_version, policy.kind].schema, old.data)):
+                hint = "restore the state from its history: pulumi stack export --version N"
+                yield policy.problem("what the state remembers of it is damaged", (), hint)
+                continue
             yield from admit(policy, old=old, context=[other for other in context if other is not policy]).problems
 
 

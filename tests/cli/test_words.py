@@ -22,7 +22,7 @@ from tests.plan.rich import exported, history
 from tests.plan.stack import Stack
 from tests.plan.test_histories import Written, worlds
 
-ONE_OF_MANY = re.compile(r"\b1 (?!of\b)[a-z]+s\b(?<!\bis)(?<!\bhas)(?<!leaves)(?<!stays)(?<!joins)(?<!goes)")
+ONE_OF_MANY = re.compile(r"(?<!/)\b1 (?!of\b)[a-z]+s\b(?<!\bis)(?<!\bhas)(?<!leaves)(?<!stays)(?<!joins)(?<!goes)")
 MANY_OF_ONE = re.compile(
     r"\b(0|[2-9]|[1-9][0-9]+) (replica|member|cluster|object|placement|template|second)\b(?!\(s\))"
 )

@@ -198,5 +198,5 @@ def test_the_explanation_tells_a_frozen_object_and_a_missing_override() -> None:
     claims = match_policies(_hub(policy, waiting, template=template, revision=1), claims).claims
     assert [row.words for row in _explained(template, claims, policy, waiting)] == [
         "has the claim but no longer matches: changes of the object wait until the policy changes",
-        "waits for the override policies tune",
+        "waits for the override policy tune",
     ]

@@ -132,3 +132,14 @@ def test_what_was_deleted_may_come_back_as_anything() -> None:
         seen = stack.program(documents, {"limit": 1})
         assert seen.run.error is None
         stack.carry_out(seen.run)
+
+
+@pytest.mark.parametrize("value", [True, 5, "text", [True], {"a": "b"}])
+def test_a_memory_that_is_damaged_is_said(value: Any) -> None:
+    (placement,) = (one for one in fleet(TOLERANT) if one["kind"] == "ClusterResourcePlacement")
+    policy = admit(Manifest(placement)).defaulted
+    damaged = {
+        "ClusterResourcePlacement/shop": {"spec.policy.placementType": "PickN", "spec.policy.tolerations": value}
+    }
+    (problem,) = refused_changes([policy], damaged)
+    assert "damaged" in problem.what
