@@ -7,10 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from fleet_components.cli.exit_status import MEANINGS, table
 from tests.cli.fleets import PLACEMENT, PROJECT, edit, plan, run, write
 from tests.cli.test_process import execute
+from tests.plan.stack import Stack
+from tests.plan.test_histories import Written, worlds
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = ("README.md", "docs/plan-document.md")
@@ -206,3 +210,22 @@ def test_what_strictness_counts_is_told(folder: Path, command: tuple[str, ...]) 
     assert "warning: ClusterResourcePlacement shop: stacks/fleet/shop.yaml:3: Namespace shop: " in told
     assert "warning: ClusterResourcePlacement shop: could not find all clusters" in told
     assert told.endswith("refused by --strict: 1 policy not fulfilled and 2 warnings\n")
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(worlds, min_size=1, max_size=2), st.booleans())
+def test_both_doors_see_the_same_changes(history: list[Written], again: bool) -> None:
+    """What the directory calls a change is what the program registers otherwise than it stands."""
+    stack = Stack()
+    for world in [*history, *history[-1:]] if again else history:
+        documents, lost = list(world.documents()), sorted(world.lost & world.members.keys())
+        seen = stack.program(documents, {"lost": ",".join(lost)})
+        if seen.run.error is not None:
+            continue
+        if world.placements or world.policies or stack.state.resources:
+            before, after = stack.state.resources, seen.run.state().resources
+            differing = {urn for urn in after if urn not in before or before[urn].inputs != after[urn].inputs}
+            differing |= before.keys() - after.keys()
+            changes = any("pulumi:providers:" not in urn for urn in differing)
+            assert stack.directory(documents, (), lost).changes == changes
+        stack.carry_out(seen.run)
