@@ -394,3 +394,15 @@ def test_files_are_named_as_seen_from_here(project: Path) -> None:
     assert subject["source"] == "stacks/fleet/placement.yaml:1"
     assert subject["warnings"][0].startswith("stacks/fleet/shop.yaml:3: ")
     assert plan("stacks/fleet")["subjects"][0]["source"] == subject["source"]
+
+
+def test_what_a_program_does_not_hear_is_said(project: Path) -> None:
+    (project / "stacks/__main__.py").write_text(
+        "from fleet_components import Fleet, FleetArgs, read_source\n"
+        "Fleet('dev', FleetArgs(read_source('fleet'), render_to='out'))\n"
+    )
+    warnings = plan(".", "--lost", "iowa", "--confirm", "12345678")["warnings"]
+    assert [one.partition(" (")[0] for one in warnings] == [
+        "--confirm 12345678 allows nothing",
+        "--lost iowa is not heard",
+    ]

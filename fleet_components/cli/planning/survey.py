@@ -177,10 +177,14 @@ def _planned(paths: Sequence[Path], told: Told, stack: str) -> Survey:
 
 
 def _heard(plans: Sequence[FleetPlan], told: Told) -> Iterator[FleetPlan]:
-    """The plans; the first one warns of tokens on the command line that allow nothing of any of them."""
-    in_vain = told.confirm.intersection(*map(confirmed_in_vain, plans))
-    hint = "take it out: nothing that is refused has this token"
-    warnings = [Problem(f"--confirm {token} allows nothing", hint=hint) for token in sorted(in_vain)]
+    """The plans; the first one warns of what the command line says and none of them goes by."""
+    allowed = {token for plan in plans for token in plan.options.confirm - confirmed_in_vain(plan)}
+    lost = {member for plan in plans for member in plan.options.lost}
+    allows, marks = "nothing that is refused has this token", "the program marks lost members itself"
+    warnings = [
+        *(Problem(f"--confirm {token} allows nothing", hint=allows) for token in sorted(told.confirm - allowed)),
+        *(Problem(f"--lost {member} is not heard", hint=marks) for member in sorted(told.lost - lost)),
+    ]
     for plan in plans:
         yield attrs.evolve(plan, warnings=(*plan.warnings, *warnings))
         warnings = []
