@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -11,7 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.cli.fleets import PLACEMENT, PROJECT, SHOP, run, write
+from fleet_components import FleetError, read_source
+from fleet_components.plan.source import gather
+from tests.cli.fleets import FLEET, PLACEMENT, PROJECT, SHOP, run, write
 
 GROUP = "placement.kubernetes-fleet.io/v1beta1"
 STATE, READING, REFUSED, MATCHING, PLANNING = range(5)
@@ -181,3 +184,41 @@ def both_say(names: Collection[str]) -> None:
     for text in expected:
         assert text in directory.stderr
     assert directory.stderr.count("error: ") == len(expected)
+
+
+def test_what_could_be_read_goes_on(tmp_path: Path) -> None:
+    write(tmp_path, {**FLEET, **WRONG["broken YAML"].files, **WRONG["a refused policy"].files})
+    source = gather(tmp_path)
+    assert [problem.file for problem in source.problems] == [
+        str(tmp_path / "broken.yaml"),
+        str(tmp_path / "refused.yaml"),
+    ]
+    assert [cluster.name for cluster in source.clusters] == ["amsterdam", "dublin", "iowa", "virginia"]
+    assert [placement.key for placement in source.placements] == ["shop"]
+    with pytest.raises(FleetError) as refused:
+        read_source(tmp_path)
+    assert refused.value.problems == source.problems
+
+
+def test_an_object_that_is_broken_is_judged_no_further(tmp_path: Path) -> None:
+    """What is left of it may say anything; the objects beside it in one list are whole."""
+    items = [
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "shop"}} for name in "ab"
+    ]
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": items}).replace(
+        '"name": "a"', '"name": "a", "name": "c"'
+    )
+    source = gather(write(tmp_path, {**FLEET, "list.json": text}))
+    assert [problem.what for problem in source.problems] == ["given twice, first on line 1"]
+    names = [one.name for one in source.catalogue.manifests if one.kind == "ConfigMap"]
+    assert names == ["b", "storefront"]
+
+
+def test_a_member_in_two_lists_is_named(tmp_path: Path) -> None:
+    members = (
+        "apiVersion: fleet-components/v1\nkind: Members\nmetadata: {name: m}\nspec:\n  members:\n"
+        "  - {name: dublin, region: northeurope, kubeconfigFile: k}\n"
+    )
+    source = gather(write(tmp_path, {**FLEET, "more.yaml": members}))
+    assert [cluster.name for cluster in source.clusters].count("dublin") == 1
+    assert [problem.what for problem in source.problems] == ["the member is in a list of members too"]
