@@ -19,7 +19,7 @@ from fleet_components.model.placement import ClusterSelectorTerm, PropertyRequir
 from fleet_components.model.problem import FieldPath
 from fleet_components.model.selector import LabelSelector, Requirement
 from fleet_components.model.text import few
-from fleet_components.plan.told import Vain, located, meant, values, values_of_label
+from fleet_components.plan.vain import Vain, located, meant, values, values_of_label
 from fleet_components.scheduler.explain import show_requirement
 from fleet_components.scheduler.framework import SchedulingError
 from fleet_components.scheduler.karmada.affinity import FIELDS, matching, meeting_field

@@ -13,7 +13,7 @@ from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
 from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.subject import Decided
-from fleet_components.plan.told import near_name
+from fleet_components.plan.vain import near_name
 
 Members = set[str]
 _UNLESS = "unless it is there already"

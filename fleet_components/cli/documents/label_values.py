@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.selector import LabelSelector, Requirement
-from fleet_components.plan.told import values_of_label
+from fleet_components.plan.vain import values_of_label
 from fleet_components.scheduler.explain import show_requirement
 
 

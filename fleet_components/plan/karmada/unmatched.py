@@ -19,7 +19,7 @@ from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedObjects, Wanted
 from fleet_components.plan.karmada.templates import Templates, rebalanced, template_name
 from fleet_components.plan.source import Source
-from fleet_components.plan.told import Vain, meant, problems_of
+from fleet_components.plan.vain import Vain, meant, problems_of
 
 _PLACEMENT: FieldPath = ("spec", "placement")
 

@@ -19,7 +19,7 @@ from fleet_components.plan.kubefleet.runs import PLACEMENT_OF, STRATEGY_OF, run_
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.source import Source, Workload
 from fleet_components.plan.subject import Decided
-from fleet_components.plan.told import Vain, meant, problems_of
+from fleet_components.plan.vain import Vain, meant, problems_of
 from fleet_components.rollout.strategy import External
 
 _STRATEGIES = tuple(STRATEGY_OF.values())
