@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
@@ -17,7 +16,7 @@ from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.content.secret import REDACTED
 from fleet_components.model.member_cluster import read_time
 from fleet_components.model.problem import Problem, layered
-from fleet_components.model.text import few
+from fleet_components.model.text import few, nearest
 from fleet_components.plan.options import MOST_WAIT, Renamed
 from fleet_components.plan.source import Given, gather, gathered
 
@@ -205,11 +204,11 @@ def _is_texts(given: Any) -> bool:
 
 
 def _unknown(key: str) -> Problem:
-    near = difflib.get_close_matches(key, KEYS, 1)
+    near = nearest(key, KEYS)
     return _wrong(
         key,
         "is no key of this configuration",
-        f"did you mean {NAMESPACE}:{near[0]}?" if near else f"the keys are: {', '.join(KEYS)}",
+        f"did you mean {NAMESPACE}:{near}?" if near else f"the keys are: {', '.join(KEYS)}",
     )
 
 

@@ -204,7 +204,7 @@ def _plan(
         lost=frozenset((*args.lost, *(member for member, declared in members.items() if declared.lost))),
         confirm=frozenset(args.confirm),
         renamed=attrs.evolve(args.renamed, fleet=former),
-        identities={**args.identities, **identities_of(members)},
+        identities=identities_of(members),
         takes_over=args.takes_over,
         pass_over=frozenset(args.pass_over),
         unreachable={} if in_process() else unreachable,

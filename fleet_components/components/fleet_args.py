@@ -53,7 +53,6 @@ class FleetArgs(Arguments):
             plan names them.
         protect: whether a program from which the fleet has gone is stopped before it deletes everything; see
             ``docs/delivery.md`` for what that means for ``pulumi destroy``.
-        identities: what tells the clusters of ``kubeconfigs`` from any other, where these are secrets.
         objects: objects made in the program, as if they stood in the source: dicts as in YAML, input types of
             ``pulumi_kubernetes``, and what :func:`fleet_components.objects_of` makes of its resources.
     """
@@ -73,7 +72,6 @@ class FleetArgs(Arguments):
     takes_over: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
     pass_over: Sequence[str] = ()
     protect: bool = True
-    identities: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     objects: Sequence[Any] = attrs.field(default=(), repr=False)
     providers: Mapping[str, pulumi.ProviderResource] = attrs.field(factory=dict)
 

@@ -238,7 +238,7 @@ def test_the_line_of_the_program_is_told(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_values_are_never_shown() -> None:
     """They may be secret."""
-    assert "SWORDFISH" not in str(refusal(lambda: FleetArgs(EMPTY, kubeconfigs="SWORDFISH", identities=["SWORDFISH"])))
+    assert "SWORDFISH" not in str(refusal(lambda: FleetArgs(EMPTY, kubeconfigs="SWORDFISH")))
 
 
 def test_what_was_checked_before_is_not_checked_again() -> None:
