@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from functools import lru_cache
 
 from fleet_components.admission import karmada, kubefleet
@@ -64,7 +63,7 @@ def _meant(group: str, kind: str) -> str:
 @lru_cache(maxsize=4096)
 def _is_ours(group: str) -> bool:
     """Whether a group is one of ours, forgotten, or misspelt."""
-    return not group or group.endswith(_FAMILIES) or bool(get_close_matches(group, _GROUPS, 1, _NEAR_GROUP))
+    return not group or group.endswith(_FAMILIES) or bool(nearest(group, _GROUPS, _NEAR_GROUP))
 
 
 def _names_in(group: str) -> tuple[str, ...]:

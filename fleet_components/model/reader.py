@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import types
 from collections.abc import Collection, Iterable, Mapping
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -12,6 +11,7 @@ import attrs
 
 from fleet_components.model.codec import MisfitError, camel
 from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.model.text import nearest
 
 API_VERSION = "fleet-components/v1"
 """The API version of all declarations."""
@@ -56,8 +56,8 @@ def read(kind: Any, data: Any, path: FieldPath = ()) -> Any:
 
 def unknown_field(name: str, known: Collection[str], path: FieldPath) -> Problem:
     """The problem of a field that nobody knows, with the name that was probably meant."""
-    near = get_close_matches(name, known, n=1)
-    return Problem(f'there is no field "{name}"', (*path, name), near[0] if near else f"one of {', '.join(known)}")
+    hint = nearest(name, known) or f"one of {', '.join(known)}"
+    return Problem(f'there is no field "{name}"', (*path, name), hint)
 
 
 def _declared(kind: type, data: Any, path: FieldPath) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Sequence
 
 import attrs
@@ -12,7 +11,7 @@ from fleet_components.cli.documents.form import VERSION, Document
 from fleet_components.cli.documents.placement import placement_facts, unmet_labels
 from fleet_components.cli.documents.template import template_facts
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.model.text import few
+from fleet_components.model.text import few, nearest
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
@@ -46,8 +45,8 @@ def _find(decided: Sequence[Decided], wanted: str | None) -> list[Decided]:
 
 def _unknown(noun: str, wanted: str, known: Iterable[str]) -> Problem:
     names = sorted(known)
-    near = difflib.get_close_matches(wanted, names, 1)
-    hint = f"did you mean {near[0]}?" if near else f"there is: {few(names, 20) or 'none'}"
+    near = nearest(wanted, names)
+    hint = f"did you mean {near}?" if near else f"there is: {few(names, 20) or 'none'}"
     return Problem(f'there is no {noun} "{wanted}"', hint=hint)
 
 

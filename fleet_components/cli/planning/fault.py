@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import linecache
 import os
 import traceback
@@ -14,6 +13,7 @@ import attrs
 from fleet_components.components.frames import is_own
 from fleet_components.model.extras import extra_of, not_installed
 from fleet_components.model.problem import Problem
+from fleet_components.model.text import nearest
 
 _MOST_CAUSES = 5
 
@@ -38,9 +38,9 @@ def fault(error: BaseException, folder: Path) -> Problem:
 def _of_nobody(module: str, folder: Path) -> Problem:
     """The problem of a module that none of our extras brings, with what may be meant."""
     own = [path.stem for path in folder.glob("*.py") if path.stem != "__main__"]
-    near = difflib.get_close_matches(module, own, 1)
+    near = nearest(module, own)
     package = module.partition(".")[0]
-    hint = f"did you mean {near[0]}?" if near else f"pip install {package}, or put {package}.py beside the program"
+    hint = f"did you mean {near}?" if near else f"pip install {package}, or put {package}.py beside the program"
     return Problem(f"there is no module {module}", hint=hint)
 
 

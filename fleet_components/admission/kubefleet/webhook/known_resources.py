@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, Literal
 
 from fleet_components.model.kinds import BUILT_IN, Kind
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.text import nearest
 
 Scope = Literal["Cluster", "Namespaced", "unknown"]
 
@@ -59,8 +59,8 @@ def served_versions(group: str, kind: str) -> tuple[str, ...]:
 def meant(group: str, kind: str) -> str:
     """The group, version and kind that were probably meant, as YAML; empty when none are near."""
     same = [known for known in _OFFERED if known[1].casefold() == kind.casefold()]
-    near = get_close_matches(kind, [name for at, name in _OFFERED if at == group], n=1, cutoff=0.8)
-    found = same or [(group, name) for name in near]
+    near = nearest(kind, [name for at, name in _OFFERED if at == group], 0.8)
+    found = same or ([(group, near)] if near else [])
     if not found:
         return ""
     of_group, name = found[0]
