@@ -1,10 +1,17 @@
-"""What a run of the whole suite says at its end."""
+"""How properties are tried, and what a run of the whole suite says at its end."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A busy machine is slow, and that is no fault of what is tested.
+settings.register_profile(
+    "fleet", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+settings.load_profile("fleet")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -66,7 +66,7 @@ def _schema(data: dict[str, Any]) -> Schema:
 
 
 @given(_objects())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_admitting_what_was_admitted_changes_nothing(data: dict[str, Any]) -> None:
     first = admit(Manifest(data))
     if not first.refusals:
@@ -75,7 +75,7 @@ def test_admitting_what_was_admitted_changes_nothing(data: dict[str, Any]) -> No
 
 
 @given(_objects(wrong=True), _objects(wrong=True))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_nothing_makes_it_crash_and_the_object_stays_as_it_was(data: dict[str, Any], other: dict[str, Any]) -> None:
     manifest, before = Manifest(data), yaml.safe_dump(data)
     for refusal in admit(manifest, context=[Manifest(other)]).refusals:
@@ -84,13 +84,13 @@ def test_nothing_makes_it_crash_and_the_object_stays_as_it_was(data: dict[str, A
 
 
 @given(_objects(wrong=True))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_mended_values_have_the_right_types(data: dict[str, Any]) -> None:
     assert mismatches(_schema(data), filled(_schema(data), mended(_schema(data), data))) == []
 
 
 @given(_objects(wrong=True))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_pasting_the_hint_removes_what_it_is_about(data: dict[str, Any]) -> None:
     schema, stored = _schema(data), filled(_schema(data), data)
     for finding in check(schema, stored):

@@ -92,7 +92,7 @@ def test_amounts_are_canonical(cpu: int, mebibytes: int, texts: tuple[str, str])
     assert (cpu_quantity(cpu), memory_quantity(mebibytes)) == texts
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 10**12), st.integers(0, 10**9))
 def test_amounts_keep_their_value(millicores: int, mebibytes: int) -> None:
     assert Fraction(parse_quantity(cpu_quantity(millicores)).nano, 10**9) == Fraction(millicores, 1000)

@@ -161,7 +161,7 @@ def test_both_doors_say_everything() -> None:
     both_say(set(WRONG))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sets(st.sampled_from(sorted(WRONG)), min_size=2, max_size=6))
 def test_both_doors_say_all_of_it(names: set[str]) -> None:
     both_say(names)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_components.cli.exit_status import MEANINGS, table
@@ -212,7 +212,7 @@ def test_what_strictness_counts_is_told(folder: Path, command: tuple[str, ...]) 
     assert told.endswith("refused by --strict: 1 policy not fulfilled and 2 warnings\n")
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15)
 @given(st.lists(worlds, min_size=1, max_size=2), st.booleans())
 def test_both_doors_see_the_same_changes(history: list[Written], again: bool) -> None:
     """What the directory calls a change is what the program registers otherwise than it stands."""

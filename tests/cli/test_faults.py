@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -111,8 +112,9 @@ CASES = {
 def test_shows_what_is_the_users(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {f"stacks/{name}": text for name, text in {**case.files, "__main__.py": case.program}.items()}
     monkeypatch.chdir(write(tmp_path, {**PROJECT, **files}))
-    ended = execute("plan", ".")
-    assert (ended.returncode, ended.stdout) == (1, "")
+    monkeypatch.delitem(sys.modules, "helper", raising=False)
+    ended = run("plan", ".")
+    assert (ended.exit_code, ended.stdout) == (1, "")
     assert ended.stderr == case.says.replace("HELPER", str(tmp_path.resolve() / "stacks/helper.py"))
 
 

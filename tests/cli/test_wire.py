@@ -25,7 +25,7 @@ VALUES = st.recursive(
 @given(value=VALUES)
 @example(value="a\n b\n\n")
 @example(value={"y": "n", "<<": "x", "=": "="})
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_what_is_written_is_read_back(value: Any) -> None:
     data = {"apiVersion": "x.io/v1", "kind": "Odd", "metadata": {"name": "odd"}, "spec": {"value": value}}
     for text in (to_yaml(data), to_json(data)):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_components.cli.documents.explanation import explanation
@@ -53,7 +53,7 @@ def check(document: dict[str, Any], explained: dict[str, Any]) -> None:
         assert not MANY_OF_ONE.search(text), text
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10)
 @given(st.lists(worlds, min_size=2, max_size=3))
 def test_whatever_happens_has_a_reason(written: list[Written]) -> None:
     stack = Stack()

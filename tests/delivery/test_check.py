@@ -59,7 +59,7 @@ def half_way() -> World:
 
 
 @given(SEEDS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_order_and_floats_change_nothing(tmp_path_factory: pytest.TempPathFactory, rng: random.Random) -> None:
     folder = tmp_path_factory.mktemp("fleet")
     first = checked({}, news(folder, World(policy={"placementType": "PickN", "numberOfClusters": 3})))

@@ -25,7 +25,7 @@ from fleet_components.plan.karmada.subject import Policies, TemplateSubject
 from fleet_components.rollout.plan import Change, Done
 from tests.karmada_delivery.world import WEB, deployment, policy
 
-quick = settings(max_examples=60, deadline=None)
+quick = settings(max_examples=60)
 NAMES = ("a", "b", "c", "d")
 BEGAN = datetime(2026, 11, 21, 10, tzinfo=UTC)
 TOLERATED = {"clusterTolerations": [{"key": "down", "operator": "Exists", "tolerationSeconds": 60}]}

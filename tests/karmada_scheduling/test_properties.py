@@ -23,7 +23,7 @@ from fleet_components.scheduler.karmada.status import TemplateDecision
 from tests.karmada_scheduling.builders import AGGREGATED, DUPLICATED, DYNAMIC, placement, spread, static
 
 NAMES = [f"m{number:02}" for number in range(16)]
-quick = settings(max_examples=80, deadline=None)
+quick = settings(max_examples=80)
 
 members = st.lists(
     st.builds(

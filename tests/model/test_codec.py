@@ -29,7 +29,7 @@ from fleet_components.rollout.plan import Done, Gates
 from fleet_components.scheduler.kubefleet import schedule
 from tests.strategies import AS_OF, NAMES, Step, clusters, histories, policies
 
-quick = settings(max_examples=60, deadline=None)
+quick = settings(max_examples=60)
 
 
 def through_the_engine(value: Any, random: Random) -> Any:

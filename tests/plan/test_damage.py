@@ -128,7 +128,7 @@ def _resource(whole: Any, path: Path_) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("own", [True, False])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.data())
 def test_a_directory_is_planned_or_refused(own: bool, data: st.DataObject) -> None:
     whole = export()
@@ -136,7 +136,7 @@ def test_a_directory_is_planned_or_refused(own: bool, data: st.DataObject) -> No
     planned(damaged(whole, path, data.draw(st.sampled_from([*JUNK, DELETED]))), folder())
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.data())
 def test_from_a_render_it_is_planned_or_refused(data: st.DataObject) -> None:
     whole = render()
@@ -144,7 +144,7 @@ def test_from_a_render_it_is_planned_or_refused(data: st.DataObject) -> None:
     planned(damaged(whole, path, data.draw(st.sampled_from([*JUNK, DELETED]))), folder())
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.data())
 def test_kept_contents_are_planned_or_refused(data: st.DataObject) -> None:
     """What is packed into text: each field of what is in it, and the text itself."""
@@ -161,7 +161,7 @@ def test_kept_contents_are_planned_or_refused(data: st.DataObject) -> None:
     planned(damaged(whole, path, text), folder())
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(st.data())
 def test_a_project_is_planned_or_refused(data: st.DataObject) -> None:
     whole = export()
@@ -169,7 +169,7 @@ def test_a_project_is_planned_or_refused(data: st.DataObject) -> None:
     planned(damaged(whole, path, data.draw(st.sampled_from([*JUNK, DELETED]))), folder().parent)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.data())
 def test_a_program_runs_or_is_refused(data: st.DataObject) -> None:
     """What the engine hands over of the stack that runs, and as old inputs of what decides in it."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from fleet_components.model.manifest import ObjectKey
@@ -30,9 +30,7 @@ MEMBERS = ("a", "b", "c", "d")
 SPACES = ("one", "two", "three")
 thorough = settings(
     phases=[Phase.explicit, Phase.generate],
-    max_examples=15,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    max_examples=8,
 )
 
 

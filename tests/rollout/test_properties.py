@@ -19,7 +19,7 @@ from tests.rollout.world import World, picked
 V = TypeVar("V")
 NAMES = "abcdefgh"
 READY = (Condition("Available", "True", "AllWorkAreAvailable"),)
-few = settings(max_examples=150, deadline=None)
+few = settings(max_examples=150)
 
 some = st.sets(st.sampled_from(NAMES))
 budgets = st.sampled_from([0, 1, 2, 3, "0%", "25%", "50%", "100%"])

@@ -226,7 +226,7 @@ def test_second_plan_is_silent() -> None:
         assert not silent.waves
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.dictionaries(st.sampled_from("abcde"), st.integers(1, 2)),
     st.sets(st.sampled_from("abcde")),

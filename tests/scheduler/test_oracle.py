@@ -14,7 +14,7 @@ from tests.scheduler.oracle import Bond, Oracle
 from tests.strategies import AS_OF, Step, histories
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(histories(), st.sampled_from(["", "app"]), st.sampled_from([AS_OF, None]))
 def test_columns_decide_as_the_plain_scheduler(history: list[Step], namespace: str, as_of: None) -> None:
     oracle, decision = Oracle(namespace), Decision(PlacementMemory(), Status())

@@ -23,7 +23,7 @@ from tests.scheduler.oracle import Oracle
 from tests.strategies import AS_OF, NAMES, Step, fleets, histories, labels, pick_n, policies, renumbered
 
 V = TypeVar("V")
-many = settings(max_examples=50, deadline=None)
+many = settings(max_examples=50)
 
 
 def decide(history: list[Step]) -> Decision[PlacementMemory]:
