@@ -49,8 +49,6 @@ def explain(
     """
     surveyed = survey([path, *others], options.told(**where))
     options.say_refused(surveyed)
-    for warning in (warning for one in surveyed.plans for warning in one.warnings):
-        click.echo(f"warning: {warning}", err=True)
     document = explanation(surveyed.plans, placement, member)
     match output:
         case "json":
@@ -61,6 +59,5 @@ def explain(
             text = shown(lambda console: print_explanation(console, document, short=placement is None))
     sys.stdout.write(text)
     planned = plan_document(surveyed)
-    if strict:
-        options.say_warnings(planned)
+    options.say_warnings(planned)
     options.end(planned, strict=strict)

@@ -15,9 +15,9 @@ from pulumi.runtime.config import CONFIG
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.content.secret import REDACTED
 from fleet_components.model.member_cluster import read_time
-from fleet_components.model.problem import Problem, layered
+from fleet_components.model.problem import Problem
 from fleet_components.model.text import few, nearest
-from fleet_components.plan.options import MOST_WAIT, Renamed
+from fleet_components.plan.options import A_SHARE, A_WAIT, Renamed, no_share, no_wait
 from fleet_components.plan.source import Given, gather, gathered
 
 T = TypeVar("T")
@@ -67,7 +67,7 @@ def read_config() -> FleetArgs:
         keep_cluster_resources=values.read("keepClusterResources", True, _flag),
         max_wait=values.read("maxWait", 900, _seconds),
     )
-    return attrs.evolve(args, source=attrs.evolve(source, problems=layered(values.problems, source.problems)))
+    return attrs.evolve(args, source=source.refused_for(values.problems))
 
 
 @attrs.frozen
@@ -158,14 +158,14 @@ def _share(text: str) -> float:
         share = float(text)
     except ValueError:
         share = -1
-    if not 0 <= share <= 1:
-        raise _WrongError(f"is {text}", "give a share from 0 to 1, 0.5 for a half")
+    if no_share(share):
+        raise _WrongError(f"is {text}", A_SHARE)
     return share
 
 
 def _seconds(text: str) -> int:
-    if not text.isdecimal() or int(text) > MOST_WAIT:
-        raise _WrongError(f"is {text}", f"give whole seconds, 900 for a quarter of an hour, {MOST_WAIT} at most")
+    if not text.isdecimal() or no_wait(int(text)):
+        raise _WrongError(f"is {text}", A_WAIT)
     return int(text)
 
 

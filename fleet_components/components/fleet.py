@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -32,6 +32,7 @@ from fleet_components.plan.describe import describe_plan
 from fleet_components.plan.feed import feed_inventory, feed_plan
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.identity import same_cluster
 from fleet_components.plan.karmada.member import serving_both
 from fleet_components.plan.options import Options, Settings
 from fleet_components.plan.pass_over import not_passed_over
@@ -260,18 +261,9 @@ def _members(name: str, args: FleetArgs) -> tuple[dict[str, Member], list[Proble
     ]
     twice = sorted(name for name, times in Counter(member.name for member in everyone).items() if times > 1)
     problems += [Problem(f'the member "{name}" is declared twice', hint="declare it once") for name in twice]
-    problems += _sharing(members.values())
+    brought = {name: id(member.provider) for name, member in members.items() if member.provider is not None}
+    problems += same_cluster(brought, "has the provider of member {other}: they are the same cluster")
     if "/" in name or "@" in name or not name:
         problems.append(Problem(f'"{name}" cannot be the name of a fleet', hint="use letters, digits, - and ."))
     marked = {one: attrs.evolve(member, lost=member.lost or one in args.lost) for one, member in members.items()}
     return marked, problems
-
-
-def _sharing(members: Iterable[Member]) -> Iterator[Problem]:
-    """Members of one provider are one cluster."""
-    first: dict[int, str] = {}
-    for member in members:
-        if member.provider is not None and (other := first.setdefault(id(member.provider), member.name)) != member.name:
-            what = f"has the provider of member {other}: they are the same cluster"
-            hint = "declare it once: two names would undo each other"
-            yield Problem(what, subject=f"member {member.name}", hint=hint)

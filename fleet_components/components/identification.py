@@ -27,11 +27,11 @@ from fleet_components.dynamic import Member as MemberRecord
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.identity import identity_of, other_cluster
+from fleet_components.plan.identity import identity_of, other_cluster, same_cluster
 from fleet_components.plan.record import FORMAT
 
 _AT_ONCE = 64
-_SAME = "is the same cluster as member {other}: their uid is {uid}"
+_SAME = "is the same cluster as member {other}: their uid is {by}"
 _RENAMED = "is the cluster that was called {old}: its uid is {uid}"
 
 
@@ -141,15 +141,13 @@ class Identification:
         """Say of all members at once which of them is not the cluster that it should be."""
         known = self.plan.past.members
         gone = {member.uid: name for name, member in known.items() if name not in self.members}
-        first: dict[str, str] = {}
-        problems = []
-        for name, uid in sorted(uids.items()):
-            if uid is None:
+        told = {name: uid for name, uid in sorted(uids.items()) if uid is not None}
+        problems = list(same_cluster(told, _SAME))
+        twice = {problem.subject for problem in problems}
+        for name, uid in told.items():
+            if f"member {name}" in twice:
                 continue
-            if (other := first.setdefault(uid, name)) != name:
-                hint = "declare it once: two names would undo each other"
-                problems.append(Problem(_SAME.format(other=other, uid=uid), subject=f"member {name}", hint=hint))
-            elif name not in known and uid in gone:
+            if name not in known and uid in gone:
                 hint = f"say so, and nothing is deleted there: fleet:renamed with members: {{{name}: {gone[uid]}}}"
                 what = _RENAMED.format(old=gone[uid], uid=uid)
                 problems.append(Problem(what, subject=f"member {name}", hint=hint))

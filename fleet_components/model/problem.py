@@ -58,12 +58,13 @@ def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 def layered(*layers: Iterable[Problem]) -> tuple[Problem, ...]:
     """The problems of all layers at once, each of which works on what the ones before it could read.
 
-    What may only follow from a problem of an earlier layer is left out while there are any: the object that is missed
-    may stand in the file that is broken.
+    What may only follow is left out while an earlier layer has a problem that does not follow itself: the object that
+    is missed may stand in the file that is broken.
     """
     found: list[Problem] = []
     for layer in layers:
-        found += [problem for problem in layer if not (problem.follows and found)]
+        broken = any(not problem.follows for problem in found)
+        found += [problem for problem in layer if not (problem.follows and broken)]
     return tuple(dict.fromkeys(found))
 
 

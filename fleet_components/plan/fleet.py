@@ -15,6 +15,7 @@ from fleet_components.plan import names
 from fleet_components.plan.departures import Coverage, departures, replacements, swept, undone
 from fleet_components.plan.fleet_plan import FleetPlan, sent_to
 from fleet_components.plan.guard import is_token
+from fleet_components.plan.identity import same_cluster
 from fleet_components.plan.immutable import held_fields, refused_changes
 from fleet_components.plan.karmada.needs import needs_of
 from fleet_components.plan.karmada.templates import Templates, templates_of
@@ -124,17 +125,12 @@ def _members(source: Source, options: Options, problems: list[Problem]) -> dict[
     declared = sorted(cluster.name for cluster in source.clusters)
     known = f"the members are: {', '.join(declared) or 'none'}"
     problems += [
-        Problem(f'there is no member "{name}"', ("lost",), known, follows=True)
-        for name in sorted(options.lost - set(declared))
+        Problem(f'there is no member "{name}"', (field,), known, follows=True)
+        for field, named in (("lost", options.lost), ("takes_over", options.takes_over.keys()))
+        for name in sorted(named - set(declared))
     ]
-    first: dict[str, str] = {}
-    for name in declared:
-        identity = options.identities.get(name)
-        if identity and (other := first.setdefault(identity, name)) != name:
-            what = f"is the same cluster as member {other}"
-            problems.append(
-                Problem(what, subject=f"member {name}", hint="declare it once: two names would undo each other")
-            )
+    known_by = {name: options.identities[name] for name in declared if name in options.identities}
+    problems += same_cluster(known_by, "is the same cluster as member {other}")
     return {name: LOST if name in options.lost else DECLARED for name in declared}
 
 

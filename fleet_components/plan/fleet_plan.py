@@ -85,7 +85,8 @@ class FleetPlan:
         return (
             bool(self.departures or self.replacements or self.gone)
             or known != self.members
-            or self.past.waiting != self.waiting
+            or (self.past.waiting, self.past.held) != (self.waiting, self.held)
+            or self.past.settings != self.options.settings
             or any(one.changes or self._asks_otherwise(one) for one in self.subjects)
         )
 

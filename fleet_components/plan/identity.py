@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Any
 
 from fleet_components.model.problem import Problem
@@ -28,6 +28,20 @@ def other_cluster(olds: Mapping[str, Any], news: Mapping[str, Any], confirm: Col
     if token in confirm:
         return None
     return Problem(_OTHER.format(old=old, new=new), subject=f"member {news['member']}", hint=_HINT.format(token=token))
+
+
+def same_cluster(members: Mapping[str, Hashable], what: str) -> Iterator[Problem]:
+    """Members that are one cluster: each would undo what the other one has.
+
+    Args:
+        members: by name, what tells a member's cluster from any other.
+        what: how they are found to be the same: ``{other}`` is the member that was there first, ``{by}`` its value.
+    """
+    first: dict[Hashable, str] = {}
+    for name, known_by in members.items():
+        if (other := first.setdefault(known_by, name)) != name:
+            hint = "declare it once: two names would undo each other"
+            yield Problem(what.format(other=other, by=known_by), subject=f"member {name}", hint=hint)
 
 
 def identity_of(address: str, authority: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from fleet_components.admission import KINDS, admit
+from fleet_components.admission.registry import Kind
 from fleet_components.admission.structure import mismatches
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem, show_path
@@ -40,11 +41,23 @@ def refused_changes(policies: Iterable[Manifest], before: Held) -> Iterator[Prob
         known = before.get(_name(policy))
         if known is not None and known != _fields(policy):
             old = attrs.evolve(policy, data=_with(policy, known))
-            if any(mismatches(KINDS[policy.api_version, policy.kind].schema, old.data)):
-                hint = "restore the state from its history: pulumi stack export --version N"
-                yield policy.problem("what the state remembers of it is damaged", (), hint)
-                continue
             yield from admit(policy, old=old, context=[other for other in context if other is not policy]).problems
+
+
+def damaged(held: Held) -> str:
+    """Of which policy fields are remembered that no version of its kind has; empty where there is none."""
+    for name, fields in held.items():
+        kind = name.partition("/")[0]
+        if not any(_fits(one, fields) for (_, other), one in KINDS.items() if kind == other):
+            return f"says of {name} what it cannot have been"
+    return ""
+
+
+def _fits(kind: Kind, fields: Mapping[str, Any]) -> bool:
+    data: dict[str, Any] = {}
+    for path in kind.held:
+        data = _put(data, path, fields.get(show_path(path)))
+    return fields.keys() <= set(map(show_path, kind.held)) and not mismatches(kind.schema, data)
 
 
 def _name(policy: Manifest) -> str:

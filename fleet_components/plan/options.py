@@ -16,6 +16,17 @@ from fleet_components.rollout.plan import Gates
 MOST_WAIT = 31_536_000
 """The longest ``max_wait`` in seconds: a year."""
 A_SHARE = "give a share from 0 to 1, 0.5 for a half"
+A_WAIT = f"give whole seconds, 900 for a quarter of an hour, {MOST_WAIT} at most"
+
+
+def no_share(value: float) -> str:
+    """Why a number is no share of what may be lost; empty where it is one."""
+    return "" if 0 <= value <= 1 else f"is {value:g}"
+
+
+def no_wait(seconds: int) -> str:
+    """Why a number is no time that an update may wait; empty where it is one."""
+    return "" if 0 <= seconds <= MOST_WAIT else f"is {seconds}"
 
 
 @attrs.frozen(kw_only=True)
@@ -30,12 +41,10 @@ class Settings(Typed):
         max_wait: the longest time in seconds that an update waits between stages; 900 by default.
     """
 
-    limit: float = attrs.field(
-        default=0.5, metadata={HINT: A_SHARE, **checked(lambda it: "" if 0 <= it <= 1 else "is no share")}
-    )
+    limit: float = attrs.field(default=0.5, metadata={HINT: A_SHARE, **checked(no_share)})
     approvals: tuple[str, ...] = ()
     keep_cluster_resources: bool = True
-    max_wait: int = attrs.field(default=900, metadata=checked(lambda it: "" if 0 <= it <= MOST_WAIT else "is no wait"))
+    max_wait: int = attrs.field(default=900, metadata={HINT: A_WAIT, **checked(no_wait)})
 
     def wrong_values(self) -> Iterator[Problem]:
         """A share that is none, or a time that would run backwards."""
@@ -54,10 +63,10 @@ class Settings(Typed):
 
 def wrong_limits(limit: float, max_wait: int) -> Iterator[Problem]:
     """What is wrong with how far an update may go."""
-    if not 0 <= limit <= 1:
-        yield Problem(f"is {limit:g}", ("limit",), A_SHARE)
-    if max_wait < 0:
-        yield Problem(f"is {max_wait}", ("max_wait",), "give seconds, 0 for no wait at all")
+    if wrong := no_share(limit):
+        yield Problem(wrong, ("limit",), A_SHARE)
+    if wrong := no_wait(max_wait):
+        yield Problem(wrong, ("max_wait",), A_WAIT)
 
 
 @attrs.frozen(kw_only=True)

@@ -13,7 +13,7 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
-from fleet_components.plan.immutable import Held
+from fleet_components.plan.immutable import Held, damaged
 from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.names import Urn
@@ -221,7 +221,7 @@ class _Roster:
     members: Mapping[str, str] = attrs.field(factory=dict, metadata=checked(_no_states))
     settings: Settings = Settings()
     waiting: Mapping[str, str] = attrs.field(factory=dict)
-    held: Held = attrs.field(factory=dict)
+    held: Held = attrs.field(factory=dict, metadata=checked(damaged))
     manager: str = ""
     redacted: bool = False
 

@@ -122,8 +122,12 @@ class Source:
         more = tuple(manifests)
         if not more:
             return self
-        both = gathered(attrs.evolve(self.given, manifests=(*self.given.manifests, *more)))
-        return attrs.evolve(both, problems=tuple(dict.fromkeys((*self.problems, *both.problems))))
+        return gathered(attrs.evolve(self.given, manifests=(*self.given.manifests, *more)))
+
+    def refused_for(self, problems: Iterable[Problem]) -> Source:
+        """The same with problems of what names it, which come first."""
+        given = attrs.evolve(self.given, unread=(*problems, *self.given.unread))
+        return attrs.evolve(self, given=given, problems=layered(given.unread, self.problems))
 
     def sound(self) -> Source:
         """Itself.

@@ -82,6 +82,13 @@ def an_object_less(source: Path) -> None:
     (source / "shop.yaml").write_text("---\n".join(one for one in text if "kind: ConfigMap" not in one))
 
 
+def a_policy_that_selects_nothing(source: Path) -> None:
+    (source / "policy.yaml").write_text(
+        "apiVersion: policy.karmada.io/v1alpha1\nkind: ClusterPropagationPolicy\nmetadata: {name: maps}\n"
+        "spec: {resourceSelectors: [{apiVersion: v1, kind: ConfigMap, name: none}], preemption: Always}\n"
+    )
+
+
 def held(source: Path) -> None:
     edit(source / "placement.yaml", "maxUnavailable: 1, maxSurge: 1", "maxUnavailable: 0, maxSurge: 0")
 
@@ -97,6 +104,7 @@ def held(source: Path) -> None:
         (a_member_of_no_placement, 2),
         (a_policy_that_picks_the_same, 2),
         (an_object_less, 2),
+        (a_policy_that_selects_nothing, 2),
     ],
 )
 def test_changes(folder: Path, edited: Callable[[Path], None], status: int) -> None:
@@ -155,6 +163,8 @@ def test_strictly(folder: Path, edited: Callable[[Path], None], why: str, where:
         strict = run(*command, "--strict")
         assert strict.exit_code == (3 if why else 0)
         assert strict.stderr.endswith(why)
+        lines = [line for line in strict.stderr.splitlines() if line.startswith("warning: ")]
+        assert len(lines) == len(set(lines)) <= 2
         assert bool(strict.stderr) == bool(why)
     new = folder.parent / "new"
     strict = run("render", where, "--out", new, "--strict")

@@ -17,6 +17,8 @@ import attrs
 import pulumi
 import pulumi_kubernetes as kubernetes
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 pytest.importorskip("pulumi_azure_native")
 
@@ -41,7 +43,7 @@ from fleet_components.model.cluster import Agent, ResourceModel, ResourceSummary
 from fleet_components.model.codec import MisfitError, decode
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.typed import TRUSTED, Typed
-from fleet_components.plan.options import Settings
+from fleet_components.plan.options import MOST_WAIT, Settings
 from fleet_components.testing import config_map, kubeconfig, placement, reveal, run_program
 
 CLASSES: list[type[Any]] = [
@@ -192,7 +194,10 @@ def test_components_name_their_arguments(component: type[Any], args: type[Any], 
         (lambda: Settings(limit=True), "Settings.limit: is a bool, not a number"),
         (lambda: FleetArgs(EMPTY, max_wait=True), "FleetArgs.max_wait: is a bool, not a whole number (for example 1)"),
         (lambda: FleetArgs(EMPTY, max_wait=1.5), "FleetArgs.max_wait: is a float, not a whole number (for example 1)"),
-        (lambda: FleetArgs(EMPTY, max_wait=-1), "FleetArgs.max_wait: is -1 (give seconds, 0 for no wait at all)"),
+        (
+            lambda: FleetArgs(EMPTY, max_wait=-1),
+            "FleetArgs.max_wait: is -1 (give whole seconds, 900 for a quarter of an hour, 31536000 at most)",
+        ),
         (
             lambda: FleetArgs(EMPTY, confirm="1a2b3c4d"),
             'FleetArgs.confirm: is a str, not a list of text (write it as a list: ["..."])',
@@ -234,6 +239,18 @@ def test_the_line_of_the_program_is_told(tmp_path: Path, monkeypatch: pytest.Mon
     )
     for line, make in runpy.run_path("program.py")["MAKE"].items():
         assert {(problem.file, problem.line) for problem in refusal(make).problems} == {("program.py", line)}
+
+
+@given(st.floats(-1, 2), st.integers(-10, MOST_WAIT * 2))
+def test_what_is_taken_can_be_read_back(limit: float, max_wait: int) -> None:
+    """What one update remembers, the next one reads."""
+    try:
+        taken = Settings(limit=limit, max_wait=max_wait)
+    except FleetError:
+        with pytest.raises(MisfitError):
+            Settings.from_wire({"limit": limit, "maxWait": max_wait})
+    else:
+        assert Settings.from_wire(taken.to_wire()) == taken
 
 
 def test_values_are_never_shown() -> None:

@@ -135,6 +135,19 @@ def test_all_that_is_wrong_with_a_stack_comes_at_once(in_earnest: None) -> None:
     assert sorted(map(str, told)) == sorted((*expected, *(f"fleet:{key}" for key in (*wrong, "takesOver"))))
 
 
+def test_all_members_that_nobody_knows_come_at_once(in_earnest: None) -> None:
+    driver = InProcess()
+    given = {**kubeconfigs(driver.world.members), "oslo": "x"}
+    renamed = '{"members": {"bern": "a1"}}'
+    driver.world.config = {"kubeconfigs": given, "takesOver": '{"paris": ["*"]}', "lost": "zurich", "renamed": renamed}
+    error = driver.run().error
+    assert isinstance(error, FleetError)
+    assert sorted(one.what for one in error.problems) == [
+        '"bern" is not declared',
+        *(f'there is no member "{name}"' for name in ("oslo", "paris", "zurich")),
+    ]
+
+
 def test_a_member_without_a_kubeconfig_is_named(driver: Driver) -> None:
     with_kubeconfig(None)(driver.world)
     seen = driver.preview()

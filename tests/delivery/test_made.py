@@ -7,10 +7,13 @@ import datetime
 import enum
 import json
 import re
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+import attrs
 import pulumi
 import pulumi_kubernetes as k8s
 import pytest
@@ -21,6 +24,7 @@ from fleet_components.content.load import load_text
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
 from fleet_components.plan.names import is_object
+from fleet_components.plan.source import gather
 from fleet_components.testing import ProgramRun, member, placement, redact, run_program
 from tests.delivery.driver import kubeconfigs
 
@@ -205,6 +209,33 @@ def test_policies_of_either_select_objects_of_both() -> None:
     for split in range(4):
         found = fleet(partial(list, one[split:]), source_of(one[:split]))
         assert sorted(placed(found)) == ["dev/shop@a/shop", "dev/shop@a/shop/prices"]
+
+
+def test_what_the_source_lacks_may_be_made() -> None:
+    """A placement that selects a custom kind by name is fine once its definition is made in the program."""
+    names = {"kind": "Widget", "plural": "widgets", "singular": "widget"}
+    definition = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com",
+            "names": names,
+            "scope": "Cluster",
+            "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {}}}],
+        },
+    }
+    widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "one"}}
+    selector = {"group": "example.com", "version": "v1", "kind": "Widget", "name": "one"}
+    asking = attrs.evolve(
+        placement("widgets"), data={**placement("widgets").data, "spec": {"resourceSelectors": [selector]}}
+    )
+    with pytest.raises(FleetError, match="no matches for kind"):
+        source_of([asking])
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "placement.yaml").write_text(json.dumps(asking.data))
+        found = fleet(lambda: [definition, widget], gather(folder))
+    assert sorted(placed(found)) == ["dev/widgets@a/one"]
 
 
 def test_what_was_said_of_the_source_is_said_once() -> None:

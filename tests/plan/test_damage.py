@@ -228,8 +228,8 @@ NAMED: dict[str, tuple[str, Path_, Any, str, str]] = {
     "nothing forgotten": (f"{OWN}Member::dev/d", ("forgotten",), ["a|b"], "forgotten", 'has "a|b", not apiVersion|Kind'),
     "no fate": (f"{OWN}Binding::dev/shop@a", ("keeps",), "some", "keeps", 'is "some", not all or cluster-scoped'),
     "no sort of member": (f"{OWN}Roster::dev", ("members", "a"), "gone", "members", "says of a neither member nor lost"),
-    "no share": (f"{OWN}Roster::dev", ("settings",), {"limit": 7}, "settings.limit", "is no share"),
-    "no wait": (f"{OWN}Roster::dev", ("settings",), {"maxWait": -1}, "settings.maxWait", "is no wait"),
+    "no share": (f"{OWN}Roster::dev", ("settings",), {"limit": 7}, "settings.limit", "is 7"),
+    "no wait": (f"{OWN}Roster::dev", ("settings",), {"maxWait": -1}, "settings.maxWait", "is -1"),
 }  # fmt: skip
 
 

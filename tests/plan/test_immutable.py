@@ -13,7 +13,11 @@ from fleet_components.admission import KINDS, admit
 from fleet_components.admission.schema import Schema
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError
-from fleet_components.plan.immutable import held_fields, refused_changes
+from fleet_components.plan.immutable import damaged, held_fields, refused_changes
+from fleet_components.plan.names import ROSTER
+from fleet_components.plan.past import Past
+from fleet_components.plan.record import FORMAT
+from fleet_components.plan.state import StoredResource
 from tests.plan.stack import Stack
 
 RECORDED = Path(__file__).parents[1] / "admission" / "data"
@@ -136,10 +140,18 @@ def test_what_was_deleted_may_come_back_as_anything() -> None:
 
 @pytest.mark.parametrize("value", [True, 5, "text", [True], {"a": "b"}])
 def test_a_memory_that_is_damaged_is_said(value: Any) -> None:
-    (placement,) = (one for one in fleet(TOLERANT) if one["kind"] == "ClusterResourcePlacement")
-    policy = admit(Manifest(placement)).defaulted
-    damaged = {
-        "ClusterResourcePlacement/shop": {"spec.policy.placementType": "PickN", "spec.policy.tolerations": value}
-    }
-    (problem,) = refused_changes([policy], damaged)
-    assert "damaged" in problem.what
+    """It is said where it is read, with the file and what would mend it."""
+    fields = {"spec.policy.placementType": "PickN", "spec.policy.tolerations": value}
+    roster = {"key": "dev", "format": FORMAT, "fleet": "dev", "held": {"ClusterResourcePlacement/shop": fields}}
+    urn = f"urn:pulumi:dev::shop::{ROSTER}::dev"
+    with pytest.raises(FleetError) as refusal:
+        Past.of([StoredResource(urn, ROSTER, {}, roster)], "dev", file="state.json", mend="mend it")
+    assert str(refusal.value) == (
+        f"state.json: {urn}: outputs.held: says of ClusterResourcePlacement/shop what it cannot have been (mend it)"
+    )
+
+
+def test_what_cannot_be_changed_is_remembered_of_kinds_that_there_are() -> None:
+    assert damaged({"Placement/shop": {}})
+    assert damaged({"ClusterResourcePlacement/shop": {"spec.other": 1}})
+    assert not damaged(held_fields([admit(Manifest(one)).defaulted for one in fleet(TOLERANT)[1:2]]))

@@ -11,7 +11,7 @@ from fleet_components.cli.planning.mocks import PlanMocks
 from fleet_components.cli.planning.program import from_here, inside, located, refused_plan, run_main, what_ended
 from fleet_components.cli.planning.project import Project, choose_stack
 from fleet_components.cli.planning.resource import Resource
-from fleet_components.cli.planning.resources import STACK, compare
+from fleet_components.cli.planning.resources import STACK, compare, stored_in
 from fleet_components.cli.planning.settings import Settings, read_settings
 from fleet_components.cli.planning.survey import Told, of_stack
 from fleet_components.components.config import names_in
@@ -109,9 +109,10 @@ def _unread(settings: Settings) -> list[tuple[str, str]]:
 def _run(
     project: Project, organization: str, stack: str, told: Told, settings: Settings
 ) -> tuple[ProgramRun, PlanMocks]:
-    stored = ((told.state.export or {}).get("deployment") or {}).get("resources") or ()
     state = told.state.state
-    mocks = PlanMocks(state, {resource["urn"]: resource.get("outputs") or {} for resource in stored})
+    mocks = PlanMocks(
+        state, {resource["urn"]: resource.get("outputs") or {} for resource in stored_in(told.state.export)}
+    )
     with inside(project):
         run = run_program(
             lambda: run_main(project),

@@ -34,7 +34,7 @@ def compare(
         export: the state before, as ``pulumi stack export`` prints it; None for a new stack.
         known: whether there is a state to compare with; without it the changes stay empty.
     """
-    stored = {r["urn"]: r for r in _stored(export)}
+    stored = {r["urn"]: r for r in stored_in(export)}
     found = [_stack(root), *registrations]
     former = {r.urn: _former(r, stored) for r in found}
     resources = [_resource(r, stored.get(former[r.urn]), known=known) for r in found]
@@ -52,7 +52,7 @@ def _stack(root: str) -> Registration:
     return Registration(root, STACK, root.rpartition("::")[2], custom=False, inputs={})
 
 
-def _stored(export: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:
+def stored_in(export: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:
     """The resources that a program registers: without what waits to be deleted, and the default providers."""
     for resource in (export or {}).get("deployment", {}).get("resources") or ():
         if not resource.get("delete") and not _is_default_provider(resource["urn"]):

@@ -1,0 +1,22 @@
+"""Problems of several layers at once."""
+
+from __future__ import annotations
+
+import attrs
+
+from fleet_components.model.problem import Problem, layered
+
+BROKEN, MISSED, MISSED_TOO = Problem("is no YAML"), Problem("no a", follows=True), Problem("no b", follows=True)
+
+
+def test_what_only_follows_waits_for_what_is_broken() -> None:
+    assert layered([BROKEN], [MISSED, Problem("is 5")], [MISSED_TOO]) == (BROKEN, Problem("is 5"))
+    assert layered([BROKEN, MISSED]) == (BROKEN, MISSED)
+
+
+def test_what_follows_hides_nothing_else() -> None:
+    assert layered([MISSED], [MISSED_TOO], [BROKEN]) == (MISSED, MISSED_TOO, BROKEN)
+
+
+def test_each_is_said_once() -> None:
+    assert layered([MISSED], [attrs.evolve(MISSED, follows=False), MISSED]) == (MISSED,)
