@@ -189,8 +189,8 @@ def _rules(schema: Schema, value: Any, old: Any, path: FieldPath) -> Iterator[Fi
         if old is None and rule.transition:
             continue
         if message := _broken(rule, value, old):
-            shown = "" if schema.type in ("int-or-string", "any") else schema.type
-            yield Finding(f'Invalid value: "{shown}": {message}', path, rule.hint)
+            shown = json.dumps("" if schema.type == "int-or-string" else value if schema.type == "any" else schema.type)
+            yield Finding(f"Invalid value: {shown}: {message}", path, rule.hint)
     match value:
         case Mapping() if schema.type == "object":
             was = old if isinstance(old, Mapping) else {}

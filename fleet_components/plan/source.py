@@ -8,12 +8,13 @@ from typing import TypeVar
 
 import attrs
 
-from fleet_components.admission import admit, misnamed
+from fleet_components.admission import admit, misnamed, workload
 from fleet_components.content.availability import trackable
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.declared import misplaced, names_a_build
 from fleet_components.content.envelope import is_envelope, unwrap
 from fleet_components.content.files import Text
+from fleet_components.content.karmada.workload import shape_of
 from fleet_components.content.load import named, readable
 from fleet_components.content.select import Selection, select
 from fleet_components.model.application_health import ApplicationHealth, read_health
@@ -23,7 +24,7 @@ from fleet_components.model.cluster import Cluster
 from fleet_components.model.karmada import CLUSTER_OVERRIDE, CLUSTER_PROPAGATION, OVERRIDE, PROPAGATION
 from fleet_components.model.karmada_cluster import read_karmada_cluster
 from fleet_components.model.karmada_settings import KarmadaSettings, read_settings
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.member_cluster import read_member_cluster
 from fleet_components.model.placement import Placement, RollingUpdate
 from fleet_components.model.problem import FleetError, Problem, layered
@@ -240,13 +241,14 @@ def gathered(given: Given) -> Source:
     others = tuple(policy for policy in steering if _is_beyond_us(policy))
     policies = _admitted([policy for policy in steering if not _is_beyond_us(policy)], context, problems)
     envelopes = [manifest for manifest in parts.objects.manifests if is_envelope(manifest)]
-    _admitted(envelopes, context, problems)
+    wrapped = {one.key: unwrap(one) for one in _admitted(envelopes, context, problems)}
     problems += _declared_twice(declarations)
     written = {member.name: member for member in reversed(declarations)}
     problems += _of_no_system(parts.objects)
     clusters = [_collected(problems, _cluster, member) for member in declarations]
     declared = _collected(problems, declared_clusters, parts.objects.manifests) or ()
     settings = _collected(problems, read_settings, parts.objects.manifests) or KarmadaSettings()
+    objects = _readable(parts.objects, wrapped, settings, problems)
     health = _collected(problems, read_health, parts.objects.manifests) or ()
     problems += [_listed_too(written[cluster.name]) for cluster in declared if cluster.name in written]
     problems += [problem for policy in policies for problem in unobserved(policy, declared)]
@@ -261,7 +263,7 @@ def gathered(given: Given) -> Source:
     return Source(
         tuple(cluster for cluster in everyone if cluster is first[cluster.name]),
         placements,
-        parts.objects,
+        objects,
         tuple(policies),
         settings,
         health,
@@ -278,6 +280,22 @@ def _admitted(manifests: Iterable[Manifest], context: Sequence[Manifest], proble
     admitted = [admit(m, context=[other for other in context if other is not m]) for m in manifests]
     problems += [problem for admission in admitted for problem in admission.problems]
     return [admission.defaulted for admission in admitted if not admission.problems]
+
+
+def _readable(
+    objects: Catalogue,
+    wrapped: Mapping[ObjectKey, Sequence[Manifest]],
+    settings: KarmadaSettings,
+    problems: list[Problem],
+) -> Catalogue:
+    """The objects whose values can be read, and those of envelopes; why others cannot is added to the problems."""
+    kept = []
+    for manifest in objects.manifests:
+        contents = wrapped.get(manifest.key, (manifest,))
+        wrong = [one for it in contents for one in workload.misread(it, shape_of(it, settings.shapes))]
+        problems += wrong
+        kept += [] if wrong else [manifest]
+    return attrs.evolve(objects, manifests=tuple(kept))
 
 
 def _cluster(member: Manifest) -> Cluster:

@@ -18,7 +18,6 @@ from fleet_components.content.karmada.replicas import (
 )
 from fleet_components.content.karmada.requirements import Requirements, requirements_of
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.problem import FleetError
 from fleet_components.model.quantity import parse_quantity
 from fleet_components.model.workload_shape import WorkloadShape
 
@@ -113,15 +112,6 @@ def test_a_declared_kind_is_a_workload() -> None:
     assert [str(it.name) for it in dependencies_of(game, [GAME])] == ["game"]
     changed = with_replicas(game, 7, declared=[GAME])
     assert changed["spec"]["size"] == 7
-
-
-@pytest.mark.parametrize("value", ["3", 2.5, -1, True])
-def test_what_is_no_number_of_replicas_is_refused(value: Any) -> None:
-    with pytest.raises(FleetError) as caught:
-        replicas_of(_deployment(replicas=value))
-    (problem,) = caught.value.problems
-    assert problem.path == ("spec", "replicas")
-    assert "such as 3" in problem.hint
 
 
 @pytest.mark.parametrize(

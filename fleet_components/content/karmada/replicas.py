@@ -23,7 +23,7 @@ def replicas_of(manifest: Manifest, declared: Iterable[WorkloadShape] = ()) -> i
     """How many replicas an object asks for; 0 for what has none. A Pod is one replica of itself.
 
     Raises:
-        FleetError: the field holds no whole number of at least 0.
+        FleetError: a kind without a default does not say it.
     """
     shape = shape_of(manifest, declared)
     if _is(manifest, "v1", "Pod"):
@@ -80,10 +80,6 @@ def _number(manifest: Manifest, path: tuple[str, ...], default: int | None) -> i
         return default
     if value is None:
         raise FleetError([manifest.problem("there is no number of replicas", path, "write it, or declare a default")])
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value) or value < 0:
-        raise FleetError(
-            [manifest.problem(f"{value!r} is no number of replicas", path, "write a whole number such as 3")]
-        )
     return int(value)
 
 

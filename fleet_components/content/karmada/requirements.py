@@ -48,11 +48,7 @@ class Requirements:
 
 
 def requirements_of(manifest: Manifest, declared: Iterable[WorkloadShape] = ()) -> Requirements | None:
-    """The requirements of one replica; None when the object states none, or is no workload with replicas.
-
-    Raises:
-        ValueError: an amount is no quantity.
-    """
+    """The requirements of one replica; None when the object states none, or is no workload with replicas."""
     shape = shape_of(manifest, declared)
     if shape is None or (shape.replicas is None and shape.template != ()):
         return None
@@ -80,17 +76,10 @@ def _effective(container: Mapping[str, Any]) -> _Amounts:
 def _amounts(quantities: Mapping[str, Any]) -> _Amounts:
     amounts = {}
     for name, quantity in quantities.items():
-        if _is_counted(name):
+        if _is_counted(name) and quantity is not None:
             unit = _MILLI if name == _CPU else _UNIT
-            amounts[name] = -(-_nano(name, str(quantity)) // unit)
+            amounts[name] = -(-parse_quantity(str(quantity)).nano // unit)
     return amounts
-
-
-def _nano(name: str, text: str) -> int:
-    try:
-        return parse_quantity(text).nano
-    except ValueError:
-        raise ValueError(f'"{text}" of {name} is no quantity') from None
 
 
 def _add(total: _Amounts, amounts: _Amounts) -> None:

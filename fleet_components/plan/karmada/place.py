@@ -170,11 +170,7 @@ def _left(state: TemplateState) -> str:
 
 
 def _template(manifest: Manifest, replicas: int, shapes: tuple[WorkloadShape, ...]) -> Template:
-    try:
-        requires = requirements_of(manifest, shapes)
-    except ValueError as error:
-        hint = "write a quantity, such as 250m or 1Gi, as its requests and limits"
-        raise FleetError([manifest.problem(str(error), (), hint)]) from error
+    requires = requirements_of(manifest, shapes)
     requests = requires.requests if requires else None
     return Template(manifest.api_version, manifest.kind, manifest.name, manifest.namespace, replicas, requests)
 

@@ -1,0 +1,110 @@
+"""What is read of the objects themselves, in the types that their API servers hold them to.
+
+An object goes to the members as it is written, so that only what decides something here is looked at: the replicas
+and the pods of a workload with all that they name, the Secrets of an Ingress, the type of a Service.
+
+Source: the API of Kubernetes 1.36 (``core/v1``, ``networking.k8s.io/v1``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fleet_components.admission.schema import Schema, anything, integer, listing, mapping, rule, struct, text
+from fleet_components.admission.structure import check, filled
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import Problem
+from fleet_components.model.quantity import parse_quantity
+from fleet_components.model.workload_shape import WorkloadShape
+
+
+def _is_quantity(value: Any) -> bool:
+    if value is None:
+        return True
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return False
+    try:
+        parse_quantity(str(value))
+    except ValueError:
+        return False
+    return True
+
+
+_NAMED = struct({"name": text(example="shop")}, example={"name": "shop"})
+_AMOUNT = anything(rules=(rule("must be a quantity", _is_quantity, "write a quantity, such as 250m or 1Gi"),))
+_AMOUNTS = mapping(_AMOUNT, example={"cpu": "250m"})
+_OF_ENVIRONMENT = struct({"secretRef": _NAMED, "configMapRef": _NAMED})
+_VALUE_FROM = struct({"secretKeyRef": _NAMED, "configMapKeyRef": _NAMED})
+_CONTAINER = struct(
+    {
+        **dict.fromkeys(("name", "image"), text()),
+        "resources": struct({"requests": _AMOUNTS, "limits": _AMOUNTS}),
+        "envFrom": listing(_OF_ENVIRONMENT),
+        "env": listing(struct({"valueFrom": _VALUE_FROM})),
+    },
+    example={"name": "web", "image": "nginx:1.27"},
+)
+_SECRET_NAME = struct({"secretName": text(example="shop")}, example={"secretName": "shop"})
+_SECRET_REF = struct({"secretRef": _NAMED})
+_VOLUME = struct(
+    {
+        **dict.fromkeys(("azureFile", "secret"), _SECRET_NAME),
+        **dict.fromkeys(("cephfs", "cinder", "flexVolume", "rbd", "scaleIO", "iscsi", "storageos"), _SECRET_REF),
+        "csi": struct({"nodePublishSecretRef": _NAMED}),
+        "configMap": _NAMED,
+        "persistentVolumeClaim": struct({"claimName": text(example="shop")}),
+        "projected": struct({"sources": listing(struct({"secret": _NAMED, "configMap": _NAMED}))}),
+    }
+)
+_POD = struct(
+    {
+        **dict.fromkeys(("containers", "initContainers", "ephemeralContainers"), listing(_CONTAINER)),
+        "imagePullSecrets": listing(_NAMED),
+        "volumes": listing(_VOLUME),
+        **dict.fromkeys(("serviceAccountName", "serviceAccount"), text(example="shop")),
+        "overhead": _AMOUNTS,
+        "nodeSelector": mapping(text()),
+        "tolerations": listing(struct({})),
+        "affinity": struct({"nodeAffinity": struct({"requiredDuringSchedulingIgnoredDuringExecution": struct({})})}),
+    }
+)
+_OTHERS: Mapping[tuple[str, str], Schema] = {
+    ("networking.k8s.io/v1", "Ingress"): struct({"spec": struct({"tls": listing(_SECRET_NAME)})}),
+    ("v1", "Service"): struct({"spec": struct({"type": text(example="ClusterIP")})}),
+}
+_COMPLETIONS = ("spec", "completions")
+_CLAIMS = ("spec", "volumeClaimTemplates")
+
+
+def misread(manifest: Manifest, shape: WorkloadShape | None) -> Iterator[Problem]:
+    """Values that cannot be read as what they are there for; an API server refuses the object.
+
+    Args:
+        manifest: an object that is placed.
+        shape: where it keeps its replicas and its pods; None for what is no workload.
+    """
+    for schema in _schemas(manifest, shape):
+        for finding in check(schema, filled(schema, manifest.data)):
+            yield manifest.problem(finding.what, finding.path, finding.hint)
+
+
+def _schemas(manifest: Manifest, shape: WorkloadShape | None) -> Iterator[Schema]:
+    kind = (manifest.api_version, manifest.kind)
+    if other := _OTHERS.get(kind):
+        yield other
+    if kind == ("batch/v1", "Job"):
+        yield _at(_COMPLETIONS, integer(minimum=0, example=1))
+    if kind == ("apps/v1", "StatefulSet"):
+        yield _at(_CLAIMS, listing(struct({"metadata": _NAMED})))
+    if shape and shape.replicas is not None:
+        yield _at(shape.replicas, integer(minimum=0, example=3))
+    if shape and shape.template is not None:
+        yield _at((*shape.template, "spec"), _POD)
+
+
+def _at(path: tuple[str, ...], schema: Schema) -> Schema:
+    """The schema of an object that has such a value at a path."""
+    for step in reversed(path):
+        schema = struct({step: schema})
+    return schema
