@@ -47,6 +47,7 @@ bench: setup
 
 docs: setup
 	$(BIN)/fleet fields -o markdown > docs/fields.md
+	$(BIN)/python -m tests.packaging.settings > docs/settings.md
 
 clean:
 	rm -rf $(VENV) out dist

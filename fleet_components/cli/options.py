@@ -61,6 +61,13 @@ def where(command: F) -> F:
         click.option(
             "--confirm", multiple=True, metavar="TOKEN", help="Allow a refused loss, as fleet:confirm does; repeatable."
         ),
+        click.option(
+            "--approve",
+            multiple=True,
+            metavar="NAME",
+            help="An approval of a staged update, RUN-before-STAGE or RUN-after-STAGE, as fleet:approvals gives it; "
+            "repeatable.",
+        ),
         click.option("--lost", multiple=True, metavar="MEMBER", help="A member that is gone for good; repeatable."),
         click.option(
             "--returned", multiple=True, metavar="MEMBER", help="A member that was lost and is back; repeatable."
@@ -104,6 +111,7 @@ def told(
     stack: str | None,
     as_of: datetime | None,
     confirm: tuple[str, ...],
+    approve: tuple[str, ...],
     lost: tuple[str, ...],
     returned: tuple[str, ...],
     pass_over: tuple[str, ...],
@@ -115,6 +123,7 @@ def told(
         stack=stack,
         as_of=as_of,
         confirm=frozenset(confirm),
+        approve=frozenset(approve),
         lost=frozenset(lost),
         returned=frozenset(returned),
         pass_over=frozenset(pass_over),

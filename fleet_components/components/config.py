@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import attrs
 import pulumi
@@ -15,80 +15,128 @@ from pulumi.runtime.config import CONFIG
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.content.secret import REDACTED
 from fleet_components.model.member_cluster import read_time
-from fleet_components.model.problem import Problem
+from fleet_components.model.problem import Problem, layered
 from fleet_components.model.text import few, nearest
 from fleet_components.plan.options import A_SHARE, A_WAIT, Renamed, no_share, no_wait
 from fleet_components.plan.source import Given, gather, gathered
 
-T = TypeVar("T")
 NAMESPACE = "fleet"
-KEYS: Mapping[str, str] = {
-    "source": "a directory, file, Helm chart or kustomization, or a list of them; relative to the program",
-    "render": "a directory to render to instead of reaching clusters; relative to the program",
-    "kubeconfigs": "kubeconfigs by member: text or path",
-    "asOf": "the time at which observed members and waits are judged, as 2026-01-31T12:00:00Z",
-    "approvals": "names of accepted approvals of staged updates",
-    "lost": "names of members that are gone for good",
-    "limit": "the share of clusters that may be lost at once, 0 to 1; 0.5 by default",
-    "confirm": "tokens of refused losses that are meant",
-    "keepClusterResources": "whether cluster-scoped objects outlive their placement; true by default",
-    "maxWait": "the longest time in seconds that an update waits between stages; 900 by default",
-    "renamed": "what is called otherwise now: fleet: OLD, members: {NEW: OLD}, placements: {NEW: OLD}",
-    "takesOver": "by member, names of Kubernetes resources of this stack that the fleet brings from now on",
-    "passOver": "kinds that steer a hub, are not carried out, and are not to stand in the way; every plan names them",
-    "protect": "whether a program without its fleet is stopped before it deletes everything; true by default",
-}
 
 
-def read_config() -> FleetArgs:
+class _WrongError(Exception):
+    """What is wrong with a value, and what would do."""
+
+
+@attrs.frozen
+class FromConfig(FleetArgs):
+    """The arguments of a fleet that the configuration alone describes: a program adds nothing to them."""
+
+
+def read_config() -> FromConfig:
     """The arguments of a fleet, from the ``fleet:`` keys of the stack's configuration.
 
     What is wrong with the configuration, or with the source, is in the ``problems`` of the source: it ends the plan,
     together with all else that does.
     """
     values = _Values(pulumi.Config(NAMESPACE), [_unknown(key) for key in _given() if key not in KEYS])
-    paths: tuple[str, ...] = values.read("source", (), _sources)
+    paths: tuple[str, ...] = values.read("source") or ()
     if not paths and not values.problems:  # else one of the unknown keys may be meant
         values.problems.append(_wrong("source", "is not set", _A_DIRECTORY))
     source = gather(*paths) if paths else gathered(Given())
-    args = FleetArgs(
-        source=source,
-        kubeconfigs=_kubeconfigs(values, [cluster.name for cluster in source.clusters]),
-        render_to=values.read("render", "", str),
-        as_of=values.read("asOf", None, _time),
-        approvals=values.read("approvals", (), names_in),
-        lost=values.read("lost", (), names_in),
-        limit=values.read("limit", 0.5, _share),
-        renamed=values.read("renamed", Renamed(), _renamed),
-        takes_over=values.read("takesOver", {}, _lists),
-        pass_over=values.read("passOver", (), names_in),
-        protect=values.read("protect", True, _flag),
-        confirm=values.read("confirm", (), names_in),
-        keep_cluster_resources=values.read("keepClusterResources", True, _flag),
-        max_wait=values.read("maxWait", 900, _seconds),
-    )
-    return attrs.evolve(args, source=source.refused_for(values.problems))
+    args = FromConfig(source=source, render_to=values.read("render") or "")
+    args = attrs.evolve(args, kubeconfigs=_kubeconfigs(values, _unreached(args)), **_heard(values, args))
+    return attrs.evolve(args, source=attrs.evolve(source, problems=layered(values.problems, source.problems)))
+
+
+def configured(args: FleetArgs) -> FleetArgs:
+    """The arguments that a program gives, with what the configuration of its stack says besides.
+
+    What the configuration sets wins; its lists and maps are added to those of the program. A program may have several
+    fleets, so that members which are not in this one are named in a warning, and nothing more.
+    """
+    if isinstance(args, FromConfig):
+        return args
+    meant = [_unknown(key) for key in _given() if key not in KEYS and nearest(key, KEYS)]  # others may be the program's
+    own = {member.name for member in args.members}
+    known = {*own, *(cluster.name for cluster in args.source.clusters)}
+    values = _Values(pulumi.Config(NAMESPACE), [], [*meant, *_of_the_program(args)], frozenset(known))
+    kubeconfigs = _kubeconfigs(values, _unreached(args))
+    members = [
+        attrs.evolve(one, kubeconfig=kubeconfigs[one.name]) if one.name in kubeconfigs else one for one in args.members
+    ]
+    others = {name: kubeconfig for name, kubeconfig in kubeconfigs.items() if name not in own}
+    heard = attrs.evolve(args, members=members, kubeconfigs={**args.kubeconfigs, **others}, **_heard(values, args))
+    warnings = (*args.source.warnings, *values.warnings)
+    source = attrs.evolve(args.source, problems=layered(values.problems, args.source.problems), warnings=warnings)
+    return attrs.evolve(heard, source=source)
+
+
+def _of_the_program(args: FleetArgs) -> Iterator[Problem]:
+    """What a program says itself: a warning of each key that says otherwise."""
+    config = pulumi.Config(NAMESPACE)
+    for key, here in (("source", args.source.given.place), ("render", args.render_to)):
+        if config.get(key) not in (None, here):
+            yield _wrong(key, "is not heard", "the program says it itself, as an argument of its fleet")
+
+
+def _unreached(args: FleetArgs) -> list[str]:
+    """The members for which the program has neither a kubeconfig nor a provider."""
+    reached = {*args.kubeconfigs, *args.providers}
+    own = {member.name for member in args.members if member.kubeconfig is not None or member.provider is not None}
+    return [
+        name
+        for name in (*(one.name for one in args.source.clusters), *(one.name for one in args.members))
+        if name not in reached | own
+    ]
+
+
+def _heard(values: _Values, args: FleetArgs) -> dict[str, Any]:
+    """The arguments that the configuration sets, or adds to."""
+    heard = {}
+    for name, key in KEYS.items():
+        said = None if name in ("source", "render", "kubeconfigs") else values.read(name)
+        if said is not None:
+            heard[key.argument] = key.added(getattr(args, key.argument), said)
+    return heard
 
 
 @attrs.frozen
 class _Values:
-    """Reads values, and collects what is wrong with them."""
+    """Reads values, and collects what is wrong with them.
+
+    Attributes:
+        config: the configuration.
+        problems: what is wrong.
+        warnings: what is not heard.
+        members: the members of which anything is heard; None where whatever is named has to be a member.
+    """
 
     config: pulumi.Config
     problems: list[Problem]
+    warnings: list[Problem] = attrs.field(factory=list)
+    members: frozenset[str] | None = None
 
-    def read(self, key: str, default: T, read: Callable[[str], T]) -> T:
-        """A value; the default where it is not given, or is wrong."""
+    def read(self, key: str) -> Any:
+        """A value; None where it is not given, or is wrong."""
         text = self.config.get(key)
         try:
-            return read(text) if text else default
+            said = KEYS[key].read(text) if text else None
         except _WrongError as wrong:
             self.problems.append(_wrong(key, *wrong.args))
-            return default
+            return None
+        return self._of_members(key, said) if said is not None and KEYS[key].by_member else said
 
-
-class _WrongError(Exception):
-    """What is wrong with a value, and what would do."""
+    def _of_members(self, key: str, said: Any) -> Any:
+        if self.members is None:
+            return said
+        if isinstance(said, Renamed):
+            return attrs.evolve(said, members=self._of_members(key, said.members))
+        for name in sorted(set(said) - self.members):
+            known = f"its members are: {few(sorted(self.members)) or 'none'}"
+            self.warnings.append(_wrong(key, f'this fleet has no member "{name}"', known))
+        if isinstance(said, Mapping):
+            return {name: value for name, value in said.items() if name in self.members}
+        return tuple(name for name in said if name in self.members)
 
 
 def _given() -> list[str]:
@@ -106,13 +154,15 @@ def _sources(text: str) -> tuple[str, ...]:
 _A_DIRECTORY = "set it to the directory of the fleet's YAML, or to a list of directories"
 
 
-def _kubeconfigs(values: _Values, names: Iterable[str]) -> Mapping[str, pulumi.Input[str]]:
-    """The kubeconfigs in plain: the providers make secrets of them."""
+def _kubeconfigs(values: _Values, names: Iterable[str]) -> dict[str, pulumi.Input[str]]:
+    """The kubeconfigs in plain: the providers make secrets of them.
+
+    Those of the given members are unseen in a plan without the passphrase, and where they are wrong.
+    """
     given = values.config.get("kubeconfigs")
-    if not given:
-        return {}
-    unseen = dict.fromkeys(names, REDACTED)  # as in a plan without the passphrase
-    return unseen if given == REDACTED else values.read("kubeconfigs", unseen, _texts)
+    unseen: dict[str, str] = dict.fromkeys(names if given else (), REDACTED)
+    said = None if given == REDACTED else values.read("kubeconfigs")
+    return {**(unseen if said is None else said)}
 
 
 def _texts(text: str) -> dict[str, str]:
@@ -147,8 +197,8 @@ def _lists(text: str) -> dict[str, list[str]]:
 
 def names_in(text: str) -> tuple[str, ...]:
     """A list of names, or one name or several with commas between them, as the command line sets them."""
-    listed = _parsed(text) if text.lstrip().startswith("[") else text.split(",")
-    if not isinstance(listed, list):
+    listed = _parsed(text) if text.lstrip().startswith(("[", "{")) else text.split(",")
+    if not isinstance(listed, list) or any(isinstance(item, list | dict) for item in listed):
         raise _WrongError("is no list of names", "write names with commas between them")
     return tuple(name for item in listed if (name := str(item).strip()))
 
@@ -215,3 +265,85 @@ def _unknown(key: str) -> Problem:
 def _wrong(key: str, what: str, hint: str) -> Problem:
     file = Path(f"Pulumi.{pulumi.get_stack()}.yaml")
     return Problem(what, ("config", f"{NAMESPACE}:{key}"), hint, file=str(file))
+
+
+def _added(program: Sequence[str], said: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*program, *said)))
+
+
+def _merged(program: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+    return {**program, **said}
+
+
+def _renamed_too(program: Renamed, said: Renamed) -> Renamed:
+    members, placements = _merged(program.members, said.members), _merged(program.placements, said.placements)
+    return Renamed(fleet=said.fleet or program.fleet, members=members, placements=placements)
+
+
+@attrs.frozen
+class Key:
+    """A key of the configuration.
+
+    Attributes:
+        argument: the argument of :class:`FleetArgs` that it sets.
+        read: reads its text.
+        meaning: what it says.
+        added: what becomes of what the program gives and what the configuration says; by default that is heard alone.
+        by_member: it names members.
+    """
+
+    argument: str
+    read: Callable[[str], Any]
+    meaning: str
+    added: Callable[[Any, Any], Any] = lambda _, said: said
+    by_member: bool = False
+
+
+KEYS: Mapping[str, Key] = {
+    "source": Key(
+        "source",
+        _sources,
+        "a directory, file, Helm chart or kustomization, or a list of them; relative to the program",
+    ),
+    "render": Key("render_to", str, "a directory to render to instead of reaching clusters; relative to the program"),
+    "kubeconfigs": Key("kubeconfigs", _texts, "kubeconfigs by member: text or path", _merged, by_member=True),
+    "asOf": Key("as_of", _time, "the time at which observed members and waits are judged, as 2026-01-31T12:00:00Z"),
+    "approvals": Key(
+        "approvals",
+        names_in,
+        "names of accepted approvals of staged updates: RUN-before-STAGE, RUN-after-STAGE",
+        _added,
+    ),
+    "lost": Key("lost", names_in, "names of members that are gone for good", _added, by_member=True),
+    "limit": Key(
+        "limit", _share, "the share of what stands, of the fleet or of one placement, that may be lost at once, 0 to 1"
+    ),
+    "confirm": Key("confirm", names_in, "tokens of refused losses that are meant", _added),
+    "keepClusterResources": Key(
+        "keep_cluster_resources",
+        _flag,
+        "whether namespaces and other cluster-scoped objects outlive their placement",
+    ),
+    "maxWait": Key("max_wait", _seconds, "the longest time in seconds that an update waits between stages"),
+    "renamed": Key(
+        "renamed",
+        _renamed,
+        "what is called otherwise now: fleet: OLD, members: {NEW: OLD}, placements: {NEW: OLD}",
+        _renamed_too,
+        by_member=True,
+    ),
+    "takesOver": Key(
+        "takes_over",
+        _lists,
+        "by member, names of Kubernetes resources of this stack that the fleet brings from now on; * for anything",
+        _merged,
+        by_member=True,
+    ),
+    "passOver": Key(
+        "pass_over",
+        names_in,
+        "kinds that steer a hub, are not carried out, and are not to stand in the way; every plan names them",
+        _added,
+    ),
+    "protect": Key("protect", _flag, "whether a program without its fleet is stopped before it deletes everything"),
+}

@@ -10,7 +10,7 @@ import attrs
 import pulumi
 
 from fleet_components import dynamic
-from fleet_components.components.config import read_config
+from fleet_components.components.config import configured, read_config
 from fleet_components.components.delivery import DeliveryArgs, SubjectDelivery
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.components.fleet_options import read_options
@@ -73,6 +73,7 @@ class Fleet(pulumi.ComponentResource):
     def __init__(self, name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         expect(type(self), name, args, FleetArgs, opts)
         args = attrs.evolve(args, source=args.source.with_objects(manifests_of(args.objects)), objects=())
+        args = configured(args)
         options = read_options(opts)
         members, problems = _members(name, args)
         self.plan = _plan(name, args, members, problems, options.former)
@@ -112,7 +113,8 @@ class Fleet(pulumi.ComponentResource):
         Raises:
             FleetError: the configuration or what it names cannot be worked with.
         """
-        options, args = read_options(opts), read_config()
+        options = read_options(opts)
+        args: FleetArgs = read_config()
         if not args.source.problems and any(is_member_list(manifest) for manifest in args.source.catalogue.manifests):
             from fleet_components.components.azure.provision import provision  # loads the Azure SDK
 

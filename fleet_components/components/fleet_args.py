@@ -40,9 +40,9 @@ class FleetArgs(Arguments):
             see :class:`Member`.
         render_to: a directory to render to, a folder a member, instead of reaching clusters; empty for none.
         as_of: the time at which observed members and waits are judged; None means that nothing expires.
-        approvals: names of accepted approvals of staged updates.
+        approvals: names of accepted approvals of staged updates: ``RUN-before-STAGE``, ``RUN-after-STAGE``.
         lost: names of members that are gone for good.
-        limit: the share of clusters that a placement, or of members that the fleet, may lose at once.
+        limit: the share of what stands, of the fleet or of one placement, that may be lost at once, from 0 to 1.
         confirm: tokens of refused losses that are meant.
         keep_cluster_resources: whether namespaces and other cluster-scoped objects outlive their placement.
         max_wait: the longest time in seconds that an update waits between stages.

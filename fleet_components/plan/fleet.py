@@ -21,6 +21,7 @@ from fleet_components.plan.karmada.needs import needs_of
 from fleet_components.plan.karmada.templates import Templates, templates_of
 from fleet_components.plan.kubefleet.subject import located
 from fleet_components.plan.kubefleet.subjects import placement_subjects
+from fleet_components.plan.kubefleet.unmatched import in_approvals
 from fleet_components.plan.options import Options, Renamed
 from fleet_components.plan.pass_over import not_passed_over, passed_over
 from fleet_components.plan.past import DECLARED, LOST, Past, Standing
@@ -80,6 +81,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
                 *passed_over(source, options.pass_over),
                 *lacking(source, past),
                 *vain,
+                *in_approvals(placements, options.settings.approvals),
                 *templates.warnings,
                 *matchless,
             )

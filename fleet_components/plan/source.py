@@ -125,11 +125,6 @@ class Source:
             return self
         return gathered(attrs.evolve(self.given, manifests=(*self.given.manifests, *more)))
 
-    def refused_for(self, problems: Iterable[Problem]) -> Source:
-        """The same with problems of what names it, which come first."""
-        given = attrs.evolve(self.given, unread=(*problems, *self.given.unread))
-        return attrs.evolve(self, given=given, problems=layered(given.unread, self.problems))
-
     def sound(self) -> Source:
         """Itself.
 

@@ -5,20 +5,17 @@ Source of the rules: KubeFleet's update run controller.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import attrs
 
 from fleet_components.rollout.plan import Gates
 from fleet_components.rollout.situation import Clusters, Situation
-from fleet_components.rollout.strategy import Task
 
 
-def unapproved(tasks: Sequence[Task], request: str, gates: Gates) -> str:
-    """Why an approval among the tasks holds what follows; empty when none does."""
-    asked = any(task.type == "Approval" for task in tasks)
-    return f"approval {request} is missing" if asked and request not in gates.approvals else ""
+def unapproved(request: str, gates: Gates) -> str:
+    """Why an approval that is asked for holds what follows; empty when none is, or when it was given."""
+    return f"approval {request} is missing" if request and request not in gates.approvals else ""
 
 
 @attrs.frozen

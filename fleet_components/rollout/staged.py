@@ -51,11 +51,11 @@ def _walk(situation: Situation, run: UpdateRun, stages: Sequence[Clusters], gate
         if not clusters:
             continue  # skipped with its tasks
         stage = run.stages[index]
-        closed = closed or unapproved(stage.before, f"{run.name}-before-{stage.name}", gates)
+        closed = closed or unapproved(run.approval("before", stage), gates)
         for part in in_parts(stage, clusters):
             number += 1
             spots |= dict.fromkeys(part, (number, closed))
-        closed = closed or unapproved(stage.after, f"{run.name}-after-{stage.name}", gates)
+        closed = closed or unapproved(run.approval("after", stage), gates)
         if not closed:
             wait = next((task.wait for task in stage.after if task.wait), timedelta())
             waiting = Waiting(situation, gates, clusters, tuple(chain(*stages[index + 1 :])))

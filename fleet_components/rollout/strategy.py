@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Literal
+from typing import Literal, get_args
 
 import attrs
 
@@ -12,6 +12,7 @@ from fleet_components.model.selector import LabelSelector
 
 IntOrPercent = int | str
 RunState = Literal["Initialize", "Run", "Stop"]
+When = Literal["before", "after"]
 
 
 def scaled(value: IntOrPercent, total: int, *, round_up: bool) -> int:
@@ -114,6 +115,17 @@ class UpdateRun:
     strategy: str
     stages: tuple[Stage, ...]
     state: RunState = "Initialize"
+
+    def approval(self, when: When, stage: Stage) -> str:
+        """The name of the approval that a stage asks for; empty where it asks for none."""
+        tasks = stage.before if when == "before" else stage.after
+        return f"{self.name}-{when}-{stage.name}" if any(task.type == "Approval" for task in tasks) else ""
+
+    @property
+    def approvals(self) -> tuple[str, ...]:
+        """The names of all approvals that it asks for."""
+        asked = (self.approval(when, stage) for stage in self.stages for when in get_args(When))
+        return tuple(filter(None, asked))
 
 
 @attrs.frozen

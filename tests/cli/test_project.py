@@ -402,8 +402,12 @@ def test_what_a_program_does_not_hear_is_said(project: Path) -> None:
         "from fleet_components import Fleet, FleetArgs, read_source\n"
         "Fleet('dev', FleetArgs(read_source('fleet'), render_to='out'))\n"
     )
-    warnings = plan(".", "--lost", "iowa", "--confirm", "12345678")["warnings"]
-    assert [one.partition(" (")[0] for one in warnings] == [
+    said = ("--lost", "iowa", "--lost", "nobody", "--confirm", "12345678", "--returned", "dublin")
+    document = plan(".", *said)
+    assert [one.partition(" (")[0] for one in document["warnings"]] == [
+        "stacks/Pulumi.dev.yaml:3: config.fleet:render: is not heard",
+        'stacks/Pulumi.dev.yaml:1: config.fleet:lost: this fleet has no member "nobody"',
         "--confirm 12345678 allows nothing",
-        "--lost iowa is not heard",
+        "--returned dublin changes nothing",
     ]
+    assert {one["name"] for subject in document["subjects"] for one in subject["clusters"]}.isdisjoint({"iowa"})

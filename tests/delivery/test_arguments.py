@@ -30,6 +30,7 @@ from fleet_components.components.azure.hub_network import HubNetwork
 from fleet_components.components.azure.kubeconfig import Login
 from fleet_components.components.azure.member import AzureMember, AzureMemberArgs
 from fleet_components.components.azure.upgrades import AzureUpgrades, AzureUpgradesArgs
+from fleet_components.components.config import FromConfig
 from fleet_components.components.refusal import RefusedError
 from fleet_components.model.azure.aks_member import AksMember, Entra
 from fleet_components.model.azure.maintenance import MaintenanceWindow
@@ -98,6 +99,7 @@ def said(error: FleetError) -> str:
 
 def test_none_is_forgotten() -> None:
     made = {one for one in below(Typed) if attrs.has(one) and one.__module__.startswith("fleet_components.")}
+    made.remove(FromConfig)  # nobody makes it
     bases = {base for one in made for base in one.__mro__[1:]}
     assert {one.__name__ for one in made - bases} == {one.__name__ for one in CLASSES}
 

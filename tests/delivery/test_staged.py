@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.delivery.driver import Driver
+from tests.cli.fleets import plan, run
+from tests.delivery.driver import Driver, InProcess
 
 GROUP = "placement.kubernetes-fleet.io/v1beta1"
 
@@ -105,3 +107,36 @@ def test_an_approval_of_another_stage_opens_nothing(approval: str) -> None:
     driver.world.config = {"approvals": approval}
     assert driver.up().ok
     assert driver.images() == CANARY
+
+
+def test_an_approval_that_nobody_asks_for_is_said() -> None:
+    driver = InProcess()
+    staged(driver, {"type": "Approval"})
+    driver.world.config = {"approvals": "go-after-canary,go-after-canry"}
+    (warning,) = [text for level, text in driver.run().messages if level == "warning"]
+    assert warning == (
+        'approvals: no update run asks for the approval "go-after-canry" '
+        '(did you mean "go-after-canary"? asked for is: go-after-canary)'
+    )
+
+
+@pytest.mark.parametrize("where", ["fleet", "."])
+def test_the_command_line_approves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+    """A render remembers what was approved."""
+    driver = InProcess()
+    staged(driver, {"type": "Approval"})
+    driver.world.write(tmp_path / "fleet")
+    (tmp_path / "Pulumi.yaml").write_text("name: shop\nruntime: python\n")
+    (tmp_path / "Pulumi.dev.yaml").write_text("config: {fleet:source: fleet, fleet:render: out}\n")
+    (tmp_path / "__main__.py").write_text("from fleet_components import Fleet\nFleet.from_config('dev')\n")
+    monkeypatch.chdir(tmp_path)
+
+    def held(*options: str) -> list[str]:
+        (subject,) = plan(where, *options)["subjects"]
+        return [one["name"] for one in subject["clusters"] if one["change"] == "held"]
+
+    assert held() == ["c", "d"]
+    assert held("--approve", "go-after-canary") == []
+    assert run("render", where, "--out", "out", "--approve", "go-after-canary").exit_code == 0
+    stack = "dev" if where == "." else "local"
+    assert held("--state", f"out/{stack}/state.json") == []

@@ -24,12 +24,13 @@ from tests.plan.test_histories import Written
 pytestmark = pytest.mark.engine
 
 ALL = {name: dict[str, str]() for name in "abcd"}
-EVERYWHERE, TWO = {"placementType": "PickAll"}, {"placementType": "PickN", "numberOfClusters": 2}
+EVERYWHERE = {"placementType": "PickAll"}
+FOUR, TWO = ({"placementType": "PickN", "numberOfClusters": number} for number in (4, 2))
 X, Y, Z = ("one", "x"), ("two", "y"), ("two", "z")
 HISTORIES = {
     "content and members change, an object goes": [
-        Written(ALL, {"p": ("one", EVERYWHERE)}, {"k": ("two", ["a", "b"])}, {X: "web:1", Y: "web:1", Z: "web:1"}),
-        Written(ALL, {"p": ("one", EVERYWHERE)}, {"k": ("two", ["a", "b"])}, {X: "web:2", Y: "web:1", Z: "web:2"}),
+        Written(ALL, {"p": ("one", FOUR)}, {"k": ("two", ["a", "b"])}, {X: "web:1", Y: "web:1", Z: "web:1"}),
+        Written(ALL, {"p": ("one", FOUR)}, {"k": ("two", ["a", "b"])}, {X: "web:2", Y: "web:1", Z: "web:2"}),
         Written({n: {} for n in "abc"}, {"p": ("one", TWO)}, {"k": ("two", ["b", "c"])}, {X: "web:2", Y: "web:2"}),
     ],
     "objects change hands, and back": [

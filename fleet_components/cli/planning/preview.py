@@ -136,7 +136,7 @@ def _told(told: Told, settings: Settings) -> dict[str, str]:
     def listed(key: str) -> set[str]:
         return set(names_in(settings.values.get(key, "")))
 
-    added = {"fleet:confirm": told.confirm, "fleet:passOver": told.pass_over}
+    added = {"fleet:confirm": told.confirm, "fleet:approvals": told.approve, "fleet:passOver": told.pass_over}
     lost = (listed("fleet:lost") | told.lost) - told.returned
     return {
         **({"fleet:asOf": told.as_of.isoformat()} if told.as_of else {}),

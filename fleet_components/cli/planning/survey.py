@@ -37,6 +37,7 @@ class Told:
         stack: the stack of a project; for directories the name of the stack that they would be.
         as_of: the time at which observed members and waits are judged.
         confirm: tokens of refused losses that are meant.
+        approve: names of approvals of staged updates that are given.
         lost: the names of members that are gone for good.
         returned: the names of members that were lost and are back.
         pass_over: kinds that are not to stand in the way of a plan.
@@ -48,6 +49,7 @@ class Told:
     stack: str | None = None
     as_of: datetime | None = None
     confirm: frozenset[str] = frozenset()
+    approve: frozenset[str] = frozenset()
     lost: frozenset[str] = frozenset()
     returned: frozenset[str] = frozenset()
     pass_over: frozenset[str] = frozenset()
@@ -160,7 +162,7 @@ def _planned(paths: Sequence[Path], told: Told, stack: str) -> Survey:
     options = Options(
         stack=stack,
         fleet=fleet,
-        settings=past.settings,
+        settings=attrs.evolve(past.settings, approvals=tuple(sorted(told.approve.union(past.settings.approvals)))),
         as_of=told.as_of,
         confirm=told.confirm,
         lost=_lost(source, past, told),
@@ -179,11 +181,11 @@ def _planned(paths: Sequence[Path], told: Told, stack: str) -> Survey:
 def _heard(plans: Sequence[FleetPlan], told: Told) -> Iterator[FleetPlan]:
     """The plans; the first one warns of what the command line says and none of them goes by."""
     allowed = {token for plan in plans for token in plan.options.confirm - confirmed_in_vain(plan)}
-    lost = {member for plan in plans for member in plan.options.lost}
-    allows, marks = "nothing that is refused has this token", "the program marks lost members itself"
+    lost = {name for plan in plans for name, member in plan.past.members.items() if member.state == LOST}
+    allows, knows = "nothing that is refused has this token", "as far as the state knows, it was not lost"
     warnings = [
         *(Problem(f"--confirm {token} allows nothing", hint=allows) for token in sorted(told.confirm - allowed)),
-        *(Problem(f"--lost {member} is not heard", hint=marks) for member in sorted(told.lost - lost)),
+        *(Problem(f"--returned {member} changes nothing", hint=knows) for member in sorted(told.returned - lost)),
     ]
     for plan in plans:
         yield attrs.evolve(plan, warnings=(*plan.warnings, *warnings))

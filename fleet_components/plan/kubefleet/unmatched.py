@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from fleet_components.content.catalogue import DEFAULT_NAMESPACE
@@ -51,6 +51,16 @@ def in_runs(source: Source, members: AskedMembers) -> Iterator[Problem]:
         elif manifest.kind in _STRATEGIES:
             for index, stage in enumerate(manifest.data["spec"].get("stages") or ()):
                 yield from problems_of(manifest, _of_stage((*_STAGES, index), stage, members))
+
+
+def in_approvals(subjects: Iterable[Decided], given: Iterable[str]) -> Iterator[Problem]:
+    """Approvals that were given and that no update run asks for."""
+    strategies = (getattr(decided.subject, "strategy", None) for decided in subjects)
+    runs = [strategy.run for strategy in strategies if isinstance(strategy, External) and strategy.run]
+    asked = [name for run in runs for name in run.approvals]
+    for name in sorted(set(given) - set(asked)):
+        what = f'no update run asks for the approval "{name}"'
+        yield Problem(what, ("approvals",), meant(name, asked, "asked for is"))
 
 
 def skipped_stages(source: Source, decided: Decided, members: AskedMembers) -> Iterator[Problem]:
