@@ -61,8 +61,12 @@ def describe_subject(decided: Decided) -> tuple[list[str], list[str]]:
         lines += describe_division(decided) if decided.moves else []
         lines += [f"{cluster}: {words}" for cluster, words in outcome.due.items()]
         lines += [outcome.left] if outcome.left else []
-        warnings += [outcome.failure] if outcome.failure else []
-    return lines, warnings
+    return lines, [*warnings, *([not_fulfilled(decided)] if outcome.unfulfilled else [])]
+
+
+def not_fulfilled(decided: Decided) -> str:
+    """Why the policy of a subject is not fulfilled."""
+    return f"not fulfilled: {decided.outcome.unfulfilled}"
 
 
 def _reasons(decided: Decided) -> dict[str, str]:

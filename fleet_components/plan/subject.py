@@ -36,6 +36,11 @@ class Outcome(Generic[R]):
     record: R
     rollout: Plan
 
+    @property
+    def unfulfilled(self) -> str:
+        """Why the policy is not fulfilled, in the words of the real system; empty when it is."""
+        return ""
+
     def scores(self, cluster: str) -> Mapping[str, int] | None:
         """The scores of a member from when it was picked; None where nothing is scored."""
         return None

@@ -19,6 +19,7 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.names import Urn
+from fleet_components.plan.past import LOST
 from fleet_components.testing import ProgramRun, Registration, StackState, kubeconfig, run_program
 
 FLEET, PROJECT, STACK = "dev", "project", "stack"
@@ -80,12 +81,14 @@ class Stack:
         """The plan of the directory alone, from the exported state."""
         with tempfile.TemporaryDirectory() as folder:
             self._write(folder, documents)
+            state = StateFile("state.json", self.state) if self.state.resources else StateFile()
+            _, past, _ = state.only("fleet")
             told = Told(
-                state=StateFile("state.json", self.state) if self.state.resources else StateFile(),
+                state=state,
                 stack=f"organization/{PROJECT}/{STACK}",
                 confirm=frozenset(confirm),
                 lost=frozenset(lost),
-                returned=frozenset({"a", "b", "c", "d"} - set(lost)),
+                returned=frozenset({name for name, member in past.members.items() if member.state == LOST} - set(lost)),
             )
             return survey([Path(folder)], told).plans[0]
 

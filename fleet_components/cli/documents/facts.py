@@ -17,7 +17,6 @@ class Facts:
     Attributes:
         policy: the policy in short.
         policies: the policies that match it: policy, wins, why.
-        unfulfilled: why the policy is not fulfilled.
         hints: where no member has a label that is asked for: the values that the members have for it.
         first_told: members that are not picked and that the API itself tells of, each with its reason.
         due: members that it has to leave later, each with the reason and the time.
@@ -29,7 +28,6 @@ class Facts:
 
     policy: str
     policies: tuple[Document, ...] = ()
-    unfulfilled: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     first_told: Mapping[str, str] = attrs.field(factory=dict)
     due: Mapping[str, str] = attrs.field(factory=dict)

@@ -18,7 +18,6 @@ def placement_facts(decided: Decided) -> Facts:
     shown = placement_status(decided, status)
     return Facts(
         policy=_policy(subject),
-        unfulfilled=tuple(one["message"] for one in shown["conditions"] if one["status"] != "True"),
         first_told={one.cluster_name: one.reason for one in status.decisions if not one.selected},
         skipped=subject.skipped,
         status={**shown, "clusterDecisions": cluster_decisions(status)},

@@ -52,7 +52,7 @@ def subject_document(plan: FleetPlan, decided: Decided) -> Document:
         },
         "rollout": list(describe(decided.outcome.rollout)),
         "division": list(explanation.division),
-        "unfulfilled": list(facts.unfulfilled),
+        "unfulfilled": [decided.outcome.unfulfilled] if decided.outcome.unfulfilled else [],
         "hints": list(facts.hints),
         "due": [{"name": name, "why": words} for name, words in facts.due.items()],
         "left": facts.left or None,

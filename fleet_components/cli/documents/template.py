@@ -22,8 +22,7 @@ def template_facts(decided: Decided) -> Facts:
     return Facts(
         policy=f"{policy.kind} {policy}" if policy else "no policy",
         policies=tuple({"policy": f"{v.policy.kind} {v.policy}", "wins": v.wins, "why": v.words} for v in verdicts),
-        unfulfilled=(outcome.failure,) if outcome.failure else (),
-        hints=tuple(_hints(subject, outcome)) if outcome.failure else (),
+        hints=tuple(_hints(subject, outcome)) if outcome.unfulfilled else (),
         due=outcome.due,
         left=outcome.left,
         required_by=encode(memory.schedule.required_by),

@@ -16,7 +16,7 @@ from fleet_components.cli.planning.settings import Settings, read_settings
 from fleet_components.cli.planning.survey import Told, of_stack
 from fleet_components.components.config import names_in
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.plan.describe import heading
+from fleet_components.plan.describe import heading, not_fulfilled
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.subject import Decided
 from fleet_components.testing.program import ProgramRun, run_program
@@ -96,7 +96,7 @@ def _said(plans: Iterable[FleetPlan]) -> Iterator[str]:
         for decided in plan.subjects:
             yield f"{heading(decided)}\n"
             yield from map(str, decided.subject.warnings)
-            yield from filter(None, [getattr(decided.outcome, "failure", "")])
+            yield not_fulfilled(decided)
 
 
 def _unread(settings: Settings) -> list[tuple[str, str]]:

@@ -53,8 +53,8 @@ class TemplateOutcome(Outcome[TemplateRecord]):
     left: str = ""
 
     @property
-    def failure(self) -> str:
-        """Why nothing could be scheduled, in Karmada's words; empty when it could."""
+    def unfulfilled(self) -> str:
+        """What the ``Scheduled`` condition says where it is not True."""
         condition = self.decision.status.condition if self.decision else None
         return condition.message if condition and condition.status != "True" else ""
 

@@ -40,6 +40,12 @@ class PlacementOutcome(Outcome[PlacementRecord]):
 
     decision: Decision[PlacementMemory]
 
+    @property
+    def unfulfilled(self) -> str:
+        """What the ``Scheduled`` condition says where it is not True."""
+        condition = self.decision.status.placement_condition("")
+        return condition.message if condition.status != "True" else ""
+
     def scores(self, cluster: str) -> Mapping[str, int] | None:
         """Affinity and topology spread."""
         binding = self.decision.memory.bindings.get(cluster)
