@@ -120,15 +120,18 @@ _DEFAULTS: Mapping[GroupKind, Mapping[str, Any]] = {
 }
 
 
-def replacement(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
+def replacement(old: Mapping[str, Any], new: Mapping[str, Any], *, sealed: bool = False) -> tuple[str, ...]:
     """The changed fields for which the provider deletes and recreates the object; empty for an update in place.
 
-    The API version of the new object counts.
+    Args:
+        old: the object that was sent.
+        new: the object that is sent; its API version counts.
+        sealed: the provider changes no ConfigMap and no Secret, as by its own default.
     """
     # What was sent is compared with what is sent: writing down a default that an API server filled in is a change.
     versions, fields = _FORCING.get(_kind(new), ("", ""))
     forcing = fields.split() if Manifest(new).version in versions.split() else []
-    if new.get("immutable") is True:
+    if sealed or new.get("immutable") is True:
         forcing += _FORCING_SEALED.get(_kind(new), "").split()
     return _changed(_sent(old), _sent(new), forcing)
 

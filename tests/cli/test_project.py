@@ -411,3 +411,44 @@ def test_what_a_program_does_not_hear_is_said(project: Path) -> None:
         "--returned dublin changes nothing",
     ]
     assert {one["name"] for subject in document["subjects"] for one in subject["clusters"]}.isdisjoint({"iowa"})
+
+
+OWN = """import pulumi
+import pulumi_kubernetes as k8s
+
+provider = k8s.Provider("own", kubeconfig="", **{settings})
+k8s.core.v1.{kind}("released", {name}data={{"revision": "{data}"}}, opts=pulumi.ResourceOptions(provider=provider))
+"""
+
+
+@pytest.mark.parametrize("kind", ["ConfigMap", "Secret"])
+@pytest.mark.parametrize("name", ["", "metadata={'labels': {'a': 'b'}}, ", "metadata={'name': 'mine'}, "])
+@pytest.mark.parametrize("mutable", [False, True])
+def test_objects_of_the_programs_own_change_as_on_the_engine(
+    project: Path, tmp_path: Path, kind: str, name: str, mutable: bool
+) -> None:
+    """A made-up name stays, and a provider that changes no ConfigMap and no Secret makes a new one."""
+    settings = dict.fromkeys(("enable_config_map_mutable", "enable_secret_mutable"), mutable)
+    program = project / "stacks/__main__.py"
+    program.write_text(OWN.format(settings=settings, kind=kind, name=name, data="1"))
+    new = resource(plan(project), "released", kind)
+    metadata = new["inputs"].get("metadata") or {}
+    if "name" not in metadata:
+        made_up = {"name": "released-4823180b", "annotations": {"pulumi.com/autonamed": "true"}}
+        metadata = {**metadata, **made_up}
+    stored = [
+        {"urn": "urn:pulumi:dev::web::pulumi:pulumi:Stack::web-dev", "type": "pulumi:pulumi:Stack"},
+        *(
+            {"urn": one["urn"], "type": one["type"], "custom": True, "id": "x", "inputs": one["inputs"]}
+            for one in (resource(plan(project), "own"), {**new, "inputs": {**new["inputs"], "metadata": metadata}})
+        ),
+    ]
+    if kind == "Secret":
+        stored[-1]["inputs"]["data"] = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"} | {
+            "value": {"revision": "1"}
+        }
+    file = tmp_path / "export.json"
+    file.write_text(json.dumps({"deployment": {"resources": stored}}))
+    assert changed(plan(project, "--state", file)) == {}
+    program.write_text(OWN.format(settings=settings, kind=kind, name=name, data="2"))
+    assert resource(plan(project, "--state", file), "released", kind)["change"] == ("update" if mutable else "replace")

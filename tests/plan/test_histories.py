@@ -238,7 +238,10 @@ def promises(stack: Stack, seen: Seen) -> set[Any]:
 
 
 def reasoned(seen: Seen) -> None:
-    """The log of the program says of each member to which anything happens what it is, and why, in one line."""
+    """The log of the program says of each member to which anything happens what it is, and why, in one line.
+
+    It says too whose policy is not fulfilled.
+    """
     assert seen.plan is not None
     log = [line for _, text in seen.run.messages for line in text.splitlines()]
     for one in seen.plan.subjects:
@@ -247,6 +250,8 @@ def reasoned(seen: Seen) -> None:
             lines = [line for line in told if re.search(rf"[ ,]{member}\b.*: \S", line)]
             assert (len(lines) == 1) is (entry.change is not Change.KEEP), (member, entry, told)
             assert set(lines) <= set(log)
+        said = f"not fulfilled: {one.outcome.unfulfilled}"
+        assert (said in log) or not one.outcome.unfulfilled
 
 
 def waves(seen: Seen) -> None:

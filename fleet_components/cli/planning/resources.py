@@ -37,7 +37,8 @@ def compare(
     stored = {r["urn"]: r for r in stored_in(export)}
     found = [_stack(root), *registrations]
     former = {r.urn: _former(r, stored) for r in found}
-    resources = [_resource(r, stored.get(former[r.urn]), known=known) for r in found]
+    providers = {r.urn: r.inputs for r in found if r.type.startswith(_PROVIDER)}
+    resources = [_resource(r, stored.get(former[r.urn]), providers, known=known) for r in found]
     registered = {*(r.urn for r in found), *former.values()}
     gone = [_deleted(r) for urn, r in stored.items() if urn not in registered]
     return tuple(_ordered([*resources, *gone]))
@@ -64,7 +65,13 @@ def _is_default_provider(urn: str) -> bool:
     return kind.startswith(_PROVIDER) and name.startswith("default")
 
 
-def _resource(registration: Registration, stored: Mapping[str, Any] | None, *, known: bool) -> Resource:
+def _resource(
+    registration: Registration,
+    stored: Mapping[str, Any] | None,
+    providers: Mapping[str, Mapping[str, Any]],
+    *,
+    known: bool,
+) -> Resource:
     resource = Resource(
         registration.urn,
         registration.type,
@@ -80,11 +87,33 @@ def _resource(registration: Registration, stored: Mapping[str, Any] | None, *, k
         return resource
     uncompared: list[str] = []
     old = _inputs(stored)
-    new = {key: value for key, value in registration.inputs.items() if key not in _ENGINES_OWN}
+    given = {key: value for key, value in registration.inputs.items() if key not in _ENGINES_OWN}
+    new = _named_as_before(old, given) if is_object(registration.type) else given
     found = tuple(_compare(old, new, (), uncompared))
-    replaced = bool(found) and is_object(registration.type) and bool(replacement(reveal(old), reveal(new)))
+    changes_it = providers.get(_without_id(registration.provider), {}).get(_MUTABLE.get(str(new.get("kind")), ""))
+    sealed = str(changes_it).lower() != "true"
+    replaced = (
+        bool(found) and is_object(registration.type) and bool(replacement(reveal(old), reveal(new), sealed=sealed))
+    )
     change = REPLACE if replaced else UPDATE if found else SAME
     return attrs.evolve(resource, change=change, differences=found, uncompared=tuple(uncompared))
+
+
+_MUTABLE = {"ConfigMap": "enableConfigMapMutable", "Secret": "enableSecretMutable"}
+"""The setting with which the Kubernetes provider changes objects of a kind in place."""
+
+
+def _named_as_before(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the Kubernetes provider makes of an object without a name: it keeps the one that it has made up once."""
+    was, now = old.get("metadata") or {}, new.get("metadata") or {}
+    made_up = (was.get("annotations") or {}).get(_AUTONAMED)
+    if not made_up or now.get("name") or now.get("generateName"):
+        return new
+    annotations = {**(now.get("annotations") or {}), _AUTONAMED: made_up}
+    return {**new, "metadata": {**now, "name": was.get("name"), "annotations": annotations}}
+
+
+_AUTONAMED = "pulumi.com/autonamed"
 
 
 def _inputs(stored: Mapping[str, Any]) -> dict[str, Any]:
