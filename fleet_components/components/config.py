@@ -61,6 +61,10 @@ def configured(args: FleetArgs) -> FleetArgs:
     known = {*own, *(cluster.name for cluster in args.source.clusters)}
     values = _Values(pulumi.Config(NAMESPACE), [], [*meant, *_of_the_program(args)], frozenset(known))
     kubeconfigs = _kubeconfigs(values, _unreached(args))
+    provided = {*args.providers, *(one.name for one in args.members if one.provider is not None)}
+    for name in sorted(provided & kubeconfigs.keys()):
+        del kubeconfigs[name]
+        values.warnings.append(_wrong(f"kubeconfigs.{name}", "is not heard", "the program gives the member a provider"))
     members = [
         attrs.evolve(one, kubeconfig=kubeconfigs[one.name]) if one.name in kubeconfigs else one for one in args.members
     ]

@@ -10,7 +10,7 @@ import attrs
 import pulumi
 
 from fleet_components import dynamic
-from fleet_components.components.config import configured, read_config
+from fleet_components.components.config import FromConfig, configured, read_config
 from fleet_components.components.delivery import DeliveryArgs, SubjectDelivery
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.components.fleet_options import read_options
@@ -22,7 +22,7 @@ from fleet_components.components.past import read_past
 from fleet_components.components.process import in_process
 from fleet_components.components.provider import in_earnest, kubeconfig_key, unreachable_members
 from fleet_components.components.providers import MemberProviders
-from fleet_components.components.refusal import RefusedPlanError, expect, refusing
+from fleet_components.components.refusal import RefusedPlanError, expect, of_the_program, refusing
 from fleet_components.content.secret import redacted
 from fleet_components.model.azure.member_list import is_member_list
 from fleet_components.model.inventory import Inventory
@@ -215,7 +215,10 @@ def _plan(
     clusters = tuple(serving_both(member.cluster) for member in members.values())
     refused = not_passed_over(args.source, options.pass_over)
     wrong = layered((*damaged, *args.source.problems, *refused), problems)
-    plan = plan_fleet(attrs.evolve(args.source, clusters=clusters, problems=wrong), past, options)
+    try:
+        plan = plan_fleet(attrs.evolve(args.source, clusters=clusters, problems=wrong), past, options)
+    except FleetError as error:
+        raise FleetError(error.problems if isinstance(args, FromConfig) else of_the_program(error.problems)) from None
     if in_process():  # no cluster is touched
         unreached = [in_earnest(unreachable[member]) for member in plan.sent_to if member in unreachable]
         plan = attrs.evolve(plan, warnings=(*plan.warnings, *unreached))

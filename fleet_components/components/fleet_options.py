@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 import pulumi
 
+from fleet_components.components.refusal import of_the_program
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
 from fleet_components.plan.names import Urn
@@ -66,7 +67,7 @@ def read_options(opts: pulumi.ResourceOptions | None) -> FleetOptions:
     """
     opts = opts or pulumi.ResourceOptions()
     if problems := [*_without_effect(opts), *_wrong_providers(opts), *_wrong_aliases(opts)]:
-        raise FleetError(problems)
+        raise FleetError(of_the_program(problems))
     own = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(protect=False))
     beside = pulumi.ResourceOptions(**{option: getattr(opts, option) for option in _SHARED})
     return FleetOptions(own, beside, opts.protect, tuple(dict.fromkeys(filter(None, map(_name, opts.aliases or ())))))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import attrs
 import pulumi
 
-from fleet_components.components.frames import called_from
 from fleet_components.model.extras import extra_of, not_installed
+from fleet_components.model.frames import called_from
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.typed import Typed, fitted
 
@@ -71,13 +71,19 @@ def expect(component: type, name: Any, args: Any, kind: type, opts: Any) -> None
         raise RefusedError(problems)
 
 
+def of_the_program(problems: Iterable[Problem]) -> Iterator[Problem]:
+    """The problems; those that are in no file are in the line of the program that is running."""
+    file, line = called_from()
+    return (problem if problem.file else attrs.evolve(problem, file=file, line=line) for problem in problems)
+
+
 def refuse(problems: Iterable[Problem], subject: str) -> None:
     """Stop the program if there are problems; ``subject`` names what they are in.
 
     Raises:
         RefusedError: there is at least one.
     """
-    found = [Problem(p.what, p.path, p.hint, subject, p.file, p.line) for p in problems]
+    found = [attrs.evolve(problem, subject=subject) for problem in of_the_program(problems)]
     if found:
         raise RefusedError(found)
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence, Set
 from contextlib import ContextDecorator
 from datetime import datetime
 from functools import cache
-from pathlib import Path
-from types import FrameType, NoneType, UnionType
+from types import NoneType, UnionType
 from typing import Any, ClassVar, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints, runtime_checkable
 
-import attr
 import attrs
 
+from fleet_components.model.frames import called_from
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 
-_INSIDE = tuple(f"{folder}{os.sep}" for folder in (Path(__file__).parents[1], Path(attr.__file__).parent))
 HINT = "hint"
 """The metadata of an argument that say what would do, where its type does not say it well."""
 LATER = "later"
@@ -97,7 +93,7 @@ class Typed:
             if kept is not value:
                 object.__setattr__(self, field.name, kept)
         if wrong := problems or list(self.wrong_values()):
-            file, line = caller()
+            file, line = called_from()
             name = type(self).__name__
             raise self.REFUSAL(attrs.evolve(p, path=(name, *p.path), file=file, line=line) for p in wrong)
 
@@ -138,24 +134,8 @@ def fitted(kind: Any, value: Any, argument: FieldPath) -> Any:
     try:
         return _fit(kind)(value)
     except _Misfit as misfit:
-        file, line = caller()
+        file, line = called_from()
         raise FleetError([Problem(misfit.what, (*argument, *misfit.path), misfit.hint, "", file, line)]) from None
-
-
-def caller() -> tuple[str, int | None]:
-    """The file and the line of the program that has called into this package; nothing where there is none."""
-    frame: FrameType | None = sys._getframe()
-    while frame is not None and _is_inside(frame.f_code.co_filename):
-        frame = frame.f_back
-    if frame is None:
-        return "", None
-    file = Path(frame.f_code.co_filename)
-    return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file), frame.f_lineno
-
-
-def _is_inside(file: str) -> bool:
-    """Whether code is of this package, or of attrs, which makes a part of it."""
-    return file.startswith(("<attrs", *_INSIDE))
 
 
 @cache

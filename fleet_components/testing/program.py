@@ -14,7 +14,7 @@ from pulumi.runtime import rpc_manager, set_all_config, set_mocks
 from pulumi.runtime.settings import SETTINGS, set_root_resource
 from pulumi.runtime.stack import run_in_stack
 
-from fleet_components.components.frames import own_frames
+from fleet_components.model.frames import own_frames
 from fleet_components.plan.state import StackState, StoredResource, reveal
 from fleet_components.testing.mocks import FleetMocks
 from fleet_components.testing.monitor import RecordingMonitor, Registration

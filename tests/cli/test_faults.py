@@ -156,7 +156,7 @@ def test_what_a_running_fleet_lacks_is_refused(tmp_path: Path, monkeypatch: pyte
     run = run_program(lambda: Fleet("dev", FleetArgs(read_source(tmp_path), kubeconfigs=kubeconfigs)))
     assert isinstance(run.error, FleetError)
     (problem,) = run.error.problems
-    assert (problem.what, problem.file) == ("lightkube is not installed", __file__)
+    assert (problem.what, Path(problem.file).resolve()) == ("lightkube is not installed", Path(__file__).resolve())
     assert problem.hint == "pip install 'fleet-components[kubernetes]'"
 
 

@@ -92,6 +92,10 @@ def test_without_the_passphrase_what_the_program_does_not_reach_is_unseen() -> N
 
     found = heard(reached, {"kubeconfigs": REDACTED})
     assert (found.members[0].kubeconfig, found.kubeconfigs) == (member("b").kubeconfig, {})
+    found = heard(reached, {"kubeconfigs": '{"a": "a.yaml", "b": "b.yaml"}'})
+    assert (found.members[0].kubeconfig, found.kubeconfigs) == ("b.yaml", {})
+    (warning,) = found.source.warnings
+    assert (warning.path[-1], warning.hint) == ("fleet:kubeconfigs.a", "the program gives the member a provider")
 
 
 @pytest.mark.parametrize("key", [name for name, key in KEYS.items() if key.by_member])

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pulumi
 import pulumi_kubernetes as kubernetes
 import pytest
 
-from fleet_components import Cluster, Fleet, FleetArgs, Member, source_of
+from fleet_components import Cluster, Fleet, FleetArgs, FleetError, Member, source_of
 from fleet_components.components.own_provider import Demands, ProviderSettings, demands_of
 from fleet_components.components.stack_members import member_exports
 from fleet_components.model.manifest import Manifest
@@ -72,7 +73,8 @@ def refused(make: Callable[[], None], state: StackState | None = None) -> list[s
     done = run_program(make, state=state)
     assert isinstance(done.error, pulumi.RunError), done.error
     assert not [one for one in done.registrations if one.custom and one.name.startswith("dev/")]
-    return [line.partition(" (")[0] for line in str(done.error).splitlines()]
+    assert isinstance(done.error, FleetError)
+    return [str(attrs.evolve(one, file="", line=None, hint="")) for one in done.error.problems]
 
 
 def warnings(done: ProgramRun) -> list[str]:

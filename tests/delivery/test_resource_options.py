@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+import attrs
 import pulumi
 import pulumi_kubernetes as kubernetes
 import pytest
 from pulumi import Alias, ResourceOptions
 from pulumi.runtime import register_resource_transform
 
-from fleet_components import Fleet, FleetArgs, Source, source_of
+from fleet_components import Fleet, FleetArgs, FleetError, Source, source_of
 from fleet_components.testing import ProgramRun, StackState, config_map, member, placement, run_program
 
 TYPE = "kubernetes:core/v1:ConfigMap"
@@ -46,7 +48,9 @@ def refusal(opts: Callable[[], ResourceOptions]) -> str:
     done = run(lambda: fleet(opts()))
     assert isinstance(done.error, pulumi.RunError)
     assert not [one for one in done.registrations if one.type.startswith("fleet:")]
-    return str(done.error)
+    assert isinstance(done.error, FleetError)
+    assert {Path(problem.file).name for problem in done.error.problems} <= {Path(__file__).name}
+    return "\n".join(str(attrs.evolve(problem, file="", line=None)) for problem in done.error.problems)
 
 
 def labels(done: ProgramRun) -> dict[str, Any]:
@@ -103,7 +107,8 @@ def test_every_option_of_the_sdk_is_carried_out_or_refused() -> None:
         opts.hooks = opts.state_migrations = opts.env_var_mappings = ["x"]  # type: ignore[assignment]
         with pytest.raises(pulumi.RunError) as refused:
             fleet(opts)
-        assert {line.partition(":")[0] for line in str(refused.value).splitlines()} == {
+        assert isinstance(refused.value, FleetError)
+        assert {".".join(map(str, one.path)) for one in refused.value.problems} == {
             f"Fleet.opts.{option}" for option in OF_RESOURCES
         }
 

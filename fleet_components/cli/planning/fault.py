@@ -10,8 +10,8 @@ from pathlib import Path
 
 import attrs
 
-from fleet_components.components.frames import is_own
 from fleet_components.model.extras import extra_of, not_installed
+from fleet_components.model.frames import is_own
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import nearest
 

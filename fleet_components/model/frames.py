@@ -52,7 +52,8 @@ def called_from() -> tuple[str, int | None]:
         if frame.f_back is None:
             return "", None
         frame = frame.f_back
-    return frame.f_code.co_filename, frame.f_lineno
+    file = Path(frame.f_code.co_filename)
+    return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file), frame.f_lineno
 
 
 def _parts(part: TracebackType | None) -> Iterator[TracebackType]:
