@@ -15,6 +15,7 @@ from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.model.codec import decode
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.selector import Labels, LabelSelector, Requirement
+from fleet_components.model.typed import Typed
 
 PROPAGATION, CLUSTER_PROPAGATION = "PropagationPolicy", "ClusterPropagationPolicy"
 OVERRIDE, CLUSTER_OVERRIDE = "OverridePolicy", "ClusterOverridePolicy"
@@ -34,7 +35,7 @@ class Rank(IntEnum):
 
 
 @attrs.frozen
-class ResourceSelector:
+class ResourceSelector(Typed):
     """Selects objects of one kind, by name, by labels, or all of them. With a name, labels are not looked at."""
 
     api_version: str
@@ -62,7 +63,7 @@ def best_rank(selectors: Iterable[ResourceSelector], manifest: Manifest) -> Rank
 
 
 @attrs.frozen
-class FieldSelector:
+class FieldSelector(Typed):
     """Selects members by ``provider``, ``region`` and ``zone``."""
 
     match_expressions: tuple[Requirement, ...] = ()
@@ -77,7 +78,7 @@ class FieldSelector:
 
 
 @attrs.frozen(kw_only=True)
-class ClusterAffinity:
+class ClusterAffinity(Typed):
     """Selects members. What is given must all hold; ``exclude`` beats everything."""
 
     label_selector: LabelSelector | None = None
@@ -110,7 +111,7 @@ class ClusterAffinityTerm(ClusterAffinity):
 
 
 @attrs.frozen
-class Toleration:
+class Toleration(Typed):
     """Tolerates taints.
 
     Attributes:
@@ -135,7 +136,7 @@ class Toleration:
 
 
 @attrs.frozen
-class SpreadConstraint:
+class SpreadConstraint(Typed):
     """Bounds for the number of groups; 0 groups at most is taken literally."""
 
     spread_by_field: str = ""
@@ -145,7 +146,7 @@ class SpreadConstraint:
 
 
 @attrs.frozen
-class StaticWeight:
+class StaticWeight(Typed):
     """The weight of the members that it selects."""
 
     target_cluster: ClusterAffinity
@@ -153,7 +154,7 @@ class StaticWeight:
 
 
 @attrs.frozen
-class WeightPreference:
+class WeightPreference(Typed):
     """Weights; ``dynamic_weight`` (AvailableReplicas) wins over the static list."""
 
     static_weight_list: tuple[StaticWeight, ...] = ()
@@ -161,7 +162,7 @@ class WeightPreference:
 
 
 @attrs.frozen
-class ReplicaScheduling:
+class ReplicaScheduling(Typed):
     """How replicas are given to the members: Duplicated, or Divided by Weighted or Aggregated preference."""
 
     replica_scheduling_type: str = DIVIDED
@@ -170,7 +171,7 @@ class ReplicaScheduling:
 
 
 @attrs.frozen
-class Placement:
+class Placement(Typed):
     """Which members, and how many replicas on each."""
 
     cluster_affinity: ClusterAffinity | None = None
@@ -186,14 +187,14 @@ class Placement:
 
 
 @attrs.frozen
-class DecisionConditions:
+class DecisionConditions(Typed):
     """When an application counts as failed: unhealthy for longer than this."""
 
     toleration_seconds: int = 300
 
 
 @attrs.frozen
-class ApplicationFailover:
+class ApplicationFailover(Typed):
     """What happens when an application fails on a member."""
 
     decision_conditions: DecisionConditions = DecisionConditions()
@@ -202,14 +203,14 @@ class ApplicationFailover:
 
 
 @attrs.frozen
-class ClusterFailover:
+class ClusterFailover(Typed):
     """What happens when a member fails."""
 
     purge_mode: str = GRACEFULLY
 
 
 @attrs.frozen
-class Failover:
+class Failover(Typed):
     """Failover of applications and of members."""
 
     application: ApplicationFailover | None = None
@@ -217,14 +218,14 @@ class Failover:
 
 
 @attrs.frozen
-class SuspendClusters:
+class SuspendClusters(Typed):
     """The members on which dispatching is suspended."""
 
     cluster_names: tuple[str, ...] = ()
 
 
 @attrs.frozen
-class Suspension:
+class Suspension(Typed):
     """Dispatching is suspended on all members, or on some."""
 
     dispatching: bool = False
@@ -236,7 +237,7 @@ class Suspension:
 
 
 @attrs.frozen
-class PropagationSpec:
+class PropagationSpec(Typed):
     """The spec of a propagation policy."""
 
     resource_selectors: tuple[ResourceSelector, ...] = ()
@@ -245,12 +246,9 @@ class PropagationSpec:
     priority: int = 0
     preemption: str = NEVER
     dependent_overrides: tuple[str, ...] = ()
-    scheduler_name: str = "default-scheduler"
     failover: Failover | None = None
-    conflict_resolution: str = "Abort"
     activation_preference: str = ""
     suspension: Suspension = Suspension()
-    preserve_resources_on_deletion: bool = False
 
 
 @attrs.frozen(order=True)
@@ -266,7 +264,7 @@ class PolicyKey:
 
 
 @attrs.frozen
-class PropagationPolicy:
+class PropagationPolicy(Typed):
     """A PropagationPolicy or a ClusterPropagationPolicy.
 
     Attributes:

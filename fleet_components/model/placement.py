@@ -5,20 +5,22 @@ Source: ``ClusterResourcePlacement`` and ``ResourcePlacement`` of ``placement.ku
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import attrs
 
 from fleet_components.model.codec import decode
 from fleet_components.model.manifest import Manifest, Origin
+from fleet_components.model.problem import Problem
 from fleet_components.model.selector import LabelSelector
+from fleet_components.model.text import nearest
+from fleet_components.model.typed import Typed
 
 PICK_ALL, PICK_FIXED, PICK_N = "PickAll", "PickFixed", "PickN"
 
 
 @attrs.frozen
-class PropertyRequirement:
+class PropertyRequirement(Typed):
     """One property expression: ``operator`` is Gt, Ge, Lt, Le, Eq or Ne; exactly one value."""
 
     name: str
@@ -27,14 +29,14 @@ class PropertyRequirement:
 
 
 @attrs.frozen
-class PropertySelector:
+class PropertySelector(Typed):
     """Property expressions, all of which must hold."""
 
     match_expressions: tuple[PropertyRequirement, ...] = ()
 
 
 @attrs.frozen
-class PropertySorter:
+class PropertySorter(Typed):
     """Ranks members by a property; ``sort_order`` is Ascending or Descending (more is better)."""
 
     name: str
@@ -42,7 +44,7 @@ class PropertySorter:
 
 
 @attrs.frozen
-class ClusterSelectorTerm:
+class ClusterSelectorTerm(Typed):
     """A required term: the label selector and the property selector must both match."""
 
     label_selector: LabelSelector | None = None
@@ -50,14 +52,14 @@ class ClusterSelectorTerm:
 
 
 @attrs.frozen
-class ClusterSelector:
+class ClusterSelector(Typed):
     """Required terms, one of which must match. Without terms every member matches."""
 
     cluster_selector_terms: tuple[ClusterSelectorTerm, ...] = ()
 
 
 @attrs.frozen
-class Preference:
+class Preference(Typed):
     """What a preferred term looks at."""
 
     label_selector: LabelSelector | None = None
@@ -65,7 +67,7 @@ class Preference:
 
 
 @attrs.frozen
-class PreferredClusterSelector:
+class PreferredClusterSelector(Typed):
     """A preferred term; ``weight`` is -100 to 100."""
 
     weight: int
@@ -73,7 +75,7 @@ class PreferredClusterSelector:
 
 
 @attrs.frozen
-class ClusterAffinity:
+class ClusterAffinity(Typed):
     """Required and preferred terms."""
 
     required_during_scheduling_ignored_during_execution: ClusterSelector | None = None
@@ -81,14 +83,14 @@ class ClusterAffinity:
 
 
 @attrs.frozen
-class Affinity:
+class Affinity(Typed):
     """The affinity of a policy."""
 
     cluster_affinity: ClusterAffinity | None = None
 
 
 @attrs.frozen
-class TopologySpreadConstraint:
+class TopologySpreadConstraint(Typed):
     """Spreads the picked members over the values of a label."""
 
     topology_key: str
@@ -97,7 +99,7 @@ class TopologySpreadConstraint:
 
 
 @attrs.frozen
-class Toleration:
+class Toleration(Typed):
     """Tolerates taints; ``operator`` is Equal or Exists, an empty ``effect`` stands for all effects."""
 
     key: str = ""
@@ -107,7 +109,7 @@ class Toleration:
 
 
 @attrs.frozen
-class PlacementPolicy:
+class PlacementPolicy(Typed):
     """Which members a placement takes."""
 
     placement_type: str = PICK_ALL
@@ -116,6 +118,16 @@ class PlacementPolicy:
     affinity: Affinity | None = None
     topology_spread_constraints: tuple[TopologySpreadConstraint, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
+
+    def wrong_values(self) -> Iterator[Problem]:
+        """A type that there is not, or a number that is missing or negative."""
+        if self.placement_type not in (PICK_ALL, PICK_FIXED, PICK_N):
+            hint = nearest(self.placement_type, (PICK_ALL, PICK_FIXED, PICK_N)) or f"{PICK_ALL}, {PICK_FIXED}, {PICK_N}"
+            yield Problem(f'there is no type "{self.placement_type}"', ("placement_type",), hint)
+        if self.placement_type == PICK_N and self.number_of_clusters is None:
+            yield Problem("is missing", ("number_of_clusters",), "say how many members to pick")
+        if (self.number_of_clusters or 0) < 0:
+            yield Problem(f"is {self.number_of_clusters}", ("number_of_clusters",), "0 or more")
 
     @property
     def required_terms(self) -> tuple[ClusterSelectorTerm, ...]:
@@ -132,7 +144,7 @@ class PlacementPolicy:
 
 
 @attrs.frozen
-class ResourceSelector:
+class ResourceSelector(Typed):
     """Selects objects of one kind, by name, by labels, or all of them.
 
     ``selection_scope`` counts for namespaces: NamespaceWithResources, NamespaceOnly or
@@ -148,7 +160,7 @@ class ResourceSelector:
 
 
 @attrs.frozen
-class RollingUpdate:
+class RollingUpdate(Typed):
     """How many members may change at a time. Percentages count of the wanted number and round up.
 
     ``unavailable_period_seconds`` is how long content that cannot be tracked counts as unavailable.
@@ -165,7 +177,6 @@ class Strategy:
 
     type: str = "RollingUpdate"
     rolling_update: RollingUpdate = RollingUpdate()
-    apply_strategy: Mapping[str, Any] = attrs.field(factory=dict)
 
 
 @attrs.frozen
@@ -175,7 +186,6 @@ class PlacementSpec:
     resource_selectors: tuple[ResourceSelector, ...] = ()
     policy: PlacementPolicy | None = None
     strategy: Strategy = Strategy()
-    revision_history_limit: int = 10
 
 
 @attrs.frozen

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from fleet_components.model.labels import KUBERNETES_1_34, key_errors, value_errors
+from fleet_components.model.typed import TRUSTED, Typed
 
 Labels = Mapping[str, str]
 
 
 @attrs.frozen
-class Requirement:
+class Requirement(Typed):
     """One ``matchExpressions`` entry.
 
     Attributes:
@@ -71,15 +72,16 @@ class Requirement:
 
 
 @attrs.frozen
-class LabelSelector:
+class LabelSelector(Typed):
     """A selector: all of ``match_labels`` and all of ``match_expressions``. The empty one matches all."""
 
     match_labels: Labels = attrs.field(factory=dict)
     match_expressions: tuple[Requirement, ...] = ()
 
+    @TRUSTED
     def requirements(self) -> tuple[Requirement, ...]:
         """All that is asked for, in one form."""
-        equal = (Requirement(key, "In", (value,)) for key, value in self.match_labels.items())
+        equal = [Requirement(key, "In", (value,)) for key, value in self.match_labels.items()]
         return (*equal, *self.match_expressions)
 
     @property

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 
 import attrs
 
+from fleet_components.model.typed import Typed
+
 
 @attrs.frozen
-class Template:
+class Template(Typed):
     """What the scheduler knows of an object.
 
     Attributes:
@@ -40,7 +42,7 @@ class Template:
 
 
 @attrs.frozen
-class Estimates:
+class Estimates(Typed):
     """How many replicas of a template its members can take: declared or recorded, never asked for live.
 
     Without any, Karmada's general estimator reads the members' resource summaries.

@@ -11,6 +11,7 @@ from fleet_components.model.karmada import Placement
 from fleet_components.model.memory import PlacementMemory, TemplateMemory
 from fleet_components.model.placement import PlacementPolicy
 from fleet_components.model.template import Estimates, Template
+from fleet_components.model.typed import fitted
 from fleet_components.scheduler import karmada, kubefleet
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.karmada.explain import TemplateExplanation
@@ -55,7 +56,11 @@ def schedule(inventory: Inventory, wanted: PlacementPolicy | Template | None, *a
 
     Returns:
         The decision: what to remember, and the status that the real system would show.
+
+    Raises:
+        FleetError: an argument has a wrong type; it is named.
     """
+    _check("schedule", inventory, wanted)
     return _system(wanted).schedule(inventory, wanted, *args, **options)
 
 
@@ -91,7 +96,18 @@ def explain(inventory: Inventory, wanted: PlacementPolicy | Template | None, *ar
         options: as :func:`fleet_components.scheduler.kubefleet.explain.explain` takes them, or
             :func:`fleet_components.scheduler.karmada.explain.explain`.
     """
+    _check("explain", inventory, wanted)
     return _system(wanted).explain(inventory, wanted, *args, **options)
+
+
+def _check(function: str, inventory: Any, wanted: Any) -> None:
+    """Refuse what neither system decides by.
+
+    Raises:
+        FleetError: an argument has a wrong type; it is named.
+    """
+    fitted(Inventory, inventory, (function, "inventory"))
+    fitted(PlacementPolicy | Template | None, wanted, (function, "wanted"))
 
 
 def _system(wanted: PlacementPolicy | Template | None) -> Any:

@@ -32,10 +32,10 @@ hubs make themselves, as snapshots, bindings and works, is passed over and count
 
 def print_fields(console: Console, document: Document) -> None:
     """Print the table, the kinds that are alike together."""
-    header = Row(("field", ""), "why", "bold")
+    header = Row(("", "field"), "why", "bold")
     for kinds, rows in _grouped(document):
         print_indented(console, Text(kinds, "bold cyan"), 0)
-        shown = [Row((_place(row), row["effect"]), _why(row), _STYLES[row["effect"]]) for row in rows]
+        shown = [Row((row["effect"], _place(row)), _why(row), _STYLES[row["effect"]]) for row in rows]
         print_rows(console, header, shown)
         console.print()
     print_indented(console, Text(_last(document)), 0)

@@ -8,6 +8,7 @@ from fleet_components.model.decision import Decision, Status
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.memory import PlacementMemory
 from fleet_components.model.placement import PICK_ALL, PlacementPolicy
+from fleet_components.model.typed import TRUSTED
 from fleet_components.scheduler.framework import SchedulingError
 from fleet_components.scheduler.kubefleet.bindings import Bindings
 from fleet_components.scheduler.kubefleet.decisions import refreshed
@@ -54,6 +55,7 @@ def schedule(
     return Decision(remembered, current, error)
 
 
+@TRUSTED
 def _without_number(policy: PlacementPolicy | None) -> PlacementPolicy | None:
     # Only the number of clusters may change without a new policy snapshot.
     return policy and attrs.evolve(policy, number_of_clusters=None)
