@@ -77,6 +77,10 @@ def _join_surrogates(json: str) -> str:
     return _SURROGATES.sub(join, json)
 
 
+_FIRST_FIELDS = ("apiVersion", "kind")
+"""What an object begins with."""
+
+
 class _Builder:
     """Makes the data of one document from its events. What aliases stand for is built once and shared."""
 
@@ -160,6 +164,7 @@ class _Builder:
     def mapping(self) -> tuple[dict[str, Any], Event]:
         fields: dict[str, Any] = {}
         firsts: dict[str, Event] = {}
+        seam: set[str] = set()
         while not isinstance(event := next(self.events), CollectionEndEvent):
             if is_merge(event):
                 self.merge(event, fields)
@@ -171,9 +176,27 @@ class _Builder:
             if first is event:
                 fields[key] = value
             else:
-                self.refuse(event, f"given twice, first on line {first.start_mark.line + 1}", "keep one of the two")
+                self.twice(event, first, seam)
             self.path.pop()
         return fields, event
+
+    def twice(self, event: Event, first: Event, seam: set[str]) -> None:
+        """Refuse a field that is there already. Where a second object begins, its other fields are no news.
+
+        Args:
+            event: the field.
+            first: where it was the first time.
+            seam: the fields of the second object so far; empty where none has begun.
+        """
+        key, hint = str(self.path[-1]), "keep one of the two"
+        if len(self.path) == 1 and (seam or key in _FIRST_FIELDS):
+            if seam and key not in seam:
+                seam.add(key)
+                return
+            seam.clear()
+            seam.add(key)
+            hint = "write --- on a line of its own above it if another object begins here, else keep one of the two"
+        self.refuse(event, f"given twice, first on line {first.start_mark.line + 1}", hint)
 
     def key(self, event: Event) -> str:
         value = self.value(event)

@@ -210,3 +210,20 @@ def test_an_object_given_twice_names_both_places(tmp_path: Path) -> None:
     (problem,) = caught.value.problems
     first = "given twice, first in a.yaml:1"
     assert (problem.what, problem.file, problem.line) == (first, f"{tmp_path}/b.yaml", 5)
+
+
+def test_a_missing_separator_is_one_problem() -> None:
+    """Each object that begins without one is named once, and not each of its fields."""
+    one = "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {}}}\ndata: {{}}\n"
+    with pytest.raises(FleetError) as error:
+        load_text("".join(map(one.format, "abc")), "in.yaml")
+    assert [(problem.line, problem.path) for problem in error.value.problems] == [
+        (5, ("apiVersion",)),
+        (9, ("apiVersion",)),
+    ]
+    assert {problem.hint.partition(" if ")[0] for problem in error.value.problems} == {
+        "write --- on a line of its own above it"
+    }
+    with pytest.raises(FleetError) as error:
+        load_text(one.format("a") + "data: {}\nmetadata: {name: b}\n", "in.yaml")
+    assert [problem.path for problem in error.value.problems] == [("data",), ("metadata",)]
