@@ -54,7 +54,9 @@ def readable(
     read = list(_read_all(sources, problems))
     inputs = frozenset[Path]().union(*(build.uses for one in read for build in one.builds))
     used = [one for one in read if one.place not in inputs]
-    problems += (problem for one in used for problem in one.problems)
+    misspelt = any(one.misspelt for one in used)
+    problems += (problem for one in used if not (one.unnamed and misspelt) for problem in one.problems)
+    warnings += _named_and_declared([build for one in used for build in one.builds])
     problems += (problem for one in read if one.place in inputs for problem in _both(one))
     manifests = [manifest for one in used for manifest in one.manifests]
     heard: list[Problem] = []
@@ -90,25 +92,33 @@ class _Read:
         manifests: the objects.
         builds: the charts and kustomizations that it names.
         problems: what is wrong with it.
+        unnamed: it is a chart or a kustomization, and nothing that could be read names it.
+        misspelt: something in it would name one, and cannot be read.
     """
 
     place: Path | None = None
     manifests: list[Manifest] = attrs.field(factory=list)
     builds: list[Build] = attrs.field(factory=list)
     problems: list[Problem] = attrs.field(factory=list)
+    unnamed: bool = False
+    misspelt: bool = False
 
 
 def _read_all(sources: Iterable[str | Path | Text], problems: list[Problem]) -> Iterator[_Read]:
+    found = [source if isinstance(source, Text) else list(find(Path(source), problems)) for source in sources]
+    entries = [entry for each in found if not isinstance(each, Text) for entry in each]
+    named = {entry.path for entry in entries if entry.named}
     seen: set[Path] = set()
-    for source in sources:
-        if isinstance(source, Text):
-            read = _read_text(source)
+    for each in found:
+        if isinstance(each, Text):
+            read = _read_text(each)
             if not read.manifests and not read.problems:
-                read.problems.append(_nothing_found(source.file))
+                read.problems.append(_nothing_found(each.file))
             yield read
             continue
-        for entry in find(Path(source), problems):
-            if entry.path not in seen:
+        for entry in each:
+            # What one source merely finds another one may name.
+            if entry.path not in seen and (entry.named or entry.path not in named):
                 seen.add(entry.path)
                 yield _read_entry(entry)
 
@@ -117,7 +127,7 @@ def _read_entry(entry: Entry) -> _Read:
     path = entry.path
     if entry.kind != "file":
         if not entry.named:
-            return _Read(path.resolve(), problems=[unbuilt(entry)])
+            return _Read(path.resolve(), problems=[unbuilt(entry)], unnamed=True)
         build = Chart.named(path) if entry.kind == "chart" else Kustomization(folder=path, root=path)
         return _Read(builds=[build], problems=list(build.problems()))
     try:
@@ -135,6 +145,8 @@ def _read_text(text: Text, place: Path | None = None) -> _Read:
             read.problems.append(misplaced(manifest))
         elif build := read_build(manifest, text.root, read.problems):
             read.builds.append(build)
+        else:
+            read.misspelt = True
     return read
 
 
@@ -153,6 +165,16 @@ def _built(build: Build, problems: list[Problem], warnings: list[Problem]) -> li
     if not placed and not wrong:
         warnings.append(build.problem("nothing comes of it", f"see what is printed: {build.by_hand}"))
     return placed
+
+
+def _named_and_declared(builds: Iterable[Build]) -> Iterator[Problem]:
+    """Says of a folder that is a source itself and is declared as well that it is built for either."""
+    builds = tuple(builds)
+    declared = {build.folder.resolve(): build.declared for build in builds if build.declared}
+    for build in builds:
+        if not build.declared and (other := declared.get(build.folder.resolve())):
+            hint = "leave it out of the sources: what declares it says how it is built"
+            yield other.problem(f"{build.folder} is a source as well, so it is built twice", ("spec", "path"), hint)
 
 
 def _both(read: _Read) -> Iterator[Problem]:

@@ -523,9 +523,21 @@ def test_a_file_of_values_holds_no_objects(tools: StandIns) -> None:
 def test_all_problems_come_at_once(tools: StandIns) -> None:
     tools.add("helm", "echo broken >&2; exit 1")
     write({"web.yaml": CHART, "shop/Chart.yaml": "name: shop", "b/Chart.yaml": "name: b", "c.yaml": "kind: X\n"})
+    problems = refused(".")
+    assert [problem.partition(":")[0] for problem in problems] == ["b/Chart.yaml", "c.yaml", "c.yaml", "web.yaml"]
+    # One that cannot be read may be about the chart that nobody seems to name.
     write({"d.yaml": KUSTOMIZATION.replace("shop", "nowhere")})
     problems = refused(".")
-    assert [problem.partition(":")[0] for problem in problems] == [
-        *("b/Chart.yaml", "c.yaml", "c.yaml", "d.yaml"),
-        "web.yaml",
-    ]
+    assert [problem.partition(":")[0] for problem in problems] == ["c.yaml", "c.yaml", "d.yaml", "web.yaml"]
+
+
+@pytest.mark.parametrize("sources", [(".", "shop"), ("shop", ".")])
+def test_what_one_source_finds_another_one_may_name(tools: StandIns, sources: tuple[str, ...]) -> None:
+    tools.printing("helm", rendered("shop", [("templates/prices.yaml", MAP)]))
+    write({"shop/Chart.yaml": "name: shop", "c.yaml": MAP.replace("prices", "more")})
+    assert sorted(names(load(*sources))) == ["ConfigMap default/prices", "ConfigMap more"]
+    write({"web.yaml": CHART})
+    warnings: list[Problem] = []
+    load(*sources, warnings=warnings)
+    (warning,) = warnings
+    assert str(warning).startswith("web.yaml:1: Chart web: spec.path: shop is a source as well, so it is built twice (")
