@@ -157,7 +157,7 @@ def say_refused(surveyed: Survey, *, told: bool = False) -> None:
 def say_warnings(document: Document) -> None:
     """Say on standard error what is not as it was asked for, and what may surprise."""
     for name, text in words.warnings(document):
-        click.echo(f"warning: {name}: {words.one_line(text)}", err=True)
+        click.echo(f"warning: {f'{name}: ' if name else ''}{words.one_line(text)}", err=True)
 
 
 def end(document: Document, *, strict: bool, detailed: bool = False) -> None:

@@ -233,7 +233,7 @@ def _time(text: str) -> datetime | None:
     try:
         return read_time(text)
     except ValueError as error:
-        raise _WrongError(str(error), "write it as 2026-01-31T12:00:00Z") from error
+        raise _WrongError(str(error).partition(";")[0], "write it as 2026-01-31T12:00:00Z") from error
 
 
 def _map(text: str, what: str, hint: str) -> dict[str, Any]:

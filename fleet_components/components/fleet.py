@@ -22,9 +22,10 @@ from fleet_components.components.past import read_past
 from fleet_components.components.process import in_process
 from fleet_components.components.provider import in_earnest, kubeconfig_key, unreachable_members
 from fleet_components.components.providers import MemberProviders
-from fleet_components.components.refusal import RefusedPlanError, expect, of_the_program, refusing
+from fleet_components.components.refusal import RefusedError, RefusedPlanError, expect, of_the_program, refusing
 from fleet_components.content.secret import redacted
 from fleet_components.model.azure.member_list import is_member_list
+from fleet_components.model.frames import called_from
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.plan import names
@@ -37,6 +38,7 @@ from fleet_components.plan.karmada.member import serving_both
 from fleet_components.plan.options import Options, Settings
 from fleet_components.plan.pass_over import not_passed_over
 from fleet_components.plan.past import Past
+from fleet_components.plan.vain import meant
 
 
 class Fleet(pulumi.ComponentResource):
@@ -153,7 +155,7 @@ class Fleet(pulumi.ComponentResource):
             first = [made[other] for other in decided.first if other in made]
             made[decided.name] = SubjectDelivery(decided, delivery, first, self)
         self.placements, self.templates = (
-            {one.subject.key: made[one.name] for one in self.plan.of(component)}
+            _ByKey({one.subject.key: made[one.name] for one in self.plan.of(component)})
             for component in ("Placement", "Template")
         )
 
@@ -163,6 +165,19 @@ class Fleet(pulumi.ComponentResource):
             pulumi.log.info("\n".join((f"{self.plan.options.fleet}:", *lines)), self)
         for warning in self.plan.warnings:
             pulumi.log.warn(str(warning), self)
+
+
+class _ByKey(dict[str, SubjectDelivery]):
+    """What was delivered, by key; one that there is not is an error that says what there is."""
+
+    def __missing__(self, key: str) -> SubjectDelivery:
+        file, line = called_from()
+        problem = Problem(f'there is no "{key}" in this fleet', (), meant(key, self, "there is"), "", file, line)
+        raise _MissingError([problem])
+
+
+class _MissingError(RefusedError, KeyError):
+    """What a program asks a fleet for and is not there."""
 
 
 def _once(stands: pulumi.Resource, values: Mapping[str, pulumi.Output[Any]]) -> pulumi.Output[Any]:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, 
 from contextlib import ContextDecorator
 from datetime import datetime
 from functools import cache
+from pathlib import PurePath
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints, runtime_checkable
 
@@ -243,6 +244,10 @@ def _misfit(value: Any, sort: tuple[str, str]) -> _Misfit:
     if isinstance(value, Later):
         return _Misfit("is an Output", _TOO_LATE, near=True)
     expected, hint = sort
+    if value is None:
+        hint = "give a value, or leave it out; an environment variable that is not set comes as None"
+    elif isinstance(value, PurePath):
+        hint = "write str(...) around it"
     return _Misfit(f"is {'None' if value is None else _article(type(value).__name__)}, not {expected}", hint)
 
 

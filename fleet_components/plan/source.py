@@ -24,6 +24,7 @@ from fleet_components.model.cluster import Cluster
 from fleet_components.model.karmada import CLUSTER_OVERRIDE, CLUSTER_PROPAGATION, OVERRIDE, PROPAGATION
 from fleet_components.model.karmada_cluster import read_karmada_cluster
 from fleet_components.model.karmada_settings import KarmadaSettings, read_settings
+from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.member_cluster import read_member_cluster
 from fleet_components.model.placement import Placement, RollingUpdate
@@ -252,6 +253,7 @@ def gathered(given: Given) -> Source:
     problems += refused
     warnings += [problem for member in declarations for problem in unread(member)]
     warnings += _of_a_hub(parts.policies)
+    warnings += _of_no_kind(objects)
     placements = tuple(Placement.from_manifest(policy) for policy in policies if policy.kind in _PLACEMENTS)
     everyone = (*filter(None, clusters), *declared)
     first = {cluster.name: cluster for cluster in reversed(everyone)}
@@ -310,6 +312,17 @@ def _of_no_system(objects: Catalogue) -> Iterator[Problem]:
             yield from _undeclared(manifest)
         elif not objects.defines(manifest.group, manifest.kind):
             yield from misnamed(manifest)
+
+
+def _of_no_kind(objects: Catalogue) -> Iterator[Problem]:
+    """An object in a group of Kubernetes itself, of a kind that is not there: an API server would not take it."""
+    for manifest in objects.manifests:
+        if manifest.group in BUILT_IN_GROUPS and objects.kind(manifest.group, manifest.kind) is None:
+            known = [kind for group, kind in BUILT_IN if group == manifest.group]
+            near = nearest(manifest.kind, known)
+            hint = f"write kind: {near}" if near else "see kubectl api-resources of the members"
+            what = f"Kubernetes 1.36 has no kind {manifest.kind} in {manifest.api_version}"
+            yield manifest.problem(what, ("kind",), hint)
 
 
 def _undeclared(manifest: Manifest) -> Iterator[Problem]:

@@ -210,6 +210,15 @@ def test_components_name_their_arguments(component: type[Any], args: type[Any], 
             lambda: FleetArgs(EMPTY, limit="half"),
             "FleetArgs.limit: is a str, not a number (give a share from 0 to 1, 0.5 for a half)",
         ),
+        (
+            lambda: FleetArgs(EMPTY, kubeconfigs={"a": None}),
+            "FleetArgs.kubeconfigs.a: is None, not text or an Output "
+            "(give a value, or leave it out; an environment variable that is not set comes as None)",
+        ),
+        (
+            lambda: FleetArgs(EMPTY, kubeconfigs={"a": Path("a.yaml")}),
+            "FleetArgs.kubeconfigs.a: is a PosixPath, not text or an Output (write str(...) around it)",
+        ),
         (lambda: FleetArgs(EMPTY, limit=1.5), "FleetArgs.limit: is 1.5 (give a share from 0 to 1, 0.5 for a half)"),
         (lambda: FleetArgs(EMPTY, limit=float("nan")), "FleetArgs.limit: is nan"),
         (lambda: Settings(limit=-0.1), "Settings.limit: is -0.1"),

@@ -55,6 +55,20 @@ def test_a_second_run_says_that_nothing_was_divided() -> None:
     assert explanation.division == ("6 replicas over a, b as before: 2, 4",)
 
 
+def test_scores_are_those_that_it_was_decided_by() -> None:
+    """What a member gets now was not there when it was chosen."""
+    first = decide(MEMBERS, deployment(6), WHERE, available=ROOM)
+    second = decide(MEMBERS, deployment(6), WHERE, first.memory, available=ROOM)
+    said = [
+        [verdict.words for verdict in explain(MEMBERS, deployment(6), WHERE, one, estimates=room).members[0].verdicts]
+        for one, room in ((first, Estimates(ROOM)), (second, Estimates(ROOM)))
+    ]
+    assert [words[-2:] for words in said] == [
+        ["does not have the object yet", "can take 6 replicas"],
+        ["has the object", "can take 6 more replicas"],
+    ]
+
+
 def test_scaling_up_tells_what_is_added() -> None:
     first = decide("abc", deployment(6), placement(static(a=1, b=2)))
     assert [d.words for d in first.status.divisions] == ["6 replicas over a, b by static weights 1:2 -> 2, 4"]

@@ -145,11 +145,14 @@ _WEIGHTS = {"lost": "red", "left": "yellow", "moved": ""}
 
 
 def warnings(document: Document) -> Iterator[tuple[str, str]]:
-    """What is not as it was asked for, and what may surprise: the name of the placement or template, and the text."""
+    """What is not as it was asked for, and what may surprise: what it is about, and the text.
+
+    What is about the whole fleet says itself what that is.
+    """
     for one in document["subjects"]:
         title = f"{one['kind']} {one['key']}"
         yield from ((title, text) for text in (*one["unfulfilled"], *one["warnings"]))
-    yield from (("fleet", text) for text in document["warnings"])
+    yield from (("", text) for text in document["warnings"])
     yield from (("program", text) for text in _logged(document))
 
 

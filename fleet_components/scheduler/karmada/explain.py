@@ -47,7 +47,7 @@ def explain(
         decision: its outcome.
         estimates: how much the members can take.
     """
-    state = CycleState(inventory, template, placement, decision.memory, estimates)
+    state = CycleState(inventory, template, placement, decision.before, estimates)
     names = {term.affinity_name: term for term in placement.cluster_affinities}
     state = attrs.evolve(state, group=names.get(decision.memory.observed_group, next(iter(names.values()), None)))
     members = _Members(state, decision)
@@ -62,12 +62,13 @@ class _Members:
     def __init__(self, state: CycleState, decision: TemplateDecision) -> None:
         self.state = state
         self.decision = decision
+        self.targets = state.inventory.mask_of_names(decision.memory.clusters)
         self.can_take = allocatable(state)
         # What the filters would say if the member did not have the object already.
         self.unplaced = attrs.evolve(state, memory=attrs.evolve(state.memory, clusters={}))
 
     def explain(self, position: int) -> MemberExplanation:
-        name, selected = self.state.inventory.names[position], has(self.state.targets, position)
+        name, selected = self.state.inventory.names[position], has(self.targets, position)
         if has(self.state.inventory.leaving, position):
             held = "; what it holds cannot be placed elsewhere yet" if selected else ""
             return MemberExplanation(name, selected, f"is leaving the fleet{held}")

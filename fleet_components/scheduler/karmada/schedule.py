@@ -63,9 +63,10 @@ def schedule(
     observed = status.observed and not (changes and changes.binding)
     standing = BindingStatus(condition=status.condition, retry=status.retry, observed=observed)
     if not looked_at(state, standing, changes, suspended=suspended):
-        return TemplateDecision(memory, standing)
+        return TemplateDecision(memory, standing, memory)
     # While suspended, a change of the targets leads to no further look.
-    return _settle(state, attrs.evolve(standing, evaluated=True), passes=1 if suspended else _MAX_PASSES)
+    settled = _settle(state, attrs.evolve(standing, evaluated=True), passes=1 if suspended else _MAX_PASSES)
+    return attrs.evolve(settled, before=memory)
 
 
 def _settle(state: CycleState, status: BindingStatus, passes: int) -> TemplateDecision:

@@ -74,7 +74,9 @@ class TemplateDecision:
     Attributes:
         memory: what to remember.
         status: what the real system would show; derived, never stored.
+        before: what was decided before, from which it was scheduled; empty for a new template.
     """
 
     memory: TemplateMemory
     status: BindingStatus
+    before: TemplateMemory = attrs.field(default=TemplateMemory(), eq=False)
