@@ -9,9 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 from types import TracebackType
 
-import fleet_components
-
-_PYTHON, _PACKAGE = (Path(place).resolve() for place in (sysconfig.get_path("stdlib"), fleet_components.__path__[0]))
+_PYTHON, _PACKAGE = Path(sysconfig.get_path("stdlib")).resolve(), Path(__file__).resolve().parents[1]
 _INSTALLED = {"site-packages", "dist-packages"}
 
 
