@@ -20,6 +20,7 @@ from fleet_components.content.header import check_header, fill_nulls
 from fleet_components.content.load import objects_in
 from fleet_components.model.manifest import PROGRAM, Manifest
 from fleet_components.model.problem import FieldPath, FleetError, Problem
+from fleet_components.model.text import article
 
 _INSIDE = "make it in a function and give objects_of(function): as it is, it goes to a cluster of the program's own"
 _FORMS = "an object is a dict as in YAML, an input type such as DeploymentInitArgs, or comes of objects_of"
@@ -91,7 +92,7 @@ class _Given:
         if isinstance(value, Mapping):
             return cls._of_data(value, path, name)
         hint = "put a star before it: *objects_of(...)" if isinstance(value, tuple | list) else _FORMS
-        return cls(problems=[Problem(f"{_an(type(value))} is no object", path, hint)])
+        return cls(problems=[Problem(f"{article(type(value).__name__)} is no object", path, hint)])
 
     @classmethod
     def _of_data(cls, value: Mapping[str, Any], path: FieldPath, name: str) -> _Given:
@@ -125,7 +126,9 @@ def _plain(value: Any, path: FieldPath, problems: list[Problem]) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item, (*path, position), problems) for position, item in enumerate(value)]
     if not (value is None or isinstance(value, str | bool | int | float) or _is_input(value)):
-        problems.append(Problem(f"{_an(type(value))} is no value", path, "write text, a number, a list or a dict"))
+        problems.append(
+            Problem(f"{article(type(value).__name__)} is no value", path, "write text, a number, a list or a dict")
+        )
     return value
 
 
@@ -162,7 +165,3 @@ def _checked(manifests: Iterable[Manifest], problems: Iterable[Problem]) -> tupl
     if problems:
         raise FleetError(problems)
     return tuple(found)
-
-
-def _an(kind: type) -> str:
-    return f"{'an' if kind.__name__[0].lower() in 'aeiou' else 'a'} {kind.__name__}"

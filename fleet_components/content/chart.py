@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -67,10 +68,8 @@ class Chart(Build):
 
     @property
     def by_hand(self) -> str:
-        """The command that does the same."""
-        files = [f"--values {path}" for path in (*self.value_files, *(["VALUES"] if self.values else []))]
-        options = " ".join([f"--namespace {self.namespace}", "--include-crds", *files])
-        return f"helm template {self.release} {self.folder} {options}"
+        """The command that prints the same; ``VALUES`` stands for a file with the values that are declared."""
+        return shlex.join(["helm", *self._arguments("VALUES" if self.values else "")])
 
     def problems(self) -> Iterator[Problem]:
         """Why it must not be rendered."""
@@ -83,7 +82,7 @@ class Chart(Build):
         It is rendered twice, side by side: templates may make up passwords and dates.
         """
         tool = find_tool("a Helm chart", "helm")
-        arguments, given = self._arguments(), json.dumps(dict(self.values))
+        arguments, given = self._arguments("-"), json.dumps(dict(self.values))
         with ThreadPoolExecutor(2) as pool:
             first, second = pool.map(lambda _: run_tool(tool, arguments, given), range(2))
         if first.said:
@@ -107,12 +106,14 @@ class Chart(Build):
             hint = "a fleet has no such steps: do by other means what they do"
             warnings.append(self.problem(what, hint))
 
-    def _arguments(self) -> list[str]:
-        files = [argument for path in self.value_files for argument in ("--values", as_argument(path))]
+    def _arguments(self, values: str) -> list[str]:
+        """What helm is told; the values that are declared are read from a file, ``-`` for standard input."""
+        given = [*map(as_argument, self.value_files), *([values] if values else [])]
+        files = [argument for file in given for argument in ("--values", file)]
         kube = ["--kube-version", self.kube_version] if self.kube_version else []
         apis = [argument for api in self.api_versions for argument in ("--api-versions", api)]
         options = ["--namespace", self.namespace, "--include-crds", "--skip-tests", *kube, *apis, *files]
-        return ["template", *options, "--values", "-", "--", self.release, as_argument(self.folder)]
+        return ["template", *options, "--", self.release, as_argument(self.folder)]
 
     def _texts(self, printed: Printed) -> list[Text]:
         """What was printed, template by template. The name of the chart stands before each of them."""

@@ -84,7 +84,7 @@ def read_build(manifest: Manifest, root: Path, problems: list[Problem]) -> Build
     try:
         spec = read(_SPECS[manifest.kind], manifest.data.get("spec"))
     except MisfitError as misfit:
-        problems += (_placed(manifest, problem) for problem in misfit.problems)
+        problems += (manifest.located(problem, "spec") for problem in misfit.problems)
         return None
     paths = _Paths(manifest, root, problems)
     build = _chart(spec, paths) if manifest.kind == "Chart" else _kustomization(spec, paths)
@@ -123,14 +123,14 @@ class _Paths:
         return found
 
     def _refuse(self, what: str, path: FieldPath, hint: str) -> None:
-        self.problems.append(_placed(self.manifest, Problem(what, path, hint)))
+        self.problems.append(self.manifest.located(Problem(what, path, hint), "spec"))
 
 
 def _chart(spec: _ChartSpec, paths: _Paths) -> Chart | None:
     if not _NAMESPACE.fullmatch(spec.namespace):
         what = f'"{spec.namespace}" is no name of a namespace'
         problem = Problem(what, ("namespace",), "a to z, 0 to 9 and -, 63 of them at most")
-        paths.problems.append(_placed(paths.manifest, problem))
+        paths.problems.append(paths.manifest.located(problem, "spec"))
     folder = paths.folder(spec.path)
     files = [paths.file(file, ("valueFiles", position)) for position, file in enumerate(spec.value_files)]
     if folder is None:
@@ -151,7 +151,3 @@ def _chart(spec: _ChartSpec, paths: _Paths) -> Chart | None:
 def _kustomization(spec: _KustomizationSpec, paths: _Paths) -> Kustomization | None:
     folder = paths.folder(spec.path)
     return None if folder is None else Kustomization(folder=folder, root=paths.root, declared=paths.manifest)
-
-
-def _placed(manifest: Manifest, problem: Problem) -> Problem:
-    return manifest.problem(problem.what, ("spec", *problem.path), problem.hint)

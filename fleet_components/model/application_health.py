@@ -107,9 +107,7 @@ def _read(manifest: Manifest) -> ApplicationHealth:
     try:
         spec: _Spec = read(_Spec, manifest.data.get("spec"))
     except MisfitError as misfit:
-        raise FleetError(
-            manifest.problem(problem.what, ("spec", *problem.path), problem.hint) for problem in misfit.problems
-        ) from misfit
+        raise FleetError(manifest.located(problem, "spec") for problem in misfit.problems) from misfit
     health = ApplicationHealth(spec.unhealthy, manifest)
     if problems := [p for position in range(len(spec.unhealthy)) if (p := _no_time(health, position))]:
         raise FleetError(problems)

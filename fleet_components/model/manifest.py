@@ -101,6 +101,10 @@ class Manifest:
         """Its identity in a cluster."""
         return ObjectKey(self.group, self.kind, self.namespace, self.name)
 
+    def located(self, problem: Problem, *below: str) -> Problem:
+        """A problem of a part of this object, which stands below a field, with its file and the line of the field."""
+        return self.problem(problem.what, (*below, *problem.path), problem.hint)
+
     def problem(self, what: str, path: FieldPath = (), hint: str = "") -> Problem:
         """A problem of this object, with its file and the line of the field."""
         file, line = "", None

@@ -22,6 +22,11 @@ def count(number: int, noun: str, several: str = "") -> str:
     return f"{number} {re.sub('(?<![aeiou])y$', 'ie', noun)}{'es' if noun.endswith('s') else 's'}"
 
 
+def article(noun: str) -> str:
+    """``an int``, ``a str``."""
+    return f"an {noun}" if noun[0] in "AEIOUaeiou" else f"a {noun}"
+
+
 def nearest(word: str, known: Iterable[str], cutoff: float = _NEAR) -> str:
     """The known word that was probably meant; empty when none is near. Case does not count.
 

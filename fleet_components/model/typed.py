@@ -15,6 +15,7 @@ import attrs
 
 from fleet_components.model.frames import called_from
 from fleet_components.model.problem import FieldPath, FleetError, Problem
+from fleet_components.model.text import article
 
 HINT = "hint"
 """The metadata of an argument that say what would do, where its type does not say it well."""
@@ -248,7 +249,7 @@ def _misfit(value: Any, sort: tuple[str, str]) -> _Misfit:
         hint = "give a value, or leave it out; an environment variable that is not set comes as None"
     elif isinstance(value, PurePath):
         hint = "write str(...) around it"
-    return _Misfit(f"is {'None' if value is None else _article(type(value).__name__)}, not {expected}", hint)
+    return _Misfit(f"is {'None' if value is None else article(type(value).__name__)}, not {expected}", hint)
 
 
 @cache
@@ -264,7 +265,7 @@ def _sort(kind: Any) -> tuple[str, str]:
         return f"a list of {several}", f"write it as a list: {_example(kind)}"
     if _is(origin, Callable):
         return "a function", "give a function"
-    return _article(_named(kind)), f"give {_example(kind)}"
+    return article(_named(kind)), f"give {_example(kind)}"
 
 
 def _example(kind: Any) -> str:
@@ -286,7 +287,3 @@ def _named(kind: Any) -> str:
 
 def _is(kind: Any, base: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, base)
-
-
-def _article(name: str) -> str:
-    return f"an {name}" if name[0] in "AEIOUaeiou" else f"a {name}"

@@ -15,7 +15,7 @@ from fleet_components.model.text import few
 from fleet_components.plan.vain import meant, near_name, values_of_label
 from fleet_components.scheduler.explain import show_requirement
 
-Told = tuple[str, str]
+Missing = tuple[str, str]
 """What there is not, and what was probably meant."""
 
 
@@ -57,7 +57,7 @@ class AskedObjects:
             alike = self.catalogue.find(wanted.group, wanted.kind, wanted.namespace or None, wanted.name, labels)
             yield from (one for one in alike if wanted.version in ("", one.version))
 
-    def missing(self, wanted: Wanted) -> Told:
+    def missing(self, wanted: Wanted) -> Missing:
         """Why nothing is found."""
         alike = self.catalogue.find(wanted.group, wanted.kind)
         here = [one for one in alike if wanted.namespace in ("", one.namespace)]
@@ -73,7 +73,7 @@ class AskedObjects:
             return self._other_labels(wanted.labels, f"no {wanted.kind}{where}", here)
         return what, _cluster_scoped(alike) or _listed(alike) or self._other_kind(wanted.kind)
 
-    def nothing_in(self, namespace: str, wanted: Sequence[Wanted]) -> Told:
+    def nothing_in(self, namespace: str, wanted: Sequence[Wanted]) -> Missing:
         """That a namespace is empty; where that is which is asked for there, or which namespace was probably meant."""
         what = f'there is no object in namespace "{namespace}"'
         found = (one for each in wanted for one in self.found(attrs.evolve(each, namespace="")) if one.namespace)
@@ -94,7 +94,7 @@ class AskedObjects:
         name = near_name(wanted.name, [one.name for one in alike if wanted.namespace in ("", one.namespace)])
         return f'did you mean "{name}"?' if name else ""
 
-    def _other_labels(self, labels: LabelSelector, start: str, here: Sequence[Manifest]) -> Told:
+    def _other_labels(self, labels: LabelSelector, start: str, here: Sequence[Manifest]) -> Missing:
         """What the objects have for the label that none of them meets."""
         if labels.error:
             return f"selects nothing: {labels.error}", ""

@@ -23,7 +23,7 @@ from fleet_components.model.azure.member_list import is_member_list, read_member
 from fleet_components.model.azure.vm_size import SizeTable
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.problem import FleetError
 from fleet_components.model.reader import API_VERSION, read
 
 KIND = "Hub"
@@ -75,12 +75,8 @@ def _hub(manifest: Manifest) -> AzureHubArgs:
     try:
         found: AzureHubArgs = read(AzureHubArgs, manifest.data.get("spec"))
     except MisfitError as misfit:
-        raise FleetError(_placed(manifest, misfit.problems)) from None
+        raise FleetError(manifest.located(problem, "spec") for problem in misfit.problems) from None
     hub = attrs.evolve(found, fleet_name=found.fleet_name or manifest.name)
     if problems := list(hub.problems()):
-        raise FleetError(_placed(manifest, problems))
+        raise FleetError(manifest.located(problem, "spec") for problem in problems)
     return hub
-
-
-def _placed(manifest: Manifest, problems: Iterable[Problem]) -> list[Problem]:
-    return [manifest.problem(problem.what, ("spec", *problem.path), problem.hint) for problem in problems]

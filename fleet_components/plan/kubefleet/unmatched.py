@@ -22,7 +22,6 @@ from fleet_components.plan.subject import Decided
 from fleet_components.plan.vain import Vain, meant, problems_of
 from fleet_components.rollout.strategy import External
 
-_STRATEGIES = tuple(STRATEGY_OF.values())
 _POLICY: FieldPath = ("spec", "policy")
 _AFFINITY: FieldPath = (*_POLICY, "affinity", "clusterAffinity")
 _STAGES: FieldPath = ("spec", "stages")
@@ -48,7 +47,7 @@ def in_runs(source: Source, members: AskedMembers) -> Iterator[Problem]:
     for manifest in source.policies:
         if manifest.kind in PLACEMENT_OF:
             yield from problems_of(manifest, _of_run(manifest, source))
-        elif manifest.kind in _STRATEGIES:
+        elif manifest.kind in STRATEGY_OF.values():
             for index, stage in enumerate(manifest.data["spec"].get("stages") or ()):
                 yield from problems_of(manifest, _of_stage((*_STAGES, index), stage, members))
 
@@ -73,7 +72,8 @@ def skipped_stages(source: Source, decided: Decided, members: AskedMembers) -> I
     if run is None or not picked or decided.outcome.rollout.failure:  # one that does not begin says why itself
         return
     namespace, _, name = run.strategy.rpartition("/")
-    strategy = source.policy(_STRATEGIES[bool(namespace)], namespace, name)
+    kind = "StagedUpdateStrategy" if namespace else "ClusterStagedUpdateStrategy"
+    strategy = source.policy(kind, namespace, name)
     theirs = members.inventory.mask_of_names(picked)
     for index, stage in enumerate(run.stages):
         if stage.selector is None or stage.selector.error:
