@@ -237,7 +237,8 @@ def gathered(given: Given) -> Source:
     others = tuple(policy for policy in steering if _is_beyond_us(policy))
     policies = _admitted([policy for policy in steering if not _is_beyond_us(policy)], context, problems)
     envelopes = [manifest for manifest in parts.objects.manifests if is_envelope(manifest)]
-    wrapped = {one.key: unwrap(one) for one in _admitted(envelopes, context, problems)}
+    # One that cannot be unwrapped is refused by the placement that selects it.
+    wrapped = {one.key: _collected([], unwrap, one) or () for one in _admitted(envelopes, context, problems)}
     problems += _declared_twice(declarations)
     written = {member.name: member for member in reversed(declarations)}
     problems += _of_no_system(parts.objects)

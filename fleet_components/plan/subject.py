@@ -202,8 +202,6 @@ class Decided:
     def why(self, cluster: str, explained: MemberExplanation | None) -> str:
         """Why that happens to a member; ``explained`` is what the subject says of it."""
         entry = self.entries[cluster]
-        if entry.change is Change.REMOVE and self.done(cluster).lost:
-            return "the member is lost"
         why = entry.reason or self.subject.reason(cluster, explained)
         if why or entry.change is not Change.REMOVE:
             return why

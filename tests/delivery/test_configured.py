@@ -13,7 +13,7 @@ from fleet_components import Fleet, FleetArgs, FleetError, Member, Renamed, sour
 from fleet_components.components.config import KEYS, configured
 from fleet_components.content.secret import REDACTED
 from fleet_components.model.manifest import Manifest
-from fleet_components.testing import ProgramRun, StackState, kubeconfig, member, placement, run_program
+from fleet_components.testing import ProgramRun, kubeconfig, member, placement, run_program
 
 NAMES = ("a", "b")
 
@@ -162,15 +162,3 @@ def test_a_placement_that_there_is_not_is_told_with_those_that_there_are() -> No
     assert (problem.what, problem.hint) == ('there is no "shpo" in this fleet', 'did you mean "shop"? there is: shop')
     assert problem.file.endswith("test_configured.py")
     assert problem.line
-
-
-def test_what_a_lost_member_leaves_for_is_told() -> None:
-    def run(config: dict[str, str], state: StackState | None = None) -> ProgramRun:
-        def program() -> None:
-            members = [Member(member(name).cluster, kubeconfig(name)) for name in NAMES]
-            Fleet("dev", FleetArgs(source_of([placement("shop")]), members=members))
-
-        return run_program(program, config=config, state=state)
-
-    lost = run({"fleet:lost": "b", "fleet:limit": "1"}, run({}).state())
-    assert any("the member is lost" in text for _, text in lost.messages), lost.messages

@@ -136,6 +136,8 @@ class TemplateSubject(Subject[TemplateRecord]):
         """What the scheduler says of the member, or what it goes along with."""
         if explained and explained.summary:
             return explained.summary
+        if self.inventory.position(cluster) is None:
+            return "no longer a member of the fleet"
         needing = [parent for parent, members in self.needs.required_by.items() if cluster in members]
         if needing:
             return f"goes along with {', '.join(needing)}"
