@@ -36,6 +36,11 @@ class Field:
         return _has(one, self.steps)
 
     @property
+    def of(self) -> tuple[str, str]:
+        """The kind, as :data:`KINDS_OF_FIELDS` has it."""
+        return self.kind.api_version, self.kind.name
+
+    @property
     def entries(self) -> tuple[Unheeded, ...]:
         """What the table says of the field, or of one that holds it."""
         known = entries_of(self.kind.api_version, self.kind.name)
@@ -68,4 +73,6 @@ def fields() -> Iterator[Field]:
 
 
 FIELDS = list(fields())
+KINDS_OF_FIELDS = list(dict.fromkeys((field.kind.api_version, field.kind.name) for field in FIELDS))
+"""A test of many quick cases goes over the fields of a kind at once."""
 CARRIED_OUT = [field for field in FIELDS if not field.listed]

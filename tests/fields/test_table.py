@@ -10,7 +10,7 @@ from fleet_components.admission import KINDS
 from fleet_components.model.karmada_settings import KarmadaSettings
 from fleet_components.plan.effect import Effect, Unheeded
 from fleet_components.plan.effects import EFFECTS, entries_of
-from tests.fields.schemas import FIELDS, Field
+from tests.fields.schemas import FIELDS, KINDS_OF_FIELDS, Field
 
 
 def _id(entry: Unheeded) -> str:
@@ -34,8 +34,13 @@ def test_an_entry_has_a_reason_and_a_refusal_says_what_to_do(entry: Unheeded) ->
     assert not entry.unless or hasattr(KarmadaSettings(), entry.unless)
 
 
-@pytest.mark.parametrize("field", FIELDS, ids=str)
-def test_a_field_is_in_one_entry_or_in_several_of_different_values(field: Field) -> None:
+@pytest.mark.parametrize("kind", KINDS_OF_FIELDS, ids=str)
+def test_a_field_is_in_one_entry_or_in_several_of_different_values(kind: tuple[str, str]) -> None:
+    for field in (one for one in FIELDS if one.of == kind):
+        of_different_values(field)
+
+
+def of_different_values(field: Field) -> None:
     entries = field.entries
     assert len({entry.field for entry in entries}) <= 1, "a field, and one that holds it"
     assert [entry.always for entry in entries] == sorted(entry.always for entry in entries), "the rest comes last"
