@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import attrs
 import pulumi
-from pulumi.runtime import rpc_manager, set_all_config, set_mocks
+from pulumi.runtime import resource, rpc_manager, set_all_config, set_mocks
+from pulumi.runtime.proto import source_pb2
 from pulumi.runtime.settings import SETTINGS, set_root_resource
 from pulumi.runtime.stack import run_in_stack
 
@@ -100,7 +102,8 @@ def run_program(
     try:
         set_mocks(monitor.mocks, project, stack, preview, logger, monitor, organization)
         set_root_resource(None)  # type: ignore[arg-type]
-        loop.run_until_complete(run_in_stack(program))
+        with _without_traces():
+            loop.run_until_complete(run_in_stack(program))
     except Exception as failure:  # noqa: BLE001 - the run reports whatever ended the program
         error = failure
         own_frames(error)
@@ -111,6 +114,19 @@ def run_program(
         monitor.close()
     outputs = next((v for urn, v in monitor.outputs.items() if "::pulumi:pulumi:Stack::" in urn), {})
     return ProgramRun(tuple(monitor.registrations), before, outputs, tuple(messages), error)
+
+
+@contextmanager
+def _without_traces() -> Iterator[None]:
+    """Keeps the SDK from walking the whole call stack for every resource: only an engine looks at these traces."""
+    trace = getattr(resource, "_get_stack_trace", None)
+    if trace is not None:
+        setattr(resource, "_get_stack_trace", source_pb2.StackTrace)  # noqa: B010 - private to the SDK
+    try:
+        yield
+    finally:
+        if trace is not None:
+            setattr(resource, "_get_stack_trace", trace)  # noqa: B010
 
 
 def _ended(code: int | str | None) -> str:
