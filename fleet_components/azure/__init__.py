@@ -6,53 +6,53 @@ from typing import TYPE_CHECKING
 from fleet_components.lazy import exported, lazily
 
 if TYPE_CHECKING:
-    from fleet_components.components.azure.access import (
+    from fleet_components.azure.components.access import (
         AzureAccess as AzureAccess,
         AzureAccessArgs as AzureAccessArgs,
         Grant as Grant,
     )
-    from fleet_components.components.azure.fleet import AzureFleet as AzureFleet, AzureFleetArgs as AzureFleetArgs
-    from fleet_components.components.azure.hub import (
+    from fleet_components.azure.components.fleet import AzureFleet as AzureFleet, AzureFleetArgs as AzureFleetArgs
+    from fleet_components.azure.components.hub import (
         AzureHub as AzureHub,
         AzureHubArgs as AzureHubArgs,
         OwnHub as OwnHub,
     )
-    from fleet_components.components.azure.hub_network import HubNetwork as HubNetwork
-    from fleet_components.components.azure.kubeconfig import Login as Login
-    from fleet_components.components.azure.member import AzureMember as AzureMember, AzureMemberArgs as AzureMemberArgs
-    from fleet_components.components.azure.provision import provision as provision
-    from fleet_components.components.azure.upgrades import (
+    from fleet_components.azure.components.hub_network import HubNetwork as HubNetwork
+    from fleet_components.azure.components.kubeconfig import Login as Login
+    from fleet_components.azure.components.member import AzureMember as AzureMember, AzureMemberArgs as AzureMemberArgs
+    from fleet_components.azure.declarations.provision import provision as provision
+    from fleet_components.azure.components.upgrades import (
         AzureUpgrades as AzureUpgrades,
         AzureUpgradesArgs as AzureUpgradesArgs,
     )
-    from fleet_components.model.azure.aks_member import AksMember as AksMember, Entra as Entra
-    from fleet_components.model.azure.maintenance import MaintenanceWindow as MaintenanceWindow
-    from fleet_components.model.azure.member import JoinedMember as JoinedMember
-    from fleet_components.model.azure.network import ApiServer as ApiServer, Network as Network
-    from fleet_components.model.azure.node_pool import NodePool as NodePool
-    from fleet_components.model.azure.properties import Observation as Observation
-    from fleet_components.model.azure.strategy import Group as Group, Stage as Stage, Strategy as Strategy
-    from fleet_components.model.azure.upgrade import AutoUpgrade as AutoUpgrade, Run as Run
-    from fleet_components.model.azure.vm_size import read_sizes as read_sizes
+    from fleet_components.azure.values.aks_member import AksMember as AksMember, Entra as Entra
+    from fleet_components.azure.values.maintenance import MaintenanceWindow as MaintenanceWindow
+    from fleet_components.azure.values.member import JoinedMember as JoinedMember
+    from fleet_components.azure.values.network import ApiServer as ApiServer, Network as Network
+    from fleet_components.azure.values.node_pool import NodePool as NodePool
+    from fleet_components.azure.values.properties import Observation as Observation
+    from fleet_components.azure.values.strategy import Group as Group, Stage as Stage, Strategy as Strategy
+    from fleet_components.azure.values.upgrade import AutoUpgrade as AutoUpgrade, Run as Run
+    from fleet_components.azure.values.vm_size import read_sizes as read_sizes
 
 _HOMES = {
-    "components.azure.access": ("AzureAccess", "AzureAccessArgs", "Grant"),
-    "components.azure.fleet": ("AzureFleet", "AzureFleetArgs"),
-    "components.azure.hub": ("AzureHub", "AzureHubArgs", "OwnHub"),
-    "components.azure.hub_network": ("HubNetwork",),
-    "components.azure.kubeconfig": ("Login",),
-    "components.azure.member": ("AzureMember", "AzureMemberArgs"),
-    "components.azure.provision": ("provision",),
-    "components.azure.upgrades": ("AzureUpgrades", "AzureUpgradesArgs"),
-    "model.azure.aks_member": ("AksMember", "Entra"),
-    "model.azure.maintenance": ("MaintenanceWindow",),
-    "model.azure.member": ("JoinedMember",),
-    "model.azure.network": ("ApiServer", "Network"),
-    "model.azure.node_pool": ("NodePool",),
-    "model.azure.properties": ("Observation",),
-    "model.azure.strategy": ("Group", "Stage", "Strategy"),
-    "model.azure.upgrade": ("AutoUpgrade", "Run"),
-    "model.azure.vm_size": ("read_sizes",),
+    "azure.components.access": ("AzureAccess", "AzureAccessArgs", "Grant"),
+    "azure.components.fleet": ("AzureFleet", "AzureFleetArgs"),
+    "azure.components.hub": ("AzureHub", "AzureHubArgs", "OwnHub"),
+    "azure.components.hub_network": ("HubNetwork",),
+    "azure.components.kubeconfig": ("Login",),
+    "azure.components.member": ("AzureMember", "AzureMemberArgs"),
+    "azure.declarations.provision": ("provision",),
+    "azure.components.upgrades": ("AzureUpgrades", "AzureUpgradesArgs"),
+    "azure.values.aks_member": ("AksMember", "Entra"),
+    "azure.values.maintenance": ("MaintenanceWindow",),
+    "azure.values.member": ("JoinedMember",),
+    "azure.values.network": ("ApiServer", "Network"),
+    "azure.values.node_pool": ("NodePool",),
+    "azure.values.properties": ("Observation",),
+    "azure.values.strategy": ("Group", "Stage", "Strategy"),
+    "azure.values.upgrade": ("AutoUpgrade", "Run"),
+    "azure.values.vm_size": ("read_sizes",),
 }
 __all__ = exported(_HOMES)
 __getattr__ = lazily(__name__, _HOMES)

@@ -19,7 +19,7 @@ class CreateOnlyProvider(RecordProvider):
 
     def check(self, olds: Props, news: Props) -> CheckResult:
         """Refuse their change; nothing is held of a new thing."""
-        from fleet_components.model.azure.create_only import RULES, refuse_changes
+        from fleet_components.azure.values.create_only import RULES, refuse_changes
 
         old = olds.get("fields")
         problems = refuse_changes(old, news["fields"], RULES[news["kind"]]) if old else ()
@@ -34,7 +34,7 @@ class CreateOnly(Resource, module="fleet", name="CreateOnly"):
 
     Args:
         name: the resource's name.
-        kind: what it is: ``HUB`` or ``MEMBER`` of ``fleet_components.model.azure.create_only``.
+        kind: what it is: ``HUB`` or ``MEMBER`` of ``fleet_components.azure.values.create_only``.
         key: what it is called in errors.
         fields: the values by name, maps for what has fields of its own, None for what is not there; all plain, so
             that previews can judge them.

@@ -24,7 +24,6 @@ from fleet_components.components.provider import in_earnest, kubeconfig_key, unr
 from fleet_components.components.providers import MemberProviders
 from fleet_components.components.refusal import RefusedError, RefusedPlanError, expect, of_the_program, refusing
 from fleet_components.content.secret import redacted
-from fleet_components.model.azure.member_list import is_member_list
 from fleet_components.model.frames import called_from
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.problem import FleetError, Problem, layered
@@ -33,6 +32,7 @@ from fleet_components.plan.describe import describe_plan
 from fleet_components.plan.feed import feed_inventory, feed_plan
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.guests import present
 from fleet_components.plan.identity import same_cluster
 from fleet_components.plan.karmada.member import serving_both
 from fleet_components.plan.options import Options, Settings
@@ -117,10 +117,8 @@ class Fleet(pulumi.ComponentResource):
         """
         options = read_options(opts)
         args: FleetArgs = read_config()
-        if not args.source.problems and any(is_member_list(manifest) for manifest in args.source.catalogue.manifests):
-            from fleet_components.components.azure.provision import provision  # loads the Azure SDK
-
-            args = provision(name, args, options.beside)
+        for guest in () if args.source.problems else present(args.source.catalogue.manifests):
+            args = guest.provision(name, args, options.beside)
         return cls(name, args, opts)
 
     def _enroll(self, former: Former, after: Sequence[pulumi.Resource], *, protect: bool) -> dynamic.Roster:

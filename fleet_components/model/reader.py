@@ -15,7 +15,7 @@ from fleet_components.model.text import nearest
 
 API_VERSION = "fleet-components/v1"
 """The API version of all declarations."""
-DECLARATIONS = ("ApplicationHealth", "Hub", "KarmadaSettings", "Members")
+DECLARATIONS = ("ApplicationHealth", "KarmadaSettings")
 """Their kinds."""
 
 _NOT_DECLARED = ("time_added", "sizes", "kubeconfig")

@@ -18,8 +18,6 @@ from fleet_components.content.karmada.workload import shape_of
 from fleet_components.content.load import named, readable
 from fleet_components.content.select import Selection, select
 from fleet_components.model.application_health import ApplicationHealth, read_health
-from fleet_components.model.azure.member_list import declared_clusters
-from fleet_components.model.azure.unobserved import unobserved
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.karmada import CLUSTER_OVERRIDE, CLUSTER_PROPAGATION, OVERRIDE, PROPAGATION
 from fleet_components.model.karmada_cluster import read_karmada_cluster
@@ -32,6 +30,7 @@ from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.reader import API_VERSION, DECLARATIONS
 from fleet_components.model.text import count, nearest
 from fleet_components.plan.effects import unheeded
+from fleet_components.plan.guests import guests, present
 from fleet_components.plan.karmada.member import serving_both
 from fleet_components.plan.kubefleet.runs import STRATEGY_OF, run_of
 from fleet_components.plan.record import Objects
@@ -243,12 +242,11 @@ def gathered(given: Given) -> Source:
     written = {member.name: member for member in reversed(declarations)}
     problems += _of_no_system(parts.objects)
     clusters = [_collected(problems, _cluster, member) for member in declarations]
-    declared = _collected(problems, declared_clusters, parts.objects.manifests) or ()
+    declared = _of_guests(parts.objects.manifests, policies, problems)
     settings = _collected(problems, read_settings, parts.objects.manifests) or KarmadaSettings()
     objects = _readable(parts.objects, wrapped, settings, problems)
     health = _collected(problems, read_health, parts.objects.manifests) or ()
     problems += [_listed_too(written[cluster.name]) for cluster in declared if cluster.name in written]
-    problems += [problem for policy in policies for problem in unobserved(policy, declared)]
     carried_out = [policy for policy in parts.policies if not _is_beyond_us(policy) or _made_by_a_hub(policy)]
     refused, warnings = unheeded((*parts.members, *carried_out, *envelopes), settings)
     problems += refused
@@ -306,6 +304,18 @@ def _cluster(member: Manifest) -> Cluster:
         raise FleetError([member.problem(str(error), ("status",))]) from error
 
 
+def _of_guests(
+    manifests: Iterable[Manifest], policies: Iterable[Manifest], problems: list[Problem]
+) -> tuple[Cluster, ...]:
+    """The members that guests declare; what is wrong with these, or with policies for them, is added."""
+    found: list[Cluster] = []
+    for guest in present(manifests):
+        clusters = _collected(problems, guest.clusters, manifests) or ()
+        problems += [problem for policy in policies for problem in guest.problems(policy, clusters)]
+        found += clusters
+    return tuple(found)
+
+
 def _of_no_system(objects: Catalogue) -> Iterator[Problem]:
     """A policy, member or declaration that nobody reads would be taken for an object to place, and do nothing."""
     for manifest in objects.manifests:
@@ -328,9 +338,10 @@ def _of_no_kind(objects: Catalogue) -> Iterator[Problem]:
 
 def _undeclared(manifest: Manifest) -> Iterator[Problem]:
     """A declaration of no kind, or of no version, that there is."""
-    if manifest.kind not in DECLARATIONS:
-        meant = nearest(manifest.kind, DECLARATIONS)
-        hint = f"write kind: {meant}" if meant else f"write one of {', '.join(DECLARATIONS)}"
+    known = sorted({*DECLARATIONS, *(kind for guest in guests() for kind in guest.KINDS)})
+    if manifest.kind not in known:
+        meant = nearest(manifest.kind, known)
+        hint = f"write kind: {meant}" if meant else f"write one of {', '.join(known)}"
         yield manifest.problem(f'there is no kind "{manifest.kind}" in {manifest.api_version}', ("kind",), hint)
     elif manifest.api_version != API_VERSION:
         what = f'there is no version "{manifest.version}" of {manifest.kind}'

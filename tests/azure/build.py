@@ -6,8 +6,8 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.azure.aks_member import AksMember
-from fleet_components.model.azure.node_pool import NodePool
+from fleet_components.azure.values.aks_member import AksMember
+from fleet_components.azure.values.node_pool import NodePool
 
 GUID = "99999999-8888-7777-6666-555555555555"
 SYSTEM_POOL = NodePool("system", "Standard_D4s_v5", count=3)

@@ -17,5 +17,5 @@ def test_the_package_does_not_load_the_azure_sdk() -> None:
 
 
 def test_declarations_and_records_need_no_pulumi() -> None:
-    statement = "import fleet_components.model.azure.member_list, fleet_components.model.azure.record"
+    statement = "import fleet_components.azure.declarations.members, fleet_components.azure.values.record"
     assert not {"pulumi", "pulumi_azure_native"} & loaded(statement)

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from fleet_components.azure.declarations.members import read_member_list
+from fleet_components.azure.values.aks_member import AksMember
+from fleet_components.azure.values.member import FleetMember, JoinedMember
+from fleet_components.azure.values.network import ApiServer
+from fleet_components.azure.values.node_pool import NodePool
+from fleet_components.azure.values.vm_size import built_in_sizes
 from fleet_components.content.load import load_text
-from fleet_components.model.azure.aks_member import AksMember
-from fleet_components.model.azure.member import FleetMember, JoinedMember
-from fleet_components.model.azure.member_list import read_member_list
-from fleet_components.model.azure.network import ApiServer
-from fleet_components.model.azure.node_pool import NodePool
-from fleet_components.model.azure.vm_size import built_in_sizes
 from fleet_components.model.cluster import Taint
 from fleet_components.model.problem import FleetError
 

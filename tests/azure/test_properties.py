@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fleet_components.azure.declarations.unobserved import unobserved
+from fleet_components.azure.values.aks_member import AksMember
+from fleet_components.azure.values.amount import cpu_quantity, memory_quantity
+from fleet_components.azure.values.member import JoinedMember
+from fleet_components.azure.values.network import Network
+from fleet_components.azure.values.properties import Observation
+from fleet_components.azure.values.record import cluster_record
+from fleet_components.azure.values.reservation import allocatable_cpu, allocatable_memory
+from fleet_components.azure.values.vm_size import SizeTable, built_in_sizes, parse_sizes, read_sizes
 from fleet_components.content.load import load_text
-from fleet_components.model.azure.aks_member import AksMember
-from fleet_components.model.azure.amount import cpu_quantity, memory_quantity
-from fleet_components.model.azure.member import JoinedMember
-from fleet_components.model.azure.network import Network
-from fleet_components.model.azure.properties import Observation
-from fleet_components.model.azure.record import cluster_record
-from fleet_components.model.azure.reservation import allocatable_cpu, allocatable_memory
-from fleet_components.model.azure.unobserved import unobserved
-from fleet_components.model.azure.vm_size import SizeTable, built_in_sizes, parse_sizes, read_sizes
 from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.inventory import Inventory

@@ -20,7 +20,7 @@ from fleet_components.azure import (
     HubNetwork,
     Network,
 )
-from fleet_components.model.azure.aks_member import AksMember
+from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.model.cluster import Taint
 from tests.azure import world
 from tests.azure.build import GUID, SYSTEM_POOL, aks, pool

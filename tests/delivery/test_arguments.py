@@ -40,24 +40,24 @@ from fleet_components import (
     schedule,
     source_of,
 )
-from fleet_components.components.azure.access import AzureAccess, AzureAccessArgs, Grant
-from fleet_components.components.azure.fleet import AzureFleet, AzureFleetArgs
-from fleet_components.components.azure.hub import AzureHub, AzureHubArgs, OwnHub
-from fleet_components.components.azure.hub_network import HubNetwork
-from fleet_components.components.azure.kubeconfig import Login
-from fleet_components.components.azure.member import AzureMember, AzureMemberArgs
-from fleet_components.components.azure.upgrades import AzureUpgrades, AzureUpgradesArgs
+from fleet_components.azure.components.access import AzureAccess, AzureAccessArgs, Grant
+from fleet_components.azure.components.fleet import AzureFleet, AzureFleetArgs
+from fleet_components.azure.components.hub import AzureHub, AzureHubArgs, OwnHub
+from fleet_components.azure.components.hub_network import HubNetwork
+from fleet_components.azure.components.kubeconfig import Login
+from fleet_components.azure.components.member import AzureMember, AzureMemberArgs
+from fleet_components.azure.components.upgrades import AzureUpgrades, AzureUpgradesArgs
+from fleet_components.azure.values.aks_member import AksMember, Entra
+from fleet_components.azure.values.maintenance import MaintenanceWindow
+from fleet_components.azure.values.member import JoinedMember
+from fleet_components.azure.values.network import ApiServer, Network
+from fleet_components.azure.values.node_pool import NodePool
+from fleet_components.azure.values.properties import Observation
+from fleet_components.azure.values.strategy import Group, Stage, Strategy
+from fleet_components.azure.values.upgrade import AutoUpgrade, Run
 from fleet_components.components.config import FromConfig
 from fleet_components.components.refusal import RefusedError
 from fleet_components.kubefleet import PlacementPolicy
-from fleet_components.model.azure.aks_member import AksMember, Entra
-from fleet_components.model.azure.maintenance import MaintenanceWindow
-from fleet_components.model.azure.member import JoinedMember
-from fleet_components.model.azure.network import ApiServer, Network
-from fleet_components.model.azure.node_pool import NodePool
-from fleet_components.model.azure.properties import Observation
-from fleet_components.model.azure.strategy import Group, Stage, Strategy
-from fleet_components.model.azure.upgrade import AutoUpgrade, Run
 from fleet_components.model.cluster import Agent, ResourceModel, ResourceSummary, Usage
 from fleet_components.model.codec import MisfitError, decode
 from fleet_components.model.karmada import DecisionConditions

@@ -113,7 +113,7 @@ def test_a_situation_can_be_planned_and_comes_to_the_same_each_time(name: str) -
 @pytest.mark.parametrize("field", IDLE, ids=str)
 def test_a_field_without_effect_has_none(field: Field) -> None:
     """Whatever it holds, a plan does the same; what holds the field may matter, as a status does."""
-    for name in islice(_having(field), 2):
+    for name in islice(_having(field), 1):
         given = islice(changed(SITUATIONS[name], field, make=True), 3)
         holding = [steps for steps in given if any(field.is_of(one) and field.asked(one) for one in steps[-1].objects)]
         done = list(filter(None, map(_planned, holding)))

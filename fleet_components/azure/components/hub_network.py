@@ -10,9 +10,9 @@ import attrs
 import pulumi
 from pulumi_azure_native import authorization, managedidentity, resources
 
-from fleet_components.components.azure.roles import NETWORK_CONTRIBUTOR, role_definition_id
+from fleet_components.azure.components.roles import NETWORK_CONTRIBUTOR, role_definition_id
+from fleet_components.azure.values import checks, names
 from fleet_components.components.refusal import Arguments
-from fleet_components.model.azure import checks, names
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import Later
 

@@ -10,20 +10,20 @@ import attrs
 import pulumi
 from pulumi_azure_native import containerservice as aks
 
+from fleet_components.azure.components import cluster
+from fleet_components.azure.components.arm import children_of
+from fleet_components.azure.components.hub import AzureHub, OwnHub
+from fleet_components.azure.components.kubeconfig import Login, decoded, with_login
+from fleet_components.azure.components.registration import register
 from fleet_components.azure.dynamic import CreateOnly
-from fleet_components.components.azure import cluster
-from fleet_components.components.azure.arm import children_of
-from fleet_components.components.azure.hub import AzureHub, OwnHub
-from fleet_components.components.azure.kubeconfig import Login, decoded, with_login
-from fleet_components.components.azure.registration import register
+from fleet_components.azure.values.aks_member import AksMember
+from fleet_components.azure.values.cost import member_cost
+from fleet_components.azure.values.create_only import MEMBER
+from fleet_components.azure.values.member import FleetMember, JoinedMember
+from fleet_components.azure.values.record import cluster_record
+from fleet_components.azure.values.vm_size import SizeTable, built_in_sizes
 from fleet_components.components.member import Member
 from fleet_components.components.refusal import Arguments, expect, refuse
-from fleet_components.model.azure.aks_member import AksMember
-from fleet_components.model.azure.cost import member_cost
-from fleet_components.model.azure.create_only import MEMBER
-from fleet_components.model.azure.member import FleetMember, JoinedMember
-from fleet_components.model.azure.record import cluster_record
-from fleet_components.model.azure.vm_size import SizeTable, built_in_sizes
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import encode
 from fleet_components.model.problem import Problem

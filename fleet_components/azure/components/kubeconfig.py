@@ -10,8 +10,8 @@ from typing import Any
 import attrs
 import yaml
 
+from fleet_components.azure.values import checks
 from fleet_components.components.refusal import Arguments
-from fleet_components.model.azure import checks
 from fleet_components.model.codec import camel
 from fleet_components.model.problem import FieldPath, Problem
 

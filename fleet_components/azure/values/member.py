@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 
 import attrs
 
-from fleet_components.model.azure import checks, names
-from fleet_components.model.azure.arm_id import ARC, ClusterId, parse_cluster_id
-from fleet_components.model.azure.node_pool import NodePool
-from fleet_components.model.azure.properties import Observation
-from fleet_components.model.azure.vm_size import SizeTable
+from fleet_components.azure.values import checks, names
+from fleet_components.azure.values.arm_id import ARC, ClusterId, parse_cluster_id
+from fleet_components.azure.values.node_pool import NodePool
+from fleet_components.azure.values.properties import Observation
+from fleet_components.azure.values.vm_size import SizeTable
 from fleet_components.model.cluster import NO_LABELS, Taint
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.quantity import is_quantity

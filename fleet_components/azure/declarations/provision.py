@@ -5,8 +5,8 @@ from __future__ import annotations
 import attrs
 import pulumi
 
-from fleet_components.components.azure.declarations import is_declaration
-from fleet_components.components.azure.fleet import AzureFleet, AzureFleetArgs
+from fleet_components.azure.components.fleet import AzureFleet, AzureFleetArgs
+from fleet_components.azure.declarations.hub import is_declaration
 from fleet_components.components.fleet_args import FleetArgs
 
 

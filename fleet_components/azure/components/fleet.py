@@ -10,22 +10,22 @@ import attrs
 import pulumi
 from pulumi_azure_native import resources
 
-from fleet_components.components.azure.arm import children_of
-from fleet_components.components.azure.declarations import is_declaration, read_declarations
-from fleet_components.components.azure.hub import AzureHub, AzureHubArgs, OwnHub
-from fleet_components.components.azure.kubeconfig import Login
-from fleet_components.components.azure.member import AzureMember, AzureMemberArgs
-from fleet_components.components.azure.upgrades import AzureUpgrades, AzureUpgradesArgs
+from fleet_components.azure.components.arm import children_of
+from fleet_components.azure.components.hub import AzureHub, AzureHubArgs, OwnHub
+from fleet_components.azure.components.kubeconfig import Login
+from fleet_components.azure.components.member import AzureMember, AzureMemberArgs
+from fleet_components.azure.components.upgrades import AzureUpgrades, AzureUpgradesArgs
+from fleet_components.azure.declarations.hub import is_declaration, read_declarations
+from fleet_components.azure.values import checks
+from fleet_components.azure.values.aks_member import AksMember
+from fleet_components.azure.values.cost import member_cost, sum_of
+from fleet_components.azure.values.member import FleetMember
+from fleet_components.azure.values.strategy import Strategy
+from fleet_components.azure.values.upgrade import AutoUpgrade, Run
+from fleet_components.azure.values.vm_size import SizeTable, built_in_sizes
 from fleet_components.components.refusal import Arguments, expect, refuse, refusing
 from fleet_components.components.stack_members import member_exports
 from fleet_components.content.load import load
-from fleet_components.model.azure import checks
-from fleet_components.model.azure.aks_member import AksMember
-from fleet_components.model.azure.cost import member_cost, sum_of
-from fleet_components.model.azure.member import FleetMember
-from fleet_components.model.azure.strategy import Strategy
-from fleet_components.model.azure.upgrade import AutoUpgrade, Run
-from fleet_components.model.azure.vm_size import SizeTable, built_in_sizes
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import attrs
 
-from fleet_components.model.azure.aks_member import AksMember
-from fleet_components.model.azure.node_pool import NodePool
-from fleet_components.model.azure.vm_size import SizeTable
+from fleet_components.azure.values.aks_member import AksMember
+from fleet_components.azure.values.node_pool import NodePool
+from fleet_components.azure.values.vm_size import SizeTable
 
 HOURS_A_MONTH = 730
 CONTROL_PLANE = {"Free": 0.0, "Standard": 0.10, "Premium": 0.60}

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 
 import attrs
 
-from fleet_components.model.azure import checks, names
-from fleet_components.model.azure.arm_id import AKS, ClusterId
-from fleet_components.model.azure.maintenance import MaintenanceWindow
-from fleet_components.model.azure.member import FleetMember
-from fleet_components.model.azure.network import ApiServer, Network
-from fleet_components.model.azure.node_pool import SYSTEM, NodePool
-from fleet_components.model.azure.vm_size import SizeTable
+from fleet_components.azure.values import checks, names
+from fleet_components.azure.values.arm_id import AKS, ClusterId
+from fleet_components.azure.values.maintenance import MaintenanceWindow
+from fleet_components.azure.values.member import FleetMember
+from fleet_components.azure.values.network import ApiServer, Network
+from fleet_components.azure.values.node_pool import SYSTEM, NodePool
+from fleet_components.azure.values.vm_size import SizeTable
 from fleet_components.model.cluster import NO_LABELS
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import Later, Typed

@@ -8,9 +8,9 @@ from typing import Any
 import pulumi
 from pulumi_kubernetes.apiextensions import CustomResource, CustomResourcePatch
 
-from fleet_components.components.azure.arm import fleet_child
-from fleet_components.components.azure.hub import AzureHub, OwnHub
-from fleet_components.model.azure.member import FleetMember
+from fleet_components.azure.components.arm import fleet_child
+from fleet_components.azure.components.hub import AzureHub, OwnHub
+from fleet_components.azure.values.member import FleetMember
 from fleet_components.model.cluster import Taint
 
 NOT_READY = Taint("fleet-components/not-ready")

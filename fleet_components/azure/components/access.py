@@ -8,10 +8,10 @@ import attrs
 import pulumi
 from pulumi_azure_native import authorization
 
-from fleet_components.components.azure.arm import children_of
-from fleet_components.components.azure.roles import role_definition_id, role_problems
+from fleet_components.azure.components.arm import children_of
+from fleet_components.azure.components.roles import role_definition_id, role_problems
+from fleet_components.azure.values import checks, names
 from fleet_components.components.refusal import Arguments, expect, refuse
-from fleet_components.model.azure import checks, names
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import Later
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fleet_components.model.azure.member import FleetMember
-from fleet_components.model.azure.properties import capacities_of, free_nodes, nodes_of, properties_of, usage_of
-from fleet_components.model.azure.vm_size import SizeTable
+from fleet_components.azure.values.member import FleetMember
+from fleet_components.azure.values.properties import capacities_of, free_nodes, nodes_of, properties_of, usage_of
+from fleet_components.azure.values.vm_size import SizeTable
 from fleet_components.model.cluster import Cluster, Usage
 from fleet_components.model.resource_models import summarize
 

@@ -74,7 +74,7 @@ class SizeTable:
 @lru_cache(maxsize=1)
 def built_in_sizes() -> SizeTable:
     """The table of the package: some 1,400 sizes in 57 regions; its header names sources and dates."""
-    data = files("fleet_components") / "data" / "azure_vm_sizes.csv"
+    data = files("fleet_components.azure") / "data" / "vm_sizes.csv"
     return parse_sizes(data.read_text(encoding="utf-8"), "azure_vm_sizes.csv")
 
 

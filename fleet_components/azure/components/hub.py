@@ -11,16 +11,16 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 from pulumi_azure_native import containerservice, resources
 
+from fleet_components.azure.components.access import AzureAccess, AzureAccessArgs, Grant, grant_problems
+from fleet_components.azure.components.arm import FleetAddress, children_of, fleet_resource
+from fleet_components.azure.components.hub_network import HubNetwork, HubPlace, hub_network
+from fleet_components.azure.components.kubeconfig import Login, decoded, with_login
 from fleet_components.azure.dynamic import CreateOnly
-from fleet_components.components.azure.access import AzureAccess, AzureAccessArgs, Grant, grant_problems
-from fleet_components.components.azure.arm import FleetAddress, children_of, fleet_resource
-from fleet_components.components.azure.hub_network import HubNetwork, HubPlace, hub_network
-from fleet_components.components.azure.kubeconfig import Login, decoded, with_login
+from fleet_components.azure.values import checks, names
+from fleet_components.azure.values.cost import hub_cost
+from fleet_components.azure.values.create_only import HUB
+from fleet_components.azure.values.vm_size import SizeTable, built_in_sizes
 from fleet_components.components.refusal import Arguments, expect, refuse
-from fleet_components.model.azure import checks, names
-from fleet_components.model.azure.cost import hub_cost
-from fleet_components.model.azure.create_only import HUB
-from fleet_components.model.azure.vm_size import SizeTable, built_in_sizes
 from fleet_components.model.cluster import NO_LABELS
 from fleet_components.model.problem import Problem
 

@@ -7,10 +7,10 @@ from typing import Any
 import pulumi
 from pulumi_azure_native import containerservice as aks
 
-from fleet_components.components.azure.pool_request import fixed_fields, pool_request
-from fleet_components.model.azure.aks_member import BY_FLEET, AksMember
-from fleet_components.model.azure.maintenance import CONFIGURATIONS, MaintenanceWindow
-from fleet_components.model.azure.node_pool import NodePool
+from fleet_components.azure.components.pool_request import fixed_fields, pool_request
+from fleet_components.azure.values.aks_member import BY_FLEET, AksMember
+from fleet_components.azure.values.maintenance import CONFIGURATIONS, MaintenanceWindow
+from fleet_components.azure.values.node_pool import NodePool
 
 
 def managed_cluster(name: str, member: AksMember, opts: pulumi.ResourceOptions) -> aks.ManagedCluster:

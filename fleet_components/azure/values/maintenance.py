@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import attrs
 
-from fleet_components.model.azure import checks
+from fleet_components.azure.values import checks
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import Typed
 

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from fleet_components.model.azure.amount import cpu_quantity, memory_quantity
-from fleet_components.model.azure.node_pool import NodePool
-from fleet_components.model.azure.reservation import allocatable_cpu, allocatable_memory
-from fleet_components.model.azure.vm_size import SizeTable, VmSize
+from fleet_components.azure.values.amount import cpu_quantity, memory_quantity
+from fleet_components.azure.values.node_pool import NodePool
+from fleet_components.azure.values.reservation import allocatable_cpu, allocatable_memory
+from fleet_components.azure.values.vm_size import SizeTable, VmSize
 from fleet_components.model.cluster import NO_LABELS, Usage
 from fleet_components.model.typed import Typed
 

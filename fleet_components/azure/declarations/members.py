@@ -28,17 +28,17 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.azure.aks_member import AksMember
-from fleet_components.model.azure.member import FleetMember, JoinedMember
-from fleet_components.model.azure.record import cluster_record
-from fleet_components.model.azure.vm_size import SizeTable, built_in_sizes
+from fleet_components.azure.declarations import MEMBERS
+from fleet_components.azure.values.aks_member import AksMember
+from fleet_components.azure.values.member import FleetMember, JoinedMember
+from fleet_components.azure.values.record import cluster_record
+from fleet_components.azure.values.vm_size import SizeTable, built_in_sizes
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.model.reader import API_VERSION, fields_of, read, unknown_field
 
-KIND = "Members"
 _SPEC = ("defaults", "regions", "members")
 _MERGED = ("labels", "tags")
 _JOINED_BY = ("clusterId", "kubeconfigFile")
@@ -69,7 +69,7 @@ def read_member_list(manifest: Manifest, table: SizeTable) -> tuple[FleetMember,
 
 def is_member_list(manifest: Manifest) -> bool:
     """Whether an object is a list of members."""
-    return (manifest.api_version, manifest.kind) == (API_VERSION, KIND)
+    return (manifest.api_version, manifest.kind) == (API_VERSION, MEMBERS)
 
 
 def read_member_lists(manifests: Iterable[Manifest], table: SizeTable) -> tuple[FleetMember, ...]:

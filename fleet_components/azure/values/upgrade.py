@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.azure import checks, names
+from fleet_components.azure.values import checks, names
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import Typed
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import attrs
 
-from fleet_components.model.azure import checks, names
-from fleet_components.model.azure.vm_size import SizeTable, VmSize
+from fleet_components.azure.values import checks, names
+from fleet_components.azure.values.vm_size import SizeTable, VmSize
 from fleet_components.model.cluster import NO_LABELS, Taint
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.quantity import is_quantity, parse_quantity

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fleet_components.model.azure.node_pool import NodePool
+from fleet_components.azure.values.node_pool import NodePool
 from fleet_components.model.cluster import Taint
 
 _SPOT = {"scale_set_priority": "Spot", "scale_set_eviction_policy": "Delete", "spot_max_price": -1}

@@ -8,7 +8,7 @@
     spec: {resourceGroup: rg-fleet, region: westeurope, kind: public}
 
 The fields of a hub's ``spec`` are those of :class:`AzureHubArgs` in camelCase; its name is the fleet's. The form of
-members is told in :mod:`fleet_components.model.azure.member_list`.
+members is told in :mod:`fleet_components.azure.declarations.members`.
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ from collections.abc import Iterable
 
 import attrs
 
-from fleet_components.components.azure.hub import AzureHubArgs
-from fleet_components.model.azure.member import FleetMember
-from fleet_components.model.azure.member_list import is_member_list, read_member_lists
-from fleet_components.model.azure.vm_size import SizeTable
+from fleet_components.azure.components.hub import AzureHubArgs
+from fleet_components.azure.declarations import HUB
+from fleet_components.azure.declarations.members import is_member_list, read_member_lists
+from fleet_components.azure.values.member import FleetMember
+from fleet_components.azure.values.vm_size import SizeTable
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError
 from fleet_components.model.reader import API_VERSION, read
-
-KIND = "Hub"
 
 
 @attrs.frozen
@@ -44,7 +43,7 @@ class Declarations:
 
 def is_declaration(manifest: Manifest) -> bool:
     """Whether an object declares a hub or members."""
-    return is_member_list(manifest) or (manifest.api_version, manifest.kind) == (API_VERSION, KIND)
+    return is_member_list(manifest) or (manifest.api_version, manifest.kind) == (API_VERSION, HUB)
 
 
 def read_declarations(manifests: Iterable[Manifest], table: SizeTable) -> Declarations:
@@ -54,7 +53,7 @@ def read_declarations(manifests: Iterable[Manifest], table: SizeTable) -> Declar
         FleetError: there are two hubs, or something is wrong; carries all problems, with file and line.
     """
     manifests = [manifest for manifest in manifests if is_declaration(manifest)]
-    hubs = [manifest for manifest in manifests if manifest.kind == KIND]
+    hubs = [manifest for manifest in manifests if manifest.kind == HUB]
     problems = [second.problem("there are two hubs", ("kind",), "declare one") for second in hubs[1:]]
     hub: AzureHubArgs | None = None
     members: tuple[FleetMember, ...] = ()

@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.azure import checks, names
+from fleet_components.azure.values import checks, names
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import count
 from fleet_components.model.typed import HINT, Typed

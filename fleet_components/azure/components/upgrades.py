@@ -8,12 +8,12 @@ from typing import Any
 import attrs
 import pulumi
 
-from fleet_components.components.azure.arm import children_of, fleet_child
-from fleet_components.components.azure.hub import AzureHub
+from fleet_components.azure.components.arm import children_of, fleet_child
+from fleet_components.azure.components.hub import AzureHub
+from fleet_components.azure.values import checks
+from fleet_components.azure.values.strategy import Strategy
+from fleet_components.azure.values.upgrade import AutoUpgrade, Run
 from fleet_components.components.refusal import Arguments, expect, refuse
-from fleet_components.model.azure import checks
-from fleet_components.model.azure.strategy import Strategy
-from fleet_components.model.azure.upgrade import AutoUpgrade, Run
 from fleet_components.model.problem import Problem
 
 

@@ -1,0 +1,3 @@
+"""Declarations of Azure fleets in YAML: the kinds ``Hub`` and ``Members``."""
+
+HUB, MEMBERS = "Hub", "Members"

@@ -1,0 +1,63 @@
+"""Installed guests: packages whose declarations bring members to a fleet, such as clusters that they provision.
+
+A guest is a module, registered as an entry point of the group ``fleet_components.guests``. Nothing here imports one by
+its name, so that a fleet without any loads none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any, Protocol
+
+from fleet_components.model.cluster import Cluster
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import Problem
+from fleet_components.model.reader import API_VERSION, DECLARATIONS
+
+GROUP = "fleet_components.guests"
+
+
+class Guest(Protocol):
+    """The contract of a guest, for modules and objects alike.
+
+    Attributes:
+        KINDS: the kinds of its declarations, of the apiVersion ``fleet-components/v1``.
+    """
+
+    KINDS: tuple[str, ...]
+
+    def clusters(self, manifests: Iterable[Manifest]) -> tuple[Cluster, ...]:
+        """Return the members that its declarations among the manifests bring, as the schedulers see them.
+
+        Raises:
+            FleetError: a declaration is wrong; carries all problems, with file and line.
+        """
+
+    def problems(self, policy: Manifest, clusters: Iterable[Cluster]) -> Iterator[Problem]:
+        """Yield what a policy asks of these members and cannot be told before they exist."""
+
+    def provision(self, name: str, args: Any, opts: Any) -> Any:
+        """Provision the members that are declared, within a Pulumi program.
+
+        Args:
+            name: the name of the fleet.
+            args: the ``FleetArgs``, whose source holds the declarations.
+            opts: ``pulumi.ResourceOptions`` for what is made.
+
+        Returns:
+            The ``FleetArgs``, with its members reachable.
+        """
+
+
+@cache
+def guests() -> tuple[Guest, ...]:
+    """Return the installed guests, in the order of their names."""
+    return tuple(one.load() for one in sorted(entry_points(group=GROUP), key=lambda one: one.name))
+
+
+def present(manifests: Iterable[Manifest]) -> tuple[Guest, ...]:
+    """Return the guests that have a declaration among the manifests. Without any declaration none is looked for."""
+    kinds = {manifest.kind for manifest in manifests if manifest.api_version == API_VERSION} - {*DECLARATIONS}
+    return tuple(guest for guest in guests() if kinds.intersection(guest.KINDS)) if kinds else ()
