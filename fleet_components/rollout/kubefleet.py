@@ -96,7 +96,7 @@ class Pass:
         act_now: clusters to bind, update or remove now.
         blocked: clusters that are out of date or not yet bound, and blocked by the budgets.
         up_to_date: clusters that are bound and have the latest content.
-        need_roll: whether any cluster is out of date.
+        need_roll: whether anything is left to bind, update or remove.
         wait_seconds: seconds until the next pass.
     """
 

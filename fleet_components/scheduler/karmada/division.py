@@ -1,4 +1,7 @@
-"""Division of the replicas over the selected members."""
+"""Division of the replicas over the selected members.
+
+Source of the rules: Karmada 1.19, ``pkg/scheduler/core/assignment.go`` and ``division_algorithm.go``.
+"""
 
 from __future__ import annotations
 

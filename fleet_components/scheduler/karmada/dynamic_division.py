@@ -1,4 +1,7 @@
-"""Division of replicas by the capacity of the members: over all of them, or over as few as possible (Aggregated)."""
+"""Division of replicas by the capacity of the members: over all of them, or over as few as possible (Aggregated).
+
+Source of the rules: Karmada 1.19, ``pkg/scheduler/core/division_algorithm.go``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Failures of a run of the scheduling algorithm, distinguished by what happens to the targets and by who retries."""
+"""Failures of the scheduling algorithm, which differ in what happens to the targets and in when it is retried."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Surroundings:
 
 
 def assess(tasks: Mapping[str, EvictionTask], around: Surroundings) -> Assessed:
-    """Assess every task. A task without a creation time is new: it gets the current time and is kept."""
+    """Assess every task. A task without a creation time is new: it gets ``as_of`` as creation time and is kept."""
     kept: dict[str, EvictionTask] = {}
     ended: dict[str, str] = {}
     for cluster, task in tasks.items():

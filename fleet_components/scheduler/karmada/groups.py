@@ -1,4 +1,7 @@
-"""Ordered affinity groups: the template goes to the first group that fits, starting at the active one."""
+"""Ordered affinity groups: the template goes to the first group that fits, starting at the active one.
+
+Source of the rules: Karmada 1.19, ``pkg/scheduler/scheduler.go``.
+"""
 
 from __future__ import annotations
 

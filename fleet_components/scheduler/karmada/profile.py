@@ -1,4 +1,7 @@
-"""The Karmada profile: its plug-ins and their order."""
+"""The Karmada profile: its plug-ins and their order.
+
+Source of the plug-ins: Karmada 1.19, ``pkg/scheduler/framework/plugins``.
+"""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from fleet_components.model.decision import ClusterDecision, ClusterScore, Condi
 from fleet_components.model.memory import Binding
 from fleet_components.scheduler.kubefleet.bindings import Bindings, Pick
 
+# KubeFleet's limits for the list.
 MAX_DECISIONS = 1000
 MAX_NOT_SELECTED = 20
 

@@ -1,4 +1,7 @@
-"""The three placement types: all members, a fixed list, or the N best."""
+"""The three placement types: all members, a fixed list, or the N best.
+
+Source of the rules: KubeFleet v0.3.1, ``pkg/scheduler/framework/framework.go``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The KubeFleet profile: its plug-ins and their order."""
+"""The KubeFleet profile: its plug-ins and their order.
+
+Source of the plug-ins: KubeFleet v0.3.1, ``pkg/scheduler/framework/plugins``.
+"""
 
 from __future__ import annotations
 
