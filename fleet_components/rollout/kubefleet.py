@@ -97,7 +97,7 @@ class Pass:
         blocked: clusters that are out of date or not yet bound, and blocked by the budgets.
         up_to_date: clusters that are bound and have the latest content.
         need_roll: whether anything is left to bind, update or remove.
-        wait_seconds: seconds until the next pass.
+        wait_seconds: seconds until the next pass is due; 0 if no binding is waiting to become ready.
     """
 
     act_now: tuple[str, ...] = ()

@@ -74,7 +74,7 @@ def _start(situation: Situation, budget: Budget) -> _Progress:
 
 
 def _waves(situation: Situation, progress: _Progress) -> list[Clusters]:
-    """Return the waves: broken clusters in the first, then updates and additions within the budget, by name."""
+    """Return the waves: broken clusters first, then updates and additions within the budget, by name."""
     broken = situation.broken
     repairs = [c for c in situation.updates if c in broken]
     updates = iter([c for c in situation.updates if c not in broken])

@@ -36,7 +36,8 @@ def schedule(
         status: the current status; it affects only the order and texts of the new one, never the choice.
 
     Returns:
-        The decision. If a cycle fails, its ``error`` is set, and bindings and status are unchanged.
+        The decision. If a cycle fails, its ``error`` is set. The bindings are then as before that cycle, except that
+        those of members that have left are unscheduled; the status stays, or is empty under a new policy snapshot.
     """
     if not namespace:
         policy = policy or _EVERYWHERE  # the mutating webhook does this for cluster-scoped ones

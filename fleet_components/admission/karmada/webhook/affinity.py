@@ -21,7 +21,7 @@ _SELECTING = ("labelSelector", "fieldSelector", "clusterNames", "exclude")
 
 
 def check_affinity(affinity: Object, path: FieldPath) -> Iterator[Finding]:
-    """Check the field selector of a cluster affinity; only its first error is reported."""
+    """Yield findings on the field selector of a cluster affinity; only its first error is reported."""
     selector = affinity.get("fieldSelector", {})
     for expression in selector.get("matchExpressions", ()):
         if detail := _wrong_expression(expression):
@@ -31,7 +31,7 @@ def check_affinity(affinity: Object, path: FieldPath) -> Iterator[Finding]:
 
 
 def check_affinities(groups: list[Object], path: FieldPath) -> Iterator[Finding]:
-    """Check the names of the affinity groups and the affinity of each."""
+    """Yield findings on the names of the affinity groups and the affinity of each."""
     names: set[str] = set()
     for index, group in enumerate(groups):
         name = group["affinityName"]

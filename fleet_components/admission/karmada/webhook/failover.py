@@ -17,7 +17,7 @@ _PATH = ("spec", "failover")
 
 
 def check_failover(failover: Object) -> Iterator[Finding]:
-    """Check the defaulted failover of applications and of members."""
+    """Yield findings on the defaulted failover of applications and of members."""
     if "application" in failover:
         yield from _check_application(failover["application"], (*_PATH, "application"))
     yield from _check_state(failover.get("cluster", {}), (*_PATH, "cluster"))

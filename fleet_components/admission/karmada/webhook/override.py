@@ -66,7 +66,7 @@ def _check_rule(rule: Object, path: FieldPath) -> Iterator[Finding]:
 
 def _check_annotations(annotations: Object, path: FieldPath) -> Iterator[Finding]:
     for key in annotations:
-        # Unlike label keys, annotation keys are compared in lower case (ValidateAnnotations of the API machinery).
+        # Unlike label keys, annotation keys are validated in lower case (ValidateAnnotations of the API machinery).
         for error in key_errors(key.lower()):
             yield invalid(path, quoted(key), error, "write, for example, example.com/owner")
     if sum(len(text.encode()) for entry in annotations.items() for text in entry) > _MAX_ANNOTATIONS:

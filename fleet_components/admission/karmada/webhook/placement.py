@@ -21,7 +21,7 @@ _EXISTS_OR_EQUAL = ("", "Exists", "Equal")
 
 
 def check_placement(placement: Object) -> Iterator[Finding]:
-    """Check a placement, in the order of Karmada's checks."""
+    """Yield findings on a placement, in the order of Karmada's checks."""
     groups = placement.get("clusterAffinities", [])
     if "clusterAffinity" in placement and "clusterAffinities" in placement:
         detail = "clusterAffinities cannot co-exist with clusterAffinity"

@@ -28,7 +28,7 @@ def validate_propagation(request: Request) -> Denial | None:
 
 
 def check_selectors_namespace(selectors: list[Object], namespace: str) -> Iterator[Finding]:
-    """Check that selectors stay in the namespace of their policy; it is empty for a cluster-wide policy."""
+    """Yield findings on selectors outside the policy's namespace, which is empty for a cluster-wide policy."""
     for index, selector in enumerate(selectors if namespace else ()):
         if selector.get("namespace", "") != namespace:
             path = ("spec", "resourceSelectors", index, "namespace")

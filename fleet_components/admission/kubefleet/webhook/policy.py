@@ -15,7 +15,7 @@ _TOLERATION = {"key": "Key", "operator": "Operator", "value": "Value", "effect":
 
 
 def check_policy(policy: Object) -> Iterator[Finding]:
-    """Check a defaulted placement policy; an empty one is ``PickAll``."""
+    """Yield findings on a defaulted placement policy; an empty one is ``PickAll``."""
     match policy.get("placementType", "PickAll"):
         case "PickFixed":
             yield from _check_pick_fixed(policy)

@@ -19,7 +19,7 @@ _OPERATORS = ("Gt", "Ge", "Eq", "Ne", "Lt", "Le")
 
 
 def check_property_selector(selector: Object) -> Iterator[Finding]:
-    """Check the requirements of a property selector, each alone and those on the same property together."""
+    """Yield findings on the requirements of a property selector, each alone and those on the same property together."""
     requirements: Sequence[Object] = selector["matchExpressions"]
     for index, requirement in enumerate(requirements):
         yield from (finding.under(index) for finding in _check_requirement(requirement))

@@ -35,7 +35,7 @@ def brings_contents(term: Object) -> bool:
 
 
 def check_labels(term: Object) -> Iterator[Finding]:
-    """Check the label selector of a resource selector."""
+    """Yield findings on the label selector of a resource selector."""
     selector = term.get("labelSelector")
     if selector is None:
         return
@@ -46,7 +46,7 @@ def check_labels(term: Object) -> Iterator[Finding]:
 
 
 def check_label_selector(selector: Object | None, holder: str) -> Iterator[Finding]:
-    """Check a label selector; ``holder`` is the webhook's name for the place where it is used."""
+    """Yield findings on a label selector; ``holder`` is the webhook's name for the place where it is used."""
     if selector is not None and (error := decode(LabelSelector, selector).error):
         what = f"the labelSelector in {holder} {gotext.label_selector(selector)} is invalid: {error}"
         do = "operators are In and NotIn with values, Exists and DoesNotExist without"
@@ -66,7 +66,7 @@ def unknown_kind(term: Object) -> Finding:
 
 
 def check_scope(term: Object, scope: Scope, cluster_scoped: bool) -> Iterator[Finding]:
-    """Check that the scope of the kind fits the placement."""
+    """Yield a finding if the scope of the kind does not fit the placement."""
     gvk = f"{term['group']}/{term['version']}, Kind={term['kind']}"
     if cluster_scoped and scope == "Namespaced":
         do = (

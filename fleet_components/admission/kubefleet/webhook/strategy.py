@@ -12,7 +12,7 @@ _NO_PERCENTAGE = "invalid value for IntOrString: invalid type: string is not a p
 
 
 def check_strategy(strategy: Object) -> Iterator[Finding]:
-    """Check a defaulted rollout strategy."""
+    """Yield findings on a defaulted rollout strategy."""
     rolling, rollout = strategy.get("rollingUpdate"), strategy.get("type", "RollingUpdate")
     if rollout not in ("RollingUpdate", "External"):
         yield Finding(f"unsupported rollout strategy type `{rollout}`", ("type",), "write type: RollingUpdate")
