@@ -1,4 +1,4 @@
-"""One object through all stages of admission."""
+"""Runs one object through all stages of admission."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _STAGES: tuple[Stage, ...] = ("kind", "strict", "decode", "crd", "webhook")
 
 @attrs.frozen
 class Refusal:
-    """One thing for which a hub would refuse an object.
+    """One reason why a hub would refuse an object.
 
     Attributes:
-        problem: what is wrong, in the words of the real system as far as they concern this field, with our hint.
-        stage: who refuses: ``kind``, ``strict`` (kubectl's strict mode; a hub by itself drops unknown fields),
-            ``decode`` (a mutating webhook), ``crd`` or ``webhook``.
-        text: the whole text of the real system. All refusals of one webhook carry the one text that it answers with.
-        follows: it is there because of a misspelt field alone: with the name that was meant there would be none.
+        problem: the error, in the words of the real system as far as they concern this field, with our hint.
+        stage: what refuses the object: ``kind``, ``strict`` (kubectl's strict mode; a hub by itself drops unknown
+            fields), ``decode`` (a mutating webhook), ``crd`` or ``webhook``.
+        text: the complete text of the real system. All refusals of one webhook carry the same text.
+        follows: whether it is only a consequence of a misspelt field and would vanish with the intended name.
     """
 
     problem: Problem
@@ -40,11 +40,11 @@ class Refusal:
 
 @attrs.frozen
 class Admission:
-    """What became of an object.
+    """Result of the admission of an object.
 
     Attributes:
-        defaulted: the object as a hub would store it; meaningful where there are no refusals.
-        refusals: why it would be refused, in the order of the stages.
+        defaulted: the object as a hub would store it; meaningful only without refusals.
+        refusals: why a hub would refuse it, in the order of the stages.
     """
 
     defaulted: Manifest
@@ -52,7 +52,10 @@ class Admission:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What users are to mend, in the order of lines, for a :class:`~fleet_components.model.problem.FleetError`."""
+        """Problems for the user to fix, by line, for a :class:`~fleet_components.model.problem.FleetError`.
+
+        Refusals that only follow from a misspelt field are left out.
+        """
         problems = (refusal.problem for refusal in self.refusals if not refusal.follows)
         return tuple(sorted(problems, key=lambda problem: problem.line or 0))
 
@@ -62,9 +65,9 @@ def admit(manifest: Manifest, *, old: Manifest | None = None, context: Sequence[
 
     Args:
         manifest: the object.
-        old: the object that it replaces; None when it is new.
-        context: the other objects that exist: overrides, placements and CustomResourceDefinitions are looked up
-            there. It may hold the object itself.
+        old: the object that it replaces; None if it is new.
+        context: the other existing objects, in which overrides, placements and CustomResourceDefinitions are looked
+            up. It may contain the object itself.
     """
     if unknown := unknown_kind(manifest):
         return Admission(manifest, _refusals(manifest, [unknown]))
@@ -80,7 +83,7 @@ def admit(manifest: Manifest, *, old: Manifest | None = None, context: Sequence[
 
 
 def misnamed(manifest: Manifest) -> tuple[Problem, ...]:
-    """Why an object was meant to be one of a kind of ours and is none: its group, version or kind is wrong."""
+    """Return the problem of an object meant to be of a checked kind but with a wrong group, version or kind."""
     unknown = unknown_kind(manifest, anywhere=True)
     return tuple(refusal.problem for refusal in _refusals(manifest, [unknown])) if unknown else ()
 
@@ -88,7 +91,7 @@ def misnamed(manifest: Manifest) -> tuple[Problem, ...]:
 def _judged(
     kind: Kind, manifest: Manifest, old: Manifest | None, context: Sequence[Manifest]
 ) -> tuple[dict[str, Any], tuple[Refusal, ...]]:
-    """The object as a hub would store it, and what it has against it; unknown fields are dropped."""
+    """Return the object as a hub would store it, without unknown fields, and the refusals."""
     data, undecoded = _prepared(kind, manifest.data)
     before = _prepared(kind, old.data)[0] if old else None
     refusals = _refusals(manifest, undecoded or _checked(kind, data, before))
@@ -98,8 +101,8 @@ def _judged(
 
 
 def _marked(refusals: Iterable[Refusal], of_the_meant: Iterable[Refusal]) -> tuple[Refusal, ...]:
-    """The refusals, marked where the object with the names that were meant comes as far and has them no more."""
-    # Texts may show the whole object, so that they differ: the same place and the same remedy is the same refusal.
+    """Mark the refusals that vanish when the object has the intended field names and comes at least as far."""
+    # Texts may show the whole object and then differ, so refusals are compared by field and hint.
     remain = {(it.problem.path, it.problem.hint): it.stage for it in of_the_meant}
     reached = min(map(_STAGES.index, remain.values()), default=len(_STAGES))
     return tuple(
@@ -112,7 +115,7 @@ def _marked(refusals: Iterable[Refusal], of_the_meant: Iterable[Refusal]) -> tup
 
 
 def _unknown_fields(kind: Kind, data: Mapping[str, Any]) -> Iterator[Finding]:
-    """The fields that this version does not have, pointing to another version that has them."""
+    """Yield the unknown fields, with a hint if another version of the kind has the field."""
     for finding in unknown_fields(kind.schema, data):
         for other in versions_of(kind):
             if finding.path not in [it.path for it in unknown_fields(other.schema, data)]:
@@ -121,7 +124,7 @@ def _unknown_fields(kind: Kind, data: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _prepared(kind: Kind, raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[Finding]]:
-    """The object as it reaches the checks, and what a mutating webhook could not decode."""
+    """Return the object as it reaches the checks, and what a mutating webhook could not decode."""
     data: dict[str, Any] = filled(kind.schema, raw)
     if not kind.mutate:
         return data, []
@@ -133,7 +136,7 @@ def _prepared(kind: Kind, raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[
 
 
 def _checked(kind: Kind, data: dict[str, Any], before: Mapping[str, Any] | None) -> list[Finding]:
-    """What the API server has against a prepared object, or what the validating webhook cannot decode of it."""
+    """Return the findings of the API server, or else the fields that the validating webhook cannot decode."""
     findings = check(kind.schema, data, before)
     if all(finding.path[:1] != ("metadata",) for finding in findings):
         findings += check_metadata(data.get("metadata", {}))

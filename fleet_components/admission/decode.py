@@ -1,11 +1,11 @@
-"""What a mutating webhook written in Go does to an object by reading it and writing it back.
+"""Effects of a mutating webhook written in Go, which decodes an object and encodes it again.
 
-KubeFleet's and Karmada's webhooks decode an object into Go structs and answer with what these encode to. So values
-of a wrong type are refused in the words of Go's JSON decoder, required fields that are missing become zero values
-(and pass), and optional fields that hold a zero value disappear (and get their default).
+KubeFleet's and Karmada's webhooks decode an object into Go structs and answer with their encoding. As a result, values
+of a wrong type are refused in the words of Go's JSON decoder, missing required fields become zero values (and
+pass), and optional fields with a zero value disappear (and get their default).
 
-Source: the JSON decoder of the Kubernetes API machinery and the types of the two systems, as far as the schemas
-name them in ``go``. An optional number is a pointer there, so its zero stays.
+Source: the JSON decoder of the Kubernetes API machinery and the Go types of the two systems, as far as the schemas
+name them in ``go``. Optional numbers are pointers there, so their zero stays.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _DROPPED_ZERO = ("string", "boolean", "array")
 
 
 def rewritten(schema: Schema, value: Any) -> Any:
-    """A filled value as it is after it was read into Go structs and written back; wrong types stay as they are."""
+    """Return a filled value after decoding into Go structs and encoding again; values of a wrong type stay."""
     match schema.type, value:
         case "array", list() if schema.items:
             return [rewritten(schema.items, _zero(schema.items) if it is None else it) for it in value]
@@ -36,17 +36,21 @@ def rewritten(schema: Schema, value: Any) -> Any:
 
 
 def undecodable(schema: Schema, value: Any) -> list[Finding]:
-    """What the Go JSON decoder refuses in a filled value, what it reports first; ``null`` it takes for a zero value."""
+    """Return findings on what the Go JSON decoder refuses in a filled value, in the order of its errors.
+
+    The decoder accepts ``null`` as a zero value.
+    """
     wrong = [(it, _at(value, it.path)) for it in (*mismatches(schema, value), *_too_great(schema, value, ()))]
     refused = [_Refused(it, found, *_locate(schema, it.path)) for it, found in wrong if found is not None]
-    # The API server hands objects on with sorted keys. An int-or-string decodes itself, and a failure there ends all.
+    # The API server passes objects on with sorted keys, so errors come in the order of paths. An int-or-string has a
+    # decoder of its own, whose failure ends the decoding at once.
     refused.sort(key=lambda it: (it.schema.type != "int-or-string", it.finding.path))
     return [attrs.evolve(it.finding, what=it.text, stage="decode") for it in refused]
 
 
 @attrs.frozen
 class _Refused:
-    """A value of a wrong type with its schema, and the struct and field names that lead to it."""
+    """Value of a wrong type with its schema, the enclosing struct, and the field names that lead to it."""
 
     finding: Finding
     value: Any
@@ -68,7 +72,7 @@ class _Refused:
 
 
 def _too_great(schema: Schema, value: Any, path: FieldPath) -> Iterator[Finding]:
-    """Numbers that do not fit into 32 bits where the struct has no more."""
+    """Yield findings on numbers that do not fit into the 32 bits that the Go struct has for them."""
     match value:
         case int() if schema.format == "int32" or schema.type == "int-or-string":
             if not -_MAX_INT32 <= value < _MAX_INT32:
@@ -115,7 +119,7 @@ def _zero(schema: Schema) -> Any:
 
 
 def _is_dropped(schema: Schema, value: Any) -> bool:
-    """Whether an optional field with that value is left out when written."""
+    """Return whether an optional field with that value is left out of the encoding."""
     if value:
         return False
     if schema.pointer is not None:

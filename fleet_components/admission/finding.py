@@ -1,4 +1,4 @@
-"""What a stage of admission has against an object, before it is tied to the object's file and line."""
+"""Findings of the admission stages on an object, before they are tied to its location."""
 
 from __future__ import annotations
 
@@ -11,29 +11,30 @@ import attrs
 from fleet_components.model.problem import FieldPath
 
 Stage = Literal["kind", "strict", "decode", "crd", "webhook"]
-"""Who refuses: the API server's list of kinds, kubectl's strict mode, a mutating webhook that cannot decode the
-object, the CustomResourceDefinition, or a validating webhook."""
+"""Source of a refusal: the API server's list of kinds, kubectl's strict mode, a mutating webhook that cannot decode the
+object, the CustomResourceDefinition, or a validating webhook.
+"""
 
 
 def dotted(path: FieldPath) -> str:
-    """A field path as OpenAPI validation writes it: keys behind dots whatever they contain, indices in brackets."""
+    """Format a field path as OpenAPI validation does: keys after dots whatever they contain, indices in brackets."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
 
 
 @attrs.frozen
 class Finding:
-    """One objection.
+    """One objection to an object.
 
     Attributes:
-        what: the text as the real system words it, without the field's name.
+        what: the text in the words of the real system, without the field's name.
         path: the field.
-        hint: what would do instead.
-        stage: who objects.
-        clause: what the webhook's text puts before all findings of the same clause, such as
+        hint: what to write instead.
+        stage: the stage that objects.
+        clause: the text that the webhook puts before all findings of the same clause, such as
             ``the placement policy field is invalid: ``.
-        blocks: rules are not evaluated besides it, as in the API server.
-        mismatch: the value has a wrong type.
-        follows: an object that could not be read may be what is missing.
+        blocks: whether it prevents the evaluation of rules, as in the API server.
+        mismatch: whether the value has a wrong type.
+        follows: whether its cause may be an object that could not be read.
     """
 
     what: str
@@ -46,12 +47,12 @@ class Finding:
     follows: bool = False
 
     def under(self, *path: str | int, clause: str = "") -> Finding:
-        """The same finding, its path taken from a field below which it was found."""
+        """Return the same finding with its path and clause prefixed by those of the enclosing field."""
         return attrs.evolve(self, path=path + self.path, clause=clause or self.clause)
 
     @property
     def text(self) -> str:
-        """The whole text as the real system shows it."""
+        """Complete text as the real system shows it."""
         match self.stage:
             case "crd":
                 return f"{dotted(self.path) or '<nil>'}: {self.what}"
@@ -62,11 +63,11 @@ class Finding:
 
 @attrs.frozen
 class Denial:
-    """A webhook's refusal.
+    """Refusal by a webhook.
 
     Attributes:
-        text: its message.
-        findings: what led to it.
+        text: the message of the webhook.
+        findings: the findings that led to it.
     """
 
     text: str
@@ -74,7 +75,7 @@ class Denial:
 
 
 def deny(findings: Iterable[Finding], form: str = "%s") -> Denial | None:
-    """The refusal that a webhook makes of these findings; None when there are none.
+    """Return the refusal that a webhook makes of these findings; None if there are none.
 
     ``form`` is the webhook's own sentence with one ``%s`` for the findings.
     """
@@ -91,6 +92,6 @@ def _aggregate(findings: Sequence[Finding]) -> str:
 
 
 def _join(texts: Sequence[str]) -> str:
-    """Several errors in one, as the API machinery's ``Aggregate`` writes them: each text once."""
+    """Join several errors like the API machinery's ``Aggregate``, which shows each text once."""
     unique = list(dict.fromkeys(texts))
     return unique[0] if len(unique) == 1 else f"[{', '.join(unique)}]"

@@ -1,4 +1,4 @@
-"""Values as Go's ``fmt`` package prints them into the texts of webhooks."""
+"""Formats values as Go's ``fmt`` package does, for the texts of webhooks."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 POINTER = "0xPTR"
-"""What stands for the address of a struct, which differs from run to run in the real texts."""
+"""Placeholder for the address of a struct, which differs from run to run in the real texts."""
 
 
 def fields(value: Mapping[str, Any], names: Mapping[str, str], **shown: str) -> str:
-    """A struct with its field names (``%+v``): ``{Key:k Value: Effect:NoSchedule}``.
+    """Format a struct with its field names (``%+v``): ``{Key:k Value: Effect:NoSchedule}``.
 
     ``names`` maps the keys of the value to the names of the struct's fields, in order; ``shown`` replaces the text
     of a field.
@@ -21,7 +21,7 @@ def fields(value: Mapping[str, Any], names: Mapping[str, str], **shown: str) -> 
 
 
 def label_selector(selector: Mapping[str, Any] | None) -> str:
-    """A label selector (``%+v`` of a pointer to one)."""
+    """Format a label selector (``%+v`` of a pointer to one)."""
     if selector is None:
         return "nil"
     labels = "".join(f"{key}: {value}," for key, value in sorted(selector.get("matchLabels", {}).items()))
@@ -33,7 +33,7 @@ def label_selector(selector: Mapping[str, Any] | None) -> str:
 
 
 def raw_json(value: Any) -> str:
-    """A JSON value as the API server passes it on: compact, keys sorted, HTML characters escaped."""
+    """Format a JSON value as the API server passes it on: compact, keys sorted, HTML characters escaped."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")

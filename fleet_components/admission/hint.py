@@ -1,4 +1,4 @@
-"""Hints: what would do instead, written as YAML that can be pasted."""
+"""Hints on what to write instead, as YAML that can be pasted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PLAIN = {
 
 
 def snippet(key: str | int, value: Any) -> str:
-    """``key: value`` in one line of YAML; the value alone where the key is an index."""
+    """Return ``key: value`` as one line of YAML; only the value if the key is an index."""
     shown = value if isinstance(key, int) else {key: value}
     flow = yaml.safe_dump(shown, default_flow_style=True, sort_keys=False, width=2**20, allow_unicode=True)
     line = flow.removesuffix("\n").removesuffix("\n...")
@@ -32,7 +32,7 @@ def snippet(key: str | int, value: Any) -> str:
 
 
 def mended(schema: Schema, value: Any) -> Any:
-    """The nearest value of the right type to what the user wrote, or an example where there is none."""
+    """Return the value of the right type that is nearest to the user's, or an example if there is none."""
     match schema.type, value:
         case "any", _:
             return value
@@ -60,7 +60,7 @@ def mended(schema: Schema, value: Any) -> Any:
 
 
 def as_meant(schema: Schema, value: Any) -> Any:
-    """The value with each unknown field under the name that was probably meant, where that one is not given too."""
+    """Return the value with unknown fields renamed to the probably intended fields, unless these are given too."""
     match schema.type, value:
         case "object", Mapping() if schema.items:
             return {key: as_meant(schema.items, item) for key, item in value.items()}
@@ -74,7 +74,7 @@ def as_meant(schema: Schema, value: Any) -> Any:
 
 
 def example(schema: Schema) -> Any:
-    """A value that would do: the declared example, the default, or one made of what is required."""
+    """Return a valid value: the declared example, the default, or one built from the required fields."""
     if schema.example is not None:
         return schema.example
     if schema.default is not None:
@@ -92,7 +92,7 @@ def example(schema: Schema) -> Any:
 
 
 def for_unknown_field(root: Schema, holder: Schema, path: FieldPath, value: Any) -> str:
-    """What to write instead of a field that the object does not have."""
+    """Return what to write instead of a field that the object does not have."""
     name = str(path[-1])
     if meant := nearest(name, holder.fields):
         return f'write "{meant}"'
@@ -106,13 +106,13 @@ def for_unknown_field(root: Schema, holder: Schema, path: FieldPath, value: Any)
 
 
 def for_mismatch(key: str | int, schema: Schema, value: Any, found: str) -> str:
-    """What to write instead of a value of a wrong type, named ``found``."""
+    """Return what to write instead of a value of a wrong type; ``found`` names that type."""
     expected = _PLAIN.get(schema.type, schema.type)
     return f"expected {expected}, found {_PLAIN.get(found, found)}: write {snippet(key, mended(schema, value))}"
 
 
 def for_enum(key: str | int, schema: Schema, value: Any) -> str:
-    """Which of the allowed values to write."""
+    """Return which of the allowed values to write."""
     meant = schema.enum[0] if len(schema.enum) == 1 else nearest(str(value), schema.enum)
     return f"write {snippet(key, meant)}" if meant else f"write one of {', '.join(schema.enum)}"
 
@@ -146,7 +146,7 @@ def _mended_number(schema: Schema, value: float | str) -> Any:
 
 
 def _homes(schema: Schema, name: str, path: FieldPath) -> Iterable[str]:
-    """Where a field of that name exists below the schema; lists are shown as their first item."""
+    """Yield the paths below the schema where a field of that name exists; lists are shown as their first item."""
     for key, field in schema.fields.items():
         if key == name:
             yield show_path((*path, key))

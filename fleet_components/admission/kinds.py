@@ -1,4 +1,4 @@
-"""Which kinds are checked, which are known and left alone, and what an unknown one was meant to be."""
+"""Kinds that are checked, kinds that are known but not checked, and guesses at what an unknown kind was meant to be."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fleet_components.model.text import nearest
 _ALL: tuple[Kind, ...] = (*kubefleet.KINDS, *karmada.KINDS)
 
 KINDS: Mapping[tuple[str, str], Kind] = {(kind.api_version, kind.name): kind for kind in _ALL}
-"""The kinds that are checked, by ``apiVersion`` and ``kind``."""
+"""Checked kinds, by ``apiVersion`` and ``kind``."""
 
 _MADE_BY_SYSTEM: Mapping[str, tuple[str, ...]] = {
     **kubefleet.MADE_BY_SYSTEM,
@@ -24,24 +24,24 @@ _MADE_BY_SYSTEM: Mapping[str, tuple[str, ...]] = {
 _GROUPS = tuple(dict.fromkeys(kind.group for kind in _ALL))
 _NAMES = tuple(dict.fromkeys(kind.name for kind in _ALL))
 _FAMILIES = (".kubernetes-fleet.io", ".karmada.io")
-"""How the groups of the two systems end; some of them hold kinds that are not checked."""
+"""Suffixes of the groups of both systems; some of these groups hold kinds that are not checked."""
 _COMMON = ("ApprovalRequest", "Cluster")
 """Kinds that other systems have under the same name."""
 _NEAR_GROUP, _NEAR_KIND = 0.85, 0.9
 
 
 def versions_of(kind: Kind) -> tuple[Kind, ...]:
-    """The same kind in all its versions; the last is the one that is stored."""
+    """Return the kind in all its versions; the last one is the storage version."""
     return tuple(other for other in _ALL if (other.group, other.name) == (kind.group, kind.name))
 
 
 def unknown_kind(manifest: Manifest, *, anywhere: bool = False) -> Finding | None:
-    """The refusal of a kind that does not exist, where it claims or was probably meant to be one of ours.
+    """Return the refusal of a kind that does not exist, if it belongs to our groups or was probably meant to be ours.
 
     Args:
         manifest: the object.
-        anywhere: look at objects of all groups, and not only of those that are ours or nearly so; kinds that other
-            systems have under the same name are left alone there.
+        anywhere: also consider objects of groups that are neither ours nor similar; kinds that other systems have under
+            the same name are ignored there.
     """
     group, kind = manifest.group, manifest.kind
     if (manifest.api_version, kind) in KINDS or kind in _MADE_BY_SYSTEM.get(group, ()):
@@ -52,7 +52,7 @@ def unknown_kind(manifest: Manifest, *, anywhere: bool = False) -> Finding | Non
 
 @lru_cache(maxsize=4096)
 def _meant(group: str, kind: str) -> str:
-    """The kind of ours that was probably meant; empty when it is none."""
+    """Return the kind of ours that was probably meant; empty if there is none."""
     if group in _GROUPS:
         exact = kind if kind in _NAMES and kind not in _COMMON else ""
         return exact or nearest(kind, _names_in(group)) or nearest(kind, _NAMES, _NEAR_KIND)
@@ -62,7 +62,7 @@ def _meant(group: str, kind: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _is_ours(group: str) -> bool:
-    """Whether a group is one of ours, forgotten, or misspelt."""
+    """Return whether a group is one of ours, missing, or misspelt."""
     return not group or group.endswith(_FAMILIES) or bool(nearest(group, _GROUPS, _NEAR_GROUP))
 
 
@@ -84,7 +84,10 @@ def _no_match(manifest: Manifest, meant: str) -> Finding:
 
 
 def _best(versions: Sequence[Kind], manifest: Manifest) -> str:
-    """The version of the object, else v1, where it has all its fields; else the one that is stored: the last."""
+    """Return the ``apiVersion`` to suggest: one that has all fields of the object, or else the storage version.
+
+    The version of the object is preferred, then v1.
+    """
     whole = [kind for kind in versions if not unknown_fields(kind.schema, manifest.data)]
     wanted = [kind for version in ("v1", manifest.version) for kind in whole if kind.version == version]
     return (wanted or versions)[-1].api_version

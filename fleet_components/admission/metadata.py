@@ -1,6 +1,6 @@
-"""``metadata``: its structure, and what the API server checks in names, labels and annotations.
+"""Structure of ``metadata``, and the API server's checks of names, labels and annotations.
 
-Source: the object metadata validation of the Kubernetes API machinery.
+Source: the object metadata validation of the Kubernetes API machinery, ``k8s.io/apimachinery/pkg/api/validation``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ METADATA = struct(
 
 
 def check_metadata(metadata: Mapping[str, Any]) -> Iterator[Finding]:
-    """What is wrong with the values of a well-formed ``metadata``."""
+    """Yield findings on the values of a well-formed ``metadata``."""
     yield from _check_name(metadata)
     for field in ("labels", "annotations"):
         for key in metadata.get(field, {}):

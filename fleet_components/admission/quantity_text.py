@@ -1,6 +1,6 @@
-"""Quantities in their canonical form, in which webhooks print them: ``1000m`` as ``1``, ``2048Mi`` as ``2Gi``.
+"""Canonical form of quantities, in which webhooks print them: ``1000m`` as ``1``, ``2048Mi`` as ``2Gi``.
 
-Source: the ``Quantity`` type of the Kubernetes API machinery.
+Source: the ``Quantity`` type of the Kubernetes API machinery, ``k8s.io/apimachinery/pkg/api/resource/quantity.go``.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _FAST_DIGITS = {True: 15, False: 18}
 
 
 def canonical(text: str) -> str:
-    """The canonical form, in the same family of suffixes where that loses nothing.
+    """Return the canonical form, in the same family of suffixes if that loses no precision.
 
     Raises:
-        ValueError: the text is no quantity.
+        ValueError: the text is not a quantity.
     """
     nano = parse_quantity(text).nano
     if not nano:
@@ -35,7 +35,7 @@ def canonical(text: str) -> str:
 
 
 def _is_kept(text: str) -> bool:
-    """Whether the parser takes the text itself for canonical, and keeps it: ``+5``, ``1500``, ``24Mi``."""
+    """Return whether the parser considers the text canonical and keeps it unchanged: ``+5``, ``1500``, ``24Mi``."""
     match = _FORM.fullmatch(text)
     assert match
     digits, fraction, suffix = match["whole"] + (match["fraction"] or ""), match["fraction"] or "", match["suffix"]

@@ -1,4 +1,4 @@
-"""How a kind is declared, and what its webhooks are given."""
+"""Declaration of kinds, and the input of their webhooks."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Object = Mapping[str, Any]
 
 @attrs.frozen
 class Request:
-    """What a validating webhook is asked: an object on its way in.
+    """Input of a validating webhook: an object to be created or updated.
 
     Attributes:
-        object: the object, defaulted and with a sound structure.
-        old: what it replaces, defaulted; None for a new object.
-        context: the objects that exist already, as they were written.
+        object: the object, defaulted and structurally valid.
+        old: the object that it replaces, defaulted; None for a new object.
+        context: the existing objects, as they were written.
     """
 
     object: Object
@@ -32,17 +32,17 @@ class Request:
 
     @property
     def metadata(self) -> Object:
-        """Its ``metadata``."""
+        """The object's ``metadata``."""
         metadata: Object = self.object.get("metadata") or {}
         return metadata
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The object's name; empty if it has none."""
         return str(self.metadata.get("name", ""))
 
     def existing(self, kind: str) -> Iterator[Manifest]:
-        """The existing objects of that kind in the same API group, in any version."""
+        """Return the existing objects of that kind in the same API group, in any version."""
         group = str(self.object.get("apiVersion", "")).partition("/")[0]
         return (it for it in self.context if it.kind == kind and it.group == group)
 
@@ -52,16 +52,16 @@ class Kind:
     """One version of one kind.
 
     Attributes:
-        group: its API group.
-        version: its API version.
+        group: the API group.
+        version: the API version.
         name: the kind.
         schema: the structure of the whole object; see :func:`whole`.
-        namespaced: whether it lives in a namespace.
-        mutate: what a mutating webhook changes in the object that it decoded, in place; None where there is none.
-        validate: the validating webhook; None where there is none.
-        held: the fields that its rules for updates compare with what they were.
-        status: the structure of its ``status``, where that is read here; an API server takes any from those who may
-            write it.
+        namespaced: whether its objects belong to a namespace.
+        mutate: the mutating webhook, which changes the decoded object in place; None if there is none.
+        validate: the validating webhook; None if there is none.
+        held: the fields that rules for updates compare with their old values.
+        status: the structure of its ``status``, if that is read here; an API server accepts any status from those who
+            may write it.
     """
 
     group: str
@@ -76,21 +76,21 @@ class Kind:
 
     @property
     def api_version(self) -> str:
-        """``group/version``."""
+        """The ``apiVersion``: ``group/version``."""
         return f"{self.group}/{self.version}"
 
     @property
     def structure(self) -> Schema:
-        """The structure of the whole object, that of its status included."""
+        """Structure of the whole object, including its status."""
         return self.schema.having({"status": self.status}) if self.status else self.schema
 
 
 def whole(fields: Mapping[str, Schema], rules: Iterable[Rule] = (), go: str = "") -> Schema:
-    """The schema of a whole object with these fields beside ``apiVersion``, ``kind`` and ``metadata``."""
+    """Return the schema of a whole object: these fields and ``apiVersion``, ``kind`` and ``metadata``."""
     common = {"apiVersion": text(), "kind": text(), "metadata": METADATA}
     return struct({**common, **fields}, rules=tuple(rules), go=go)
 
 
 def versions(group: str, name: str, schemas: Mapping[str, Schema], **attributes: Any) -> tuple[Kind, ...]:
-    """A kind in several versions; ``attributes`` are those of :class:`Kind` that the versions share."""
+    """Return a kind in several versions; ``attributes`` are those of :class:`Kind` that the versions share."""
     return tuple(Kind(group, version, name, schema, **attributes) for version, schema in schemas.items())

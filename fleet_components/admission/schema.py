@@ -1,6 +1,6 @@
-"""The vocabulary in which the structure of an API object is declared, for KubeFleet and Karmada alike.
+"""Vocabulary to declare the structure of API objects, shared by KubeFleet and Karmada.
 
-A kind is a tree of schemas, made with these words::
+A kind is a tree of schemas, built from these functions::
 
     TOLERATION = struct({
         "key": text(),
@@ -23,13 +23,13 @@ A kind is a tree of schemas, made with these words::
     )
     KIND = Kind("example.com", "v1", "Placement", whole({"spec": POLICY.but(required=True)}), namespaced=True)
 
-``required=True`` belongs to the field, not to the object that holds it; ``schema.but(...)`` is the same schema
-with some of it changed. A schema says only what the API server itself checks (OpenAPI and CEL of the
-CustomResourceDefinition); what a webhook checks is a function over the whole object (see ``registry.py``).
-``structure.py`` prunes, defaults and checks by it, ``hint.py`` writes what would do.
+``required=True`` belongs to the field, not to the object that holds it; ``schema.but(...)`` returns a copy with some
+attributes changed. A schema declares only what the API server itself checks (OpenAPI and CEL of the
+CustomResourceDefinition); the checks of a webhook are a function over the whole object (see ``registry.py``).
+``structure.py`` prunes, defaults and checks by the schema; ``hint.py`` derives hints from it.
 
-An ``example`` is a value that would do; hints show it where nothing can be made of what the user wrote.
-``go`` is the type's name in the controller's own source, shown by webhooks that fail to decode an object.
+An ``example`` is a valid value; hints show it if the user's value cannot be converted.
+``go`` is the name of the type in the controller's source, shown by webhooks that fail to decode an object.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ Type = Literal["object", "array", "string", "integer", "number", "boolean", "int
 
 @attrs.frozen
 class Rule:
-    """A rule over a value, as CEL rules of a CustomResourceDefinition are.
+    """Rule on a value, like the CEL rules of a CustomResourceDefinition.
 
     Attributes:
-        message: the text that the API server shows when it does not hold.
-        holds: called with the value and the old value. A ``KeyError`` that it raises is reported in the way in
-            which CEL reports a missing key.
-        transition: it compares with the old value, so it is skipped where there is none.
-        hint: what would do instead.
+        message: the text that the API server shows if the rule does not hold.
+        holds: called with the value and the old value. A ``KeyError`` that it raises is reported as CEL reports a
+            missing key.
+        transition: whether it compares with the old value; it is then skipped if there is none.
+        hint: what to write instead.
     """
 
     message: str
@@ -62,28 +62,28 @@ class Rule:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Schema:
-    """What one value may be. Made by the functions below, whose arguments are these attributes.
+    """Schema of one value. Built by the functions below, which take these attributes as arguments.
 
     Attributes:
         type: the JSON type; ``any`` accepts and keeps everything.
-        required: the field must be there.
-        default: what an absent field becomes; None for nothing.
-        enum: the strings allowed, in the order in which the API server lists them; empty for any.
-        pattern: a regular expression that a string has to match somewhere.
-        format: ``int32`` or ``int64``; the API server does not hold numbers to it, webhooks do.
-        minimum: the least number allowed.
-        maximum: the greatest number allowed.
-        min_length: the least length of a string, in characters.
-        max_length: the greatest length of a string, in characters.
-        min_items: the least number of items of a list or of keys of a mapping.
-        max_items: the greatest number of them.
+        required: whether the field must be present.
+        default: the value of an absent field; None for no default.
+        enum: the allowed strings, in the order in which the API server lists them; empty for any.
+        pattern: a regular expression that must match somewhere in the string.
+        format: ``int32`` or ``int64``; the API server does not enforce it, webhooks do.
+        minimum: the smallest allowed number.
+        maximum: the largest allowed number.
+        min_length: the minimum length of a string, in characters.
+        max_length: the maximum length of a string, in characters.
+        min_items: the minimum number of items of a list or of keys of a mapping.
+        max_items: the maximum number of items of a list or of keys of a mapping.
         fields: the fields of an object, by name.
         items: the schema of each item of a list, or of each value of a mapping.
         rules: further rules, checked in this order.
-        example: a value that would do, for hints.
+        example: a valid value, for hints.
         go: the Go type, for texts of webhooks that decode.
-        pointer: the Go field is a pointer, so that an optional zero value stays when a webhook writes the object
-            back; by default only numbers are.
+        pointer: whether the Go field is a pointer, so that an optional zero value stays when a webhook writes the
+            object back; by default this holds for numbers only.
     """
 
     type: Type
@@ -106,19 +106,22 @@ class Schema:
     pointer: bool | None = None
 
     def but(self, **changes: Any) -> Schema:
-        """The same schema with these attributes changed."""
+        """Return a copy with these attributes changed."""
         return attrs.evolve(self, **changes)
 
     def having(self, fields: Mapping[str, Schema]) -> Schema:
-        """The same object schema with these fields added or replaced."""
+        """Return a copy of an object schema with these fields added or replaced."""
         return attrs.evolve(self, fields={**self.fields, **fields})
 
     def without(self, *names: str) -> Schema:
-        """The same object schema without these fields."""
+        """Return a copy of an object schema without these fields."""
         return attrs.evolve(self, fields={key: field for key, field in self.fields.items() if key not in names})
 
     def walk(self, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Schema]]:
-        """The schema and all that it holds, with their paths: ``[]`` is any item of a list, ``{}`` any value by key."""
+        """Yield the schema and all nested ones with their paths.
+
+        In a path ``[]`` is any item of a list and ``{}`` any value of a mapping.
+        """
         yield path, self
         for name, field in self.fields.items():
             yield from field.walk((*path, name))
@@ -127,57 +130,57 @@ class Schema:
 
 
 def text(**attributes: Any) -> Schema:
-    """A string."""
+    """Return the schema of a string."""
     return Schema(type="string", **attributes)
 
 
 def integer(**attributes: Any) -> Schema:
-    """A whole number."""
+    """Return the schema of a whole number."""
     return Schema(type="integer", **attributes)
 
 
 def number(**attributes: Any) -> Schema:
-    """A number."""
+    """Return the schema of a number."""
     return Schema(type="number", **attributes)
 
 
 def flag(**attributes: Any) -> Schema:
-    """``true`` or ``false``."""
+    """Return the schema of a boolean."""
     return Schema(type="boolean", **attributes)
 
 
 def int_or_text(**attributes: Any) -> Schema:
-    """A whole number or a string, such as ``3`` or ``25%``; a pattern applies to the string only."""
+    """Return the schema of a whole number or a string, such as ``3`` or ``25%``; a pattern applies to strings only."""
     return Schema(type="int-or-string", **attributes)
 
 
 def anything(**attributes: Any) -> Schema:
-    """Any value, kept as it is (``x-kubernetes-preserve-unknown-fields``)."""
+    """Return the schema of any value, which is kept as it is (``x-kubernetes-preserve-unknown-fields``)."""
     return Schema(type="any", **attributes)
 
 
 def struct(fields: Mapping[str, Schema], **attributes: Any) -> Schema:
-    """An object with these fields and no others."""
+    """Return the schema of an object with these fields and no others."""
     return Schema(type="object", fields=fields, **attributes)
 
 
 def mapping(values: Schema, **attributes: Any) -> Schema:
-    """An object with any keys, each with such a value."""
+    """Return the schema of an object with arbitrary keys and values of this schema."""
     return Schema(type="object", items=values, **attributes)
 
 
 def listing(items: Schema, **attributes: Any) -> Schema:
-    """A list of such items."""
+    """Return the schema of a list with items of this schema."""
     return Schema(type="array", items=items, **attributes)
 
 
 def rule(message: str, holds: Callable[[Any], bool], hint: str = "") -> Rule:
-    """A rule over a value."""
+    """Return a rule on a value."""
     return Rule(message, lambda value, _: holds(value), hint=hint)
 
 
 def transition(message: str, holds: Callable[[Any, Any], bool], hint: str = "") -> Rule:
-    """A rule over a value and the one that it replaces, checked in updates where both are there."""
+    """Return a rule on a value and the one it replaces, checked in updates if both exist."""
     return Rule(message, holds, transition=True, hint=hint)
 
 
@@ -198,7 +201,7 @@ LABEL_SELECTOR = struct(
     go="v1.LabelSelector",
     example={"matchLabels": {"env": "prod"}},
 )
-"""A label selector; its operators are checked by webhooks only, and not by all of them."""
+"""Label selector. Its operators are checked only by webhooks, and not by all of them."""
 
 CONDITIONS = listing(
     struct(
@@ -209,4 +212,4 @@ CONDITIONS = listing(
         }
     )
 )
-"""The conditions of a status."""
+"""Conditions of a status."""

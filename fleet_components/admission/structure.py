@@ -1,8 +1,8 @@
-"""What the API server itself does with an object of a declared kind: prune, default, check types, ranges and rules.
+"""Structural part of the API server for declared kinds: pruning, defaulting, and checks of types, ranges and rules.
 
-Source: the API server's handling of CustomResourceDefinitions (structural schemas, OpenAPI validation, CEL). The
-order is its order: unknown fields and nulls are dropped, defaults are set, the structure is checked, and the rules
-are evaluated only where the structure left nothing that blocks them.
+Source: ``k8s.io/apiextensions-apiserver`` (structural schemas, OpenAPI validation, CEL). The order is that of the API
+server: unknown fields and nulls are dropped, defaults are set, the structure is checked, and the rules are evaluated
+only if the structure has no error that blocks them.
 """
 
 from __future__ import annotations
@@ -22,12 +22,15 @@ _MAX_INT64 = 2**63
 
 
 def unknown_fields(schema: Schema, value: Any) -> list[Finding]:
-    """The fields that the kind does not have: the API server drops them, kubectl refuses them (we do too)."""
+    """Return findings for fields that the kind does not have.
+
+    The API server drops such fields; kubectl refuses them, and so does this package.
+    """
     return list(_unknown(schema, schema, value, ()))
 
 
 def filled(schema: Schema, value: Any) -> Any:
-    """The value as the API server stores it: without unknown fields and nulls, with defaults, ``3.0`` as ``3``."""
+    """Return the value as the API server stores it: no unknown fields or nulls, defaults set, ``3.0`` as ``3``."""
     match schema.type, value:
         case "object", Mapping() if schema.items:
             keeps_nulls = schema.items.type == "any"
@@ -42,7 +45,7 @@ def filled(schema: Schema, value: Any) -> Any:
 
 
 def check(schema: Schema, value: Any, old: Any = None) -> list[Finding]:
-    """What the API server has against a filled value; ``old`` is what it replaces, None for a new object."""
+    """Return the API server's findings on a filled value; ``old`` is the replaced value, None for a new object."""
     found = list(_structure(schema, value, ()))
     if not any(finding.blocks for finding in found):
         found += _rules(schema, value, old, ())
@@ -50,12 +53,12 @@ def check(schema: Schema, value: Any, old: Any = None) -> list[Finding]:
 
 
 def mismatches(schema: Schema, value: Any) -> list[Finding]:
-    """The values of a wrong type alone."""
+    """Return only the findings on values of a wrong type."""
     return [finding for finding in _structure(schema, value, ()) if finding.mismatch]
 
 
 def json_type(value: Any) -> str:
-    """The JSON type of a value, in the words of OpenAPI: ``integer`` for a whole number."""
+    """Return the JSON type of a value in the words of OpenAPI: ``integer`` for a whole number."""
     match value:
         case None:
             return "null"
@@ -178,7 +181,7 @@ def _size(schema: Schema, size: int, unit: str, path: FieldPath) -> Iterator[Fin
 
 
 def _out(value: Any, why: str, path: FieldPath, schema: Schema) -> Finding:
-    """A value of the right type that is out of bounds."""
+    """Return the finding for a value that has the right type but is out of bounds."""
     shown = _quoted(value) if isinstance(value, str) else value
     do = f"write {hint.snippet(path[-1], hint.example(schema))}"
     return Finding(f"Invalid value: {shown}: {dotted(path)} in body {why}", path, do)
@@ -197,13 +200,13 @@ def _rules(schema: Schema, value: Any, old: Any, path: FieldPath) -> Iterator[Fi
             for key, item in value.items():
                 yield from _rules(schema.items or schema.fields[key], item, was.get(key), (*path, key))
         case list() if schema.items:
-            # Items of a list have no old value: the API server cannot tell which one each replaces.
+            # Items of a list have no old value: the API server cannot tell which old item each one replaces.
             for index, item in enumerate(value):
                 yield from _rules(schema.items, item, None, (*path, index))
 
 
 def _broken(rule: Rule, value: Any, old: Any) -> str:
-    """The message of a rule that does not hold; empty when it does."""
+    """Return the message of a rule that does not hold; empty if it holds."""
     try:
         return "" if rule.holds(value, old) else rule.message
     except KeyError as missing:
@@ -212,7 +215,7 @@ def _broken(rule: Rule, value: Any, old: Any) -> str:
 
 @lru_cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    # A final $ of the API server's dialect does not match before a line break.
+    # Go's $ matches only at the very end of the text, Python's also before a final line break.
     return re.compile(re.sub(r"\$$", r"\\Z", pattern))
 
 

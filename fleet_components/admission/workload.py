@@ -1,7 +1,7 @@
-"""What is read of the objects themselves, in the types that their API servers hold them to.
+"""Types of those fields of placed objects that affect a decision, and their checks.
 
-An object goes to the members as it is written, so that only what decides something here is looked at: the replicas
-and the pods of a workload with all that they name, the Secrets of an Ingress, the type of a Service.
+An object goes to the members as it is written. Therefore only these fields are checked: the replicas and the pods of a
+workload with everything they refer to, the Secrets of an Ingress, the type of a Service.
 
 Source: the API of Kubernetes 1.36 (``core/v1``, ``networking.k8s.io/v1``).
 """
@@ -78,11 +78,11 @@ _CLAIMS = ("spec", "volumeClaimTemplates")
 
 
 def misread(manifest: Manifest, shape: WorkloadShape | None) -> Iterator[Problem]:
-    """Values that cannot be read as what they are there for; an API server refuses the object.
+    """Yield problems for values with a wrong type or out of range, for which an API server would refuse the object.
 
     Args:
-        manifest: an object that is placed.
-        shape: where it keeps its replicas and its pods; None for what is no workload.
+        manifest: an object to be placed.
+        shape: where it keeps its replicas and its pods; None if it is not a workload.
     """
     for schema in _schemas(manifest, shape):
         for finding in check(schema, filled(schema, manifest.data)):
@@ -104,7 +104,7 @@ def _schemas(manifest: Manifest, shape: WorkloadShape | None) -> Iterator[Schema
 
 
 def _at(path: tuple[str, ...], schema: Schema) -> Schema:
-    """The schema of an object that has such a value at a path."""
+    """Return the schema of an object that has this value at the path."""
     for step in reversed(path):
         schema = struct({step: schema})
     return schema

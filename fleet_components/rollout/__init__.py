@@ -1,1 +1,1 @@
-"""Rollout: one pass of the real controller, and whole updates laid out beforehand. No I/O, no clock."""
+"""Rollout: one pass of the real controller, and the layout of whole updates in advance. Free of I/O and clocks."""

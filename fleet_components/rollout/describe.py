@@ -1,4 +1,4 @@
-"""A plan in words: who moves in which wave, who waits, and why."""
+"""Description of a rollout for readers: which clusters move in which wave, which are held, and why."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _SHOWN = 10
 
 
 def describe(plan: Plan, reasons: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """Say what an update will do, a sentence a line, in the order in which it happens.
+    """Describe what an update will do, one sentence per line, in the order in which it happens.
 
     Args:
         plan: the update.
-        reasons: why a cluster is given what it gets, or has to be left, where the plan itself says nothing.
+        reasons: why a cluster gets its content or has to be left, for clusters to which the update gives no reason.
     """
     why = {c: entry.reason or (reasons or {}).get(c, "") for c, entry in plan.entries.items()}
     waves = (row for wave in plan.waves for row in _wave(plan, wave, why))
@@ -30,7 +30,7 @@ def _failure(plan: Plan) -> Sequence[str]:
 
 
 def _wave(plan: Plan, wave: Wave, why: Mapping[str, str]) -> Iterator[str]:
-    """Clusters that do the same for the same reason share a line."""
+    """Yield the lines of one wave; clusters with the same change and reason share a line."""
     moves = (Change.UPDATE, Change.ADD)
     moving = [cluster for cluster in wave.clusters if plan.entries[cluster].change in moves]
     moving.sort(key=lambda cluster: moves.index(plan.entries[cluster].change))
@@ -51,7 +51,7 @@ def _because(does: str, reason: str) -> str:
 
 
 def _alike(clusters: Iterable[str], key: Callable[[str], K]) -> Iterable[tuple[K, list[str]]]:
-    """The clusters in groups, each where its first one stands."""
+    """Group the clusters by key; each group is at the position of its first cluster."""
     groups: dict[K, list[str]] = {}
     for cluster in clusters:
         groups.setdefault(key(cluster), []).append(cluster)

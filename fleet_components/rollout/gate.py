@@ -1,6 +1,6 @@
-"""What lies between the stages of an update run: approvals, and waits.
+"""Gates between the stages of an update run: approvals and waits.
 
-Source of the rules: KubeFleet's update run controller.
+Source of the rules: KubeFleet v0.3.1, ``pkg/controllers/updaterun/execution.go``.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from fleet_components.rollout.situation import Clusters, Situation
 
 
 def unapproved(request: str, gates: Gates) -> str:
-    """Why an approval that is asked for holds what follows; empty when none is, or when it was given."""
+    """Return why a required approval holds what follows; empty if none is required or it was given."""
     return f"approval {request} is missing" if request and request not in gates.approvals else ""
 
 
 @attrs.frozen
 class Waiting:
-    """The wait after a stage, counted from when all of its clusters were done.
+    """Wait after a stage, counted from the time when all of its clusters were done.
 
     Attributes:
-        situation: where the rollout stands.
-        gates: the time, and how long an update may wait itself.
+        situation: the current situation of the rollout.
+        gates: the time of the update, and the longest wait that an update waits out itself.
         clusters: the clusters of the stage.
-        later: the clusters of all stages after it.
+        later: the clusters of all later stages.
     """
 
     situation: Situation
@@ -36,28 +36,28 @@ class Waiting:
 
     @property
     def moves(self) -> bool:
-        """Whether the stage is not done yet."""
+        """True if the stage is not done yet."""
         return not set(self.situation.moving).isdisjoint(self.clusters)
 
     def due(self, wait: timedelta) -> datetime | None:
-        """When the wait is over; None when nobody knows since when the stage is done."""
+        """Return when the wait ends; None if the time when the stage was done is unknown."""
         done = self.situation.done
         times = [self.gates.as_of] if self.moves else [done[cluster].since for cluster in self.clusters]
         known = [time for time in times if time]
         return max(known) + wait if len(known) == len(times) else None
 
     def left(self, wait: timedelta) -> timedelta:
-        """How much of the wait is left."""
+        """Return the remaining part of the wait."""
         due = self.due(wait)
         if due and self.gates.as_of:
             return max(due - self.gates.as_of, timedelta())
         wanted = self.situation.wanted.revision
         if not self.moves and any(self.situation.revision(cluster) == wanted for cluster in self.later):
-            return timedelta()  # these were begun after it
+            return timedelta()  # a later stage has begun, so the wait was over
         return wait
 
     def held(self, stage: str, wait: timedelta) -> str:
-        """Why what is left of the wait holds what follows; empty when the update waits itself."""
+        """Return why the remaining wait holds what follows; empty if the update waits itself."""
         if self.left(wait) <= self.gates.max_wait:
             return ""
         due = self.due(wait)
@@ -67,7 +67,7 @@ class Waiting:
 
 
 def _span(time: timedelta) -> str:
-    """A duration as Kubernetes writes it: ``24h0m0s``, ``15m0s``, ``1.5s``."""
+    """Format a duration as Kubernetes does: ``24h0m0s``, ``15m0s``, ``1.5s``."""
     minutes, seconds = divmod(time.total_seconds(), 60)
     hours, minutes = divmod(int(minutes), 60)
     text = f"{seconds:g}s"

@@ -1,6 +1,6 @@
-"""One pass of KubeFleet's rolling update: which bindings move now, which wait, when to look again.
+"""One pass of KubeFleet's rolling update: which bindings change now, which are blocked, and when the next pass is due.
 
-Source of the rules: the KubeFleet rollout controller.
+Source of the rules: KubeFleet v0.3.1, ``pkg/controllers/rollout/controller.go``.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _UNTRACKABLE = {"NotAllWorkAreAvailabilityTrackable", "WorkNotTrackable"}
 
 @attrs.frozen
 class Condition:
-    """A condition of a binding.
+    """Condition of a binding.
 
     Attributes:
         type: for example ``Available``.
         status: ``True``, ``False`` or ``Unknown``.
-        reason: its reason, on which much depends.
-        age_seconds: time since its last transition.
-        stale: it was observed on another generation than the current one, and says nothing about it.
+        reason: the reason, which affects the decision.
+        age_seconds: time since the last transition.
+        stale: whether it was observed on a generation other than the current one, and therefore does not count.
     """
 
     type: str
@@ -43,14 +43,14 @@ class Condition:
 
 @attrs.frozen
 class Binding:
-    """What ties a placement to a cluster.
+    """Record of what runs on one cluster for a placement.
 
     Attributes:
         cluster: the cluster.
         state: ``Scheduled`` (picked), ``Bound`` (rolled out) or ``Unscheduled`` (to be removed).
-        conditions: at most one of a type.
-        up_to_date: it has the latest resources and overrides.
-        deleting: it has a deletion timestamp.
+        conditions: at most one condition per type.
+        up_to_date: whether it has the latest resources and overrides.
+        deleting: whether it has a deletion timestamp.
     """
 
     cluster: str
@@ -60,26 +60,26 @@ class Binding:
     deleting: bool = False
 
     def condition(self, kind: str) -> Condition | None:
-        """The condition of that type, if it is about the current generation."""
+        """Return the condition of that type if it refers to the current generation, else None."""
         return next((c for c in self.conditions if c.type == kind and not c.stale), None)
 
     @property
     def failed(self) -> bool:
-        """Whether any step ended badly.
+        """True if any step failed.
 
-        The reasons that are written while work is still being applied are not among those that count as
-        progress, so that a cluster which is still applying counts as failed.
+        The reasons that KubeFleet writes while work is still being applied are not among the reasons that count as
+        progress. Therefore a cluster that is still applying counts as failed.
         """
         current = (self.condition(kind) for kind in _FAILING)
         return any(c and c.status == "False" and c.reason not in _IN_PROGRESS for c in current)
 
     @property
     def can_be_ready(self) -> bool:
-        """Whether it may become ready at any time: rolled out, not failed, no differences reported."""
+        """True if it may become ready at any time: rolled out, not failed, no differences reported."""
         return self.state != "Scheduled" and not self.failed and not self.condition("DiffReported")
 
     def seconds_to_ready(self, period: float) -> float:
-        """Negative when it is ready, infinite when nobody knows."""
+        """Return the seconds until the binding is ready: negative if it is ready now, infinite if unknown."""
         diff, available = self.condition("DiffReported"), self.condition("Available")
         if diff and diff.status == "True":
             return -1
@@ -90,14 +90,14 @@ class Binding:
 
 @attrs.frozen
 class Pass:
-    """What one pass decides. Cluster names are in the order in which the controller handles them.
+    """Decisions of one pass. Cluster names are in the order in which the controller handles them.
 
     Attributes:
-        act_now: bound, updated or removed now.
-        blocked: out of date or not yet bound, and held by the budgets.
-        up_to_date: bound and latest already.
-        need_roll: whether anything is out of date at all.
-        wait_seconds: when to look again.
+        act_now: clusters to bind, update or remove now.
+        blocked: clusters that are out of date or not yet bound, and blocked by the budgets.
+        up_to_date: clusters that are bound and have the latest content.
+        need_roll: whether anything is left to bind, update or remove.
+        wait_seconds: seconds until the next pass is due; 0 if no binding is waiting to become ready.
     """
 
     act_now: tuple[str, ...] = ()
@@ -108,13 +108,13 @@ class Pass:
 
 
 def one_pass(bindings: Sequence[Binding], strategy: RollingUpdate, target: int | None = None) -> Pass:
-    """Decide one pass.
+    """Compute the decisions of one pass.
 
     Args:
-        bindings: all of the placement, in list order (by name).
-        strategy: its rolling update.
-        target: how many clusters are meant (PickN: N; PickFixed: the length of the list, missing ones
-            included); None for PickAll, where it is the number of picked ones.
+        bindings: all bindings of the placement, in list order (by name).
+        strategy: the placement's rolling update strategy.
+        target: the intended number of clusters (PickN: N; PickFixed: the length of the list, missing ones
+            included); None for PickAll, where it is the number of picked clusters.
     """
     if _waits_for_clean_up(bindings):
         return Pass(wait_seconds=_CLEAN_UP_SECONDS)
@@ -132,6 +132,8 @@ def one_pass(bindings: Sequence[Binding], strategy: RollingUpdate, target: int |
     addable = budget.addable(sum(b.can_be_ready for b in bindings))
     removed = removals[:disruptable]
     updatable = disruptable - len(removed)
+    # KubeFleet's order: failed bindings without any budget, then removals before updates, which share
+    # maxUnavailable, then new bindings within maxSurge.
     act = [*repairs, *removed, *updates[:updatable], *binds[:addable]]
     return Pass(
         _names(act),
@@ -147,13 +149,13 @@ def _names(bindings: Sequence[Binding]) -> tuple[str, ...]:
 
 
 def _waits_for_clean_up(bindings: Sequence[Binding]) -> bool:
-    """A cluster that was dropped and picked again waits, and all others with it, until it is cleaned."""
+    """Return whether a cluster was dropped and picked again, which blocks the whole rollout until it is cleaned up."""
     deleting = {b.cluster for b in bindings if b.deleting}
     return any(b.cluster in deleting for b in bindings if not b.deleting)
 
 
 def _stays_ready(bindings: Sequence[Binding], strategy: RollingUpdate) -> int:
-    """How many are ready and will stay so: one that is being deleted may vanish at any time."""
+    """Return how many bindings are ready and not being deleted; one that is being deleted may vanish at any time."""
     period = strategy.unavailable_period_seconds
     rolled_out = (b for b in bindings if b.state != "Scheduled" and not b.deleting)
     return sum(b.seconds_to_ready(period) < 0 for b in rolled_out)

@@ -1,4 +1,4 @@
-"""What a strategy makes of a situation: the form in which rolling and staged updates answer alike."""
+"""Common result of rolling and staged updates for a given situation."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import attrs
 
 @attrs.frozen
 class Layout:
-    """Who moves when, and who does not.
+    """Assignment of clusters to waves, with those that are held or left.
 
     Attributes:
         waves: the clusters that move, each with its wave.
-        held: the clusters that should move or be left and do not, each with the reason.
+        held: the clusters that should move or be left but do not, each with the reason.
         removals: the clusters that are left at the end.
-        waits: seconds to wait after a wave, should anything follow it.
+        waits: seconds to wait after a wave if anything follows it.
         failure: why an update run did not begin, in KubeFleet's words.
     """
 

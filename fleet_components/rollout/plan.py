@@ -1,4 +1,4 @@
-"""What a rollout starts from, and the plan that it leads to."""
+"""Input and result of the rollout planner: what runs, what is wanted, and the update between them."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ Labels = Mapping[str, str]
 
 @attrs.frozen
 class Done:
-    """What really stands on a cluster, as its ``Binding`` says.
+    """What really runs on a cluster, according to its ``Binding``.
 
     Attributes:
-        revision: the revision that runs there; None when none does.
-        broken: the last update is known to have broken there. A cluster at which the last update stopped is
-            found without it.
-        lost: the member is marked as gone for good: nothing is sent to it, and leaving it costs nothing.
-        since: ``as_of`` of the update that brought the revision, or of the first one after it that had a
-            time; None when there was none yet.
-        replicas: the replicas that it was given; None where they are not set for each cluster.
-        completions: the same of a Job's completions.
+        revision: the revision that runs there; None if none does.
+        broken: whether the last update is known to have broken there. Clusters where the last update stopped are
+            detected independently of this.
+        lost: whether the member is marked as gone for good: nothing is sent to it, and leaving it costs nothing.
+        since: ``as_of`` of the update that brought the revision, or of the first later update that had a time; None
+            if there was none yet.
+        replicas: the replicas assigned to it; None if they are not set per cluster.
+        completions: the same for the completions of a Job.
     """
 
     revision: int | None
@@ -36,16 +36,16 @@ class Done:
 
 @attrs.frozen
 class Wanted:
-    """What the placement should come to.
+    """Intended result for a placement.
 
     Attributes:
         ranks: the picked clusters, each with the rank that it got when it was picked.
         revision: the revision that they should run.
-        target: how many clusters are meant (PickN: N; PickFixed: the length of the list); None for PickAll:
-            as many as are picked.
+        target: the intended number of clusters (PickN: N; PickFixed: the length of the list); None for PickAll, where
+            it is the number of picked clusters.
         labels: labels of the picked clusters, which stages select by.
-        unscheduled: name of the policy snapshot when it could not be scheduled fully, empty when it was;
-            an update run does not begin then.
+        unscheduled: name of the policy snapshot if it could not be scheduled fully, in which case an update run does
+            not begin; else empty.
     """
 
     ranks: Mapping[str, int]
@@ -57,12 +57,12 @@ class Wanted:
 
 @attrs.frozen
 class Gates:
-    """What may open the way to the next stage of an update run.
+    """Input that opens the gates between the stages of an update run.
 
     Attributes:
         approvals: names of the approval requests that were accepted: ``<run>-before-<stage>``,
             ``<run>-after-<stage>``.
-        as_of: the time of this update; None when there is none: then nothing falls due.
+        as_of: the time of this update; None if there is none, in which case nothing becomes due.
         max_wait: the longest ``TimedWait`` that an update itself waits out; 15 minutes by default.
     """
 
@@ -73,13 +73,13 @@ class Gates:
 
 @attrs.frozen
 class Placed:
-    """What is remembered of a cluster that has the placement, and what reviewers see change.
+    """Record of one cluster that has the placement; reviewers see its changes.
 
     Attributes:
         rank: its rank when it was picked.
         wave: the wave in which it last moved, from 1.
         revision: the revision that was sent to it.
-        again: the revision at which it was written anew, because an update was interrupted there; None for never.
+        again: the revision at which it was written again because an update was interrupted there; None for never.
     """
 
     rank: int
@@ -89,7 +89,7 @@ class Placed:
 
 
 class Change(StrEnum):
-    """What happens to a cluster in this update."""
+    """Kind of change of a cluster in this update."""
 
     ADD = "add"
     UPDATE = "update"
@@ -100,12 +100,12 @@ class Change(StrEnum):
 
 @attrs.frozen
 class Entry:
-    """What the plan says of one cluster.
+    """Planned change of one cluster.
 
     Attributes:
         change: what happens to it now.
-        placed: what is sent to it; None when it has nothing, or is left.
-        reason: why it is held, or has to be left; empty where there is nothing to say.
+        placed: what is sent to it; None if it has nothing, or is left.
+        reason: why it is held or has to be left; empty if there is nothing to say.
     """
 
     change: Change
@@ -115,12 +115,12 @@ class Entry:
 
 @attrs.frozen
 class Wave:
-    """Clusters that move together, once those of the waves before are ready.
+    """Clusters that move together, once those of the earlier waves are ready.
 
     Attributes:
         number: from 1; numbers may be missing.
-        clusters: those that move, by name; none when only the rest of a wait is left.
-        wait_seconds: how long to wait, once they are ready, before anything else happens.
+        clusters: the clusters that move, by name; empty if only the rest of a wait remains.
+        wait_seconds: seconds to wait, once they are ready, before anything else happens.
     """
 
     number: int
@@ -130,14 +130,14 @@ class Wave:
 
 @attrs.frozen
 class Plan:
-    """One update.
+    """Rollout of one update.
 
     Attributes:
         entries: all clusters concerned, by name.
-        waves: those that move, wave by wave.
-        removals: clusters that are left at the end, when all else stands.
+        waves: the clusters that move, by wave.
+        removals: clusters that are left at the end, when everything else is done.
         held_removals: clusters that should be left and keep what they have for now.
-        failure: why the update run did not begin, in KubeFleet's words; empty when it did.
+        failure: why the update run did not begin, in KubeFleet's words; empty if it did.
     """
 
     entries: Mapping[str, Entry]
@@ -148,10 +148,10 @@ class Plan:
 
     @property
     def placed(self) -> dict[str, Placed]:
-        """All that is to be remembered: the same after every update that had nothing to do."""
+        """Records to remember; unchanged by every update that has nothing to do."""
         return {cluster: entry.placed for cluster, entry in self.entries.items() if entry.placed}
 
     @property
     def held(self) -> dict[str, str]:
-        """The clusters that are held, each with the reason."""
+        """Clusters that are held, each with the reason."""
         return {c: entry.reason for c, entry in self.entries.items() if entry.change is Change.HELD}

@@ -1,7 +1,7 @@
-"""The rollout of a whole update, laid out before it begins.
+"""Layout of the rollout of a whole update before it begins.
 
-One ``pulumi up`` has no controller loop: who moves in which wave, who is held and who is left has to be known
-beforehand, and a second plan after a successful update must have nothing to say.
+One ``pulumi up`` has no controller loop. Therefore the waves, the held clusters and the removals must be known in
+advance, and after a successful update the next one must have nothing to do.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def plan(
     """Lay out an update.
 
     Args:
-        done: what really stands, by cluster, as the bindings say.
-        wanted: what should stand.
-        strategy: how to come to it.
-        previous: ``placed`` of the last plan, whether its update went through or not.
+        done: what really runs, by cluster, according to the bindings.
+        wanted: the intended result.
+        strategy: the rollout strategy.
+        previous: ``placed`` of the last update, whether it succeeded or not.
         gates: approvals and time, for staged updates.
-        untrackable: the content has objects whose readiness cannot be told; a rolling update then waits
+        untrackable: whether the content has objects whose readiness cannot be determined; a rolling update then waits
             ``unavailablePeriodSeconds`` after each wave.
     """
     situation = assess(done, wanted, previous or {})
@@ -65,7 +65,7 @@ def _entries(situation: Situation, layout: Layout, removals: tuple[str, ...]) ->
 
 
 def _rank(situation: Situation, cluster: str) -> int:
-    """A cluster that is no longer picked keeps its rank, or comes after all others."""
+    """Return the rank of a cluster; one that is no longer picked keeps its rank, or comes after all others."""
     ranks, before = situation.wanted.ranks, situation.previous.get(cluster)
     return ranks.get(cluster, before.rank if before else len(ranks))
 
@@ -75,7 +75,7 @@ def _moves(situation: Situation, layout: Layout, cluster: str) -> Placed:
 
 
 def _stays(situation: Situation, cluster: str) -> Placed | None:
-    """What runs there already; its wave stays too, so that nothing shows a change."""
+    """Return the record of what runs there already, with an unchanged wave so that no difference shows."""
     revision = situation.revision(cluster)
     if revision is None:
         return None
@@ -84,7 +84,7 @@ def _stays(situation: Situation, cluster: str) -> Placed | None:
 
 
 def _waves(layout: Layout) -> tuple[Wave, ...]:
-    """The waves with something in them, and the waits that something follows."""
+    """Return the waves that move clusters or have a wait that something follows."""
     clusters: dict[int, list[str]] = {}
     for cluster, number in sorted(layout.waves.items()):
         clusters.setdefault(number, []).append(cluster)

@@ -1,6 +1,6 @@
 """Reads update runs and targets from what users wrote.
 
-Takes objects that were admitted: what the API would refuse is not looked at again.
+Expects admitted objects: what the API would refuse is not checked again.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _DURATION_PART = re.compile(r"([0-9.]+)([hms])")
 
 
 def target_of(policy: PlacementPolicy | None) -> int | None:
-    """How many clusters a placement asks for; None for PickAll: those that it finds."""
+    """Return how many clusters a placement asks for; None for PickAll, which takes all that fit."""
     if policy and policy.placement_type == PICK_N:
         return policy.number_of_clusters
     return len(policy.cluster_names) if policy and policy.placement_type == PICK_FIXED else None
 
 
 def read_update_run(run: Manifest, strategy: Manifest) -> UpdateRun:
-    """Read an update run and the strategy that it names."""
+    """Build an update run from its manifest and that of the strategy it names."""
     return UpdateRun(
         run.name,
         f"{strategy.namespace}/{strategy.name}",

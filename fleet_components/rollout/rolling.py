@@ -1,8 +1,8 @@
-"""Rolling updates laid out beforehand: the passes of the real controller, one wave each.
+"""Layout of rolling updates: each pass of the real controller becomes one wave.
 
-Each wave is what the controller would do in one pass if all that it did before had become ready. Two things
-differ, because clusters are left at the end of an update and not in between: a cluster that will be left
-serves until then, and a cluster that broke holds its place, so that the surge is kept strictly.
+A wave is what the controller would do in one pass if everything before it had become ready. There are two
+differences, because clusters are left at the end of an update and not in between: a cluster to be left serves until
+then, and a broken cluster keeps its place, so that the surge is never exceeded.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fleet_components.rollout.strategy import Budget
 
 @attrs.define
 class _Progress:
-    """The counts that the budget is held against, while waves become ready one after the other."""
+    """Counts that the budget is checked against, updated as wave after wave becomes ready."""
 
     budget: Budget
     ready: int
@@ -29,14 +29,14 @@ class _Progress:
     broken: int
 
     def updatable(self) -> int:
-        """How many serving clusters may be updated in the next wave, next to the broken ones."""
+        """Return how many serving clusters the next wave may update, in addition to the broken ones."""
         return max(0, min(self.budget.unavailable - self.broken, self.budget.disruptable(self.ready)))
 
     def addable(self) -> int:
         return self.budget.addable(self.holding)
 
     def advance(self, repaired: int, added: int) -> None:
-        """The wave has become ready."""
+        """Update the counts after a wave has become ready."""
         self.ready += repaired + added
         self.holding += added
         self.broken -= repaired
@@ -46,10 +46,10 @@ def roll(situation: Situation, strategy: RollingUpdate, *, untrackable: bool) ->
     """Lay out a rolling update.
 
     Args:
-        situation: where the rollout stands.
-        strategy: its budgets.
-        untrackable: the content has objects whose readiness cannot be told, so that each wave is followed by
-            ``unavailablePeriodSeconds``.
+        situation: the current situation of the rollout.
+        strategy: the budgets.
+        untrackable: whether the content has objects whose readiness cannot be determined; each wave is then followed
+            by ``unavailablePeriodSeconds``.
     """
     target = situation.wanted.target
     budget = Budget.of(strategy, len(situation.wanted.ranks) if target is None else target)
@@ -74,7 +74,7 @@ def _start(situation: Situation, budget: Budget) -> _Progress:
 
 
 def _waves(situation: Situation, progress: _Progress) -> list[Clusters]:
-    """Wave by wave: broken clusters at once, then updates and additions within the budget, by name."""
+    """Return the waves: broken clusters first, then updates and additions within the budget, by name."""
     broken = situation.broken
     repairs = [c for c in situation.updates if c in broken]
     updates = iter([c for c in situation.updates if c not in broken])
@@ -91,7 +91,10 @@ def _waves(situation: Situation, progress: _Progress) -> list[Clusters]:
 
 
 def _as_before(situation: Situation, budget: Budget, moving: Collection[str]) -> Mapping[str, int] | None:
-    """The waves of the last update, when it was on its way to the same and they still fit the budget."""
+    """Return the waves of the last update if it had the same goal and they still fit the budget, else None.
+
+    An interrupted update then continues with the same wave numbers.
+    """
     previous, wanted = situation.previous, situation.wanted.revision
     if any(c not in previous or previous[c].revision != wanted for c in moving):
         return None
@@ -104,9 +107,9 @@ def _as_before(situation: Situation, budget: Budget, moving: Collection[str]) ->
 
 
 def _fits(situation: Situation, progress: _Progress, wave: set[str]) -> bool:
-    """Whether its updates are within the budget and nothing broken stays behind. Steps on to the next.
+    """Return whether the wave's updates fit the budget and no broken cluster is left out; advance the progress.
 
-    There is room for its additions, since there is room for all.
+    Additions need no check: there is room for all of them together.
     """
     added = len(wave.intersection(situation.adds))
     repaired = len(wave.intersection(situation.broken, situation.updates))
@@ -116,10 +119,10 @@ def _fits(situation: Situation, progress: _Progress, wave: set[str]) -> bool:
 
 
 def _removals(situation: Situation, progress: _Progress, held_adds: int) -> Clusters:
-    """The clusters to leave: broken ones freely, others within the budget.
+    """Return the clusters to leave: broken ones without limit, others within the budget.
 
-    A cluster stays as long as its replacement is held for want of room; without any surge the old one has to
-    go first.
+    A cluster stays as long as its replacement is held for lack of room. Without any surge the old one has to be left
+    first.
     """
     broken = tuple(c for c in situation.leaving if c in situation.broken)
     serving = [c for c in situation.leaving if c not in situation.broken]
@@ -129,7 +132,7 @@ def _removals(situation: Situation, progress: _Progress, held_adds: int) -> Clus
 
 
 def _held(situation: Situation, progress: _Progress, moving: Collection[str], removals: Clusters) -> dict[str, str]:
-    """The clusters that should change and do not, each with the reason."""
+    """Return the clusters that should change but do not, each with the reason."""
     available = progress.ready - len(set(removals) - situation.broken)
     reasons = (
         (situation.updates, moving, _why_not_updated(progress)),

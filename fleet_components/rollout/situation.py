@@ -1,4 +1,4 @@
-"""Where a rollout stands: what runs, what is wanted, and where the last update stopped."""
+"""Current situation of a rollout: what runs, what is wanted, and where the last update stopped."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _NOTHING = Done(None)
 
 @attrs.frozen
 class Situation:
-    """The clusters of a placement, sorted into what has to happen to them; each list by name.
+    """Clusters of a placement, sorted by what has to happen to them; each list is ordered by name.
 
     Attributes:
-        done: what really stands, by cluster.
-        wanted: what should stand.
-        previous: what the last update meant to send.
-        broken: clusters at which the last update stopped, or that are known to be broken.
-        keeps: run what is wanted.
-        updates: run something else, or something broken.
-        adds: picked, and nothing runs there yet.
-        leaving: something runs there, and they are no longer picked.
-        gone: no longer picked, and nothing is lost with them: members marked lost, and clusters that an
-            update was to reach and did not.
-        lost: still picked, but marked lost.
+        done: what really runs, by cluster.
+        wanted: the intended result.
+        previous: what the last update was to send.
+        broken: clusters where the last update stopped, or that are known to be broken.
+        keeps: clusters that run what is wanted.
+        updates: clusters that run something else, or something broken.
+        adds: picked clusters where nothing runs yet.
+        leaving: clusters where something runs and that are no longer picked.
+        gone: clusters that are no longer picked and need no removal: members marked lost, and clusters that an
+            update should have reached but did not.
+        lost: clusters that are still picked but marked lost.
     """
 
     done: Mapping[str, Done]
@@ -44,33 +44,33 @@ class Situation:
 
     @property
     def moving(self) -> Clusters:
-        """The picked clusters that have to move."""
+        """Picked clusters that have to be updated or added."""
         return (*self.updates, *self.adds)
 
     @property
     def ready(self) -> int:
-        """How many clusters serve now, those that will be left included."""
+        """Number of clusters that serve now, including those to be left."""
         serving = (*self.keeps, *self.updates, *self.leaving)
         return sum(cluster not in self.broken for cluster in serving)
 
     @property
     def holding(self) -> int:
-        """How many clusters have the placement now, broken or not."""
+        """Number of clusters that have the placement now, broken or not."""
         return len(self.keeps) + len(self.updates) + len(self.leaving)
 
     @property
     def in_flight(self) -> frozenset[str]:
-        """The clusters at which the last update stopped on its way to what is wanted now."""
+        """Clusters where the last update stopped on its way to the revision that is wanted now."""
         wanted = self.wanted.revision
         return frozenset(c for c in self.broken if c in self.previous and self.previous[c].revision == wanted)
 
     def revision(self, cluster: str) -> int | None:
-        """The revision that runs on a cluster."""
+        """Return the revision that runs on a cluster; None if none does."""
         return self.done.get(cluster, _NOTHING).revision
 
 
 def assess(done: Mapping[str, Done], wanted: Wanted, previous: Mapping[str, Placed]) -> Situation:
-    """Sort the clusters into what has to happen to them."""
+    """Sort the clusters by what has to happen to them."""
     broken = _broken(done, previous)
     runs = {cluster for cluster, here in done.items() if here.revision is not None}
     lost = {cluster for cluster, here in done.items() if here.lost}
@@ -97,7 +97,7 @@ def assess(done: Mapping[str, Done], wanted: Wanted, previous: Mapping[str, Plac
 
 
 def stopped_at(done: Mapping[str, Done], previous: Mapping[str, Placed]) -> frozenset[str]:
-    """The unfinished clusters of the first wave of the last update that did not end: later waves were not begun."""
+    """Return the unfinished clusters of the wave in which the last update stopped; later waves had not begun."""
     unfinished = [c for c, placed in previous.items() if placed.revision != done.get(c, _NOTHING).revision]
     first = min((previous[cluster].wave for cluster in unfinished), default=0)
     return frozenset(c for c in unfinished if previous[c].wave == first)

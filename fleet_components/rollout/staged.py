@@ -1,8 +1,8 @@
-"""Staged updates laid out beforehand: stages become waves, and a closed gate holds all that follows it.
+"""Layout of staged updates: stages become waves, and a closed gate holds everything after it.
 
-The real update run never acts again once it has ended, and fails when the picked clusters change. This one is
-a statement that stays true: whatever is picked later follows the same stages. An approval that is taken back
-holds what has not been done yet.
+KubeFleet's update run does nothing more once it has ended, and it fails if the picked clusters change. Here the run is
+declarative: clusters picked later go through the same stages, and a withdrawn approval holds what has not been done
+yet.
 """
 
 from __future__ import annotations
@@ -42,14 +42,17 @@ def _hold_all(situation: Situation, why: str) -> Layout:
 
 
 def _walk(situation: Situation, run: UpdateRun, stages: Sequence[Clusters], gates: Gates) -> Layout:
-    """Go through the stages. Waves are numbered over all clusters, moving or not, so that numbers stay."""
+    """Assign waves and gates, stage by stage.
+
+    Waves are numbered over all clusters, moving or not, so that the numbers stay the same from update to update.
+    """
     closed = "" if run.state == "Run" else f"update run {run.name} has state {run.state}; Run lets it go on"
     spots: dict[str, tuple[int, str]] = {}
     waits: dict[int, int] = {}
     number = 0
     for index, clusters in enumerate(stages):
         if not clusters:
-            continue  # skipped with its tasks
+            continue  # KubeFleet skips an empty stage together with its tasks
         stage = run.stages[index]
         closed = closed or unapproved(run.approval("before", stage), gates)
         for part in in_parts(stage, clusters):
@@ -71,7 +74,10 @@ def _layout(
     waits: Mapping[int, int],
     closed: str,
 ) -> Layout:
-    """Who moves. A run that is stopped still ends what it has begun; what is left goes after all stages."""
+    """Return the layout of the clusters that have to change.
+
+    A stopped run still finishes what it has begun; clusters to be left are left after all stages.
+    """
     begun = situation.in_flight if run.state == "Stop" else frozenset()
     waves, held = {}, {}
     for cluster in situation.moving:

@@ -1,6 +1,6 @@
-"""The stages of an update run: which cluster is in which, and in which order.
+"""Stages of an update run: the clusters of each stage and their order.
 
-Source of the rules and of the texts: the initialization of KubeFleet's update run controller.
+Source of the rules and of the texts: KubeFleet v0.3.1, ``pkg/controllers/updaterun/initialization.go``.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _USER_ERROR = "failed to process the request due to a client error: "
 
 
 class InvalidRunError(Exception):
-    """An update run that does not begin; its text is the message of the ``Initialized`` condition."""
+    """Error for an update run that cannot begin; its text is the message of the ``Initialized`` condition."""
 
     def __init__(self, text: str, *, user_error: bool = True) -> None:
         super().__init__(_ABORTED + (_USER_ERROR if user_error else "") + text)
 
 
 def arrange(run: UpdateRun, wanted: Wanted) -> list[tuple[str, ...]]:
-    """The clusters of each stage, in the order in which they are updated.
+    """Return the clusters of each stage, in the order in which they are updated.
 
     Raises:
         InvalidRunError: the run does not begin, and never will.
@@ -45,7 +45,7 @@ def arrange(run: UpdateRun, wanted: Wanted) -> list[tuple[str, ...]]:
 
 
 def in_parts(stage: Stage, clusters: Sequence[str]) -> list[Sequence[str]]:
-    """The clusters of a stage, those that go together in one part."""
+    """Split the clusters of a stage into the parts that are updated together."""
     size = max(1, scaled(stage.max_concurrency, len(clusters), round_up=False))
     return [clusters[i : i + size] for i in range(0, len(clusters), size)]
 

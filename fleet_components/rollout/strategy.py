@@ -1,4 +1,4 @@
-"""How a placement wants to be rolled out: all at once within budgets, or by an update run in stages."""
+"""Rollout strategies of a placement: a rolling update within budgets, or an update run in stages."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ When = Literal["before", "after"]
 
 
 def scaled(value: IntOrPercent, total: int, *, round_up: bool) -> int:
-    """A number of clusters from a number or a percentage of ``total``.
+    """Return a number of clusters, given as a number or as a percentage of ``total``.
 
-    Text that is no percentage counts as 0, as in the real controllers: the API takes ``"1"``, and they do not.
+    Text that is not a percentage counts as 0, as in the real controllers: the API accepts ``"1"``, the controllers do
+    not.
     """
     if isinstance(value, int):
         return value
@@ -31,12 +32,12 @@ def scaled(value: IntOrPercent, total: int, *, round_up: bool) -> int:
 
 @attrs.frozen
 class Budget:
-    """How many clusters may be missing, and how many may be there too many, during a rolling update.
+    """Limits of a rolling update for unavailable and for additional clusters.
 
     Attributes:
-        target: how many clusters the placement is meant to have.
+        target: the intended number of clusters.
         unavailable: how many of them may be unavailable.
-        surge: how many more than ``target`` may hold the placement.
+        surge: how many clusters beyond ``target`` may hold the placement.
     """
 
     target: int
@@ -45,7 +46,8 @@ class Budget:
 
     @classmethod
     def of(cls, rolling: RollingUpdate, target: int) -> Budget:
-        """The budget of a placement that is meant to have ``target`` clusters; percentages of it round up."""
+        """Return the budget of a placement with ``target`` intended clusters; percentages are rounded up."""
+        # KubeFleet rounds both percentages up, unlike Kubernetes Deployments, which round maxUnavailable down.
         unavailable, surge = (
             scaled(value, target, round_up=True) for value in (rolling.max_unavailable, rolling.max_surge)
         )
@@ -53,25 +55,25 @@ class Budget:
 
     @property
     def needed(self) -> int:
-        """How many clusters must stay available; negative when all may go."""
+        """Number of clusters that must stay available; zero or negative if all may be unavailable."""
         return self.target - self.unavailable
 
     def disruptable(self, ready: int) -> int:
-        """How many of the ``ready`` clusters may be updated or removed now."""
+        """Return how many of the ``ready`` clusters may be updated or removed now."""
         return max(0, ready - self.needed)
 
     def addable(self, holding: int) -> int:
-        """How many clusters may be added to the ``holding`` ones that have the placement."""
+        """Return how many clusters may be added to the ``holding`` ones that have the placement."""
         return max(0, self.target + self.surge - holding)
 
 
 @attrs.frozen
 class Task:
-    """A task before or after a stage.
+    """Task before or after a stage.
 
     Attributes:
         type: ``Approval`` or ``TimedWait``.
-        wait: how long a ``TimedWait`` lasts, from the moment that all clusters of the stage are done.
+        wait: the duration of a ``TimedWait``, from the moment when all clusters of the stage are done.
     """
 
     type: str
@@ -80,16 +82,16 @@ class Task:
 
 @attrs.frozen
 class Stage:
-    """A stage of a staged update.
+    """Stage of a staged update.
 
     Attributes:
-        name: its name, part of the names of approvals.
-        selector: the clusters in it, out of those that the placement picked; None selects none.
+        name: the name, part of the names of approvals.
+        selector: selects the clusters of the stage among the picked ones; None selects none.
         sorting_label_key: label whose value, as an integer, orders the clusters; None orders by name.
-        max_concurrency: how many clusters go together: a number, or a percentage of the stage's clusters
-            rounded down; 1 at least, and by default.
-        before: tasks to be done before it begins.
-        after: tasks to be done before the next one begins.
+        max_concurrency: how many clusters are updated together: a number, or a percentage of the stage's clusters
+            rounded down; at least 1, which is the default.
+        before: tasks that must be done before the stage begins.
+        after: tasks that must be done before the next stage begins.
     """
 
     name: str
@@ -105,7 +107,7 @@ class UpdateRun:
     """A ``ClusterStagedUpdateRun`` or ``StagedUpdateRun`` with the strategy that it follows.
 
     Attributes:
-        name: its name, part of the names of approvals.
+        name: the name, part of the names of approvals.
         strategy: name of the strategy, as ``namespace/name``; the namespace is empty for cluster-scoped ones.
         stages: the strategy's stages, in order.
         state: ``Initialize``, ``Run`` or ``Stop``.
@@ -117,23 +119,23 @@ class UpdateRun:
     state: RunState = "Initialize"
 
     def approval(self, when: When, stage: Stage) -> str:
-        """The name of the approval that a stage asks for; empty where it asks for none."""
+        """Return the name of the approval that a stage requires; empty if it requires none."""
         tasks = stage.before if when == "before" else stage.after
         return f"{self.name}-{when}-{stage.name}" if any(task.type == "Approval" for task in tasks) else ""
 
     @property
     def approvals(self) -> tuple[str, ...]:
-        """The names of all approvals that it asks for."""
+        """Names of all approvals that the run requires."""
         asked = (self.approval(when, stage) for stage in self.stages for when in get_args(When))
         return tuple(filter(None, asked))
 
 
 @attrs.frozen
 class External:
-    """Strategy type ``External``: nothing is rolled out but by an update run.
+    """Strategy type ``External``: only an update run rolls anything out.
 
     Attributes:
-        run: the update run in force; None when there is none.
+        run: the update run in force; None if there is none.
     """
 
     run: UpdateRun | None = None

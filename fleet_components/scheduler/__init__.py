@@ -1,1 +1,1 @@
-"""Decides which members get what: one framework, a profile for KubeFleet and one for Karmada."""
+"""Scheduling: decides which members get which objects, with one framework and a profile per upstream system."""

@@ -1,4 +1,4 @@
-"""One pass of a chain of filters over the whole fleet."""
+"""One pass of an ordered list of filters over the whole fleet."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ S = TypeVar("S")
 
 @attrs.frozen
 class Filtered(Generic[S]):
-    """The outcome of a chain of filters: who passed, and which filter stopped whom first."""
+    """Result of a list of filters: the members that passed, and the members that each filter was the first to stop."""
 
     passed: Mask
     stopped: tuple[tuple[Filter[S], Mask], ...]
 
     def stopped_by(self, position: int) -> Filter[S] | None:
-        """The filter that stopped the member at this position; None if it passed."""
+        """Return the filter that stopped the member at this position; None if the member passed."""
         return next((plugin for plugin, mask in self.stopped if masks.has(mask, position)), None)
 
 
 def run_filters(filters: Iterable[Filter[S]], state: S, candidates: Mask) -> Filtered[S]:
-    """Run the filters in order; the first that stops a member gives the reason."""
+    """Run the filters in order on the candidates; each member is attributed to the first filter that stops it."""
     stopped = []
     for plugin in filters:
         passed = plugin.mask(state, candidates) & candidates

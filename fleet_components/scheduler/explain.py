@@ -1,4 +1,4 @@
-"""Each plug-in's verdict on one member: data, for people to read and for tests to look at."""
+"""Verdicts of the plug-ins on single members, as data for people to read and for tests to inspect."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ S = TypeVar("S")
 
 @attrs.frozen
 class MemberExplanation:
-    """Why a member is selected, or is not.
+    """Explanation why one member is selected or not.
 
     Attributes:
         cluster: the member.
         selected: whether it has, or is to get, the objects.
-        summary: the one line that says why.
-        verdicts: what each plug-in says, in the order of the profile.
+        summary: one line that states the reason.
+        verdicts: the verdict of each plug-in, in the order of the profile.
     """
 
     cluster: str
@@ -31,7 +31,7 @@ class MemberExplanation:
 
 
 def filter_verdicts(filters: Iterable[Filter[S]], state: S, position: int) -> Iterator[Verdict]:
-    """Ask every filter about one member, also those that the scheduler would not have reached."""
+    """Yield the verdict of every filter on one member, including filters that the scheduler would not have reached."""
     for plugin in filters:
         try:
             passes = bool(plugin.mask(state, 1 << position))
@@ -46,7 +46,7 @@ def filter_verdicts(filters: Iterable[Filter[S]], state: S, position: int) -> It
 
 
 def score_verdicts(scores: Iterable[Score[S]], state: S, position: int) -> Iterator[Verdict]:
-    """Ask every score about one member."""
+    """Yield the verdict of every score on one member."""
     for plugin in scores:
         try:
             score = plugin.scores(state, 1 << position).get(position, 0)
@@ -56,7 +56,7 @@ def score_verdicts(scores: Iterable[Score[S]], state: S, position: int) -> Itera
 
 
 def missed(requirements: Iterable[Requirement], labels: Labels) -> list[str]:
-    """The requirements that the labels do not meet, each with what it is instead."""
+    """Return the requirements that the labels do not meet, each with the actual value of the label."""
     return [
         show_miss(requirement, labels.get(requirement.key))
         for requirement in requirements
@@ -65,13 +65,13 @@ def missed(requirements: Iterable[Requirement], labels: Labels) -> list[str]:
 
 
 def show_miss(requirement: Requirement, value: str | None) -> str:
-    """A requirement and the value that does not meet it: ``env=prod (is "test")``."""
+    """Format a requirement with the value that does not meet it: ``env=prod (is "test")``."""
     shown = "absent" if value is None else f'"{value}"'
     return f"{show_requirement(requirement)} (is {shown})"
 
 
 def show_requirement(requirement: Requirement) -> str:
-    """A requirement in words: ``env=prod``, ``region not in (a, b)``."""
+    """Format a requirement: ``env=prod``, ``region not in (a, b)``."""
     key, values = requirement.key, requirement.values
     match requirement.operator:
         case "In" if len(values) == 1:

@@ -1,8 +1,8 @@
-"""The contracts of the scheduler. Read this first.
+"""Contracts of the scheduler plug-ins; the place to start reading.
 
-A profile (``kubefleet/``, ``karmada/``) is a list of plug-ins in order, one plug-in a file. Plug-ins speak in
-columns: a filter answers with a mask over all members of the inventory, a score with a number per member. The
-text for one member is made only when somebody asks.
+A profile (``kubefleet/``, ``karmada/``) is an ordered list of plug-ins, with one plug-in per file. Plug-ins work on
+columns: a filter returns a mask over all members of the inventory, a score returns a number per member. The text for
+a single member is built only on request.
 """
 
 from __future__ import annotations
@@ -18,49 +18,51 @@ S_contra = TypeVar("S_contra", contravariant=True)
 
 
 class SchedulingError(Exception):
-    """The scheduling cycle fails as a whole, as the real one does; what was decided before stays."""
+    """Failure of a whole scheduling cycle, as in the real scheduler; the previous decision stays in force."""
 
 
 class Filter(Protocol[S_contra]):
-    """Says which members can be picked. ``S`` is the profile's state of one cycle."""
+    """Plug-in that decides which members can be picked. ``S`` is the profile's state of one cycle."""
 
     name: str
 
     def mask(self, state: S_contra, candidates: Mask) -> Mask:
-        """The candidates that pass. Called by :func:`run_filters` with those that passed every filter before.
+        """Return the candidates that pass.
+
+        Called by :func:`run_filters` with the members that passed every earlier filter.
 
         Raises:
             SchedulingError: the policy or a member makes the whole cycle fail.
         """
 
     def reason(self, state: S_contra, position: int) -> str:
-        """Why the member at this position does not pass, in the words of the real scheduler."""
+        """Return why the member at this position does not pass, in the words of the real scheduler."""
 
     def remedy(self, state: S_contra, position: int) -> str:
-        """What would let that member pass; empty where there is nothing to say."""
+        """Return what would let the member at this position pass; empty if there is nothing to suggest."""
 
 
 class Score(Protocol[S_contra]):
-    """Ranks the members that can be picked."""
+    """Plug-in that ranks the members that can be picked."""
 
     name: str
 
     def scores(self, state: S_contra, candidates: Mask) -> Mapping[int, int]:
-        """The score of each candidate by position; absent means 0."""
+        """Return the score of each candidate by position; a missing position means 0."""
 
     def words(self, state: S_contra, position: int) -> str:
-        """How the score of a member comes about."""
+        """Explain how the score of the member at this position comes about."""
 
 
 @attrs.frozen
 class Verdict:
-    """What one plug-in says of one member.
+    """Result of one plug-in for one member.
 
     Attributes:
         plugin: the plug-in's name.
         passed: whether a filter lets the member pass; None for a score.
         words: the reason, or how the score comes about.
-        score: the score; None for a filter, or when it cannot be told.
+        score: the score; None for a filter, or when it cannot be computed.
         remedy: what would make a filter pass; empty when it passes.
     """
 

@@ -1,4 +1,4 @@
-"""The one way to both schedulers: what is wanted tells which of the two systems is meant."""
+"""Common entry point of both schedulers: the type of the subject selects KubeFleet or Karmada."""
 
 from __future__ import annotations
 
@@ -44,21 +44,21 @@ def schedule(
 
 
 def schedule(inventory: Inventory, wanted: PlacementPolicy | Template | None, *args: Any, **options: Any) -> Any:
-    """Decide which members get what, exactly as KubeFleet v0.3.1 or Karmada 1.19 does.
+    """Decide which members get a subject, exactly as KubeFleet v0.3.1 or Karmada 1.19 does.
 
     Args:
         inventory: the fleet.
         wanted: the policy of a KubeFleet placement, where None means PickAll; or a template, for Karmada.
-        args: what was decided before, by default nothing; for Karmada after the placement of the policy that has
-            claimed the template.
-        options: as :func:`fleet_components.scheduler.kubefleet.schedule.schedule` takes them, or
+        args: the previous decision's memory, by default empty; for Karmada preceded by the placement of the policy
+            that has claimed the template.
+        options: keyword arguments of :func:`fleet_components.scheduler.kubefleet.schedule.schedule` or
             :func:`fleet_components.scheduler.karmada.schedule.schedule`.
 
     Returns:
         The decision: what to remember, and the status that the real system would show.
 
     Raises:
-        FleetError: an argument has a wrong type; it is named.
+        FleetError: an argument has a wrong type; the error names it.
     """
     _check("schedule", inventory, wanted)
     return _system(wanted).schedule(inventory, wanted, *args, **options)
@@ -87,24 +87,27 @@ def explain(
 
 
 def explain(inventory: Inventory, wanted: PlacementPolicy | Template | None, *args: Any, **options: Any) -> Any:
-    """Explain a decision of :func:`schedule`: what each plug-in says of each member.
+    """Explain a decision of :func:`schedule`: the verdict of each plug-in on each member.
 
     Args:
         inventory: the fleet that was scheduled on.
         wanted: what was scheduled: a KubeFleet policy, or a template for Karmada.
-        args: the decision; for Karmada after the placement that was scheduled.
-        options: as :func:`fleet_components.scheduler.kubefleet.explain.explain` takes them, or
+        args: the decision; for Karmada preceded by the placement that was scheduled.
+        options: keyword arguments of :func:`fleet_components.scheduler.kubefleet.explain.explain` or
             :func:`fleet_components.scheduler.karmada.explain.explain`.
+
+    Raises:
+        FleetError: an argument has a wrong type; the error names it.
     """
     _check("explain", inventory, wanted)
     return _system(wanted).explain(inventory, wanted, *args, **options)
 
 
 def _check(function: str, inventory: Any, wanted: Any) -> None:
-    """Refuse what neither system decides by.
+    """Check that the arguments have types that one of the two schedulers accepts.
 
     Raises:
-        FleetError: an argument has a wrong type; it is named.
+        FleetError: an argument has a wrong type; the error names it.
     """
     fitted(Inventory, inventory, (function, "inventory"))
     fitted(PlacementPolicy | Template | None, wanted, (function, "wanted"))

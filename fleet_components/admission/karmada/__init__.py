@@ -1,4 +1,4 @@
-"""The kinds of Karmada 1.19, as its CustomResourceDefinitions and webhooks declare and check them."""
+"""Kinds of Karmada 1.19, as its CustomResourceDefinitions and webhooks declare and check them."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ KINDS: tuple[Kind, ...] = (
 )
 
 MADE_BY_SYSTEM = {"policy.karmada.io": ("FederatedResourceQuota",)}
-"""Kinds of the same groups that are known, and admitted as they are."""
+"""Kinds of the same groups, by group, that are known and admitted unchanged."""

@@ -1,4 +1,7 @@
-"""Cluster: its structure, and what Karmada's aggregated API server sets and checks in it."""
+"""Cluster: structure, and the defaults and checks of Karmada's aggregated API server.
+
+Source of the checks: Karmada 1.19, ``pkg/apis/cluster/validation/validation.go``.
+"""
 
 from __future__ import annotations
 
@@ -112,13 +115,13 @@ _STATUS = struct(
 
 
 def validate_cluster(request: Request) -> Denial | None:
-    """The verdict on a Cluster."""
+    """Return the API server's refusal of a Cluster; None if it passes."""
     spec = request.object["spec"]
     return deny_fields([*_check_name(request.name), *_check_spec(spec), *_check_taints(spec.get("taints", []))])
 
 
 def _set_defaults(cluster: dict[str, Any]) -> None:
-    """The one zone of former times becomes a list."""
+    """Move the deprecated single zone into the list of zones."""
     spec = cluster["spec"]
     if spec.get("zone") and not spec.get("zones"):
         spec["zones"] = [spec.pop("zone")]

@@ -1,7 +1,7 @@
-"""Errors of fields as Karmada's validating webhooks word them.
+"""Field errors in the words of Karmada's validating webhooks.
 
-Source: the field errors of the Kubernetes API machinery 0.36. Values are shown as JSON, structs in the order of
-their Go fields.
+Source: ``k8s.io/apimachinery`` 0.36, ``pkg/util/validation/field/errors.go``. Values are shown as JSON, structs in the
+order of their Go fields.
 """
 
 from __future__ import annotations
@@ -23,37 +23,37 @@ _MISNAMED: Mapping[FieldPath, FieldPath] = {
     ("spec", "Zones"): ("spec", "zones"),
     ("spec", "suspension", "suspension"): ("spec", "suspension"),
 }
-"""Paths that Karmada's texts get wrong, and the fields that are meant."""
+"""Wrong paths in Karmada's texts, and the fields they refer to."""
 
 
 def invalid(path: FieldPath, shown: str, detail: str, hint: str) -> Finding:
-    """``Invalid value``; ``shown`` is the value as text."""
+    """Return an ``Invalid value`` finding; ``shown`` is the value as text."""
     return Finding(f"Invalid value: {shown}: {detail}", path, hint)
 
 
 def required(path: FieldPath, detail: str, hint: str) -> Finding:
-    """``Required value``."""
+    """Return a ``Required value`` finding."""
     return Finding(f"Required value: {detail}" if detail else "Required value", path, hint)
 
 
 def unsupported(path: FieldPath, value: str, supported: Iterable[str], hint: str) -> Finding:
-    """``Unsupported value``."""
+    """Return an ``Unsupported value`` finding."""
     listed = ", ".join(map(quoted, supported))
     return Finding(f"Unsupported value: {quoted(value)}: supported values: {listed}", path, hint)
 
 
 def duplicate(path: FieldPath, shown: str, hint: str) -> Finding:
-    """``Duplicate value``."""
+    """Return a ``Duplicate value`` finding; ``shown`` is the value as text."""
     return Finding(f"Duplicate value: {shown}", path, hint)
 
 
 def forbidden(path: FieldPath, detail: str, hint: str) -> Finding:
-    """``Forbidden``."""
+    """Return a ``Forbidden`` finding."""
     return Finding(f"Forbidden: {detail}", path, hint)
 
 
 def deny_fields(findings: Iterable[Finding]) -> Denial | None:
-    """The refusal that a webhook makes of field errors: each text once; None when there are none."""
+    """Return the refusal that a webhook makes of field errors, with each text once; None if there are none."""
     listed = tuple(findings)
     texts = list(dict.fromkeys(f"{dotted(finding.path)}: {finding.what}" for finding in listed))
     placed = tuple(attrs.evolve(it, path=_MISNAMED.get(it.path, it.path), stage="webhook") for it in listed)
@@ -61,12 +61,12 @@ def deny_fields(findings: Iterable[Finding]) -> Denial | None:
 
 
 def quoted(text: str) -> str:
-    """A text in quotes, as Go prints it."""
+    """Return a text in quotes, as Go prints it."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def shown(schema: Schema, value: Any) -> str:
-    """A value as Go encodes the struct that it was decoded into."""
+    """Format a value as Go encodes the struct that it was decoded into."""
     return _shown(schema, rewritten(schema, value))
 
 
@@ -81,6 +81,6 @@ def _shown(schema: Schema, value: Any) -> str:
 
 def _entries(schema: Schema, value: Mapping[str, Any]) -> Iterable[str]:
     for key, field in schema.fields.items():
-        # Raw JSON has no zero value that could be left out.
+        # A field of raw JSON is encoded even if it is absent, since it has no zero value to leave out.
         if key in value or field.type == "any":
             yield f'"{key}":{_shown(field, value.get(key))}'

@@ -30,7 +30,7 @@ _SPEC = struct(
 
 
 def _set_defaults(policy: dict[str, Any]) -> None:
-    """What the mutating webhook of OverridePolicies sets; ClusterOverridePolicies have none."""
+    """Set what the mutating webhook of OverridePolicies sets; ClusterOverridePolicies have no such webhook."""
     set_selectors_namespace(policy)
     policy["spec"].setdefault("overriders", {})
 

@@ -1,4 +1,4 @@
-"""The overriders of an override policy."""
+"""Structure of the overriders of an override policy."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FIELD_OVERRIDER = struct(
     },
     go="v1alpha1.FieldOverrider",
 )
-"""Patches the document in a field."""
+"""Patches of the JSON or YAML document in a field."""
 
 OVERRIDERS = struct(
     {
@@ -80,4 +80,4 @@ OVERRIDERS = struct(
     go="v1alpha1.Overriders",
     example={"plaintext": [{"path": "/spec/replicas", "operator": "replace", "value": 1}]},
 )
-"""What is changed."""
+"""Changes of the selected objects."""

@@ -1,4 +1,4 @@
-"""The placement of a propagation policy."""
+"""Structure of the placement of a propagation policy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SPREAD_CONSTRAINTS = listing(
     ),
     example=[{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 2}],
 )
-"""How many groups of members."""
+"""Bounds for the number of groups of members."""
 
 TOLERATIONS = listing(
     struct(
@@ -31,7 +31,7 @@ TOLERATIONS = listing(
         go="v1.Toleration",
     )
 )
-"""Which taints are tolerated."""
+"""Tolerated taints."""
 
 _STATIC_WEIGHTS = listing(
     struct(
@@ -67,7 +67,7 @@ WORKLOAD_AFFINITY = struct(
     },
     go="v1alpha1.WorkloadAffinity",
 )
-"""Which other workloads have to be on the same members, or on others (an alpha feature of Karmada)."""
+"""Other workloads that must be on the same members, or must not be (an alpha feature of Karmada)."""
 
 PLACEMENT = struct(
     {
@@ -81,4 +81,4 @@ PLACEMENT = struct(
     go="v1alpha1.Placement",
     example={"clusterAffinity": {"clusterNames": ["member1"]}},
 )
-"""Which members, and how many replicas on each."""
+"""Members to place on, and the number of replicas on each."""

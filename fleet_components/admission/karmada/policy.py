@@ -1,4 +1,4 @@
-"""What the policies of Karmada share: their group, and that each has a namespaced and a cluster-wide form."""
+"""Common parts of Karmada's policies: the API group, and a namespaced and a cluster-wide kind for each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def policy_kinds(
     mutate_cluster_wide: Mutate | None,
     held: tuple[FieldPath, ...] = (),
 ) -> tuple[Kind, Kind]:
-    """A policy of the objects of one namespace, and the same for the whole cluster: ``Cluster`` and the name."""
+    """Return the namespaced kind of a policy and its cluster-wide counterpart, whose name begins with ``Cluster``."""
 
     def kind(name: str, mutate: Mutate | None, *, namespaced: bool) -> Kind:
         schema = whole({"spec": spec}, go=f"v1alpha1.{name}")
@@ -34,6 +34,6 @@ def policy_kinds(
 
 
 def set_selectors_namespace(policy: dict[str, Any]) -> None:
-    """Selectors of a namespaced policy select in its namespace."""
+    """Set the namespace of the selectors of a namespaced policy that have none."""
     for selector in policy["spec"].get("resourceSelectors", ()):
         selector.setdefault("namespace", policy.get("metadata", {}).get("namespace") or "default")

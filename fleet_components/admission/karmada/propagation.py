@@ -86,7 +86,7 @@ _SPEC = struct(
 
 
 def _set_defaults(policy: dict[str, Any]) -> None:
-    """What the mutating webhooks set beyond the defaults of the definition."""
+    """Set what the mutating webhooks set beyond the defaults of the CustomResourceDefinition."""
     spec = policy["spec"]
     placement = spec.setdefault("placement", {})
     for constraint in placement.get("spreadConstraints", ()):

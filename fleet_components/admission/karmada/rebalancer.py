@@ -1,4 +1,4 @@
-"""WorkloadRebalancer: its structure. No webhook looks at it."""
+"""WorkloadRebalancer: structure. No webhook checks it."""
 
 from __future__ import annotations
 

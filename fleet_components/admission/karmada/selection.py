@@ -1,4 +1,4 @@
-"""The parts of Karmada policies that select objects and members."""
+"""Structure of those parts of Karmada policies that select objects and members."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RESOURCE_SELECTORS = listing(
     ),
     example=[{"apiVersion": "apps/v1", "kind": "Deployment", "name": "nginx"}],
 )
-"""Which objects a policy is about."""
+"""Selectors of the objects that a policy applies to."""
 
 FIELD_SELECTOR = struct(
     {
@@ -34,7 +34,7 @@ FIELD_SELECTOR = struct(
     },
     go="v1alpha1.FieldSelector",
 )
-"""Which members, by provider, region and zone."""
+"""Selector of members by provider, region and zone."""
 
 _AFFINITY_FIELDS = {
     "labelSelector": LABEL_SELECTOR,
@@ -45,12 +45,12 @@ _AFFINITY_FIELDS = {
 _NAME = text(required=True, min_length=1, max_length=32, example="primary")
 
 CLUSTER_AFFINITY = struct(_AFFINITY_FIELDS, go="v1alpha1.ClusterAffinity", example={"clusterNames": ["member1"]})
-"""Which members."""
+"""Selector of members."""
 
 OVERFLOW_AFFINITIES = listing(
     struct({"affinityName": _NAME, **_AFFINITY_FIELDS}, go="v1alpha1.OverflowClusterAffinity"),
 )
-"""Which members a group takes in addition."""
+"""Additional members of an affinity group, used when the primary ones cannot take all replicas."""
 
 CLUSTER_AFFINITIES: Schema = listing(
     struct(
@@ -59,4 +59,4 @@ CLUSTER_AFFINITIES: Schema = listing(
     ),
     example=[{"affinityName": "primary", "clusterNames": ["member1"]}],
 )
-"""Groups of members, in order."""
+"""Affinity groups, in order."""

@@ -1,4 +1,4 @@
-"""The suspension of a propagation policy."""
+"""Structure of the suspension of a propagation policy."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ SUSPENSION = struct(
     go="v1alpha1.Suspension",
     example={"dispatching": True},
 )
-"""Where changes are not passed on to members."""
+"""Suspension of passing changes on to members: to all of them, or to the named ones."""

@@ -1,4 +1,7 @@
-"""ClusterTaintPolicy: its structure, and what the webhook checks in its taints."""
+"""ClusterTaintPolicy: structure, and the webhook's checks of its taints.
+
+Source of the checks: Karmada 1.19, ``pkg/webhook/clustertaintpolicy/validating.go``.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,10 @@ _SPEC = struct(
 
 
 def validate_taint_policy(request: Request) -> Denial | None:
-    """The verdict on a ClusterTaintPolicy, with the flag ``--allow-no-execute-taint-policy`` off as by default."""
+    """Return the webhook's refusal of a ClusterTaintPolicy; None if it passes.
+
+    Assumes that the flag ``--allow-no-execute-taint-policy`` is off, as it is by default.
+    """
     return deny_fields(_check(request.object["spec"]["taints"]))
 
 

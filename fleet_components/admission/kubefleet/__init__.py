@@ -1,4 +1,4 @@
-"""The kinds of KubeFleet v0.3.1, as its CustomResourceDefinitions and webhooks declare and check them."""
+"""Kinds of KubeFleet v0.3.1, as its CustomResourceDefinitions and webhooks declare and check them."""
 
 from __future__ import annotations
 
@@ -30,4 +30,4 @@ MADE_BY_SYSTEM = {
     ),
     "cluster.kubernetes-fleet.io": ("InternalMemberCluster",),
 }
-"""Kinds that KubeFleet itself writes, by group: known, and admitted as they are."""
+"""Kinds that KubeFleet itself writes, by group; they are known and admitted unchanged."""

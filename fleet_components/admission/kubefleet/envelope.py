@@ -1,4 +1,4 @@
-"""ClusterResourceEnvelope and ResourceEnvelope: structure. What they hold is checked when it is unpacked."""
+"""ClusterResourceEnvelope and ResourceEnvelope: structure. Their contents are checked when they are unpacked."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ _SPEC = struct(
 
 
 def _set_defaults(placement: dict[str, Any]) -> None:
-    """What the mutating webhook sets in a ClusterResourcePlacement beyond the defaults of the definition."""
+    """Set what the mutating webhook sets in a ClusterResourcePlacement beyond the defaults of the definition."""
     spec = placement["spec"]
     placement.setdefault("status", {})
     spec.setdefault("policy", {"placementType": "PickAll"})

@@ -1,4 +1,4 @@
-"""The scheduling policy of a placement: structure and rules of the CustomResourceDefinition."""
+"""Scheduling policy of a placement: structure and rules of the CustomResourceDefinition."""
 
 from __future__ import annotations
 

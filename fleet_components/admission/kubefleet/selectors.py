@@ -1,4 +1,4 @@
-"""Parts that placements and overrides share: resource selectors, cluster selectors, references to a placement."""
+"""Structure shared by placements and overrides: resource selectors, cluster selectors, references to a placement."""
 
 from __future__ import annotations
 

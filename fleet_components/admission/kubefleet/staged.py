@@ -1,4 +1,4 @@
-"""Staged updates: strategies, runs and approval requests. No webhook looks at them."""
+"""Staged updates: structure and rules of strategies, runs and approval requests. No webhook checks them."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ _APPROVAL_NOW = whole({"spec": _APPROVAL, "status": anything()})
 def _kinds(
     name: str, now: Schema, first: Schema, held: tuple[FieldPath, ...] = (), status: Schema | None = None
 ) -> tuple[Kind, ...]:
-    """The cluster-scoped kind, which also has the first version, and its namespaced twin."""
+    """Return the cluster-scoped kind, which alone also has the version v1alpha1, and its namespaced counterpart."""
     return (
         *versions(_GROUP, f"Cluster{name}", {"v1": now, "v1alpha1": first, "v1beta1": now}, held=held, status=status),
         *versions(_GROUP, name, {"v1": now, "v1beta1": now}, namespaced=True, held=held, status=status),

@@ -1,4 +1,4 @@
-"""The rollout strategy of a placement: structure and rules of the CustomResourceDefinition."""
+"""Rollout strategy of a placement: structure and rules of the CustomResourceDefinition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which members a cluster affinity selects, as a mask."""
+"""Evaluation of Karmada's cluster affinities as masks over the fleet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ZONE = "zone"
 
 
 def matching(inventory: Inventory, affinity: ClusterAffinity) -> Mask:
-    """The members that the affinity selects. An invalid selector selects nothing, without an error."""
+    """Return the members that the affinity selects. An invalid selector selects nothing and is not an error."""
     labels = affinity.label_selector.requirements() if affinity.label_selector else ()
     fields = affinity.field_selector or FieldSelector()
     if not all(requirement.valid for requirement in (*labels, *_single_valued(fields))):
@@ -27,30 +27,30 @@ def matching(inventory: Inventory, affinity: ClusterAffinity) -> Mask:
 
 
 def zones(inventory: Inventory) -> Mapping[str, Mask]:
-    """The members by zone; one may be in several."""
+    """Return the members of each zone; a member may be in several zones."""
     return inventory.grouped(_ZONE, lambda cluster: cluster.zones)
 
 
 def regions(inventory: Inventory) -> Mapping[str, Mask]:
-    """The members by region; those without are in none."""
+    """Return the members of each region; members without a region are left out."""
     return inventory.grouped("region", lambda cluster: filter(None, [cluster.region]))
 
 
 def providers(inventory: Inventory) -> Mapping[str, Mask]:
-    """The members by provider; those without are in none."""
+    """Return the members of each provider; members without a provider are left out."""
     return inventory.grouped("provider", lambda cluster: filter(None, [cluster.provider]))
 
 
 FIELDS = {_ZONE: zones, "region": regions, "provider": providers}
-"""The members by the values of each field that can be asked for."""
+"""Function that groups the members by value, for each field that a field selector accepts."""
 
 
 def _single_valued(fields: FieldSelector) -> list[Requirement]:
-    """The expressions that Karmada reads as label expressions; zones are looked at without checking them."""
+    """Return the expressions that Karmada treats as label expressions; it does not validate those on zones."""
     return [requirement for requirement in fields.match_expressions if requirement.key != _ZONE]
 
 
 def meeting_field(inventory: Inventory, requirement: Requirement) -> Mask:
-    """The members that meet one expression of a field selector."""
+    """Return the members that meet one expression of a field selector."""
     domains = FIELDS[requirement.key](inventory) if requirement.key in FIELDS else {}
     return inventory.meeting(requirement, domains)

@@ -1,4 +1,4 @@
-"""The fewest members that can take an amount."""
+"""Selection of the fewest members that can take an amount of replicas, for Aggregated division."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from fleet_components.scheduler.karmada import go_sort
 
 
 def shortest_prefix(weights: Mapping[str, int], preferred: Set[str], amount: int) -> dict[str, int]:
-    """The first members that can take the amount together: preferred ones first, then the larger ones.
+    """Return the first members that together can take the amount: preferred ones first, then by weight descending.
 
-    Equal ones are in the order in which Karmada's sort leaves them.
+    Members of equal weight are in the order in which Karmada's sort leaves them.
     """
     names, sizes = list(weights), list(weights.values())
     stable = sorted(range(len(names)), key=lambda place: -sizes[place])
+    # A stable sort is cheaper than the port of Go's; it suffices unless the prefix ends among equal members.
     order = _in_front(preferred, [names[place] for place in stable])
     end = _reaching(amount, [weights[name] for name in order])
     if _splits_equals(order, end, weights, preferred):
@@ -26,7 +27,7 @@ def _in_front(preferred: Set[str], names: list[str]) -> list[str]:
 
 
 def _reaching(amount: int, sizes: list[int]) -> int:
-    """How many are needed to reach the amount; all of them where it is not reached."""
+    """Return how many leading sizes are needed to reach the amount; their number if it is not reached."""
     total = 0
     for count, size in enumerate(sizes, 1):
         total += size
@@ -36,7 +37,7 @@ def _reaching(amount: int, sizes: list[int]) -> int:
 
 
 def _splits_equals(order: list[str], end: int, weights: Mapping[str, int], preferred: Set[str]) -> bool:
-    """Whether the order of equals decides on who is in."""
+    """Return whether the prefix ends between two equal members, so that their order decides which is included."""
     if end >= len(order):
         return False
     last, next_ = order[end - 1], order[end]

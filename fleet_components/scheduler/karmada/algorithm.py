@@ -18,7 +18,7 @@ from fleet_components.scheduler.karmada.state import CycleState
 
 
 def place(state: CycleState) -> Assignment:
-    """Find members for the template and divide its replicas.
+    """Select members for the template and divide its replicas among them.
 
     Raises:
         NoClusterFit: no member passes the filters.
@@ -46,7 +46,7 @@ def _while(doing: str) -> Iterator[None]:
 
 
 def _no_fit(state: CycleState, filtered: Filtered[CycleState]) -> str:
-    """How many members are there, and how many each reason rules out, as Karmada puts it."""
+    """Return Karmada's message with the number of members and how many each reason rules out."""
     reasons: Counter[str] = Counter()
     for plugin, stopped in filtered.stopped:
         reasons.update(plugin.reason(state, position) for position in masks.positions(stopped))

@@ -1,4 +1,4 @@
-"""APIEnablement: a new member must serve the object's API."""
+"""APIEnablement: a new member must serve the API of the template."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from fleet_components.scheduler.karmada.state import CycleState
 
 
 class APIEnablement:
-    """Filters out members that lack the API; members that have the object already keep it."""
+    """Filter that rejects members without the API; members that have the object already always pass."""
 
     name = "APIEnablement"
 
     def mask(self, state: CycleState, candidates: Mask) -> Mask:
-        """Members that serve the API, and current targets. A member that does not say serves every API."""
+        """Return current targets and the candidates that serve the API. A member without API data serves every API."""
         return candidates & (state.targets | _serving(state))
 
     def reason(self, state: CycleState, position: int) -> str:
-        """The one text that there is."""
+        """Return Karmada's text, the same for every member."""
         return "cluster(s) did not have the API resource"
 
     def remedy(self, state: CycleState, position: int) -> str:
-        """What to install."""
+        """Return which API to install."""
         return f"install the API {state.template.kind} of {state.template.api_version} there first"
 
 

@@ -1,4 +1,4 @@
-"""What the members get, and how the replicas were divided."""
+"""Replicas assigned to the members, and how they were divided."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Replicas = dict[str, int]
 
 @attrs.frozen
 class Division:
-    """How an amount was divided.
+    """Record of one division of replicas.
 
     Attributes:
-        amount: how many replicas were divided.
+        amount: the number of replicas that were divided.
         weights: the weight of each member.
-        shares: what each member got, by name.
-        basis: what the weights are, in words.
-        kept: what members had before and keep in addition.
+        shares: the replicas that each member got, by name.
+        basis: the meaning of the weights, in words.
+        kept: replicas that members had before and keep in addition.
     """
 
     amount: int
@@ -33,7 +33,7 @@ class Division:
 
     @property
     def words(self) -> str:
-        """For example ``12 replicas over a, b, c by static weights 6:12:18 -> 2, 4, 6``."""
+        """Description, for example ``12 replicas over a, b, c by static weights 6:12:18 -> 2, 4, 6``."""
         names = list(self.shares)
         weights = ":".join(str(self.weights[name]) for name in names)
         shares = ", ".join(str(self.shares[name]) for name in names)
@@ -43,28 +43,28 @@ class Division:
 
 @attrs.frozen
 class Assignment:
-    """What the members get, in the order in which Karmada lists them, and the divisions that it comes from."""
+    """Replicas of each member in the order in which Karmada lists them, with the divisions that led to them."""
 
     clusters: Replicas
     divisions: tuple[Division, ...] = ()
 
     def reaching(self, names: Iterable[str]) -> Assignment:
-        """The same, with 0 replicas for each of these members that has none."""
+        """Return a copy with 0 replicas for each named member that has no entry."""
         return attrs.evolve(self, clusters={**self.clusters, **dict.fromkeys(names, 0), **self.clusters})
 
 
 def divided(
     amount: int, weights: Mapping[str, int], basis: str, uid: str, kept: Mapping[str, int] | None = None
 ) -> Assignment:
-    """Divide an amount by weights and add it to what is kept; members that end with nothing are left out."""
+    """Divide an amount by weights and add the shares to the kept replicas; members that end with 0 are left out."""
     kept = kept or {}
     shares = divide(amount, weights, uid)
-    # Those that only keep what they have come last; Karmada puts them in any order.
+    # Members that only keep their replicas come last. Karmada appends them in the random order of a Go map.
     clusters = {name: share + kept.get(name, 0) for name, share in shares.items()}
     clusters |= {name: replicas for name, replicas in kept.items() if name not in shares}
     return Assignment(without_zeros(clusters), (Division(amount, weights, shares, basis, kept),))
 
 
 def without_zeros(clusters: Mapping[str, int]) -> Replicas:
-    """Leave out the members that have none."""
+    """Return the members that have replicas."""
     return {name: replicas for name, replicas in clusters.items() if replicas}

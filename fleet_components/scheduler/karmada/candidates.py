@@ -1,4 +1,4 @@
-"""The members that passed the filters, best first, with the columns that selection and division work on."""
+"""Members that passed the filters, best first, with the columns that selection and division work on."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from fleet_components.scheduler.karmada.estimator import allocatable
 from fleet_components.scheduler.karmada.profile import LOCALITY
 from fleet_components.scheduler.karmada.state import CycleState
 
+# Exceeds the sum of two int32 numbers: the estimator's answer and the replicas that the member has.
 _MORE_THAN_AVAILABLE = 2**33
 
 
 @attrs.frozen
 class Candidates:
-    """Members that can be chosen. A member is known by its position; the columns are by position.
+    """Members that can be chosen, identified by position. The columns are indexed by position.
 
     Attributes:
-        order: the candidates: overflow tier, then score, then available replicas, then name.
-        allocatable: how many more replicas each can take.
-        available: the same, and what it has already.
-        scores: 100 for each that has the object already, else 0.
-        tiers: the place of the affinity that selects it: 0 for the own one, else an overflow affinity.
+        order: the candidates, ordered by overflow tier, score, available replicas, name.
+        allocatable: how many more replicas each member can take.
+        available: the same plus the replicas that the member has already.
+        scores: 100 for each member that has the object already, else 0.
+        tiers: index of the affinity that selects the member: 0 for the primary one, above 0 for overflow affinities.
     """
 
     order: list[int]
@@ -37,15 +38,16 @@ class Candidates:
     tiers: Sequence[int]
 
     def ranked(self, positions: Iterable[int]) -> list[int]:
-        """Some candidates, best first."""
+        """Return the given candidates, best first."""
         tiers, scores, available = self.tiers, self.scores, self.available
-        # One number says it all: tier up, score down, available replicas down. Positions are in the order of names.
+        # One integer instead of a tuple as key, for speed: tier ascending, score descending, available replicas
+        # descending. Positions are in the order of names, so the inner sort breaks ties by name.
         keys = {p: (tiers[p] * (HERE + 1) - scores[p]) * _MORE_THAN_AVAILABLE - available[p] for p in positions}
         return sorted(sorted(keys), key=keys.__getitem__)
 
 
 def rank(state: CycleState, passed: Mask) -> Candidates:
-    """Put the members that passed the filters in order."""
+    """Return the members that passed the filters as ordered candidates."""
     can_take = allocatable(state)
     scores = [0] * len(state.inventory)
     for position, score in LOCALITY.scores(state, passed).items():

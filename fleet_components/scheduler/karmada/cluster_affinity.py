@@ -1,4 +1,4 @@
-"""ClusterAffinity: the affinity must match, for members that have the object already too."""
+"""ClusterAffinity: members must match the affinity, including members that have the object already."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from fleet_components.scheduler.karmada.state import CycleState
 
 
 class ClusterAffinity:
-    """Filters by the affinity of the placement, or by the group that is tried with its overflow affinities."""
+    """Filter by the affinity of the placement, or by the tried group and its overflow affinities."""
 
     name = "ClusterAffinity"
 
     def mask(self, state: CycleState, candidates: Mask) -> Mask:
-        """Members that one of the affinities selects; all of them when there are none."""
+        """Return the candidates that one of the affinities selects; all candidates if there are no affinities."""
         return candidates & state.selected
 
     def reason(self, state: CycleState, position: int) -> str:
-        """The one text that there is."""
+        """Return Karmada's text, the same for every member."""
         return "cluster(s) did not match the placement cluster affinity constraint"
 
     def remedy(self, state: CycleState, position: int) -> str:
-        """What each of the affinities misses on this member."""
+        """Return the requirements of each affinity that the member does not meet."""
         cluster = state.inventory.clusters[position]
         misses = [" and ".join(_misses(affinity, cluster)) for affinity in state.affinities]
         return "it would match with " + ", or with ".join(misses)

@@ -1,4 +1,4 @@
-"""ClusterLocality: members that have the object already are preferred."""
+"""ClusterLocality: prefers members that have the object already."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from fleet_components.model.mask import Mask
 from fleet_components.scheduler.karmada.state import CycleState
 
 HERE = 100
-"""The score of a current target; all others have 0, and no other plug-in scores."""
+"""Score of a current target. All other members have 0; no other plug-in of the profile scores."""
 
 
 class ClusterLocality:
-    """Scores current targets."""
+    """Score that prefers current targets."""
 
     name = "ClusterLocality"
 
     def scores(self, state: CycleState, candidates: Mask) -> Mapping[int, int]:
-        """100 for each current target."""
+        """Return 100 for each current target."""
         return dict.fromkeys(masks.positions(candidates & state.targets), HERE)
 
     def words(self, state: CycleState, position: int) -> str:
-        """Whether it has the object."""
+        """Return whether the member has the object, in words."""
         return "has the object" if masks.has(state.targets, position) else "does not have the object yet"

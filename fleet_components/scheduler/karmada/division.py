@@ -1,4 +1,7 @@
-"""Division of the replicas over the members that were selected."""
+"""Division of the replicas over the selected members.
+
+Source of the rules: Karmada 1.19, ``pkg/scheduler/core/assignment.go`` and ``division_algorithm.go``.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,10 @@ from fleet_components.scheduler.karmada.state import CycleState
 
 
 def assign(state: CycleState, candidates: Candidates, chosen: list[int]) -> Assignment:
-    """Give the replicas to the members that were selected.
+    """Assign the replicas to the selected members.
 
     Raises:
-        Failure: nothing was selected, or the members cannot take the replicas.
+        Failure: no member was selected, or the members cannot take the replicas.
     """
     if not chosen:
         raise Failure("no clusters available to schedule")
@@ -31,7 +34,7 @@ def assign(state: CycleState, candidates: Candidates, chosen: list[int]) -> Assi
 
 
 def _by_tier(state: CycleState, candidates: Candidates, chosen: list[int]) -> Assignment:
-    """Fill the own members first, then those of each overflow affinity."""
+    """Fill the members of the primary affinity first, then those of each overflow affinity in order."""
     left = state.template.replicas
     clusters: Replicas = {}
     divisions: tuple[Division, ...] = ()
@@ -54,12 +57,12 @@ def _divide(state: CycleState, candidates: Candidates, chosen: list[int], replic
     preference = scheduling.weight_preference or WeightPreference()
     if aggregated or preference.dynamic_weight:
         return divide_dynamically(state, candidates, chosen, replicas, aggregated=aggregated)
-    # From scratch each time, whatever the members can take.
+    # Static weights ignore capacity and the previous replicas, so each run divides from scratch.
     return divided(replicas, _static_weights(state, chosen, preference), "static weights", state.memory.uid)
 
 
 def _static_weights(state: CycleState, chosen: list[int], preference: WeightPreference) -> dict[str, int]:
-    """The largest weight of the rules that select a member; all 1 where no rule selects any."""
+    """Return the largest weight of the rules that select each member; 1 for every member if no rule selects any."""
     names, weights = state.inventory.names, dict.fromkeys(chosen, 0)
     for rule in preference.static_weight_list:
         for position in masks.positions(matching(state.inventory, rule.target_cluster)):

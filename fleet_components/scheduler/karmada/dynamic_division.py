@@ -1,4 +1,7 @@
-"""Division by what the members can take: over all of them, or over as few as possible (Aggregated)."""
+"""Division of replicas by the capacity of the members: over all of them, or over as few as possible (Aggregated).
+
+Source of the rules: Karmada 1.19, ``pkg/scheduler/core/division_algorithm.go``.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from fleet_components.scheduler.karmada.state import CycleState
 
 @attrs.frozen
 class _Step:
-    """What is to be divided by which weights, beside what members keep."""
+    """Amount to divide and its weights, besides the replicas that members keep."""
 
     doing: str
     amount: int
@@ -27,7 +30,7 @@ class _Step:
 def divide_dynamically(
     state: CycleState, candidates: Candidates, chosen: list[int], replicas: int, *, aggregated: bool
 ) -> Assignment:
-    """Divide with as few changes as possible; from scratch when a rebalance asks for it.
+    """Divide the replicas with as few changes as possible; from scratch if a rebalance asks for it.
 
     Raises:
         Unschedulable: the members cannot take the replicas.
@@ -47,7 +50,7 @@ def divide_dynamically(
 
 
 def _previous(state: CycleState, chosen: list[int]) -> dict[str, int]:
-    """The targets that were selected again; what the others had is placed anew."""
+    """Return the replicas of the targets that were selected again; replicas of the other targets are placed anew."""
     selected = {state.inventory.names[position] for position in chosen}
     return {name: replicas for name, replicas in state.memory.clusters.items() if name in selected}
 
@@ -66,5 +69,5 @@ def _step(
 
 
 def _int32(total: int) -> int:
-    """A sum as Karmada has it: it overflows where members without bounds are added up."""
+    """Wrap a sum like Go's int32: Karmada overflows when it adds up members without a limit."""
     return (total + 2**31) % 2**32 - 2**31

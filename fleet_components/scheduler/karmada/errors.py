@@ -1,4 +1,4 @@
-"""How a run of the algorithm fails, and what becomes of it."""
+"""Failures of the scheduling algorithm, which differ in what happens to the targets and in when it is retried."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from fleet_components.scheduler.framework import SchedulingError
 
 
 class Failure(SchedulingError):
-    """The run fails; the targets stay, and the scheduler tries again."""
+    """Failure of a run; the targets stay, and the scheduler retries."""
 
     reason: ClassVar[str] = "SchedulerError"
 
 
 class Unschedulable(Failure):
-    """The members cannot take the replicas; the targets stay, and the scheduler tries again."""
+    """Failure because the members cannot take the replicas; the targets stay, and the scheduler retries."""
 
     reason = "Unschedulable"
 
 
 class NoClusterFit(Failure):
-    """No member passes the filters; the targets are cleared, and nothing is tried until something changes."""
+    """Failure because no member passes the filters; the targets are cleared, and only a change leads to a retry."""
 
     reason = "NoClusterFit"

@@ -1,4 +1,4 @@
-"""How many replicas the members can take: recorded answers, a recorded capacity, or the general estimator."""
+"""Replicas that the members can take: from recorded answers, a recorded capacity, or the general estimator."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ MAX_INT32 = 2**31 - 1
 
 
 def allocatable(state: CycleState) -> list[int]:
-    """How many more replicas each member can take, by position.
+    """Return how many more replicas each member can take, by position.
 
-    For an object without replicas every member can take any number; a member that no estimator knows can take all.
+    For a template without replicas the limit is the largest int32. A member that no estimator knows can take all
+    replicas of the template.
     """
     replicas = state.template.replicas
     if not replicas:

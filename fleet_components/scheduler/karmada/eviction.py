@@ -1,7 +1,7 @@
-"""When a NoExecute taint drives an object from a member: Karmada's taint manager.
+"""Karmada's taint manager: when a NoExecute taint evicts an object from a member.
 
-Source: Karmada facts. Every NoExecute taint must be tolerated; of each taint only the first matching toleration is
-used, and the used one whose time is up first decides.
+Every NoExecute taint must be tolerated. For each taint only the first matching toleration is used, and the used
+toleration that expires first decides. Source: Karmada 1.19, ``pkg/controllers/cluster/taint_manager.go``.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from fleet_components.model.karmada import DIRECTLY, GRACEFULLY, Failover, Place
 
 NO_EXECUTE = "NoExecute"
 NO_PLACEMENT = "the applied placement for ResourceBining can not be empty"
-"""Karmada's own words, the slip included."""
+"""Karmada's error message, including its spelling mistake."""
 
 
 @attrs.frozen
 class EvictionSettings:
-    """How the control plane is set up.
+    """Settings of the control plane that affect evictions.
 
     Attributes:
         enabled: the flag ``--enable-no-execute-taint-eviction`` together with the feature gate ``Failover``; both
@@ -33,7 +33,7 @@ class EvictionSettings:
     purge_mode: str = GRACEFULLY
 
     def purge_mode_for(self, failover: Failover | None) -> str:
-        """What happens to the copy that is left behind: the policy decides, or else the flag."""
+        """Return how the copy on the old member is removed: the policy's purge mode, or else that of the flag."""
         if failover and failover.cluster:
             return failover.cluster.purge_mode or GRACEFULLY
         return DIRECTLY if self.purge_mode == DIRECTLY else GRACEFULLY
@@ -41,11 +41,11 @@ class EvictionSettings:
 
 @attrs.frozen
 class Eviction:
-    """Whether an object has to leave a member.
+    """Result of the taint check for one object on one member.
 
     Attributes:
-        now: it has to leave at once.
-        due: when it will have to leave, if the taints stay; None for never, or when the time is not recorded.
+        now: whether the object has to leave at once.
+        due: when it will have to leave if the taints stay; None for never, or if the taint's time is not recorded.
     """
 
     now: bool = False
@@ -58,13 +58,13 @@ def evict(
     as_of: datetime | None,
     settings: EvictionSettings = EvictionSettings(),
 ) -> Eviction:
-    """Judge one object on one member.
+    """Check one object on one member.
 
     Args:
         taints: the member's taints.
-        placement: the placement that was last applied, not the one that the policy has now.
-        as_of: the time of judging; None means that no toleration runs out.
-        settings: how the control plane is set up.
+        placement: the placement that was last applied, which may differ from the policy's current one.
+        as_of: the time of the check; None means that no toleration expires.
+        settings: settings of the control plane.
 
     Raises:
         ValueError: no placement was ever applied.
@@ -85,7 +85,7 @@ def _first_toleration(taint: Taint, tolerations: Iterable[Toleration]) -> Tolera
 
 
 def _ends(taints: Iterable[Taint], used: Iterable[Toleration]) -> list[datetime]:
-    """When each used toleration runs out, counted from every taint that it tolerates."""
+    """Return when each used toleration expires, counted from every taint that it tolerates."""
     return [
         taint.time_added + timedelta(seconds=toleration.toleration_seconds)
         for toleration in used

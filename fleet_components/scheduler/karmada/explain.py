@@ -1,4 +1,4 @@
-"""Why each member of the fleet has a template, or has not, and how its replicas were divided."""
+"""Explains why each member has a template or not, and how the replicas were divided."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from fleet_components.scheduler.karmada.status import TemplateDecision
 
 @attrs.frozen
 class TemplateExplanation:
-    """A decision explained.
+    """Explanation of a decision on one template.
 
     Attributes:
-        members: every member by name; those that are gone from the fleet come last.
-        division: how the replicas were divided, in words; empty where they are not divided.
+        members: every member by name; those that have left the fleet come last.
+        division: how the replicas were divided, in words; empty if they are not divided.
     """
 
     members: tuple[MemberExplanation, ...]
@@ -42,10 +42,10 @@ def explain(
 
     Args:
         inventory: the fleet that was scheduled on.
-        template: the object.
+        template: the template.
         placement: the placement that was scheduled.
-        decision: its outcome.
-        estimates: how much the members can take.
+        decision: the outcome of scheduling.
+        estimates: how many replicas the members can take.
     """
     state = CycleState(inventory, template, placement, decision.before, estimates)
     names = {term.affinity_name: term for term in placement.cluster_affinities}
@@ -57,14 +57,14 @@ def explain(
 
 
 class _Members:
-    """Explains one member after the other."""
+    """Builds the explanations of single members for one decision."""
 
     def __init__(self, state: CycleState, decision: TemplateDecision) -> None:
         self.state = state
         self.decision = decision
         self.targets = state.inventory.mask_of_names(decision.memory.clusters)
         self.can_take = allocatable(state)
-        # What the filters would say if the member did not have the object already.
+        # Some filters always pass current targets, so they are asked as if the member did not have the object.
         self.unplaced = attrs.evolve(state, memory=attrs.evolve(state.memory, clusters={}))
 
     def explain(self, position: int) -> MemberExplanation:

@@ -1,7 +1,7 @@
-"""What drives an object from its members now, and where it goes then.
+"""Failover: which causes evict an object from its members, and where it is scheduled then.
 
-Karmada evicts, schedules, and ends evictions in controllers of their own; here that is one decision, taken where they
-would come to rest.
+Karmada evicts, schedules and ends evictions in separate controllers. Here they form one decision, which is the state
+that those controllers converge to.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from fleet_components.scheduler.karmada.graceful import Surroundings, assess
 from fleet_components.scheduler.karmada.status import TemplateDecision
 
 _BARRED = EvictionTask(reason="Barred")
-"""Stands for an eviction that would follow at once if the member were chosen."""
+"""Placeholder for an eviction that would follow at once if the member were chosen."""
 
 
 @attrs.frozen
 class Cause:
-    """Why an object has to leave a member.
+    """Reason why an object has to leave a member.
 
     Attributes:
         words: the reason, for readers.
-        task: the eviction that it leads to.
+        task: the resulting eviction task.
     """
 
     words: str
@@ -39,11 +39,11 @@ class Cause:
 
 @attrs.frozen
 class Driven:
-    """The members that an object has to leave.
+    """Members that an object has to leave.
 
     Attributes:
-        now: those that it has to leave now, each with the cause.
-        due: those that it has to leave later, each with the reason and the time.
+        now: the members to leave now, each with the cause.
+        due: the members to leave later, each with the reason and the time in words.
     """
 
     now: Mapping[str, Cause] = attrs.field(factory=dict)
@@ -52,14 +52,14 @@ class Driven:
 
 @attrs.frozen(kw_only=True)
 class Circumstances:
-    """What may drive an object from a member.
+    """Conditions that may evict an object from a member.
 
     Attributes:
-        placement: the placement that is applied to it.
-        failover: what its policy says of failover.
-        unhealthy: the members on which the application is seen to be Unhealthy, with the time since when; None for
-            long enough.
-        settings: how the control plane is set up.
+        placement: the placement applied to the object.
+        failover: the failover settings of its policy.
+        unhealthy: the members on which the application is reported Unhealthy, with the time since when; None if it has
+            been so for long enough.
+        settings: settings of the control plane.
     """
 
     placement: Placement
@@ -69,7 +69,7 @@ class Circumstances:
 
 
 def driven_from(inventory: Inventory, around: Circumstances) -> Driven:
-    """The members that an object has to leave, now or later."""
+    """Return the members that an object has to leave, now or later."""
     now: dict[str, Cause] = {}
     due: dict[str, str] = {}
     for name, cause, ends, words in (*_tainted(inventory, around), *_failed(inventory, around)):
@@ -84,14 +84,14 @@ def driven_from(inventory: Inventory, around: Circumstances) -> Driven:
 def fail_over(
     schedule: Callable[[TemplateMemory], TemplateDecision], memory: TemplateMemory, driven: Driven, *, exact: bool
 ) -> TemplateDecision:
-    """Schedule an object, and again without the members that it has to leave.
+    """Schedule an object, then again without the members that it has to leave.
 
     Args:
         schedule: the scheduler.
-        memory: what was decided before.
-        driven: the members that it has to leave.
-        exact: such a member may be chosen all the same, to be left again, and an eviction goes on when its cause is
-            gone. Otherwise neither happens.
+        memory: the past decision.
+        driven: the members that the object has to leave.
+        exact: whether such a member may be chosen nevertheless, to be left again, and whether an eviction continues
+            when its cause is gone. If False, neither happens.
     """
     if not exact:
         caused = {name: task for name, task in memory.evictions.items() if name in driven.now}
@@ -114,14 +114,14 @@ def going_on(
     as_of: datetime | None,
     timeout: int,
 ) -> dict[str, EvictionTask]:
-    """The evictions that have not ended once the update has succeeded.
+    """Return the evictions that have not ended after a successful update.
 
     Args:
-        decision: what was decided.
-        emptied: the members that run the object now and are not to.
+        decision: the decision.
+        emptied: the members that run the object now and are to be left.
         standing: the members that run it after the update.
-        as_of: the time of judging; None means that they last until the object stands elsewhere.
-        timeout: how long an eviction lasts at most, in seconds.
+        as_of: the time of the check; None means that evictions last until the object runs elsewhere.
+        timeout: the maximum duration of an eviction, in seconds.
     """
     memory = decision.memory
     tasks = {name: task for name, task in sorted(memory.evictions.items()) if task != _BARRED}
@@ -132,7 +132,7 @@ def going_on(
 
 
 _Found = tuple[str, EvictionTask, datetime | None, str]
-"""A member, the eviction that is due there, when it is (None for now), and why."""
+"""A member, the eviction due there, its time (None for now), and the reason."""
 
 
 def _tainted(inventory: Inventory, around: Circumstances) -> Iterable[_Found]:

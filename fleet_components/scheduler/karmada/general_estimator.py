@@ -1,7 +1,8 @@
-"""Karmada's general estimator: how many more replicas fit, from a member's resource summary.
+"""Karmada's general estimator: computes from a member's resource summary how many more replicas fit.
 
-Without requirements it counts free pods. With requirements it counts what the free nodes of each grade can hold,
-each node taken at the lower bound of its grade; where no grades were collected, the sums decide.
+Without requests it counts free pods. With requests it counts what the free nodes of each grade can hold, taking each
+node at the lower bound of its grade; if no grades were collected, the sums over all nodes decide. Source: Karmada 1.19,
+``pkg/estimator/client/general.go``.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ Requests = Mapping[str, str]
 
 
 class UnreadableMemberError(ValueError):
-    """An amount of a member is no quantity."""
+    """Error for a member whose resource summary or models contain an invalid quantity."""
 
 
 def estimate(inventory: Inventory, requests: Requests | None) -> list[int]:
-    """How many more replicas each member can take, by position; built once for equal requests.
+    """Return how many more replicas each member can take, by position; cached per set of requests.
 
     Raises:
-        UnreadableMemberError: an amount of a member is no quantity.
+        UnreadableMemberError: an amount of a member is not a valid quantity.
     """
     asked = None if requests is None else frozenset(requests.items())
     return inventory.column(("general estimate", asked), lambda: _column(inventory.clusters, requests))
@@ -48,7 +49,7 @@ def _estimated(cluster: Cluster, fits: Callable[[Cluster], int]) -> int:
 
 
 class _Replica:
-    """What one replica takes, in whole units; resources of which it takes nothing do not count."""
+    """Requests of one replica, in whole units; resources requested with amount 0 are ignored."""
 
     def __init__(self, requests: Requests) -> None:
         taken = {name: _whole(_nano(amount), name) for name, amount in requests.items()}
@@ -57,7 +58,7 @@ class _Replica:
         self.on_nodes: dict[int, dict[int, int]] = {}
 
     def fits(self, cluster: Cluster) -> int:
-        """How often it fits on a member."""
+        """Return how many replicas fit on a member."""
         summary, models = cluster.resource_summary, cluster.resource_models
         pods = _free_pods(cluster)
         if summary is None or not pods:
@@ -70,7 +71,8 @@ class _Replica:
         return min(pods, sum(count * by_grade.get(grade, 0) for grade, count in nodes if count))
 
     def _by_grade(self, models: tuple[ResourceModel, ...]) -> dict[int, int]:
-        """How often it fits on a node of each grade; most members share their models."""
+        """Return how many replicas fit on a node of each grade; cached because most members share their models."""
+        # By identity, which is cheap and safe: the inventory keeps the models alive during the estimate.
         known = self.on_nodes.get(id(models))
         if known is None:
             known = self.on_nodes[id(models)] = {model.grade: self._on_node(model) for model in models}
@@ -86,7 +88,7 @@ def _most(taken: Mapping[str, int], free: Callable[[str], int], limit: int) -> i
 
 
 def _counts_on_nodes(name: str) -> bool:
-    """Whether a simulated node knows the resource; extended ones have a domain."""
+    """Return whether Karmada's simulated node includes the resource; extended resources have a domain in their name."""
     return name in _NODE_RESOURCES or name.startswith(_SCALARS) or ("/" in name and not name.startswith("requests."))
 
 
@@ -96,7 +98,7 @@ def _free_pods(cluster: Cluster) -> int:
 
 
 def _free(summary: ResourceSummary, name: str) -> int:
-    """What is neither allocated nor being allocated; 0 for what the member does not have."""
+    """Return the amount that is neither allocated nor being allocated; 0 if the member does not have the resource."""
     if name not in summary.allocatable:
         return 0
     used = _nano(summary.allocated.get(name)) + _nano(summary.allocating.get(name))
@@ -104,7 +106,7 @@ def _free(summary: ResourceSummary, name: str) -> int:
 
 
 def _whole(nano: int, name: str) -> int:
-    """An amount in whole units, thousandths for cpu, rounded up as Kubernetes does."""
+    """Return an amount in whole units (thousandths for cpu), rounded up as Kubernetes does."""
     return -(-nano // (_MILLI if name == "cpu" else _ONE))
 
 

@@ -1,7 +1,8 @@
-"""The order in which Go's ``sort.Sort`` leaves equal items: pattern-defeating quicksort, which is not stable.
+"""Port of Go's ``sort.Sort`` (pattern-defeating quicksort), needed for its order of equal items; it is not stable.
 
-Karmada takes a prefix of a list that is sorted so; where the prefix ends among equals, who is in it depends on this.
-Up to twelve items the order of equals is kept.
+Karmada takes a prefix of a list sorted this way. If the prefix ends among equal items, their order decides which of
+them are in it. Up to twelve items Go uses insertion sort, which keeps the order of equal items. Source: the Go standard
+library, ``src/sort/zsortinterface.go``.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _64_BITS = 2**64 - 1
 
 
 def descending(weights: Sequence[int]) -> list[int]:
-    """The places of the weights, from the largest to the smallest, as Go sorts them."""
+    """Return the indices of the weights from the largest to the smallest, as Go sorts them."""
     places = list(range(len(weights)))
     if len(places) <= _SHORT:
         return sorted(places, key=lambda place: -weights[place])
@@ -26,7 +27,7 @@ def descending(weights: Sequence[int]) -> list[int]:
 
 
 class _Sort:
-    """One sort: ``places`` is rearranged in place. Ranges are half open."""
+    """One sort that rearranges ``places`` in place. Ranges are half open."""
 
     def __init__(self, weights: Sequence[int], places: list[int]) -> None:
         self.weights = weights
@@ -73,7 +74,7 @@ class _Sort:
             self.sink(top, begin)
 
     def sink(self, place: int, begin: int) -> None:
-        """Move an item towards the front while it comes before its neighbour."""
+        """Move an item towards the front while it sorts before its neighbour."""
         while place > begin and self.before(place, place - 1):
             self.swap(place, place - 1)
             place -= 1
@@ -96,7 +97,7 @@ class _Sort:
             root = child
 
     def break_patterns(self, begin: int, end: int) -> None:
-        """Scatter three items in the middle, in a way that depends on the length alone."""
+        """Swap three items near the middle with pseudo-random ones; the choice depends on the length alone."""
         length = end - begin
         random, power = length, 1 << length.bit_length()
         around = begin + length // 4 * 2 - 1
@@ -108,7 +109,7 @@ class _Sort:
             self.swap(around + step, begin + (other - length if other >= length else other))
 
     def choose_pivot(self, begin: int, end: int) -> tuple[int, int]:
-        """A median, and how many swaps it took: 0 hints at a sorted range, all of them at a reversed one."""
+        """Return a median and the number of swaps it took: 0 suggests a sorted range, the maximum a reversed one."""
         quarter = (end - begin) // 4
         picks = [begin + quarter * step for step in (1, 2, 3)]
         swaps = 0
@@ -131,7 +132,7 @@ class _Sort:
         return middle, swaps
 
     def sorted_with_few_shifts(self, begin: int, end: int) -> bool:
-        """Whether the range is sorted, or was so but for a few items out of place that are put right."""
+        """Return whether the range is sorted, after moving a few misplaced items to their place."""
         place = begin + 1
         for _ in range(_MAX_SHIFTS):
             while place < end and not self.before(place, place - 1):
@@ -142,19 +143,20 @@ class _Sort:
                 return False
             self.swap(place, place - 1)
             if place - begin >= 2:
+                # Go shifts down to index 0 of the whole slice here, not to the start of the range.
                 self.sink(place - 1, 0)
             if end - place >= 2:
                 self.rise(place, end)
         return False
 
     def rise(self, place: int, end: int) -> None:
-        """Move an item towards the end while its neighbour comes before it."""
+        """Move an item towards the end while its neighbour sorts before it."""
         while place + 1 < end and self.before(place + 1, place):
             self.swap(place + 1, place)
             place += 1
 
     def skip_equal(self, begin: int, end: int, pivot: int) -> int:
-        """Put the items that equal the pivot, which is the least possible, in front; where the others begin."""
+        """Move the items equal to the pivot, the smallest of the range, to the front; return where the others begin."""
         self.swap(begin, pivot)
         low, high = begin + 1, end - 1
         while True:
@@ -168,7 +170,7 @@ class _Sort:
             low, high = low + 1, high - 1
 
     def partition(self, begin: int, end: int, pivot: int) -> tuple[int, bool]:
-        """Put what comes before the pivot in front of it; its place, and whether all were in place already."""
+        """Move items that sort before the pivot in front of it; return its index and whether no item had to move."""
         self.swap(begin, pivot)
         low, high = self.approach(begin, begin + 1, end - 1)
         in_place = low > high

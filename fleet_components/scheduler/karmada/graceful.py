@@ -1,7 +1,7 @@
-"""How long an object stays on a member that it is leaving: Karmada's graceful eviction.
+"""Karmada's graceful eviction: how long an object stays on a member that it was evicted from.
 
-Source: Karmada facts. The same rules hold for all purge modes; the health of the members that have the object now
-counts, not that of the one that it leaves.
+The same rules apply to all purge modes. The health on the members that are targets now counts, not the health on the
+member that the object leaves. Source: Karmada 1.19, ``pkg/controllers/gracefuleviction/evictiontask.go``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DEFAULT_TIMEOUT = timedelta(minutes=10)
 
 @attrs.frozen
 class Assessed:
-    """The tasks that go on, by member, and why each other one has ended."""
+    """Eviction tasks that continue, by member, and for every other member the reason why its task has ended."""
 
     kept: Mapping[str, EvictionTask]
     ended: Mapping[str, str]
@@ -27,13 +27,13 @@ class Assessed:
 
 @attrs.frozen
 class Surroundings:
-    """What the tasks of an object are judged by.
+    """State that the eviction tasks of one object are assessed against.
 
     Attributes:
-        targets: the members that the object is to be on.
-        healthy: the members on which it is Healthy; Unknown is not.
-        observed: the scheduler has seen the binding as it stands.
-        as_of: the time of judging; None means that no task times out.
+        targets: the members that the object is to run on.
+        healthy: the members on which it is Healthy; Unknown does not count.
+        observed: the scheduler has processed the current generation of the binding.
+        as_of: the time of the assessment; None means that no task times out.
         timeout: the flag ``--graceful-eviction-timeout``, for tasks without a grace period of their own.
     """
 
@@ -45,7 +45,7 @@ class Surroundings:
 
 
 def assess(tasks: Mapping[str, EvictionTask], around: Surroundings) -> Assessed:
-    """Judge every task. One without a creation time is new: it is stamped and kept."""
+    """Assess every task. A task without a creation time is new: it gets ``as_of`` as creation time and is kept."""
     kept: dict[str, EvictionTask] = {}
     ended: dict[str, str] = {}
     for cluster, task in tasks.items():
@@ -59,7 +59,7 @@ def assess(tasks: Mapping[str, EvictionTask], around: Surroundings) -> Assessed:
 
 
 def _why_ended(task: EvictionTask, around: Surroundings) -> str:
-    """Why the task has ended; empty when it goes on."""
+    """Return why the task has ended; empty if it continues."""
     if task.suppress_deletion is not None:
         return "" if task.suppress_deletion else "suppressDeletion is false"
     grace = around.timeout if task.grace_period_seconds is None else timedelta(seconds=task.grace_period_seconds)

@@ -1,4 +1,7 @@
-"""Ordered affinity groups: the first group, from the one in use on, in which the template can be placed."""
+"""Ordered affinity groups: the template goes to the first group that fits, starting at the active one.
+
+Source of the rules: Karmada 1.19, ``pkg/scheduler/scheduler.go``.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,13 @@ from fleet_components.scheduler.karmada.status import Attempt
 
 @attrs.frozen
 class Outcome:
-    """How scheduling ended.
+    """Result of scheduling one template.
 
     Attributes:
-        attempts: what was tried, in order.
-        assignment: the result; None when it failed.
-        group: the affinity group that was taken; empty where there are none.
-        failure: the failure that decides what becomes of it; None when there is none.
+        attempts: the attempts, in order.
+        assignment: the result; None if scheduling failed.
+        group: the affinity group that was used; empty if the placement has no groups.
+        failure: the failure that determines condition, targets and retry; None on success.
     """
 
     attempts: tuple[Attempt, ...]
@@ -32,7 +35,10 @@ class Outcome:
 
 
 def place_in_groups(state: CycleState) -> Outcome:
-    """Place a template, trying its affinity groups in order if it has any. When all fail, the first failure counts."""
+    """Place a template, trying its affinity groups in order if it has any.
+
+    If all groups fail, the failure of the first attempt determines the outcome.
+    """
     terms = state.placement.cluster_affinities
     if not terms:
         return _alone(state)
@@ -53,7 +59,7 @@ def place_in_groups(state: CycleState) -> Outcome:
 
 
 def group_index(terms: Sequence[ClusterAffinityTerm], observed: str) -> int:
-    """The place of the group in use; the first where there is none of that name."""
+    """Return the index of the active affinity group; 0 if no group has that name."""
     return next((index for index, term in enumerate(terms) if term.affinity_name == observed), 0)
 
 

@@ -1,4 +1,4 @@
-"""Why an object belongs to the policy that has it, as rows for people to read."""
+"""Explains, as rows for people to read, why a template belongs to the policy that has claimed it."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _PRECISION = {Rank.NAME: "by name", Rank.LABEL: "by labels", Rank.ALL: "every ob
 
 @attrs.frozen
 class PolicyVerdict:
-    """One policy's part in who gets an object.
+    """Result of the matching of one policy and one template.
 
     Attributes:
         policy: the policy.
-        wins: whether the object is its own.
-        rank: how precisely it matches the object.
+        wins: whether the policy has claimed the template.
+        rank: how precisely it selects the template.
         priority: its explicit priority.
         words: why it wins, or does not.
     """
@@ -47,13 +47,13 @@ def explain_match(
     claims: Claims,
     overrides: frozenset[PolicyKey] = frozenset(),
 ) -> list[PolicyVerdict]:
-    """Say of every policy whether the object is its own, and why. The winner comes first, then the closest.
+    """Explain for every policy whether it has claimed the template; the winner comes first, then the next best.
 
     Args:
-        template: the object.
+        template: the template.
         policies: the propagation policies.
         claims: the claims after :func:`~fleet_components.scheduler.karmada.matching.match_policies`.
-        overrides: the override policies that are there, for ``dependentOverrides``.
+        overrides: the existing override policies, for ``dependentOverrides``.
     """
     explanation = _Explanation(template, tuple(policies), claims.of(template_key(template)).policy, overrides)
     return [explanation.verdict(policy) for policy in explanation.ordered()]
@@ -115,7 +115,7 @@ class _Explanation:
 
 
 def _comparison(loser: PropagationPolicy, winner: PropagationPolicy, template: Manifest) -> str:
-    """What makes the one policy better than the other."""
+    """Return what makes the winner better than the loser, in the order in which Karmada compares policies."""
     name = f"{winner.key.kind} {winner.key}"
     if (loser.key.kind, winner.key.kind) == (CLUSTER_PROPAGATION, PROPAGATION):
         return f"{name} of the object's own namespace comes before any ClusterPropagationPolicy"

@@ -1,9 +1,10 @@
-"""Which policy claims which object: Karmada's resource detector, at its fixpoint.
+"""Assignment of templates to policies: Karmada's resource detector, run until nothing changes.
 
-Source: Karmada facts. A claim sticks. An object without one goes to the best PropagationPolicy of its namespace, or
-else to the best ClusterPropagationPolicy; one that none matches waits. Policies are looked at when they are new or
-have changed, objects when they have changed, were released or waited; so what comes out depends on what came before.
-All changes of one call are there before the first is looked at.
+A claim persists. An unclaimed template goes to the best PropagationPolicy of its namespace, or else to the best
+ClusterPropagationPolicy; a template that no policy matches waits. Policies are processed when they are new or have
+changed, templates when they have changed, were released or were waiting, so the result depends on the earlier claims.
+All changes passed to one call are present before the first one is processed. Source: Karmada 1.19,
+``pkg/detector/detector.go``, ``policy.go`` and ``preemption.go``.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ _CARRIED = (
 
 @attrs.frozen
 class MatchSettings:
-    """How the control plane is set up.
+    """Settings of the control plane that affect matching.
 
     Attributes:
         preemption: the feature gate PropagationPolicyPreemption, off by default.
@@ -58,25 +59,25 @@ class MatchSettings:
     skipped_namespaces: tuple[str, ...] = ("kube-.*",)
 
     def propagates(self, manifest: Manifest) -> bool:
-        """Whether the object is looked at at all: not in a reserved or skipped namespace, not taken by others."""
+        """Return whether Karmada considers the object: its namespace is not skipped and no other owner claims it."""
         return not self.skips(manifest.namespace) and not manifest.labels.get(CLAIMED_BY_LABEL)
 
     def skips(self, namespace: str) -> bool:
-        """Whether nothing in the namespace is looked at."""
+        """Return whether Karmada ignores all objects of the namespace."""
         skipped = (*_RESERVED_NAMESPACES, *self.skipped_namespaces)
         return any(re.fullmatch(pattern, namespace) for pattern in skipped)
 
 
 @attrs.frozen
 class Hub:
-    """What is there.
+    """Snapshot of the objects and policies to match.
 
     Attributes:
         templates: the objects by :func:`~fleet_components.model.claims.template_key`; an object without a namespace
             is cluster-scoped.
         policies: the propagation policies.
         overrides: the override policies, for ``dependentOverrides``.
-        revisions: a number for each object that grows with every change of it; 0 where absent.
+        revisions: a number per object that grows with every change of the object; 0 if absent.
     """
 
     templates: Mapping[str, Manifest]
@@ -87,12 +88,12 @@ class Hub:
 
 @attrs.frozen
 class Matched:
-    """What came out.
+    """Result of matching.
 
     Attributes:
-        claims: what to remember.
+        claims: the new claims, to be remembered.
         events: the events that Karmada records, each with the key of its object.
-        errors: what Karmada keeps trying, as it logs it.
+        errors: the errors that Karmada logs while it keeps retrying.
     """
 
     claims: Claims
@@ -101,7 +102,7 @@ class Matched:
 
 
 def match_policies(hub: Hub, claims: Claims = Claims(), settings: MatchSettings = MatchSettings()) -> Matched:
-    """Bring the claims up to date with what is there."""
+    """Update the claims to the state of the hub."""
     detector = _Detector(hub, claims, settings)
     detector.look_at_policies()
     detector.look_at_objects()
@@ -110,33 +111,33 @@ def match_policies(hub: Hub, claims: Claims = Claims(), settings: MatchSettings 
 
 
 def best_policy(manifest: Manifest, policies: Iterable[PropagationPolicy]) -> PropagationPolicy | None:
-    """The policy that an object without a claim goes to; None when none matches."""
+    """Return the policy that an unclaimed template goes to; None if no policy matches."""
     ranked = [(preference(policy, manifest), policy) for policy in policies if matches(policy, manifest)]
     return min(ranked, key=lambda entry: entry[0])[1] if ranked else None
 
 
 def matches(policy: PropagationPolicy, manifest: Manifest) -> bool:
-    """Whether the policy can take the object: one of its selectors matches, in its own namespace."""
+    """Return whether the policy selects the object; a PropagationPolicy selects only in its own namespace."""
     if policy.key.kind == PROPAGATION and policy.key.namespace != manifest.namespace:
         return False
     return best_rank(policy.spec.resource_selectors, manifest) is not Rank.NO_MATCH
 
 
 def preference(policy: PropagationPolicy, manifest: Manifest) -> tuple[bool, int, int, str]:
-    """Sorts policies that match an object, the best first: kind, priority, precision, name."""
+    """Return the sort key of a policy that matches an object, best first: kind, priority, precision, name."""
     rank = best_rank(policy.spec.resource_selectors, manifest)
     return (policy.key.kind == CLUSTER_PROPAGATION, -policy.spec.priority, -rank, policy.key.name)
 
 
 def missing_overrides(policy: PropagationPolicy, overrides: frozenset[PolicyKey]) -> list[str]:
-    """The override policies that the policy waits for."""
+    """Return the names of the dependent override policies that do not exist yet."""
     kind = CLUSTER_OVERRIDE if policy.key.kind == CLUSTER_PROPAGATION else OVERRIDE
     names = policy.spec.dependent_overrides
     return [name for name in names if PolicyKey(kind, policy.key.namespace, name) not in overrides]
 
 
 class _Detector:
-    """One pass over all that has changed."""
+    """One pass over everything that has changed, with the queue and the claims as they develop."""
 
     def __init__(self, hub: Hub, claims: Claims, settings: MatchSettings) -> None:
         self.hub, self.claims, self.settings = hub, claims, settings
@@ -152,7 +153,7 @@ class _Detector:
         self.failed: set[PolicyKey] = set()
 
     def look_at_policies(self) -> None:
-        """Deleted policies first, then the new and the changed ones."""
+        """Process deleted policies first, then new and changed ones."""
         for path in self.claims.policies:
             if PolicyKey(*path.split("/")) not in self.policies:
                 self._delete(PolicyKey(*path.split("/")))
@@ -165,7 +166,7 @@ class _Detector:
                     self._reconcile(other)
 
     def look_at_objects(self) -> None:
-        """What is queued already, then the new and the changed objects."""
+        """Process the queued objects, then the new and changed ones, until the queue is empty."""
         for key, claim in self.objects.items():
             if claim.revision != self._revision(key):
                 self._enqueue(key)
@@ -175,7 +176,7 @@ class _Detector:
             self._sync(key, by_policy)
 
     def seen(self, policy: PropagationPolicy) -> SeenPolicy:
-        """What to remember of a policy."""
+        """Return the record of a policy; without a digest if it failed, so that it is processed again next time."""
         digest = "" if policy.key in self.failed else _digest(policy.data)
         return SeenPolicy(digest, policy.spec.priority)
 
@@ -185,7 +186,7 @@ class _Detector:
                 self._release(name)
 
     def _between(self, policy: PropagationPolicy, former: int) -> list[PropagationPolicy]:
-        """The policies that can take over now that this one's priority was lowered, the highest first."""
+        """Return the Always policies that may preempt now that this policy's priority was lowered, highest first."""
         others = [
             other
             for other in self.hub.policies
@@ -236,7 +237,7 @@ class _Detector:
         return policy.spec.priority > self.policies[claimed].spec.priority
 
     def _sync(self, key: str, by_policy: bool) -> None:
-        """Look at an object, because of itself or because of a lazy policy."""
+        """Process an object, either because it changed or because a lazy policy queued it."""
         manifest, claim = self.hub.templates[key], self.objects[key]
         self._set(key, revision=self._revision(key))
         if claim.policy is None:
@@ -250,6 +251,7 @@ class _Detector:
             policy = self.policies[claim.policy]
             if not matches(policy, manifest):
                 return
+        # Karmada does not fall back to the next best policy: the winner blocks until its overrides exist.
         if missing_overrides(policy, self.hub.overrides):
             self._set(key, revision=None)
             self.errors.append(WAITING_FOR_OVERRIDES)
@@ -259,6 +261,7 @@ class _Detector:
     def _apply(self, key: str, policy: PropagationPolicy, by_policy: bool) -> None:
         before = self.objects[key]
         self._set(key, policy=policy.key)
+        # Lazy activation: the claim is written at once, the binding only when the object itself changes.
         if by_policy and policy.lazy:
             return
         carried = {part: policy.data[part] for part in _CARRIED if part in policy.data}
@@ -269,7 +272,7 @@ class _Detector:
             self._record(key, "ApplyPolicySucceed", f"Apply {scope}({policy.key}) succeed")
 
     def _release(self, key: str) -> None:
-        """Take the claim off an object and its binding, which gives other policies a chance."""
+        """Remove the claim from an object and its binding and queue the object, so that other policies can claim it."""
         claim = self.objects[key]
         if claim.bound and claim.bound.policy == claim.policy:
             self._set(key, bound=attrs.evolve(claim.bound, policy=None))

@@ -1,4 +1,7 @@
-"""The Karmada profile: which plug-ins, in which order."""
+"""The Karmada profile: its plug-ins and their order.
+
+Source of the plug-ins: Karmada 1.19, ``pkg/scheduler/framework/plugins``.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,13 @@ from fleet_components.scheduler.karmada.state import CycleState
 from fleet_components.scheduler.karmada.taint_toleration import TaintToleration
 
 FILTERS = (APIEnablement(), TaintToleration(), ClusterAffinity(), SpreadConstraint(), ClusterEviction())
-"""In the order of Karmada's registry. A real scheduler starts at any of them, so its counts of reasons may differ."""
+"""Filters in the order of Karmada's registry.
+
+Karmada iterates over a Go map, so a real scheduler may start at any of them and count the reasons differently.
+"""
 LOCALITY = ClusterLocality()
 
 
 def filter_members(state: CycleState) -> Filtered[CycleState]:
-    """Run all filters over the fleet; members that are leaving it are no candidates and get no reason."""
+    """Run all filters over the fleet; members that are leaving it are not candidates and get no reason."""
     return run_filters(FILTERS, state, state.inventory.everything & ~state.inventory.leaving)

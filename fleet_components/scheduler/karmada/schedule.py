@@ -1,4 +1,4 @@
-"""One run of the Karmada scheduler for one object template."""
+"""One run of the Karmada scheduler for one template."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fleet_components.scheduler.karmada.status import SUCCESS, BindingStatus, Te
 from fleet_components.scheduler.karmada.triggers import Changes, looked_at, trigger
 
 _MAX_PASSES = 10
-"""A binding is evaluated again after each change of its targets; two evaluations were always enough."""
+"""Evaluation limit: a change of the targets leads to another evaluation; two evaluations always sufficed."""
 
 
 def schedule(
@@ -38,18 +38,18 @@ def schedule(
 
     Args:
         inventory: the fleet.
-        template: the object.
+        template: the template.
         placement: the placement of the policy that has claimed it, after defaulting.
-        memory: what was decided before; a new template has its ``uid`` only.
-        estimates: how much the members can take; by default what their resource summaries say.
+        memory: the past decision; for a new template it holds only the ``uid``.
+        estimates: how many replicas the members can take; by default computed from their resource summaries.
         rebalances: the names of the rebalances that ask for a division from scratch.
-        suspended: scheduling is suspended.
-        empty_workloads: selected members get the object with 0 replicas too.
-        status: the status that stands.
-        changes: what happened since; None, the default, has the binding looked at in any case.
+        suspended: whether scheduling is suspended.
+        empty_workloads: whether selected members get the object even with 0 replicas.
+        status: the current status of the binding.
+        changes: what has changed since the last run; None, the default, means that the binding is always evaluated.
 
     Returns:
-        The decision. A failure is told by the ``Scheduled`` condition of its status.
+        The decision. The ``Scheduled`` condition of its status reports a failure.
     """
     state = CycleState(
         inventory=inventory,
@@ -64,13 +64,13 @@ def schedule(
     standing = BindingStatus(condition=status.condition, retry=status.retry, observed=observed)
     if not looked_at(state, standing, changes, suspended=suspended):
         return TemplateDecision(memory, standing, memory)
-    # While suspended, a change of the targets leads to no further look.
+    # While scheduling is suspended, a change of the targets does not lead to another evaluation.
     settled = _settle(state, attrs.evolve(standing, evaluated=True), passes=1 if suspended else _MAX_PASSES)
     return attrs.evolve(settled, before=memory)
 
 
 def _settle(state: CycleState, status: BindingStatus, passes: int) -> TemplateDecision:
-    """Evaluate the binding until its targets stay."""
+    """Evaluate the binding until its targets no longer change."""
     for _ in range(passes):
         why = trigger(state)
         if not why:

@@ -1,4 +1,7 @@
-"""Selection by spread constraints: how many members, out of which regions."""
+"""Selection by spread constraints: the number of members, and the regions that they come from.
+
+Source: Karmada 1.19, ``pkg/scheduler/core/spreadconstraint/select_clusters.go``.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from fleet_components.scheduler.karmada.state import CycleState
 
 
 def select(state: CycleState, candidates: Candidates) -> list[int]:
-    """The members to go to, by position, in the order of choosing.
+    """Return the positions of the selected members in the order of selection.
 
     Raises:
         Failure: the constraints cannot be met.
@@ -28,7 +31,10 @@ def select(state: CycleState, candidates: Candidates) -> list[int]:
 
 
 def ignores_constraints(placement: Placement) -> bool:
-    """Static weights ignore spread constraints; an empty ``weightPreference`` does not count as such."""
+    """Return whether the placement ignores spread constraints, as static weights do.
+
+    An empty ``weightPreference`` does not count as static weights here, although it divides by equal ones.
+    """
     scheduling = placement.replica_scheduling
     if scheduling is None or not placement.divided or scheduling.replica_division_preference == AGGREGATED:
         return False

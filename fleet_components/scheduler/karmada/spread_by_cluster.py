@@ -1,4 +1,7 @@
-"""Spread by cluster: the best so many members, exchanged for larger ones where the replicas do not fit."""
+"""Spread by cluster: selects the best members up to the allowed number and swaps in larger ones if replicas do not fit.
+
+Source: Karmada 1.19, ``pkg/scheduler/core/spreadconstraint/select_clusters_by_cluster.go``.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ def select_by_cluster(candidates: Candidates, by_cluster: SpreadConstraint, repl
 
     Args:
         candidates: the members that can be chosen.
-        by_cluster: how many.
-        replicas: how many replicas must fit; None when capacity does not count.
+        by_cluster: the bounds for the number of members.
+        replicas: how many replicas must fit; None if capacity does not count.
 
     Raises:
         Failure: there are too few members, or too few of them are large enough.
@@ -35,7 +38,7 @@ def select_by_cluster(candidates: Candidates, by_cluster: SpreadConstraint, repl
 
 
 def _exchange(chosen: list[int], rest: list[int], candidates: Candidates, missing: int) -> int:
-    """Exchange chosen members, the last first, for the largest of the rest; how much is won."""
+    """Swap chosen members, the last first, for the largest of the rest; return the capacity gained."""
     available = candidates.available
     largest = [(-available[position], place, position) for place, position in enumerate(rest)]
     heapq.heapify(largest)
@@ -46,7 +49,7 @@ def _exchange(chosen: list[int], rest: list[int], candidates: Candidates, missin
         old = chosen[slot]
         size, place, new = largest[0]
         if -size > available[old]:
-            # The one that goes takes the other's place among the rest.
+            # The replaced member takes the other's place in the rest, so it can be swapped in again for a later slot.
             heapq.heapreplace(largest, (-available[old], place, old))
             chosen[slot] = new
             won += -size - available[old]

@@ -1,4 +1,7 @@
-"""Spread by region: the best set of regions, a member of each, then the best of what they hold."""
+"""Spread by region: selects the best set of regions, one member of each, then the best of their other members.
+
+Source: Karmada 1.19, ``pkg/scheduler/core/spreadconstraint/select_clusters_by_region.go``.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ _SCORE_UNIT = 1000
 def select_by_region(
     state: CycleState, candidates: Candidates, by_region: SpreadConstraint, by_cluster: SpreadConstraint
 ) -> list[int]:
-    """Select regions, then members. Capacity counts for the score of a region only.
+    """Select regions, then members. Capacity affects only the score of a region.
 
     Raises:
         Failure: there are too few regions, or no set of them holds enough members.
@@ -44,7 +47,7 @@ def _regions(
 
 
 def _scoring(state: CycleState, regions: int, members: int) -> Callable[[Candidates, list[int]], int]:
-    """How a region is scored, given how many regions and members there must be at least."""
+    """Return the function that scores a region, given the minimum number of regions and members."""
     replicas, regions = state.template.replicas, max(1, regions)
     if state.placement.divided:
         return partial(_divided_score, share=-(-replicas // regions), least=max(regions, members))
@@ -52,7 +55,7 @@ def _scoring(state: CycleState, regions: int, members: int) -> Callable[[Candida
 
 
 def _duplicated_score(candidates: Candidates, members: list[int], replicas: int) -> int:
-    """How many members can take all replicas; the more of them have the object already, the better."""
+    """Score a region by the number of members that can take all replicas, then by how many of these have the object."""
     able = [position for position in members if candidates.available[position] >= replicas]
     if not able:
         return 0
@@ -60,7 +63,7 @@ def _duplicated_score(candidates: Candidates, members: list[int], replicas: int)
 
 
 def _divided_score(candidates: Candidates, members: list[int], share: int, least: int) -> int:
-    """How much of the region's share its best members can take, at least so many of them."""
+    """Score a region by how much of its share its best members can take, counting at least ``least`` members."""
     fits = total = counted = 0
     for position in members:
         fits += candidates.available[position]

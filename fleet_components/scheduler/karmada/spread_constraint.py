@@ -1,4 +1,4 @@
-"""SpreadConstraint: a member must have what the constraints spread by."""
+"""SpreadConstraint: a member must have every property that the constraints spread by."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ _PROPERTIES = {"provider": (providers, "provider"), "region": (regions, "region"
 
 
 class SpreadConstraint:
-    """Filters out members without region, zones or provider where the placement spreads by these."""
+    """Filter that rejects members without region, zones or provider if the placement spreads by these."""
 
     name = "SpreadConstraint"
 
     def mask(self, state: CycleState, candidates: Mask) -> Mask:
-        """Members that have every property that is spread by."""
+        """Return the candidates that have every property that is spread by."""
         for field in _fields(state):
             candidates &= _having(state, field)
         return candidates
 
     def reason(self, state: CycleState, position: int) -> str:
-        """The first property that is missing, in the order of the constraints."""
+        """Return Karmada's text for the first missing property, in the order of the constraints."""
         return f"cluster(s) did not have {_PROPERTIES[self._missing(state, position)][1]} property"
 
     def remedy(self, state: CycleState, position: int) -> str:
-        """What to declare."""
+        """Return which property to declare."""
         return f"declare its {_PROPERTIES[self._missing(state, position)][1]}"
 
     def _missing(self, state: CycleState, position: int) -> str:

@@ -1,4 +1,4 @@
-"""What the Karmada plug-ins see during one run of the algorithm."""
+"""Input of the Karmada plug-ins during one run of the algorithm."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from fleet_components.scheduler.karmada.affinity import matching
 
 @attrs.frozen
 class CycleState:
-    """One run.
+    """State of one run of the algorithm.
 
     Attributes:
         inventory: the fleet.
-        template: the object that is placed.
+        template: the template to place.
         placement: where it may go.
-        memory: what was decided before.
-        estimates: how much the members can take.
-        rebalances: the names of the rebalances that were asked for.
-        empty_workloads: members that were selected get the object with 0 replicas too.
-        group: the affinity group that is tried; None where there are no groups.
+        memory: the past decision.
+        estimates: how many replicas the members can take.
+        rebalances: the names of the requested rebalances.
+        empty_workloads: whether selected members get the object even with 0 replicas.
+        group: the affinity group to try; None if the placement has no groups.
     """
 
     inventory: Inventory
@@ -40,12 +40,12 @@ class CycleState:
 
     @cached_property
     def targets(self) -> Mask:
-        """The members that have the object now."""
+        """Members that have the object now."""
         return self.inventory.mask_of_names(self.memory.clusters)
 
     @cached_property
     def assigned(self) -> list[int]:
-        """The replicas of each member now, by position."""
+        """Replicas that each member has now, by position."""
         column = [0] * len(self.inventory)
         for name, replicas in self.memory.clusters.items():
             position = self.inventory.position(name)
@@ -55,12 +55,15 @@ class CycleState:
 
     @property
     def fresh(self) -> bool:
-        """A rebalance asks for a division from scratch. There is none to do before the first success."""
+        """True if a rebalance asks for a division from scratch; always False before the first success."""
         return self.memory.scheduled and not self.rebalances <= set(self.memory.rebalances)
 
     @property
     def affinities(self) -> tuple[ClusterAffinity, ...]:
-        """The affinities of which one must match: that of the placement or group, then the overflow ones."""
+        """Affinities of which a member must match one: that of the placement or group, then the overflow affinities.
+
+        Overflow affinities apply to workloads only.
+        """
         if self.placement.cluster_affinity:
             return (self.placement.cluster_affinity,)
         if self.group is None:
@@ -69,7 +72,7 @@ class CycleState:
 
     @cached_property
     def selected(self) -> Mask:
-        """The members that one of the affinities selects; all of them where there are none."""
+        """Members that match one of the affinities; all members if there are no affinities."""
         if not self.affinities:
             return self.inventory.everything
         selected = 0

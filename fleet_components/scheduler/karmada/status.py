@@ -1,4 +1,4 @@
-"""What the real control plane would show for a template."""
+"""Status and events that the real control plane would show for a template."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ SUCCESS = Condition("Scheduled", "True", "Success", _SUCCEEDED)
 
 @attrs.frozen
 class Attempt:
-    """One run of the algorithm, as events tell of it.
+    """One run of the algorithm, as reported by events.
 
     Attributes:
-        clusters: the replicas by member, in the order of choosing; None when it failed.
-        error: why it failed; empty when it did not.
-        cluster_scoped: the object has no namespace.
+        clusters: the replicas by member, in the order of selection; None if the run failed.
+        error: why it failed; empty on success.
+        cluster_scoped: whether the object has no namespace.
     """
 
     clusters: Mapping[str, int] | None = None
@@ -31,7 +31,7 @@ class Attempt:
 
     @property
     def event(self) -> Event:
-        """The event on the binding and on the template."""
+        """Event recorded on the binding and on the template."""
         if self.clusters is None:
             return Event("Warning", "ScheduleBindingFailed", self.error)
         result = ", ".join(f"{name}:{replicas}" for name, replicas in self.clusters.items())
@@ -41,16 +41,16 @@ class Attempt:
 
 @attrs.frozen(kw_only=True)
 class BindingStatus:
-    """The status of a binding; derived, never stored.
+    """Status of a binding; derived, never stored.
 
     Attributes:
         condition: the ``Scheduled`` condition; None before the first run.
-        evaluated: the scheduler looked at the binding.
-        trigger: why it was scheduled; empty when it was not.
-        attempts: the runs of the algorithm in order, with those of affinity groups that failed.
-        divisions: how the replicas were divided; empty where they were not.
-        retry: the scheduler will try again by itself.
-        observed: the binding as it stands was scheduled with success, or did not need to be.
+        evaluated: whether the scheduler evaluated the binding.
+        trigger: why the binding was scheduled; empty if it was not.
+        attempts: the runs of the algorithm in order, including those of affinity groups that failed.
+        divisions: how the replicas were divided; empty if they were not.
+        retry: whether the scheduler will retry by itself.
+        observed: whether the current generation of the binding was scheduled successfully, or needed no scheduling.
     """
 
     condition: Condition | None = None
@@ -63,18 +63,18 @@ class BindingStatus:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """The events in order, equal ones once."""
+        """Events in order, without duplicates."""
         return tuple(dict.fromkeys(attempt.event for attempt in self.attempts))
 
 
 @attrs.frozen
 class TemplateDecision:
-    """The outcome of scheduling a template.
+    """Outcome of scheduling a template.
 
     Attributes:
         memory: what to remember.
         status: what the real system would show; derived, never stored.
-        before: what was decided before, from which it was scheduled; empty for a new template.
+        before: the past decision that scheduling started from; empty for a new template.
     """
 
     memory: TemplateMemory

@@ -1,4 +1,4 @@
-"""TaintToleration: a new member's NoSchedule and NoExecute taints must be tolerated."""
+"""TaintToleration: NoSchedule and NoExecute taints of a new member must be tolerated."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ _EFFECTS = ("NoSchedule", "NoExecute")
 
 
 class TaintToleration:
-    """Filters out members with a taint that is not tolerated; members that have the object already keep it."""
+    """Filter that rejects members with an untolerated taint; members that have the object already always pass."""
 
     name = "TaintToleration"
 
     def mask(self, state: CycleState, candidates: Mask) -> Mask:
-        """Members all of whose taints are tolerated, for however short a time, and current targets."""
+        """Return the candidates whose taints are all tolerated, for however short a time, and current targets."""
         for taint, tainted in state.inventory.taints.items():
             if _repels(state, taint):
                 candidates &= ~tainted | state.targets
         return candidates
 
     def reason(self, state: CycleState, position: int) -> str:
-        """The first taint that is not tolerated, in spec order."""
+        """Return Karmada's text for the first untolerated taint, in spec order."""
         taint = self._untolerated(state, position)
         value = f"={taint.value}" if taint.value else ""
         return f"cluster(s) had untolerated taint {{{taint.key}{value}:{taint.effect}}}"
 
     def remedy(self, state: CycleState, position: int) -> str:
-        """The toleration that is missing."""
+        """Return the missing toleration."""
         taint = self._untolerated(state, position)
         return f'tolerate {{key: {taint.key}, operator: Equal, value: "{taint.value}"}}, or remove the taint'
 

@@ -1,4 +1,7 @@
-"""When Karmada looks at a binding, and when it then schedules it."""
+"""Conditions under which Karmada evaluates a binding, and under which it then schedules it.
+
+Source: Karmada 1.19, ``pkg/scheduler/scheduler.go`` and ``pkg/scheduler/event_handler.go``.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,11 @@ from fleet_components.scheduler.karmada.status import BindingStatus
 
 @attrs.frozen
 class Changes:
-    """What happened since the last run, for those who follow every event as a control plane does.
+    """Changes since the last run, for callers that follow every event as a control plane does.
 
     Attributes:
-        binding: the binding's spec changed: placement, replicas, rebalance, eviction, suspension.
-        fleet: the fleet as it was.
+        binding: whether the binding's spec changed: placement, replicas, rebalance, eviction, suspension.
+        fleet: the fleet before the changes.
     """
 
     binding: bool
@@ -28,7 +31,10 @@ class Changes:
 
 
 def looked_at(state: CycleState, status: BindingStatus, changes: Changes | None, *, suspended: bool) -> bool:
-    """Whether the scheduler takes the binding out of its queue. Without ``changes`` it always does."""
+    """Return whether the scheduler evaluates the binding.
+
+    Without ``changes`` it always does, unless scheduling is suspended and no retry is pending.
+    """
     if status.retry:
         return True
     if suspended:
@@ -37,7 +43,7 @@ def looked_at(state: CycleState, status: BindingStatus, changes: Changes | None,
 
 
 def trigger(state: CycleState) -> str:
-    """Why a binding that is looked at is scheduled; empty when it is left as it is."""
+    """Return why an evaluated binding is scheduled; empty if it stays as it is."""
     if placement_changed(state.placement, state.memory.placement, state.memory.observed_group):
         return "the placement changed"
     if _replicas_changed(state):
@@ -52,7 +58,7 @@ def trigger(state: CycleState) -> str:
 
 
 def placement_changed(placement: Placement, applied: Placement | None, observed_group: str) -> bool:
-    """Whether the placement differs in what counts: of the affinity groups only the one in use does."""
+    """Return whether the placement differs from the applied one; of the affinity groups only the active one counts."""
     if applied is None:
         return True
     if placement == applied:
@@ -81,7 +87,10 @@ def _loses_target(state: CycleState) -> bool:
 
 
 def _concerned(state: CycleState, status: BindingStatus, before: Inventory) -> bool:
-    """Whether a member's change concerns the binding: the member matches its affinity, as it was or as it is."""
+    """Return whether a changed member concerns the binding: it matches the affinity before or after the change.
+
+    With affinity groups, every change concerns a binding whose current generation was never scheduled successfully.
+    """
     old, new = _changed(before, state.inventory)
     affinity = _watched(state)
     if affinity is None or (state.placement.cluster_affinities and not status.observed):
@@ -90,20 +99,20 @@ def _concerned(state: CycleState, status: BindingStatus, before: Inventory) -> b
 
 
 def _watched(state: CycleState) -> ClusterAffinity | None:
-    """The affinity of the placement or of the group in use; overflow affinities are not looked at."""
+    """Return the affinity of the placement or of the active group; overflow affinities do not count."""
     terms = state.placement.cluster_affinities
     return terms[group_index(terms, state.memory.observed_group)] if terms else state.placement.cluster_affinity
 
 
 def _changed(before: Inventory, after: Inventory) -> tuple[Mask, Mask]:
-    """The members whose change counts, as they were and as they are. A status does not count."""
+    """Return the members with a relevant change, before and after it. Changes of a member's status do not count."""
     old, new = [], []
     for cluster in after.clusters:
         position = before.position(cluster.name)
         former = before.clusters[position] if position is not None else None
         if former is None or _watched_fields(former) != _watched_fields(cluster):
             new.append(cluster.name)
-            # The start of a deletion is one event with the new object alone.
+            # Karmada treats the start of a deletion as one event that carries only the new object.
             if former is not None and former.leaving == cluster.leaving:
                 old.append(cluster.name)
     return before.mask_of_names(old), after.mask_of_names(new)

@@ -1,4 +1,4 @@
-"""The bindings of one placement while it is being scheduled: classified, picked again, given up."""
+"""Bindings of one placement while it is being scheduled: classified, created, reused, unscheduled."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Pick:
 
 @attrs.frozen
 class Taken:
-    """What a cycle did with its picks: new bindings in pick order, then those that existed already."""
+    """Effect of the picks of a cycle: created bindings in pick order, then existing bindings that were reused."""
 
     created: tuple[str, ...]
     patched: tuple[str, ...]
 
 
 class Held(NamedTuple):
-    """Names of members, each list in order.
+    """Names of members with a binding that is not unscheduled, each list sorted by name.
 
     Attributes:
         scheduled: picked under the current policy, not yet rolled out.
@@ -44,12 +44,15 @@ class Held(NamedTuple):
 
     @property
     def present(self) -> list[str]:
-        """What is picked under the current policy."""
+        """Members picked under the current policy."""
         return self.scheduled + self.bound
 
 
 class Bindings:
-    """Bindings by member name. Every listing is by name, as the real scheduler sorts them by binding name."""
+    """Bindings by member name. Listings are sorted by name, as the real scheduler sorts by binding name.
+
+    Creating an instance unschedules the bindings whose member has left the fleet or is leaving it.
+    """
 
     def __init__(self, bindings: Mapping[str, Binding], snapshot: int, inventory: Inventory) -> None:
         self.by_name = dict(sorted(bindings.items()))
@@ -57,7 +60,7 @@ class Bindings:
         self.unschedule([name for held in self.held() for name in held if _dangles(name, inventory)])
 
     def held(self) -> Held:
-        """The bindings that are not unscheduled, as they stand now."""
+        """Return the bindings that are not unscheduled, classified."""
         held = Held([], [], [])
         for name, binding in sorted(self.by_name.items()):
             if binding.state == UNSCHEDULED:
@@ -69,7 +72,7 @@ class Bindings:
         return held
 
     def take(self, picks: Iterable[Pick]) -> Taken:
-        """Bind the picks: reuse obsolete and unscheduled bindings with their state, create the rest."""
+        """Bind the picks: reuse obsolete and unscheduled bindings with their state, create the others."""
         picks = list(picks)
         existing = {name: binding.state for name, binding in self.by_name.items()}
         created = [pick.cluster for pick in picks if pick.cluster not in existing]
@@ -82,13 +85,13 @@ class Bindings:
         return Taken(tuple(created), tuple(patched))
 
     def unschedule(self, names: Iterable[str]) -> None:
-        """Mark bindings for removal, keeping their state for the case that they are picked again."""
+        """Mark bindings for removal and keep their state, which is restored if they are picked again."""
         for name in names:
             binding = self.by_name[name]
             self.by_name[name] = attrs.evolve(binding, state=UNSCHEDULED, former_state=binding.state)
 
     def by_score(self, names: Iterable[str]) -> list[str]:
-        """Names ordered by stored score (spread, then affinity), then by name."""
+        """Return the names ordered by stored score (spread, then affinity), then by name."""
 
         def key(name: str) -> tuple[int, int, str]:
             binding = self.by_name[name]
@@ -111,6 +114,6 @@ class Bindings:
 
 
 def _dangles(name: str, inventory: Inventory) -> bool:
-    """Its member is gone or leaving."""
+    """Return whether the binding's member has left the fleet or is leaving it."""
     position = inventory.position(name)
     return position is None or inventory.clusters[position].leaving

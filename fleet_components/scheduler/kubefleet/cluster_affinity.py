@@ -28,32 +28,33 @@ _PREPARING = "failed to prepare plugin state"
 
 
 class ClusterAffinity:
-    """Filters by the required terms (one must match) and scores by the preferred ones."""
+    """Filter by the required terms, of which one must match, and score by the preferred terms."""
 
     name = "ClusterAffinity"
 
     def mask(self, state: CycleState, candidates: Mask) -> Mask:
-        """Members that match a required term; all of them when there are no terms."""
+        """Return the candidates that match a required term; all candidates if there are no terms."""
         if not state.policy.required_terms:
             return candidates
         matched, open_ = 0, candidates
         for term in state.policy.required_terms:
-            # What is wrong with a term or a property fails the cycle only if a member reaches it.
+            # KubeFleet stops at the first matching term, so an invalid later term fails the cycle only if a member
+            # gets that far.
             matched |= matching_term(state.inventory, term, open_)
             open_ &= ~matched
         return matched
 
     def reason(self, state: CycleState, position: int) -> str:
-        """The one text that there is."""
+        """Return KubeFleet's text, the same for every member."""
         return _NO_MATCH
 
     def remedy(self, state: CycleState, position: int) -> str:
-        """What each required term misses on this member."""
+        """Return the requirements of each required term that the member does not meet."""
         misses = [_miss(state.inventory, term, position) for term in state.policy.required_terms]
         return "it would match with " + ", or with ".join(misses)
 
     def scores(self, state: CycleState, candidates: Mask) -> Mapping[int, int]:
-        """The sum of the preferred terms' weights; sorters interpolate between least and most."""
+        """Return the sum of the preferred terms' weights; sorters interpolate between the extremes of the fleet."""
         for term in state.policy.preferred_terms:
             if sorter := term.preference.property_sorter:
                 _sortable(state.inventory, sorter)
@@ -64,7 +65,7 @@ class ClusterAffinity:
         return total
 
     def words(self, state: CycleState, position: int) -> str:
-        """The contribution of every preferred term."""
+        """Return the contribution of every preferred term."""
         parts = [f"{_term_score(state, t, position)} of {t.weight} for {show_preference(t)}" for t in _weighted(state)]
         return "; ".join(parts) or "no preferred terms"
 
@@ -74,10 +75,10 @@ def _weighted(state: CycleState) -> list[PreferredClusterSelector]:
 
 
 def matching_term(inventory: Inventory, term: ClusterSelectorTerm, candidates: Mask) -> Mask:
-    """The candidates that a required term matches.
+    """Return the candidates that a required term matches.
 
     Raises:
-        SchedulingError: what is asked for, or what a candidate says of itself, is no quantity.
+        SchedulingError: a required value, or a property value of a candidate, is not a valid quantity.
     """
     if not candidates:
         return 0
@@ -102,7 +103,7 @@ def _meeting(inventory: Inventory, requirement: PropertyRequirement, candidates:
 
 
 def _wanted(requirement: PropertyRequirement) -> int:
-    # No webhook looks at the values in a ResourcePlacement.
+    # No webhook validates the values of a ResourcePlacement, so they may be invalid here.
     if len(requirement.values) != 1:
         raise _failure("more than one value in the property selector expression", _FILTERING)
     text = requirement.values[0]
@@ -114,6 +115,7 @@ def _wanted(requirement: PropertyRequirement) -> int:
 
 
 def _comparing(column: PropertyColumn, compare: Callable[[int, int], bool], wanted: int) -> Mask:
+    # A member without the property matches no operator, not even Ne.
     return masks.from_flags(bytes([value is not None and compare(value.nano, wanted) for value in column.values]))
 
 
@@ -125,7 +127,7 @@ def _sortable(inventory: Inventory, sorter: PropertySorter) -> PropertyColumn:
 
 
 def _extremes(column: PropertyColumn) -> tuple[float, float]:
-    """The least and the most of the whole fleet, members that cannot be picked included."""
+    """Return the least and greatest value in the whole fleet, including members that cannot be picked."""
     known, nano = [value for value in column.values if value is not None], attrgetter("nano")
     return min(known, key=nano).approximate, max(known, key=nano).approximate
 
@@ -142,7 +144,7 @@ def _term_scores(inventory: Inventory, term: PreferredClusterSelector, candidate
 
 
 def _selector_error(selector: LabelSelector | None) -> str:
-    # No webhook looks at the selectors of a ResourcePlacement.
+    # No webhook validates the selectors of a ResourcePlacement, so they may be invalid here.
     return f"failed to parse label selector: {selector.error}" if selector and selector.error else ""
 
 
@@ -170,7 +172,7 @@ def _interpolated(
 
 
 def _rounded(value: float) -> int:
-    """Half away from zero, as Go's ``math.Round``."""
+    """Round half away from zero, like Go's ``math.Round``."""
     whole = int(value)
     if value - whole >= 0.5:
         return whole + 1
@@ -185,7 +187,7 @@ def _failure(*reasons: str) -> SchedulingError:
 
 
 def show_preference(term: PreferredClusterSelector) -> str:
-    """A preferred term in words."""
+    """Describe a preferred term."""
     selector, sorter = term.preference.label_selector, term.preference.property_sorter
     parts = [show_requirement(r) for r in selector.requirements()] if selector else []
     if sorter:

@@ -1,4 +1,7 @@
-"""ClusterEligibility: the member is in the fleet, connected, joined and not unhealthy for long."""
+"""ClusterEligibility: the member must be in the fleet, connected, joined, and not unhealthy for long.
+
+Source: KubeFleet v0.3.1, ``pkg/scheduler/clustereligibilitychecker/checker.go``.
+"""
 
 from __future__ import annotations
 
@@ -12,31 +15,31 @@ from fleet_components.scheduler.kubefleet.state import CycleState
 
 _PATIENCE = 5
 _NEVER = (2**63 - 1) / 6e10
-"""The longest time in minutes that Go can tell, which is what has passed since a time that is missing."""
+"""Largest duration that Go can represent, in minutes: what KubeFleet computes for a time that is missing."""
 _UNCONNECTED = "cluster is not connected to the fleet: "
 
 
 class ClusterEligibility:
-    """Filters out members that cannot take objects at the inventory's ``as_of``."""
+    """Filter that rejects members that cannot take objects at the inventory's ``as_of``."""
 
     name = "ClusterEligibility"
 
     def mask(self, state: CycleState, candidates: Mask) -> Mask:
-        """Members that are eligible."""
+        """Return the eligible candidates."""
         return candidates & eligible(state.inventory)
 
     def reason(self, state: CycleState, position: int) -> str:
-        """Why the member is not eligible."""
+        """Return why the member is not eligible."""
         return ineligibility(state.inventory.clusters[position], state.inventory.as_of)
 
     def remedy(self, state: CycleState, position: int) -> str:
-        """What would make it eligible."""
+        """Return what would make the member eligible."""
         cluster = state.inventory.clusters[position]
         return "it is leaving the fleet for good" if cluster.leaving else "its member agent reports again, healthy"
 
 
 def eligible(inventory: Inventory) -> Mask:
-    """The members that are eligible for resource placement."""
+    """Return the members that are eligible for resource placement."""
     return inventory.column("kubefleet eligible", lambda: _eligible(inventory))
 
 
@@ -46,7 +49,7 @@ def _eligible(inventory: Inventory) -> Mask:
 
 
 def ineligibility(cluster: Cluster, as_of: datetime | None) -> str:
-    """Why a member is not eligible, in KubeFleet's words; empty when it is. Without ``as_of`` nothing expires."""
+    """Return why a member is not eligible, in KubeFleet's words; empty if it is. Without ``as_of`` nothing expires."""
     if cluster.leaving:
         return "cluster has left the fleet"
     agent = cluster.agent

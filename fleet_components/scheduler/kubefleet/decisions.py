@@ -10,13 +10,14 @@ from fleet_components.model.decision import ClusterDecision, ClusterScore, Condi
 from fleet_components.model.memory import Binding
 from fleet_components.scheduler.kubefleet.bindings import Bindings, Pick
 
+# KubeFleet's limits for the list.
 MAX_DECISIONS = 1000
 MAX_NOT_SELECTED = 20
 
 
 @attrs.frozen
 class NotSelected:
-    """Members to explain: those that scored too low, best first, and the filtered ones by name."""
+    """Members to report as not selected: those that scored too low, best first, and the filtered ones by name."""
 
     outscored: Sequence[Pick] = ()
     filtered: Sequence[tuple[str, str]] = ()
@@ -25,13 +26,13 @@ class NotSelected:
 def selected_status(
     bindings: Bindings, order: Iterable[str], wanted: int, not_selected: NotSelected = NotSelected()
 ) -> Status:
-    """The status after a PickAll or PickN cycle.
+    """Return the status after a PickAll or PickN cycle.
 
     Args:
         bindings: the bindings.
         order: the selected members in the order of the list.
-        wanted: how many members the policy wants.
-        not_selected: the others, of which at most 20 are shown.
+        wanted: how many members the policy asks for.
+        not_selected: the other members, of which at most 20 are shown.
     """
     names = list(order)
     shown = [_selected(name, bindings.by_name[name]) for name in names[:MAX_DECISIONS]]
@@ -40,7 +41,7 @@ def selected_status(
 
 
 def fixed_status(valid: Sequence[str], invalid: Sequence[tuple[str, str]], missing: Sequence[str]) -> Status:
-    """The status after a PickFixed cycle: valid, ineligible and unknown names, each in the policy's order."""
+    """Return the status after a PickFixed cycle: valid, ineligible and unknown names, each in the policy's order."""
     decisions = [ClusterDecision(name, True, fixed_reason(name)) for name in valid]
     decisions += [
         ClusterDecision(name, False, f'Cluster "{name}" is not eligible for resource placement yet: {why}')
@@ -51,7 +52,7 @@ def fixed_status(valid: Sequence[str], invalid: Sequence[tuple[str, str]], missi
 
 
 def scheduled_condition(fulfilled: bool, found: int) -> Condition:
-    """The ``Scheduled`` condition of the policy snapshot."""
+    """Return the ``Scheduled`` condition of the policy snapshot."""
     if fulfilled:
         message = "found all cluster needed as specified by the scheduling policy, found {} cluster(s)"
         return Condition("Scheduled", "True", "SchedulingPolicyFulfilled", message.format(found))
@@ -60,12 +61,12 @@ def scheduled_condition(fulfilled: bool, found: int) -> Condition:
 
 
 def fixed_reason(name: str) -> str:
-    """Why a named member is selected."""
+    """Return the text for a selected member under PickFixed."""
     return f'Successfully scheduled resources for placement in "{name}": picked by scheduling policy'
 
 
 def refreshed(old: Status, new: Status, *, same_policy: bool) -> Status:
-    """The status that stands: the old one, in its old order, when nothing but order and message would change."""
+    """Return the new status, or the old one in its old order if only order and message would change."""
     same_decisions = len(old.decisions) == len(new.decisions) and set(old.decisions) == set(new.decisions)
     if same_policy and same_decisions and _same_condition(old.condition, new.condition):
         return old
@@ -88,7 +89,7 @@ def _selected(name: str, binding: Binding) -> ClusterDecision:
 def _not_selected(others: NotSelected, selected: set[str], slots: int) -> list[ClusterDecision]:
     slots = min(slots, MAX_NOT_SELECTED)
     decisions = [_outscored(pick) for pick in others.outscored[:slots]]
-    # Members that are selected already use up a slot here although they are not shown.
+    # As in KubeFleet, filtered members that are already selected use up a slot although they are not listed.
     decisions += [
         ClusterDecision(name, False, f"ClusterUnschedulable, {reason}")
         for name, reason in others.filtered[: slots - len(decisions)]

@@ -1,4 +1,4 @@
-"""Why each member of the fleet is in a placement, or is not."""
+"""Explains why each member of the fleet is in a placement or not."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def explain(
     namespace: str = "",
     members: Collection[str] | None = None,
 ) -> tuple[MemberExplanation, ...]:
-    """Explain a decision for every member of the fleet, by name; members that are gone come last.
+    """Explain a decision for every member of the fleet, by name; members that have left come last.
 
     Args:
         inventory: the fleet that was scheduled on.
         policy: the policy that was scheduled.
-        decision: its outcome.
+        decision: the outcome of scheduling.
         namespace: the namespace of a ResourcePlacement.
-        members: explain only these; all by default.
+        members: the members to explain; all by default.
     """
     policy, bindings = policy or _UNLIMITED, decision.memory.bindings
     selected = inventory.mask_of_names(n for n, b in bindings.items() if b.state != UNSCHEDULED)
@@ -76,7 +76,7 @@ def _fixed(state: CycleState, position: int) -> tuple[Verdict, ...]:
 
 
 def _picked(state: CycleState, position: int) -> tuple[Verdict, ...]:
-    # One more pick on a member that is picked already would tell nothing about spread.
+    # A pick counts in its own domain, so the spread verdict on a member that is already picked would mislead.
     spread = not has(state.present, position) and bool(state.policy.topology_spread_constraints)
     verdicts = list(filter_verdicts((*STEADY, SPREAD) if spread else STEADY, state, position))
     if state.policy.placement_type == PICK_N:

@@ -1,4 +1,4 @@
-"""NamespaceAffinity: a ResourcePlacement goes only where its namespace is."""
+"""NamespaceAffinity: a ResourcePlacement goes only to members that have its namespace."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from fleet_components.scheduler.kubefleet.state import CycleState
 
 
 class NamespaceAffinity:
-    """Filters members that report their namespaces; those that do not report always pass."""
+    """Filter by the namespaces that members report; members that do not report them always pass."""
 
     name = "NamespaceAffinity"
 
     def mask(self, state: CycleState, candidates: Mask) -> Mask:
-        """Members that have the placement's namespace, or do not say."""
+        """Return the candidates that have the placement's namespace, or do not report namespaces."""
         namespace, inventory = state.namespace, state.inventory
         if not namespace:
             return candidates
@@ -22,11 +22,11 @@ class NamespaceAffinity:
         return candidates & passing
 
     def reason(self, state: CycleState, position: int) -> str:
-        """Why the member is left out."""
+        """Return why the member is rejected."""
         return _lack(state.inventory.clusters[position], state.namespace)
 
     def remedy(self, state: CycleState, position: int) -> str:
-        """What would let it pass."""
+        """Return how to create the namespace on the member."""
         return f'place the namespace "{state.namespace}" there first, with a ClusterResourcePlacement'
 
 

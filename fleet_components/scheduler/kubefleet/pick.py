@@ -1,4 +1,7 @@
-"""The three ways of picking: all, a fixed list, or the N best."""
+"""The three placement types: all members, a fixed list, or the N best.
+
+Source of the rules: KubeFleet v0.3.1, ``pkg/scheduler/framework/framework.go``.
+"""
 
 from __future__ import annotations
 
@@ -34,13 +37,13 @@ def pick(state: CycleState, bindings: Bindings) -> Status | None:
 
     Args:
         state: the fleet and the policy.
-        bindings: changed in place.
+        bindings: the bindings of the placement; modified in place.
 
     Returns:
-        The new status; None where the real scheduler writes none.
+        The new status; None if the real scheduler writes none.
 
     Raises:
-        SchedulingError: a cycle fails; the bindings are then as before it.
+        SchedulingError: a cycle fails; the bindings are as they were before that cycle.
     """
     if state.policy.placement_type == PICK_FIXED:
         return _pick_fixed(state, bindings)
@@ -50,7 +53,7 @@ def pick(state: CycleState, bindings: Bindings) -> Status | None:
 
 
 def observed(state: CycleState, held: Held) -> CycleState:
-    """The state of the next cycle, with the bindings that are held now."""
+    """Return the state of the next cycle, with the current bindings."""
     return state.next(state.inventory.mask_of_names(held.present), state.inventory.mask_of_names(held.obsolete))
 
 
@@ -67,7 +70,7 @@ def _pick_all(state: CycleState, bindings: Bindings) -> Status:
 def _pick_fixed(state: CycleState, bindings: Bindings) -> Status | None:
     names = state.policy.cluster_names
     if not names:
-        return None  # the real scheduler skips the cycle and leaves everything as it is
+        return None  # the real scheduler skips the cycle and changes nothing
     inventory, held = state.inventory, bindings.held()
     positions = {name: position for name in names if (position := inventory.position(name)) is not None}
     why = {name: ineligibility(inventory.clusters[p], inventory.as_of) for name, p in positions.items()}
@@ -86,7 +89,7 @@ def _pick_n(state: CycleState, bindings: Bindings) -> Status:
         missing = wanted - len(held.present)
         if missing <= 0:
             return _trim(bindings, wanted)
-        # A spread constraint looks at the counts of one cycle, so each cycle may add one member only.
+        # With spread constraints KubeFleet adds only one member per cycle, since each pick changes the counts.
         batch = min(missing, 1) if state.policy.topology_spread_constraints else missing
         state = observed(state, held)
         filtered = filter_members(state)
@@ -94,6 +97,8 @@ def _pick_n(state: CycleState, bindings: Bindings) -> Status:
         picks = list(islice(ranking, batch))
         taken = bindings.take(picks)
         bindings.unschedule(set(held.obsolete) - set(taken.patched))
+        # The first cycle has already unscheduled every obsolete binding that it did not pick, so later cycles do
+        # not prefer these members; KubeFleet behaves the same.
         if batch < missing and len(picks) == batch:
             continue
         outscored = list(islice(ranking, MAX_NOT_SELECTED))
@@ -102,7 +107,7 @@ def _pick_n(state: CycleState, bindings: Bindings) -> Status:
 
 
 def _trim(bindings: Bindings, wanted: int) -> Status:
-    """Give up what is too much: scheduled before bound, the lowest stored score first."""
+    """Unschedule surplus members: scheduled ones before bound ones, the lowest stored score first."""
     scheduled, bound, obsolete = bindings.held()
     surplus = len(scheduled) + len(bound) - wanted
     if not surplus and not obsolete:
@@ -118,7 +123,7 @@ def _trim(bindings: Bindings, wanted: int) -> Status:
 
 
 def _ranking(state: CycleState, candidates: Mask) -> Iterator[Pick]:
-    """The candidates, best first: spread, affinity, a binding under the former policy, then name descending."""
+    """Yield the candidates, best first: spread score, affinity score, obsolete bindings first, name descending."""
     names, affinity = state.inventory.names, _affinity(state)
     order = _by_affinity(state)
     groups = SPREAD.groups(state, candidates)
@@ -146,7 +151,7 @@ def _by_affinity(state: CycleState) -> list[int]:
 
 
 def _reasons(state: CycleState, filtered: Filtered[CycleState]) -> list[tuple[str, str]]:
-    """The first 20 filtered members by name, with the reason of the first filter that stopped each."""
+    """Return the first 20 filtered members by name, each with the reason of the first filter that stopped it."""
     reasons = []
     stopped = reduce(or_, (mask for _, mask in filtered.stopped))
     for position in masks.positions(stopped)[:MAX_NOT_SELECTED]:

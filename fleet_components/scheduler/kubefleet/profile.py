@@ -1,4 +1,7 @@
-"""The KubeFleet profile: which plug-ins, in which order."""
+"""The KubeFleet profile: its plug-ins and their order.
+
+Source of the plug-ins: KubeFleet v0.3.1, ``pkg/scheduler/framework/plugins``.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,13 @@ from fleet_components.scheduler.kubefleet.topology_spread import TopologySpread
 AFFINITY = ClusterAffinity()
 SPREAD = TopologySpread()
 STEADY = (AFFINITY, ClusterEligibility(), NamespaceAffinity(), TaintToleration())
-"""Filters whose answer no binding changes."""
+"""Filters whose result does not depend on bindings."""
 
 
 def filter_members(state: CycleState) -> Filtered[CycleState]:
     """Run all filters over the whole fleet.
 
-    Members that are selected already are left out before spread is looked at, and nothing is said of them: all that
+    Members that are already selected are removed, without a reason, before the spread filter: this is all that
     SamePlacementAffinity does as a filter. Its score is part of the order in which members are picked.
     """
     steady = steady_filters(state)
@@ -28,5 +31,5 @@ def filter_members(state: CycleState) -> Filtered[CycleState]:
 
 
 def steady_filters(state: CycleState) -> Filtered[CycleState]:
-    """The first half of the filters: the same in every cycle of a run."""
+    """Run the filters that do not depend on bindings; the result is the same in every cycle of a run."""
     return state.once("steady filters", lambda: run_filters(STEADY, state, state.inventory.everything))

@@ -31,15 +31,16 @@ def schedule(
     Args:
         inventory: the fleet.
         policy: the policy; None means PickAll.
-        memory: what was decided before; the default stands for a new placement.
+        memory: the past decision; the default is that of a new placement.
         namespace: the namespace of a ResourcePlacement; empty for a ClusterResourcePlacement.
-        status: the status that stands; only its order and texts depend on it, never the choice.
+        status: the current status; it affects only the order and texts of the new one, never the choice.
 
     Returns:
-        The decision. When a cycle fails its ``error`` is set, and bindings and status are as before.
+        The decision. If a cycle fails, its ``error`` is set. The bindings are then as before that cycle, except that
+        those of members that have left are unscheduled; the status stays, or is empty under a new policy snapshot.
     """
     if not namespace:
-        policy = policy or _EVERYWHERE  # the webhook writes it out, for cluster-scoped placements only
+        policy = policy or _EVERYWHERE  # the mutating webhook does this for cluster-scoped ones
     same_policy = memory.snapshot >= 0 and policy == memory.policy
     new_snapshot = memory.snapshot < 0 or _without_number(policy) != _without_number(memory.policy)
     snapshot = memory.snapshot + 1 if new_snapshot else memory.snapshot
@@ -57,5 +58,5 @@ def schedule(
 
 @TRUSTED
 def _without_number(policy: PlacementPolicy | None) -> PlacementPolicy | None:
-    # Only the number of clusters may change without a new policy snapshot.
+    # KubeFleet updates the existing policy snapshot if only the number of clusters changes.
     return policy and attrs.evolve(policy, number_of_clusters=None)

@@ -1,4 +1,4 @@
-"""What the KubeFleet plug-ins see during one scheduling cycle."""
+"""Input of the KubeFleet plug-ins during one scheduling cycle."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ T = TypeVar("T")
 
 @attrs.frozen
 class CycleState:
-    """One cycle.
+    """State of one scheduling cycle.
 
     Attributes:
         inventory: the fleet.
-        policy: the policy that is being scheduled.
-        namespace: the namespace of a ResourcePlacement; empty for a cluster-scoped one.
+        policy: the policy to schedule.
+        namespace: the namespace of a ResourcePlacement; empty for a cluster-scoped placement.
         present: members with a scheduled or bound binding under the current policy snapshot.
         obsolete: members with a binding under an older policy snapshot.
     """
@@ -34,11 +34,14 @@ class CycleState:
     _shared: dict[Hashable, Any] = attrs.field(factory=dict, repr=False, eq=False)
 
     def next(self, present: Mask, obsolete: Mask) -> CycleState:
-        """The state of the following cycle on the same fleet and policy."""
+        """Return the state of the next cycle on the same fleet and policy."""
         return attrs.evolve(self, present=present, obsolete=obsolete)
 
     def once(self, key: Hashable, build: Callable[[], T]) -> T:
-        """What no binding changes: computed in the first cycle, shared with the following ones."""
+        """Return a cached value, built on first use and shared with all later cycles of the run.
+
+        The key must contain everything that the value depends on besides fleet, policy and namespace.
+        """
         if key not in self._shared:
             self._shared[key] = build()
         value: T = self._shared[key]

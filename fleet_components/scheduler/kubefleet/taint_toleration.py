@@ -11,24 +11,24 @@ from fleet_components.scheduler.kubefleet.state import CycleState
 
 
 class TaintToleration:
-    """Filters out members with a taint that the policy does not tolerate."""
+    """Filter that rejects members with a taint that the policy does not tolerate."""
 
     name = "TaintToleration"
 
     def mask(self, state: CycleState, candidates: Mask) -> Mask:
-        """Members all of whose taints are tolerated."""
+        """Return the candidates whose taints are all tolerated."""
         for taint, tainted in state.inventory.taints.items():
             if not tolerated(taint, state.policy.tolerations):
                 candidates &= ~tainted
         return candidates
 
     def reason(self, state: CycleState, position: int) -> str:
-        """The first untolerated taint, in spec order."""
+        """Return the text for the first untolerated taint, in spec order."""
         taint = self._untolerated(state, position)
         return f"taint &{{Key:{taint.key} Value:{taint.value} Effect:{taint.effect}}} cannot be tolerated"
 
     def remedy(self, state: CycleState, position: int) -> str:
-        """The toleration that is missing."""
+        """Return the missing toleration."""
         taint = self._untolerated(state, position)
         return f'tolerate {{key: {taint.key}, operator: Equal, value: "{taint.value}"}}, or remove the taint'
 
@@ -38,7 +38,7 @@ class TaintToleration:
 
 
 def tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
-    """Whether any toleration covers the taint. Exists without key covers every taint."""
+    """Return whether any toleration covers the taint. Exists without a key covers every taint."""
     return any(_covers(toleration, taint) for toleration in tolerations)
 
 

@@ -1,4 +1,4 @@
-"""TopologySpreadConstraints: keeps the picked members even over the values of a label."""
+"""TopologySpreadConstraints: keeps the picked members evenly distributed over the values of a label."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _VIOLATED_SCORE = -1000
 
 @attrs.frozen
 class _Domain:
-    """One value of a topology key: its members, and what one more pick there would do."""
+    """One value of a topology key, with its members and the effect of one more pick in it."""
 
     value: str
     members: Mask
@@ -26,12 +26,12 @@ class _Domain:
 
 
 class TopologySpread:
-    """DoNotSchedule constraints filter; every constraint scores, from the counts of this cycle."""
+    """Filter by the DoNotSchedule constraints and score by all constraints, using the counts of the current cycle."""
 
     name = "TopologySpreadConstraints"
 
     def mask(self, state: CycleState, candidates: Mask) -> Mask:
-        """Members where one more pick violates no DoNotSchedule constraint."""
+        """Return the candidates where one more pick violates no DoNotSchedule constraint."""
         for constraint in _hard(state):
             for domain in _domains(state, constraint):
                 if domain.violated:
@@ -39,7 +39,7 @@ class TopologySpread:
         return candidates
 
     def reason(self, state: CycleState, position: int) -> str:
-        """The first violated constraint."""
+        """Return the text for the first violated constraint."""
         constraint, _ = next(
             (constraint, domain)
             for constraint in _hard(state)
@@ -50,7 +50,7 @@ class TopologySpread:
         return f'violated doNotSchedule topology spread constraint "{key}" (max skew {skew})'
 
     def remedy(self, state: CycleState, position: int) -> str:
-        """How the picks are spread now."""
+        """Return what would help, with the current distribution of the picks."""
         shown = []
         for constraint in _hard(state):
             counts = ", ".join(f'"{d.value}": {d.picked}' for d in _domains(state, constraint))
@@ -58,19 +58,19 @@ class TopologySpread:
         return "a higher maxSkew, or picks elsewhere first: " + "; ".join(shown)
 
     def groups(self, state: CycleState, candidates: Mask) -> Mapping[int, Mask]:
-        """The candidates by score: minus the change of skew for each constraint, -1000 for a violated one."""
+        """Return the candidates by score: minus the skew change per constraint, -1000 for a violated constraint."""
         groups: dict[int, Mask] = {0: candidates}
         for constraint in state.policy.topology_spread_constraints:
             groups = _add(groups, _domains(state, constraint))
         return groups
 
     def scores(self, state: CycleState, candidates: Mask) -> Mapping[int, int]:
-        """The score of each candidate."""
+        """Return the score of each candidate."""
         groups = self.groups(state, candidates)
         return {position: score for score, mask in groups.items() for position in masks.positions(mask)}
 
     def words(self, state: CycleState, position: int) -> str:
-        """What one more pick on this member would do to each constraint."""
+        """Describe the effect of one more pick on this member for each constraint."""
         parts = []
         for constraint in state.policy.topology_spread_constraints:
             domain = next((d for d in _domains(state, constraint) if d.members >> position & 1), None)
@@ -88,7 +88,7 @@ def _domains(state: CycleState, constraint: TopologySpreadConstraint) -> tuple[_
 
 
 def _count(state: CycleState, constraint: TopologySpreadConstraint) -> tuple[_Domain, ...]:
-    # Members that cannot be picked form domains too, so an unreachable one keeps the least count at 0.
+    # Members that cannot be picked form domains too, so a domain without any candidate keeps the minimum at 0.
     members = state.inventory.domains(constraint.topology_key)
     picked = {value: (mask & state.present).bit_count() for value, mask in members.items()}
     counts = sorted(picked.values())

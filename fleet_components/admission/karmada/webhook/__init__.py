@@ -1,1 +1,1 @@
-"""What Karmada's validating webhooks check, beyond the structure."""
+"""Checks of Karmada's validating webhooks beyond the structure."""

@@ -1,6 +1,7 @@
-"""What the webhooks check in cluster affinities.
+"""Webhook checks of cluster affinities.
 
-Source: Karmada's ``ValidatePlacement``. Label selectors are not looked at; an invalid one matches nothing.
+Source: Karmada 1.19, ``ValidatePlacement`` in ``pkg/util/validation/validation.go``. Label selectors are not checked;
+an invalid one matches nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _SELECTING = ("labelSelector", "fieldSelector", "clusterNames", "exclude")
 
 
 def check_affinity(affinity: Object, path: FieldPath) -> Iterator[Finding]:
-    """A cluster affinity: its field selector, of which the first error counts."""
+    """Yield findings on the field selector of a cluster affinity; only its first error is reported."""
     selector = affinity.get("fieldSelector", {})
     for expression in selector.get("matchExpressions", ()):
         if detail := _wrong_expression(expression):
@@ -30,7 +31,7 @@ def check_affinity(affinity: Object, path: FieldPath) -> Iterator[Finding]:
 
 
 def check_affinities(groups: list[Object], path: FieldPath) -> Iterator[Finding]:
-    """The affinity groups: their names, and each one's affinity."""
+    """Yield findings on the names of the affinity groups and the affinity of each."""
     names: set[str] = set()
     for index, group in enumerate(groups):
         name = group["affinityName"]

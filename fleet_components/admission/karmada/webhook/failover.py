@@ -1,6 +1,6 @@
-"""What the webhook of propagation policies checks in failover.
+"""Webhook checks of the failover in a propagation policy.
 
-Source: Karmada's ``ValidateFailover``.
+Source: Karmada 1.19, ``ValidateFailover`` in ``pkg/util/validation/validation.go``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _PATH = ("spec", "failover")
 
 
 def check_failover(failover: Object) -> Iterator[Finding]:
-    """The failover of applications and of members, defaulted."""
+    """Yield findings on the defaulted failover of applications and of members."""
     if "application" in failover:
         yield from _check_application(failover["application"], (*_PATH, "application"))
     yield from _check_state(failover.get("cluster", {}), (*_PATH, "cluster"))

@@ -1,6 +1,7 @@
-"""The webhook of OverridePolicies and ClusterOverridePolicies.
+"""Validating webhook of OverridePolicies and ClusterOverridePolicies.
 
-Source: Karmada's ``ValidateOverrideSpec``. The overriders outside of rules, the former form, are not looked into.
+Source: Karmada 1.19, ``ValidateOverrideSpec`` in ``pkg/util/validation/validation.go``. As there, overriders outside of
+rules (the deprecated form) are not checked themselves.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ from fleet_components.model.labels import key_errors, value_errors
 from fleet_components.model.problem import FieldPath
 
 _MAX_ANNOTATIONS = 256 * 1024
+# The error text of github.com/go-openapi/jsonpointer, which Karmada uses.
 _WRONG_POINTER = 'JSON pointer must be empty or start with a "/"\nJSON pointer error'
+# Karmada's emptyOverrides, in the same file, does not look at the fieldOverrider.
 _COUNTED_AS_OVERRIDERS = tuple(field for field in OVERRIDERS.fields if field != "fieldOverrider")
 
 
 def validate_override(request: Request) -> Denial | None:
-    """The verdict on an override policy."""
+    """Return the webhook's refusal of an override policy; None if it passes."""
     return deny_fields(_check(request.object["spec"], namespace_of(request)))
 
 
@@ -63,6 +66,7 @@ def _check_rule(rule: Object, path: FieldPath) -> Iterator[Finding]:
 
 def _check_annotations(annotations: Object, path: FieldPath) -> Iterator[Finding]:
     for key in annotations:
+        # Unlike label keys, annotation keys are validated in lower case (ValidateAnnotations of the API machinery).
         for error in key_errors(key.lower()):
             yield invalid(path, quoted(key), error, "write, for example, example.com/owner")
     if sum(len(text.encode()) for entry in annotations.items() for text in entry) > _MAX_ANNOTATIONS:
@@ -105,5 +109,5 @@ def _check_pointer(pointer: str, path: FieldPath) -> Iterator[Finding]:
 
 
 def _as_label(value: str) -> str:
-    """A label value near to a text that is none."""
+    """Return a valid label value similar to an invalid text."""
     return re.sub("[^A-Za-z0-9_.-]+", "-", value)[:63].strip("-_.") or "prod"

@@ -1,6 +1,6 @@
-"""What the webhooks check in a placement.
+"""Webhook checks of the placement in a propagation policy.
 
-Source: Karmada's ``ValidatePlacement``.
+Source: Karmada 1.19, ``ValidatePlacement`` in ``pkg/util/validation/validation.go``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _EXISTS_OR_EQUAL = ("", "Exists", "Equal")
 
 
 def check_placement(placement: Object) -> Iterator[Finding]:
-    """A placement, in the order of Karmada's checks."""
+    """Yield findings on a placement, in the order of Karmada's checks."""
     groups = placement.get("clusterAffinities", [])
     if "clusterAffinity" in placement and "clusterAffinities" in placement:
         detail = "clusterAffinities cannot co-exist with clusterAffinity"
@@ -57,6 +57,7 @@ def _check_spread(constraints: list[Object]) -> Iterator[Finding]:
     fields = [constraint.get("spreadByField") for constraint in constraints]
     for index, constraint in enumerate(constraints):
         yield from _check_constraint(constraint, (*path, index))
+        # Reported once per field, at its second occurrence, as in Karmada.
         if fields[index] and fields[:index].count(fields[index]) == 1:
             detail = f"multiple {fields[index]} spread constraints are not allowed"
             yield invalid(path, shown(SPREAD_CONSTRAINTS, constraints), detail, "keep one of them")

@@ -1,6 +1,7 @@
-"""The webhook of PropagationPolicies and ClusterPropagationPolicies.
+"""Validating webhooks of PropagationPolicies and ClusterPropagationPolicies.
 
-Source: Karmada's ``ValidatePropagationSpec`` and the two webhooks.
+Source: Karmada 1.19, ``ValidatePropagationSpec`` in ``pkg/util/validation/validation.go``, and ``validating.go`` in
+``pkg/webhook/propagationpolicy`` and ``pkg/webhook/clusterpropagationpolicy``.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ PERMANENT_ID = {
     "PropagationPolicy": "propagationpolicy.karmada.io/permanent-id",
     "ClusterPropagationPolicy": "clusterpropagationpolicy.karmada.io/permanent-id",
 }
-"""The label that Karmada gives to a new policy; users do not write it."""
+"""Label that Karmada sets on a new policy of each kind; users do not write it."""
 
 
 def validate_propagation(request: Request) -> Denial | None:
-    """The verdict on a propagation policy."""
+    """Return the webhook's refusal of a propagation policy; None if it passes."""
     return deny(_check_change(request)) or deny_fields(_check_spec(request))
 
 
 def check_selectors_namespace(selectors: list[Object], namespace: str) -> Iterator[Finding]:
-    """The selectors of a namespaced policy, which have to stay in its namespace; empty for a cluster-wide one."""
+    """Yield findings on selectors outside the policy's namespace, which is empty for a cluster-wide policy."""
     for index, selector in enumerate(selectors if namespace else ()):
         if selector.get("namespace", "") != namespace:
             path = ("spec", "resourceSelectors", index, "namespace")
@@ -37,13 +38,13 @@ def check_selectors_namespace(selectors: list[Object], namespace: str) -> Iterat
 
 
 def namespace_of(request: Request) -> str:
-    """The namespace of a namespaced policy; empty for a cluster-wide one."""
+    """Return the namespace of a namespaced policy; empty for a cluster-wide one."""
     cluster_wide = str(request.object["kind"]).startswith("Cluster")
     return "" if cluster_wide else str(request.metadata.get("namespace") or "default")
 
 
 def _check_change(request: Request) -> list[Finding]:
-    """What must not change; the first thing that did is all that the webhook reports."""
+    """Return the first forbidden change, which is all that the webhook reports."""
     if request.old is None:
         return []
     spec, before = request.object["spec"], request.old["spec"]
@@ -84,6 +85,7 @@ def _check_names(selectors: list[Object]) -> Iterator[Finding]:
 
 def _check_suspension(suspension: Object) -> Iterator[Finding]:
     if suspension.get("dispatching") and suspension.get("dispatchingOnClusters", {}).get("clusterNames"):
+        # Karmada's text names the field twice; deny_fields maps the path to the real field.
         path = ("spec", "suspension", "suspension")
         detail = "suspension dispatching cannot co-exist with dispatchingOnClusters.clusterNames"
         yield invalid(path, shown(SUSPENSION, suspension), detail, "remove dispatching to suspend these members only")

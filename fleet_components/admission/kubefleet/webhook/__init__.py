@@ -1,1 +1,1 @@
-"""What KubeFleet's validating webhooks check beyond the CustomResourceDefinitions, one file a subject."""
+"""Checks of KubeFleet's validating webhooks beyond the CustomResourceDefinitions, one file per topic."""

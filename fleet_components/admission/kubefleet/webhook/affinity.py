@@ -1,4 +1,4 @@
-"""What the webhook checks in a cluster affinity: selectors by label and by property, and sorters."""
+"""Webhook checks of a cluster affinity: label selectors, property selectors and sorters."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def check_required(affinity: Object) -> Iterator[Finding]:
-    """The required terms of a cluster affinity: label and property selectors, no sorters."""
+    """Yield findings on required terms, which may have label and property selectors but no sorters."""
     for index, term in enumerate(affinity.get(_REQUIRED, {}).get("clusterSelectorTerms", ())):
         for finding in _check_required_term(term):
             yield finding.under(_REQUIRED, "clusterSelectorTerms", index)
 
 
 def check_preferred(affinity: Object) -> Iterator[Finding]:
-    """The preferred terms of a cluster affinity: label selectors and sorters, no property selectors."""
+    """Yield findings on preferred terms, which may have label selectors and sorters but no property selectors."""
     for index, term in enumerate(affinity.get(_PREFERRED, ())):
         for finding in _check_preference(term["preference"]):
             yield finding.under(_PREFERRED, index, "preference")

@@ -1,6 +1,7 @@
-"""The webhooks of evictions and disruption budgets, which look at the placement that they name.
+"""Validating webhooks of evictions and disruption budgets, which check the placement that they refer to.
 
-Source: KubeFleet's eviction and disruption budget validators.
+Source: KubeFleet v0.3.1, ``clusterresourceplacementeviction.go`` and ``clusterresourceplacementdisruptionbudget.go`` in
+``pkg/utils/validator``.
 """
 
 from __future__ import annotations
@@ -13,14 +14,17 @@ from fleet_components.model.manifest import Manifest
 
 
 def validate_eviction(request: Request) -> Denial | None:
-    """The verdict on a new eviction; a changed one is not looked at."""
+    """Return the webhook's refusal of a new eviction; None if it passes. A changed eviction is not checked."""
     name = request.object["spec"]["placementName"]
     placement = _placement(request, name)
     return deny(_check_target(placement)) if placement and request.old is None else None
 
 
 def validate_budget(request: Request) -> Denial | None:
-    """The verdict on a disruption budget; it belongs to the placement of its own name."""
+    """Return the webhook's refusal of a disruption budget; None if it passes.
+
+    A budget belongs to the placement of the same name.
+    """
     placement = _placement(request, request.name)
     if placement and _type_of(placement) == "PickAll":
         return deny(_check_pick_all(request.object["spec"]))

@@ -1,7 +1,7 @@
-"""Which kinds of object can be selected, and whether they live in a namespace.
+"""Kinds of object that can be selected, with their scope.
 
-Source: the kinds that Kubernetes 1.36 stores by default, and KubeFleet's envelopes. Custom kinds exist where the
-context holds their CustomResourceDefinition or an object of them: without a hub nobody else can tell.
+Source: the kinds that Kubernetes 1.36 stores by default, and KubeFleet's envelopes. A custom kind exists if the context
+contains its CustomResourceDefinition or an object of it; without a hub there is no other way to tell.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from fleet_components.model.text import nearest
 Scope = Literal["Cluster", "Namespaced", "unknown"]
 
 _NOT_STORED = ("authentication.k8s.io", "authorization.k8s.io")
-"""Their kinds are questions to the API server."""
+"""Groups whose kinds are requests to the API server that are not stored."""
 _NOT_YET_STABLE = ("ClusterTrustBundle", "DeviceTaintRule", "LeaseCandidate", "PodCertificateRequest")
-"""Kinds that are off by default, in groups of which others are stable."""
+"""Kinds that are off by default, in groups that have stable kinds too."""
 _ENVELOPES = ("ClusterResourceEnvelope", "ResourceEnvelope")
 
 
 def _versions(kind: Kind) -> tuple[str, ...]:
-    """The versions in which a hub offers a kind by default: the stable ones; the best comes last."""
+    """Return the versions in which a hub serves a kind by default: the stable ones, the best one last."""
     if kind.kind in _ENVELOPES:
         return ("v1beta1",)
     if kind.group.endswith(".kubernetes-fleet.io") or kind.group in _NOT_STORED or kind.kind in _NOT_YET_STABLE:
@@ -39,7 +39,7 @@ _OFFERED: Mapping[tuple[str, str], tuple[str, ...]] = {
 
 
 def scope_of(group: str, version: str, kind: str, context: Sequence[Manifest]) -> Scope | None:
-    """Where objects of a kind live; None when there is no such kind."""
+    """Return the scope of a kind; None if there is no such kind."""
     if versions := served_versions(group, kind):
         return _scope(BUILT_IN[group, kind].namespaced) if version in versions else None
     if not version:
@@ -52,12 +52,12 @@ def scope_of(group: str, version: str, kind: str, context: Sequence[Manifest]) -
 
 
 def served_versions(group: str, kind: str) -> tuple[str, ...]:
-    """The versions of a kind that needs no CustomResourceDefinition in the context; empty for other kinds."""
+    """Return the versions of a kind that needs no CustomResourceDefinition in the context; empty for other kinds."""
     return _OFFERED.get((group, kind), ())
 
 
 def meant(group: str, kind: str) -> str:
-    """The group, version and kind that were probably meant, as YAML; empty when none are near."""
+    """Return the group, version and kind that were probably meant, as YAML; empty if none is similar."""
     same = [known for known in _OFFERED if known[1].casefold() == kind.casefold()]
     near = nearest(kind, [name for at, name in _OFFERED if at == group], 0.8)
     found = same or ([(group, near)] if near else [])

@@ -1,6 +1,6 @@
-"""The webhooks of ClusterResourceOverrides and ResourceOverrides.
+"""Validating webhooks of ClusterResourceOverrides and ResourceOverrides.
 
-Source: KubeFleet's override validators.
+Source: KubeFleet v0.3.1, ``clusterresourceoverride.go`` and ``resourceoverride.go`` in ``pkg/utils/validator``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ANNOTATION = "write, for example, path: /metadata/annotations/owner"
 
 
 def validate_cluster_override(request: Request) -> Denial | None:
-    """The verdict on a ClusterResourceOverride."""
+    """Return the webhook's refusal of a ClusterResourceOverride; None if it passes."""
     others = list(request.existing("ClusterResourceOverride"))
     if _is_full(request, others):
         return _limit("clusterResourceOverride limit has been reached: at most 100 cluster resources can be created.")
@@ -28,7 +28,7 @@ def validate_cluster_override(request: Request) -> Denial | None:
 
 
 def validate_override(request: Request) -> Denial | None:
-    """The verdict on a ResourceOverride."""
+    """Return the webhook's refusal of a ResourceOverride; None if it passes."""
     namespace = request.metadata.get("namespace", "")
     others = [it for it in request.existing("ResourceOverride") if it.namespace == namespace]
     if _is_full(request, others):
@@ -72,7 +72,7 @@ def _check_taken(
     terms = request.object["spec"][field]
     for index, term in enumerate(terms):
         holders = [it.name for it in others if term in _selectors(it, field)]
-        # Of several, the webhook knows the last.
+        # The webhook keeps only the last of several overrides that select the same object.
         if holders and holders[-1] != request.name:
             what = (
                 f"invalid resource selector {show(term)}: the resource has been selected by both {request.name} and "
@@ -82,7 +82,7 @@ def _check_taken(
 
 
 def _selectors(other: Manifest, field: str) -> list[Object]:
-    """The selectors of an existing override, with their default."""
+    """Return the selectors of an existing override, with their default."""
     default = {"selectionScope": "NamespaceWithResources"} if field == "clusterResourceSelectors" else {}
     return [{**default, **term} for term in (other.data.get("spec") or {}).get(field) or ()]
 
@@ -95,7 +95,7 @@ def _check_policy(policy: Object) -> list[Finding]:
         patches = rule.get("jsonPatchOverrides", ())
         if rule["overrideType"] == "Delete" and patches:
             what = "invalid JSONPatchOverrides: JSONPatchOverrides cannot be set when the override type is Delete"
-            # The webhook forgets what it found in the policy before.
+            # The webhook drops its earlier findings on the policy here.
             return [Finding(what, (*at, "jsonPatchOverrides"), "remove them, or write overrideType: JSONPatch")]
         if rule["overrideType"] == "JSONPatch":
             found += [finding.under(*at, "jsonPatchOverrides") for finding in _check_patches(patches)]

@@ -1,8 +1,8 @@
-"""The webhook of placements.
+"""Validating webhook of placements.
 
-Source: KubeFleet's placement validator. On a running hub only ClusterResourcePlacements go through it: the checks of
-ResourcePlacements are written but not registered, so a hub takes a faulty one and reports it in its status, or never
-starts its rollout. Refusing it at once is the better answer.
+Source: KubeFleet v0.3.1, ``pkg/utils/validator/placement.go``. On a running hub only ClusterResourcePlacements pass
+through it: the checks of ResourcePlacements exist but are not registered, so a hub accepts an invalid one and reports
+it in its status, or never starts its rollout. This package refuses it at once, which helps users more.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ _POLICY = ("spec", "policy")
 
 
 def validate_placement(request: Request, *, cluster_scoped: bool) -> Denial | None:
-    """The verdict on a ClusterResourcePlacement, or on a ResourcePlacement where ``cluster_scoped`` is False."""
+    """Return the refusal of a placement; None if it passes.
+
+    The placement is a ClusterResourcePlacement, or a ResourcePlacement if ``cluster_scoped`` is False.
+    """
     short = "CRP" if cluster_scoped else "RP"
     if request.old is not None:
         before = attrs.evolve(request, object=request.old)
@@ -51,7 +54,7 @@ def _check(request: Request, cluster_scoped: bool) -> Iterator[Finding]:
         yield from (finding.under(*at) for finding in check_labels(term))
         scope = scope_of(term["group"], term["version"], term["kind"], request.context)
         if not scope:
-            # The webhook goes no further: neither the other selectors nor the policy are looked at.
+            # The webhook stops here: it checks neither the other selectors nor the policy.
             yield unknown_kind(term).under(*at)
             return
         if not (cluster_scoped and any(map(brings_contents, terms))):

@@ -1,4 +1,4 @@
-"""What the webhook checks in a placement's policy."""
+"""Webhook checks of a placement's policy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TOLERATION = {"key": "Key", "operator": "Operator", "value": "Value", "effect":
 
 
 def check_policy(policy: Object) -> Iterator[Finding]:
-    """A placement policy, defaulted; an empty one is ``PickAll``."""
+    """Yield findings on a defaulted placement policy; an empty one is ``PickAll``."""
     match policy.get("placementType", "PickAll"):
         case "PickFixed":
             yield from _check_pick_fixed(policy)

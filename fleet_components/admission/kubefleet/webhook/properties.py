@@ -1,4 +1,4 @@
-"""What the webhook checks in property selectors: names, operators, quantities, and contradictions between them."""
+"""Webhook checks of property selectors: names, operators, quantities, and contradictions between requirements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OPERATORS = ("Gt", "Ge", "Eq", "Ne", "Lt", "Le")
 
 
 def check_property_selector(selector: Object) -> Iterator[Finding]:
-    """The requirements of a property selector, each alone and those of one property together."""
+    """Yield findings on the requirements of a property selector, each alone and those on the same property together."""
     requirements: Sequence[Object] = selector["matchExpressions"]
     for index, requirement in enumerate(requirements):
         yield from (finding.under(index) for finding in _check_requirement(requirement))
@@ -31,7 +31,7 @@ def check_property_selector(selector: Object) -> Iterator[Finding]:
 
 
 def property_name_error(name: str) -> str:
-    """What is wrong with a property's name; empty when it is fine."""
+    """Return the error of a property's name; empty if it is valid."""
     if name.startswith(_RESOURCE_PREFIX):
         return _resource_name_error(name)
     first, *others = name.split("/")
@@ -86,7 +86,7 @@ def _quantity_error(value: str) -> str:
 
 
 def _contradiction(requirements: Sequence[Object]) -> str:
-    """Why no value satisfies all of these requirements on one property; malformed ones are left out."""
+    """Return why no value satisfies all of these requirements on one property; malformed ones are ignored."""
     if len(requirements) < 2:
         return ""
     sound = [each for each in requirements if len(each["values"]) == 1 and is_quantity(each["values"][0])]
@@ -109,14 +109,14 @@ def _contradiction(requirements: Sequence[Object]) -> str:
 
 @attrs.frozen
 class _Value:
-    """The value of a requirement; ``strict`` where it does not itself belong to what it allows."""
+    """Value of a requirement as a bound; ``strict`` if the bound itself is not allowed."""
 
     amount: Quantity
     strict: bool
     text: str
 
     def admits(self, upper: _Value) -> bool:
-        """Whether anything lies from this value up to the other."""
+        """Return whether any value lies between this lower bound and the upper one."""
         return self.amount < upper.amount or (self.amount == upper.amount and not self.strict and not upper.strict)
 
     def __str__(self) -> str:

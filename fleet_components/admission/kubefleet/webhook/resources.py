@@ -1,4 +1,4 @@
-"""What the webhooks check in resource selectors: that the kind exists, and its scope."""
+"""Webhook checks of resource selectors: whether the kind exists, its scope, and the label selector."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _NOT_FOUND = "the resource is not found in schema (please retry) or it is"
 
 
 def show_resource_term(term: Object) -> str:
-    """A resource selector as the webhooks print it."""
+    """Format a resource selector as the webhooks do."""
     return gotext.fields(term, _FIELDS, labelSelector=gotext.label_selector(term.get("labelSelector")))
 
 
 def brings_contents(term: Object) -> bool:
-    """Whether the selector makes its placement take single objects of a namespace as well."""
+    """Return whether the selector allows its placement to select single objects of a namespace as well."""
     kind = (term["group"], term["version"], term["kind"])
     return kind == ("", "v1", "Namespace") and term.get("selectionScope") == "NamespaceWithResourceSelectors"
 
 
 def check_labels(term: Object) -> Iterator[Finding]:
-    """The label selector of a resource selector."""
+    """Yield findings on the label selector of a resource selector."""
     selector = term.get("labelSelector")
     if selector is None:
         return
@@ -46,7 +46,7 @@ def check_labels(term: Object) -> Iterator[Finding]:
 
 
 def check_label_selector(selector: Object | None, holder: str) -> Iterator[Finding]:
-    """A label selector; ``holder`` is what the webhook calls the place where it stands."""
+    """Yield findings on a label selector; ``holder`` is the webhook's name for the place where it is used."""
     if selector is not None and (error := decode(LabelSelector, selector).error):
         what = f"the labelSelector in {holder} {gotext.label_selector(selector)} is invalid: {error}"
         do = "operators are In and NotIn with values, Exists and DoesNotExist without"
@@ -54,7 +54,7 @@ def check_label_selector(selector: Object | None, holder: str) -> Iterator[Findi
 
 
 def unknown_kind(term: Object) -> Finding:
-    """The refusal of a kind that does not exist."""
+    """Return the refusal of a kind that does not exist."""
     group, version, kind = term["group"], term["version"], term["kind"]
     named = f"{group}/{version}" if group else version
     what = f'failed to get GVR of the selector: no matches for kind "{kind}" in version "{named}"'
@@ -66,7 +66,7 @@ def unknown_kind(term: Object) -> Finding:
 
 
 def check_scope(term: Object, scope: Scope, cluster_scoped: bool) -> Iterator[Finding]:
-    """Whether the kind lives where the placement selects."""
+    """Yield a finding if the scope of the kind does not fit the placement."""
     gvk = f"{term['group']}/{term['version']}, Kind={term['kind']}"
     if cluster_scoped and scope == "Namespaced":
         do = (

@@ -1,4 +1,4 @@
-"""What the webhook checks in a placement's rollout strategy."""
+"""Webhook checks of a placement's rollout strategy."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ _NO_PERCENTAGE = "invalid value for IntOrString: invalid type: string is not a p
 
 
 def check_strategy(strategy: Object) -> Iterator[Finding]:
-    """A rollout strategy, defaulted."""
+    """Yield findings on a defaulted rollout strategy."""
     rolling, rollout = strategy.get("rollingUpdate"), strategy.get("type", "RollingUpdate")
     if rollout not in ("RollingUpdate", "External"):
         yield Finding(f"unsupported rollout strategy type `{rollout}`", ("type",), "write type: RollingUpdate")
     if rolling is not None:
         if rollout == "External":
+            # The spelling mistake is in KubeFleet's own text.
             what = "rollingUpdateConifg is not valid for ExternalRollout strategy type"
             yield Finding(what, ("rollingUpdate",), "remove rollingUpdate, or write type: RollingUpdate")
         yield from _check_period(rolling.get("unavailablePeriodSeconds", 0))

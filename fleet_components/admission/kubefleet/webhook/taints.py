@@ -1,6 +1,6 @@
-"""The webhook of MemberClusters: their taints.
+"""Validating webhook of MemberClusters, which checks their taints.
 
-Source: KubeFleet's member cluster validator.
+Source: KubeFleet v0.3.1, ``pkg/utils/validator/membercluster.go``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _FIELDS = {"key": "Key", "value": "Value", "effect": "Effect"}
 
 
 def validate_member_cluster(request: Request) -> Denial | None:
-    """The verdict on a MemberCluster."""
+    """Return the webhook's refusal of a MemberCluster; None if it passes."""
     return deny(_check_taints(request.object["spec"].get("taints", ())))
 
 
