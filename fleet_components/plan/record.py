@@ -25,8 +25,7 @@ T = TypeVar("T")
 
 
 FORMAT = 1
-"""Version of this form. Fields may be added within a version; a form that older versions cannot read is a new version.
-"""
+"""Version of this form. Adding fields keeps the version; a form that older versions cannot read gets a new number."""
 
 LACKS_HINT = "give a state that does: pulumi stack export --show-secrets --file FILE"
 
