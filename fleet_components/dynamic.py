@@ -26,6 +26,7 @@ FEED = "feed"
 class RecordProvider(ResourceProvider):
     """Provider of a resource that stores its inputs: what ``check`` returned is the resource."""
 
+    # The SDK's default marks the provider as a secret; it is only a reference to its class.
     serialize_as_secret_always = False
 
     def create(self, props: Props) -> CreateResult:
@@ -92,6 +93,7 @@ class MemberProvider(RecordProvider):
         problem = other_cluster(olds, news, confirm if isinstance(confirm, list) else [])
         uid = news.get("uid") or olds.get("uid")
         rest = {key: value for key, value in kept.items() if key != "uid"}
+        # Without the name of a property: for a named one the engine prints its whole value.
         failures = [CheckFailure("", str(problem))] if problem else []
         return CheckResult({**rest, "uid": uid} if uid else rest, failures)
 
@@ -125,7 +127,8 @@ class _Subject(Resource):
         super().__init__(
             type(self).PROVIDER(),
             name,
-            # What goes in as a secret stays one in the state, in inputs and outputs.
+            # A secret input is encrypted in the inputs and outputs of the state; with additional_secret_outputs
+            # the inputs would be in plain text.
             {**declared, "contents": pulumi.Output.secret({}), **props},
             pulumi.ResourceOptions.merge(hidden, opts),
         )
@@ -198,10 +201,11 @@ def _checked(
     news: Props, olds: Props, decide: Callable[[Mapping[str, str], Mapping[str, Any]], Mapping[str, Any]]
 ) -> CheckResult:
     if has_unknown({key: value for key, value in news.items() if key != "__provider"}):
-        # A preview must not show deletes that will not happen: the old decision holds.
+        # With the old decision the preview does not show deletes that will not happen.
         return CheckResult({**olds, "__provider": news["__provider"]}, [])
     kept = {key: value for key, value in news.items() if key != FEED}
     try:
         return CheckResult({**kept, **decide(news[FEED], olds)}, [])
     except FleetError as error:
+        # Without the name of a property: for a named one the engine prints its whole value.
         return CheckResult(kept, [CheckFailure("", str(problem)) for problem in error.problems])

@@ -16,7 +16,7 @@ from fleet_components.plan.vain import meant, near_name, values_of_label
 from fleet_components.scheduler.explain import show_requirement
 
 Missing = tuple[str, str]
-"""What is missing, and a hint about what was probably meant."""
+"""Description of what is missing, and a hint about what was probably meant."""
 
 
 @attrs.frozen(kw_only=True)
@@ -28,7 +28,7 @@ class Wanted:
         version: the version in which the objects must be written; empty for any.
         kind: their kind.
         namespace: the namespace to look in; empty for all.
-        name: their name; empty for any. With a name, labels are ignored.
+        name: their name; empty for any. If there is a name, labels are ignored.
         labels: their labels; None for any.
     """
 

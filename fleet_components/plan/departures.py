@@ -18,7 +18,7 @@ from fleet_components.rollout.situation import stopped_at
 
 
 class Fate(StrEnum):
-    """What happens to an object that its subject no longer brings to a member."""
+    """Treatment of an object that its subject no longer brings to a member."""
 
     DELETED = "deleted"
     KEPT = "kept"
@@ -79,7 +79,7 @@ Forced = Mapping[ObjectKey, tuple[tuple[str, ...], bool]]
 
 
 class Coverage:
-    """Which object is wanted on which member, and by which subject.
+    """Index of which object is wanted on which member, and by which subject.
 
     Attributes:
         twice: objects that one subject brings to a member more than once, as (subject, member, key).

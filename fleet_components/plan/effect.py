@@ -25,7 +25,7 @@ Steps = tuple[str, ...]
 
 
 class Effect(StrEnum):
-    """What happens to a field that is not carried out."""
+    """Treatment of a field that is not carried out."""
 
     REFUSED = "refused"
     NONE = "no effect"

@@ -1,4 +1,4 @@
-"""The table of all fields that users may write and that are not carried out, and its use on objects.
+"""Table of all fields that users may write and that are not carried out, and its application to objects.
 
 It covers the kinds that admission knows. The status of members is input, so its fields belong to the table.
 """
@@ -119,7 +119,7 @@ _METADATA: tuple[Unheeded, ...] = (
 )
 
 EFFECTS: tuple[Unheeded, ...] = (*kubefleet.EFFECTS, *karmada.EFFECTS, *_METADATA)
-"""The table. Every field of :data:`KINDS` that it lacks is carried out."""
+"""The table. A field of :data:`KINDS` without an entry is carried out."""
 
 
 def unheeded(manifests: Iterable[Manifest], settings: KarmadaSettings) -> tuple[list[Problem], list[Problem]]:

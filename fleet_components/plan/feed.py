@@ -37,7 +37,7 @@ from fleet_components.plan.subject import Decided, Subject
 
 Feed = Mapping[str, str]
 _AT_HAND: WeakValueDictionary[str, Decided | FleetPlan] = WeakValueDictionary()
-"""What this process has handed over, by path, while it is alive, so that it is not decided again."""
+"""Subjects and plans that this process has handed over, by path, while they are alive: they are not decided again."""
 
 
 def write_feed(value: Any) -> Feed:
@@ -46,6 +46,7 @@ def write_feed(value: Any) -> Feed:
     digest = hashlib.sha256(text).hexdigest()
     file = _folder() / digest
     if not file.exists():
+        # Only the owner may read it from the start: it may hold the data of Secrets.
         with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
             out.write(_masked(text, digest, _key()))
     return {"path": str(file), "digest": f"{digest}/{_key()}"}
@@ -113,6 +114,7 @@ def decide(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
         before = subject.RECORD.from_wire(olds).renamed(lambda name: former.get(name, name))
     except MisfitError as misfit:
         raise FleetError(Problem(one.what, one.path, MEND, subject.name) for one in misfit.problems) from None
+    # If the engine's old inputs equal the program's past, the result is the same and need not be computed again.
     record = decided.record if decided and decided.before == before else subject.decide(before).record
     if record.decided() != wire["decided"]:
         raise FleetError([Problem(_OTHERWISE, subject=subject.name, hint="run it again")])

@@ -101,7 +101,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
 
 
 def lacking(source: Source, past: Past) -> Iterator[Problem]:
-    """Yield a problem for each of members, placements and objects that a new fleet lacks.
+    """Yield problems if a new fleet has no members, no placements, or no objects to select.
 
     The command line refuses a directory for these problems. A plan has them as warnings only, because a program may
     start with an incomplete fleet. A fleet with a past yields none: everything may be removed from it, and the plan
@@ -171,6 +171,8 @@ def _renamed(
         problems += wrong
         return Renamed(fleet=said.fleet), []
     vain = [*_in_vain("members", said.members, past.members), *_in_vain("placements", said.placements, placements)]
+    # A member that is no longer declared and whose cluster has a new name was renamed, even if the options do not say
+    # so.
     old = {known.identity: name for name, known in past.members.items() if known.identity and name not in members}
     found = {
         name: old[identity]

@@ -56,7 +56,7 @@ class FleetPlan:
 
     @property
     def roster(self) -> dict[str, Any]:
-        """What is remembered of the fleet as a whole, in wire form."""
+        """State of the fleet as a whole for the next run, in wire form."""
         return {
             "key": self.options.fleet,
             "format": FORMAT,
@@ -98,22 +98,22 @@ class FleetPlan:
 
     @property
     def sent_to(self) -> tuple[str, ...]:
-        """The members that the update sends something to, and lost members."""
+        """Members that the update sends something to, and lost members."""
         return sent_to(self.subjects, self.members)
 
     @property
     def members_gone(self) -> tuple[str, ...]:
-        """The members of the past that are no longer declared."""
+        """Members of the past that are no longer declared."""
         return tuple(sorted(self.past.members.keys() - self.members.keys()))
 
     @cached_property
     def standing(self) -> Mapping[Pair, Standing]:
-        """The standing objects, by member and object."""
+        """Standing objects, by member and object."""
         return {(one.cluster, one.key): one for one in self.past.standing}
 
     @cached_property
     def replaced(self) -> Mapping[Pair, Replacement]:
-        """The objects that are deleted and created anew, by member and object."""
+        """Objects that are deleted and created anew, by member and object."""
         return {(one.cluster, one.key): one for one in self.replacements}
 
     @cached_property

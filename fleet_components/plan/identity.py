@@ -1,4 +1,4 @@
-"""Check which cluster a member is, so that swapped kubeconfigs do not change the wrong clusters."""
+"""Check which cluster a member is: Pulumi itself would take swapped kubeconfigs for mere updates of the providers."""
 
 from __future__ import annotations
 

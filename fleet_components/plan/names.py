@@ -27,7 +27,7 @@ TEMPLATE_KIND = "Template"
 FLEET, TARGET = "fleet:index:Fleet", "fleet:index:Target"
 PROVIDER = "pulumi:providers:kubernetes"
 _KUBERNETES, _CORE = "kubernetes:", "core/"
-# A member's name has neither @ nor /, a namespace has no @, and a name has no /: so there is one way to read it.
+# Unambiguous: names of members contain neither @ nor /, namespaces no @, and names of objects no /.
 _OBJECT = re.compile(r"(?P<key>.+)@(?P<cluster>[^@/]+)/(?P<object>.+)")
 
 

@@ -69,7 +69,7 @@ def read_written(text: str) -> tuple[str, ObjectKey]:
 
 @attrs.frozen(kw_only=True)
 class KnownMember:
-    """What is remembered of a member.
+    """State of a member, as remembered from the last run.
 
     Attributes:
         state: ``member`` or ``lost``.
@@ -88,7 +88,7 @@ class KnownMember:
 
 @attrs.frozen(kw_only=True)
 class Past:
-    """What a plan starts from: decisions, standing objects, members and settings of the last run.
+    """Starting point of a plan: decisions, standing objects, members and settings of the last run.
 
     Attributes:
         file: the file that it was read from; empty for a new fleet and for the running stack.
@@ -96,7 +96,7 @@ class Past:
         done: what really runs, by ``Kind/key`` and member.
         standing: the objects that were brought to members.
         members: the members, by name.
-        waiting: objects that no Karmada policy had claimed, with a digest of each.
+        waiting: objects that neither a Karmada policy nor a placement had claimed, with a digest of each.
         held: earlier values of the policy fields that updates are compared with.
         protected: subjects whose removal has to be confirmed, as ``Kind/key``.
         shown: what was recorded of each request beside its decision, by ``Kind/key``.
@@ -179,7 +179,7 @@ class Past:
                 done[subject(name)].setdefault(cluster(member), here)
         return attrs.evolve(
             self,
-            # After an update that broke half-way both names are known: what has the new one already is newer.
+            # After an update that failed half-way both names are known; the entry under the new name is newer.
             records={subject(name): record.renamed(cluster) for name, record in _renamed_first(self.records, subject)},
             done=dict(done),
             standing=tuple(
@@ -343,7 +343,7 @@ class _Reader:
 
     def _standing(self, place: names.Place, urn: Urn) -> Standing:
         subject = f"{_kind_of(urn, place.key)}/{place.key}"
-        # What has no binding yet was left by an update that broke there.
+        # Objects without a binding are left from an update that failed before it registered the binding.
         default = CLUSTER_SCOPED if self.roster.settings.keep_cluster_resources else ""
         kept = self.keeps.get((subject, place.cluster), default)
         stays = kept == ALL or (kept == CLUSTER_SCOPED and not place.object.namespace)

@@ -32,7 +32,7 @@ def no_quantities(members: Sequence[Cluster], declarations: Mapping[str, Manifes
 
     Args:
         members: the members.
-        declarations: the members as written, by name; members made in a program are not among them.
+        declarations: manifests of the members, by name, for locations; members made in a program are not among them.
     """
     for path, texts in _wrong(members, _usage).items():
         yield _problem(path, texts, declarations)

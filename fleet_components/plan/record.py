@@ -172,7 +172,7 @@ class Record(ABC, Generic[P, M]):
     ) -> tuple[Mapping[int, Objects], Mapping[int, str]]:
         """Return contents and digests of the revisions that are sent, or that run and may still be held."""
         if revision == self.revision and placed == self.decisions:
-            return self.contents, self.digests  # else a run that changes nothing would still drop some
+            return self.contents, self.digests  # otherwise a run without changes would still drop some
         runs = {here.revision for here in done if here.revision is not None}
         used = {revision, *runs, *(sent.revision for sent in placed.values())}
         contents = {**self.contents, revision: objects}

@@ -86,7 +86,7 @@ def _groups(plan: FleetPlan) -> dict[str, str]:
 
 
 def _relocated(plan: FleetPlan) -> set[tuple[str, str]]:
-    """Return, by subject, the only member that it leaves while it stays on others: that needs no confirmation."""
+    """Return the members that subjects leave while they stay on others, if only one each: that is never refused."""
     left = {}
     for one in plan.subjects:
         stood = {cluster for cluster, here in one.subject.done.items() if here.revision is not None}

@@ -100,7 +100,7 @@ class Source:
         policies: every object that steers a hub, defaulted.
         settings: how the Karmada control plane would be set up.
         health: the applications that were observed to be Unhealthy.
-        declarations: the members as written, by name.
+        declarations: the manifests of the members, defaulted, by name.
         warnings: input that is accepted but probably not meant.
         not_carried_out: policies of kinds that this version does not carry out; a plan refuses them, or passes them
             over.
@@ -138,7 +138,7 @@ class Source:
         return self
 
     def policy(self, kind: str, namespace: str, name: str) -> Manifest:
-        """Return the policy of that kind, namespace and name, as written."""
+        """Return the policy of that kind, namespace and name, with defaults filled in. It must exist."""
         return next(p for p in self.policies if (p.kind, p.namespace, p.name) == (kind, namespace, name))
 
     def workloads(self) -> tuple[tuple[Workload, ...], list[Problem]]:

@@ -14,7 +14,7 @@ from fleet_components.model.codec import MisfitError, below, checked, decode, sh
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.plan.names import Urn
 
-# Source: pulumi/pulumi, sdk/go/common/resource/sig/sig.go.
+# Source: pulumi/pulumi v3.259.0, sdk/go/common/resource/sig/sig.go.
 _SIGNATURE = "4dabf18193072939515e22adb298388d"
 _SECRET = "1b47061264138c4ac30d75fd1eb44270"
 _SIGNED = (

@@ -38,7 +38,7 @@ class Outcome(Generic[R]):
 
     @property
     def unfulfilled(self) -> str:
-        """Why the policy is not fulfilled, in the words of the real system; empty if it is."""
+        """Reason why the policy is not fulfilled, in the words of the real system; empty if it is."""
         return ""
 
     def scores(self, cluster: str) -> Mapping[str, int] | None:
@@ -61,7 +61,7 @@ class Explanation:
 
 @attrs.frozen
 class Delivery:
-    """What is sent to one member, and how.
+    """Objects for one member, and how they are delivered.
 
     Attributes:
         objects: the objects to be emitted.
@@ -182,7 +182,7 @@ class Decided:
 
     @property
     def entries(self) -> Mapping[str, Entry]:
-        """What happens to each member concerned, by member."""
+        """Entries of the rollout, by member."""
         entries: Mapping[str, Entry] = self.outcome.rollout.entries
         return entries
 
@@ -217,7 +217,7 @@ class Decided:
 
     @cached_property
     def deliveries(self) -> Mapping[str, Delivery]:
-        """What each member of the decision gets, and how, by member."""
+        """Deliveries to the members of the decision, by member."""
         return {cluster: self.subject.delivery(self.outcome, cluster) for cluster in sorted(self.record.decisions)}
 
     def keys(self, cluster: str) -> tuple[ObjectKey, ...]:

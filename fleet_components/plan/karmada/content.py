@@ -78,6 +78,8 @@ def overrides_in(content: Objects) -> list[Mapping[str, Any]]:
 def emitted(content: Objects, share: Share, cluster: Cluster) -> Mapping[str, Any]:
     """Return the object that a member gets: first its replicas are set, then the overrides are applied.
 
+    Source: karmada-io/karmada 1.19, pkg/controllers/binding/common.go, ensureWork.
+
     Args:
         content: the content of the share's revision.
         share: the member's share.

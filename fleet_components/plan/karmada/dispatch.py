@@ -36,7 +36,7 @@ class Dispatch:
 
     @cached_property
     def suspension(self) -> Suspension:
-        """What the policy suspends."""
+        """The policy's ``suspension``."""
         return decode(Suspension, self.state.spec.get("suspension") or {})
 
     @cached_property
@@ -53,7 +53,7 @@ class Dispatch:
 
     @cached_property
     def emptied(self) -> set[str]:
-        """Members that run the template although it is not wanted there; where others need it, it is wanted."""
+        """Members that run the template without being among its targets."""
         return self.running - set(self.state.targets)
 
     def plan(self, shares: Mapping[str, Share], before: Mapping[str, Share], why: Mapping[str, str]) -> Plan:
@@ -77,8 +77,10 @@ class Dispatch:
         done = self.done.get(cluster, _NOTHING)
         if self.suspension.suspends(cluster):
             return _held(done, _SUSPENDED)
+        # If it was sent something else than what runs, the last update stopped there.
         if done.revision is not None and share.stands(done) and (sent is None or sent.stands(done)):
-            return Entry(Change.KEEP, share)  # else the last update stopped there, on its way to something else
+            return Entry(Change.KEEP, share)
+        # Source: karmada-io/karmada 1.19, pkg/controllers/binding/binding_controller.go, checkDirectPurgeOrphanWorks.
         if purged := self._purged_first():
             return _held(done, _PURGED_FIRST.format(clusters=", ".join(purged)))
         return Entry(Change.ADD if done.revision is None else Change.UPDATE, share)

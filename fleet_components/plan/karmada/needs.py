@@ -1,4 +1,7 @@
-"""Derive what a template takes over from the templates that need it."""
+"""Derive what a template takes over from the templates that need it.
+
+Source: karmada-io/karmada 1.19, pkg/dependenciesdistributor.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from fleet_components.plan.karmada.record import TemplateState
 
 @attrs.frozen
 class Needs:
-    """What a template takes over from its parents; one parent that overwrites or preserves is enough.
+    """What a template takes over from its parents. One parent that overwrites, or that preserves, is enough.
 
     Attributes:
         required_by: the members of each parent.
@@ -52,7 +55,10 @@ def needs_of(parents: Mapping[str, TemplateState], always: Collection[str]) -> N
 
 
 def overwrites(state: TemplateState, manifest: Manifest) -> bool:
-    """Return whether existing objects of others are taken over; the object's annotation beats the policy."""
+    """Return whether existing objects of others are taken over; the object's annotation beats the policy.
+
+    Source: karmada-io/karmada 1.19, pkg/controllers/binding/common.go, mergeConflictResolution.
+    """
     asked = (manifest.metadata.get("annotations") or {}).get(CONFLICT_RESOLUTION)
     return str(asked or state.spec.get("conflictResolution", "")).lower() == "overwrite"
 

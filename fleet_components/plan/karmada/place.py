@@ -200,7 +200,7 @@ def _decided(
     run = partial(schedule, request.inventory, template, bound.placement, rebalances=request.rebalances)
     decision = fail_over(run, state.schedule, driven, exact=request.settings.exact)
     decided = _moved(request, state, decision)
-    if decision.memory.evictions:  # one that has ended may let the object return
+    if decision.memory.evictions:  # an eviction that ends now may let the object return
         after = fail_over(run, decided.schedule, driven, exact=request.settings.exact)
         returned = _moved(request, decided, after)
         if returned != decided:
@@ -232,7 +232,7 @@ def _shares(
     placement = state.claim.bound.placement if state.claim.bound else Placement()
     divided = template.workload and placement.divided
     manifest, shape = Manifest(content[0]), shape_in(content)
-    counted = template.workload or (shape is not None and shape.replicas is not None)  # scaled to 0 is no workload
+    counted = template.workload or (shape is not None and shape.replicas is not None)  # 0 replicas: not a workload
     completions = divide_completions(manifest, held, state.schedule.uid) if divided and any(held.values()) else {}
     return {
         cluster: Share(
@@ -258,7 +258,7 @@ def _check(request: TemplateSubject, record: TemplateRecord, rollout: Plan) -> N
         if position is None or content is None or rollout.entries[cluster].change is Change.HELD:
             continue
         if not overrides_in(content):
-            continue  # nothing else can fail
+            continue  # only overrides can fail
         try:
             emitted(content, share, request.inventory.clusters[position])
         except FleetError as error:

@@ -22,7 +22,7 @@ from fleet_components.rollout.plan import Done
 
 @attrs.frozen(kw_only=True)
 class TemplateState:
-    """What is remembered of a template.
+    """State of a template for the next run: claim, binding and schedule.
 
     Attributes:
         claim: the policy that has claimed it, and its binding.
@@ -48,7 +48,10 @@ class TemplateState:
 
     @property
     def left_later(self) -> tuple[str, ...]:
-        """Members that the template is leaving but whose copy stays for now."""
+        """Members that the template is leaving but whose copy stays for now.
+
+        Source: karmada-io/karmada 1.19, pkg/util/helper/binding.go, ObtainBindingSpecExistingClusters.
+        """
         tasks = self.schedule.evictions
         return tuple(sorted(cluster for cluster, task in tasks.items() if task.purge_mode != DIRECTLY))
 

@@ -9,7 +9,7 @@ from fleet_components.rollout.plan import Done, Placed
 
 @attrs.frozen(kw_only=True)
 class Share(Placed):
-    """What one member was sent of a template. There is one wave and no rank.
+    """The revision, replicas and completions that one member was sent of a template. There is one wave and no rank.
 
     Attributes:
         replicas: its replicas; None if they are not set for each member.

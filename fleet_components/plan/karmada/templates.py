@@ -269,7 +269,10 @@ class _Reader:
         return found
 
     def without_priority(self) -> Iterator[Problem]:
-        """Yield policies with a missing PriorityClass: Karmada's detector never makes a binding for them."""
+        """Yield policies with a missing PriorityClass: Karmada's detector never makes a binding for them.
+
+        Source: karmada-io/karmada 1.19, pkg/detector/detector.go.
+        """
         known = {*_PRIORITIES, *(m.name for m in self.source.catalogue.find(*_PRIORITY_CLASS))}
         for policy in self.propagation:
             name = policy.data.get("schedulePriority", {}).get("priorityClassName")

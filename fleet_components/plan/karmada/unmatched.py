@@ -110,7 +110,10 @@ def _of_overrides(policy: PropagationPolicy, overrides: Sequence[OverridePolicy]
 
 
 def _of_rules(override: OverridePolicy, members: AskedMembers) -> Iterator[Vain]:
-    """Yield what the rules ask of members in vain; the deprecated form counts as one rule."""
+    """Yield what the rules ask of members in vain.
+
+    The fields of the form before ``overrideRules``, deprecated since Karmada 1.0, count as one rule.
+    """
     for index, rule in enumerate(override.spec.override_rules):
         yield from members.affinity(("spec", "overrideRules", index, "targetCluster"), rule.target_cluster)
     if not override.spec.override_rules:

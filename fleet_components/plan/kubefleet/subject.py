@@ -211,12 +211,16 @@ def located(problem: Problem, members: Mapping[str, Any], policy: Any) -> Proble
     return policy.problem(problem.what, ("spec", "policy"), problem.hint)  # type: ignore[no-any-return]
 
 
+# Source: kubefleet-dev/kubefleet v0.3.1, pkg/scheduler/framework/plugins/clusteraffinity/types.go.
 _PROPERTY = re.compile(r"(?:property (?P<name>\S+) )?from cluster (?P<member>[^\s:]+)")
 _QUANTITY_HINT = 'write a quantity, such as "0.05" or 16Gi: the whole scheduling cycle fails on it, here as on a hub'
 
 
 def _plain(error: str) -> str:
-    """Return the error without the text that KubeFleet puts around it."""
+    """Return the error without the prefix that KubeFleet adds.
+
+    Source: kubefleet-dev/kubefleet v0.3.1, pkg/scheduler/framework/status.go.
+    """
     return error.partition("returned an error InternalError, ")[2] or error
 
 

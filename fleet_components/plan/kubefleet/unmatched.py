@@ -33,7 +33,7 @@ def in_placement(
     """Yield what a placement asks for in vain.
 
     Args:
-        policy: the placement, as written.
+        policy: the manifest of the placement.
         workload: the placement with what it selects.
         members: the members.
         objects: the objects of the source.
@@ -69,7 +69,7 @@ def skipped_stages(source: Source, decided: Decided, members: AskedMembers) -> I
         return
     run, bindings = subject.strategy.run, decided.record.memory.bindings
     picked = sorted(name for name, binding in bindings.items() if binding.state != UNSCHEDULED)
-    if run is None or not picked or decided.outcome.rollout.failure:  # one that does not begin says why itself
+    if run is None or not picked or decided.outcome.rollout.failure:  # a run that does not begin says why itself
         return
     namespace, _, name = run.strategy.rpartition("/")
     kind = "StagedUpdateStrategy" if namespace else "ClusterStagedUpdateStrategy"
