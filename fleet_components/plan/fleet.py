@@ -171,8 +171,7 @@ def _renamed(
         problems += wrong
         return Renamed(fleet=said.fleet), []
     vain = [*_in_vain("members", said.members, past.members), *_in_vain("placements", said.placements, placements)]
-    # A member that is no longer declared and whose cluster has a new name was renamed, even if the options do not say
-    # so.
+    # A cluster known under a name that is no longer declared was renamed, even if the options do not say so.
     old = {known.identity: name for name, known in past.members.items() if known.identity and name not in members}
     found = {
         name: old[identity]

@@ -77,7 +77,7 @@ class Delivery:
 
 
 class Subject(ABC, Generic[R]):
-    """A placement or template, which is decided independently of the others.
+    """A placement or template: the unit of a decision.
 
     Attributes:
         RECORD: type of its record.
@@ -234,5 +234,5 @@ class Decided:
 
 
 def _remembered(record: Record[Any, Any]) -> Mapping[str, Any]:
-    """Return the record without its contents, which a state may hide; their digests show every difference."""
+    """Return the record without its contents, which a state may hide; their digests stand for them."""
     return {key: value for key, value in record.to_wire().items() if key != "contents"}

@@ -125,8 +125,7 @@ def _again(request: TemplateSubject, before: TemplateRecord, record: TemplateRec
 
 def _matched(request: TemplateSubject, before: TemplateState) -> TemplateState:
     """Return the state with its claim up to date, without policies that do not concern the template."""
-    # The object is known from before any policy claimed it: a policy with activationPreference Lazy leaves it until it
-    # changes.
+    # The object is older than its first policy: with activationPreference Lazy it is left until it changes.
     if request.waited and not before.seen:
         before = attrs.evolve(before, claim=Claim(revision=1), seen=request.waited, generation=1)
     key, seen = template_key(request.manifest), digest((request.manifest.data,))

@@ -271,7 +271,7 @@ class _Reader:
     def without_priority(self) -> Iterator[Problem]:
         """Yield policies with a missing PriorityClass: Karmada's detector never makes a binding for them.
 
-        Source: karmada-io/karmada 1.19, pkg/detector/detector.go.
+        Source: karmada-io/karmada 1.19, pkg/detector/detector.go, with the feature gate PriorityBasedScheduling.
         """
         known = {*_PRIORITIES, *(m.name for m in self.source.catalogue.find(*_PRIORITY_CLASS))}
         for policy in self.propagation:
