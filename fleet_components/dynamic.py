@@ -1,11 +1,11 @@
-"""The dynamic resources that decide and remember.
+"""Define the dynamic resources that decide and keep records.
 
-FROZEN PATH: every state refers to this module and to the class names in it, for ever. Never rename them. A
-provider is pickled as a reference to its class, so it must keep no instance state; its code may change freely.
+FROZEN PATH: every state refers to this module and to the class names in it. Never rename them. A provider is pickled as
+a reference to its class, so it must not have instance state; its code may change freely.
 
-``check`` decides, because it is all that the engine runs in a preview; what it returns are the inputs that the
-preview shows and that come back as ``olds`` in the next run. ``diff`` is left to the engine on purpose: it is
-what reviewers read.
+The decision is made in ``check``, because it is the only provider method that the engine runs in a preview. What
+``check`` returns become the inputs: the preview shows them, and the next run gets them as ``olds``. There is no
+``diff`` method on purpose: the engine's own diff is what reviewers read.
 """
 
 from __future__ import annotations
@@ -20,56 +20,57 @@ from fleet_components.model.problem import FleetError
 
 Props = dict[str, Any]
 FEED = "feed"
-"""The input that only feeds a decision: path and digest of a file. Dropped from what ``check`` returns."""
+"""The input that only a decision needs: path and digest of a file. ``check`` does not return it."""
 
 
 class RecordProvider(ResourceProvider):
-    """Keeps what it is given, and nothing else: what ``check`` returned is the resource."""
+    """Provider of a resource that stores its inputs: what ``check`` returned is the resource."""
 
+    # The SDK's default marks the provider as a secret; it is only a reference to its class.
     serialize_as_secret_always = False
 
     def create(self, props: Props) -> CreateResult:
-        """Record it. The identity never depends on the contents, so nothing is ever replaced."""
+        """Store the inputs. The id never depends on the contents, so the resource is never replaced."""
         return CreateResult(str(props.get("key", "record")), dict(props))
 
     def update(self, _id: str, _olds: Props, news: Props) -> UpdateResult:
-        """Record the new form; the default would drop the outputs."""
+        """Store the new inputs; the default implementation would drop the outputs."""
         return UpdateResult(dict(news))
 
 
 class SubjectProvider(RecordProvider):
-    """Decides what is decided one by one."""
+    """Provider of a resource that decides a subject."""
 
     def check(self, olds: Props, news: Props) -> CheckResult:
-        """Decide; with unknown inputs what was decided before holds."""
+        """Return the inputs with the decision; while inputs are unknown, the last decision holds."""
         from fleet_components.plan.feed import decide
 
         return _checked(news, olds, decide)
 
 
 class PlacementProvider(SubjectProvider):
-    """Schedules a placement and lays out its rollout."""
+    """Provider that schedules a KubeFleet placement and plans its rollout."""
 
 
 class TemplateProvider(SubjectProvider):
-    """Decides which policy of Karmada has an object, and which members get it."""
+    """Provider that decides which Karmada policy applies to a template, and which members get it."""
 
 
 class BindingProvider(RecordProvider):
-    """Records the revision that a cluster runs."""
+    """Provider that records the revision that a member runs."""
 
     def check(self, olds: Props, news: Props) -> CheckResult:
-        """Keep the time at which a revision arrived for as long as it stays."""
+        """Keep the time at which a revision arrived while the revision stays."""
         since = olds.get("since") if olds.get("revision") == news.get("revision") else news.get("since")
         rest = {key: value for key, value in news.items() if key != "since"}
         return CheckResult({**rest, "since": since} if since else rest, [])
 
 
 class RosterProvider(RecordProvider):
-    """Remembers the members, and refuses an update that would take too much."""
+    """Provider that records the members, and refuses an update that would delete too much."""
 
     def check(self, olds: Props, news: Props) -> CheckResult:
-        """Say why the update must not happen, should the program have gone on in spite of it."""
+        """Refuse the update if its plan is refused, in case the program has continued in spite of that."""
         from fleet_components.plan.feed import enroll
 
         def enrolled(feed: Mapping[str, str], _: Mapping[str, Any]) -> Props:
@@ -80,10 +81,10 @@ class RosterProvider(RecordProvider):
 
 
 class MemberProvider(RecordProvider):
-    """Remembers which cluster a member is."""
+    """Provider that records which cluster a member is."""
 
     def check(self, olds: Props, news: Props) -> CheckResult:
-        """Refuse a kubeconfig that leads to another cluster; a cluster that cannot be asked stays what it was."""
+        """Refuse a kubeconfig that leads to another cluster; if the cluster cannot be asked, its last uid is kept."""
         from fleet_components.plan.identity import other_cluster
 
         if has_unknown(news.get("uid")):
@@ -92,23 +93,24 @@ class MemberProvider(RecordProvider):
         problem = other_cluster(olds, news, confirm if isinstance(confirm, list) else [])
         uid = news.get("uid") or olds.get("uid")
         rest = {key: value for key, value in kept.items() if key != "uid"}
+        # Without the name of a property: for a named one the engine prints its whole value.
         failures = [CheckFailure("", str(problem))] if problem else []
         return CheckResult({**rest, "uid": uid} if uid else rest, failures)
 
 
 class BarrierProvider(RecordProvider):
-    """Stands between two waves or phases, so that their dependencies grow linearly."""
+    """Provider of a point between two waves or phases, so that the number of dependencies grows linearly."""
 
 
 class _Subject(Resource):
-    """What was decided one by one.
+    """The decision of one subject.
 
     Attributes:
-        decisions: by cluster name: ``rank``, ``wave`` and ``revision``; of a template ``revision`` and ``replicas``.
-        revision: the revision that all clusters are to run.
+        decisions: by member: ``rank``, ``wave`` and ``revision``; for a template ``revision`` and ``replicas``.
+        revision: the revision that all members are to run.
         memory: what the scheduler remembers.
-        contents: the kept contents by revision, compressed; a secret.
-        digests: of the same, without the data of Secrets.
+        contents: contents in use by revision, compressed; a secret.
+        digests: digests of the same contents without the data of Secrets.
     """
 
     PROVIDER: Callable[[], SubjectProvider]
@@ -125,26 +127,29 @@ class _Subject(Resource):
         super().__init__(
             type(self).PROVIDER(),
             name,
-            # What goes in as a secret stays one in the state, in inputs and outputs.
+            # A secret input is encrypted in the inputs and outputs of the state; with additional_secret_outputs
+            # the inputs would be in plain text.
             {**declared, "contents": pulumi.Output.secret({}), **props},
             pulumi.ResourceOptions.merge(hidden, opts),
         )
 
 
 class Placement(_Subject, module="fleet", name="Placement"):
-    """What was decided for one KubeFleet placement."""
+    """The decision of one KubeFleet placement."""
 
     PROVIDER = PlacementProvider
 
 
 class Template(_Subject, module="fleet", name="Template"):
-    """What was decided for one object that Karmada's policies steer."""
+    """The decision of one Karmada template."""
 
     PROVIDER = TemplateProvider
 
 
 class Binding(Resource, module="fleet", name="Binding"):
-    """What was done: registered after the objects of a cluster stand, with the revision that it runs.
+    """Record of the revision that a member runs, registered after the member's objects stand.
+
+    The decisions cannot tell what runs: they are updated first, even if the update fails afterwards.
 
     Attributes:
         revision: the revision.
@@ -157,24 +162,24 @@ class Binding(Resource, module="fleet", name="Binding"):
 
 
 class Roster(Resource, module="fleet", name="Roster"):
-    """The members of a fleet, by name."""
+    """The members of a fleet, by name, and what is remembered of the fleet as a whole."""
 
     def __init__(self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(RosterProvider(), name, dict(props), opts)
 
 
 class Barrier(Resource, module="fleet", name="Barrier"):
-    """A point that everything before it reaches first."""
+    """A point in the update that all earlier resources reach first."""
 
     def __init__(self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(BarrierProvider(), name, dict(props), opts)
 
 
 class Member(Resource, module="fleet", name="Member"):
-    """Which cluster a member is, and what was brought there before it was lost.
+    """Record of which cluster a member is, and of what was there when it was lost.
 
     Attributes:
-        uid: the cluster's own uid, where it could ever be asked.
+        uid: the cluster's own uid; missing while the cluster could never be asked.
     """
 
     uid: pulumi.Output[str]
@@ -184,7 +189,7 @@ class Member(Resource, module="fleet", name="Member"):
 
 
 def has_unknown(value: Any) -> bool:
-    """Whether a value holds anything that is not known before an update."""
+    """Return whether a value has any part that is not known before an update."""
     if isinstance(value, Mapping):
         return any(has_unknown(item) for item in value.values())
     if isinstance(value, list):
@@ -196,10 +201,11 @@ def _checked(
     news: Props, olds: Props, decide: Callable[[Mapping[str, str], Mapping[str, Any]], Mapping[str, Any]]
 ) -> CheckResult:
     if has_unknown({key: value for key, value in news.items() if key != "__provider"}):
-        # A preview must not show deletes that will not happen: the old decision holds.
+        # With the old decision the preview does not show deletes that will not happen.
         return CheckResult({**olds, "__provider": news["__provider"]}, [])
     kept = {key: value for key, value in news.items() if key != FEED}
     try:
         return CheckResult({**kept, **decide(news[FEED], olds)}, [])
     except FleetError as error:
+        # Without the name of a property: for a named one the engine prints its whole value.
         return CheckResult(kept, [CheckFailure("", str(problem)) for problem in error.problems])

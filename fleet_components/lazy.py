@@ -1,4 +1,4 @@
-"""Public names that are loaded when they are first used."""
+"""Load public names of a package when they are first used, so that importing the package stays cheap."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from importlib import import_module
 from typing import Any
 
 Homes = Mapping[str, Sequence[str]]
-"""The names by the module that has them, seen from ``fleet_components``."""
+"""Public names by their module, relative to ``fleet_components``."""
 
 
 def exported(homes: Homes) -> list[str]:
-    """What ``__all__`` says."""
+    """Return the value for ``__all__``."""
     return sorted(name for names in homes.values() for name in names)
 
 
 def lazily(package: str, homes: Homes) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a package that offers names of other modules."""
+    """Return the ``__getattr__`` of a package that offers names of other modules."""
     home_of = {name: home for home, names in homes.items() for name in names}
 
     def found(name: str) -> Any:

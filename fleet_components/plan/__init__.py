@@ -1,1 +1,1 @@
-"""Puts scheduling, contents and rollout together: what is decided for each placement of a fleet."""
+"""Plan a fleet: combine scheduling, contents and rollout into decisions for each placement and template."""

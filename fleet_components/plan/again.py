@@ -1,8 +1,8 @@
-"""What an interrupted update may have left on a member is written again.
+"""Write objects again that an interrupted update may have changed on a member.
 
-An engine that is stopped while it writes an object knows nothing of what it wrote. When the source then goes back,
-old and new inputs are the same, and nothing would be sent although the member has something else. A mark on the
-objects makes them differ.
+If the engine is stopped while it writes an object, the state keeps the old inputs although the member may have the new
+object. When the source then goes back to the old content, old and new inputs are equal and the engine would send
+nothing. An annotation with a revision makes the inputs differ.
 """
 
 from __future__ import annotations
@@ -22,20 +22,22 @@ P = TypeVar("P", bound=Placed)
 
 
 def written_again(data: Mapping[str, Any], placed: Placed) -> Mapping[str, Any]:
-    """The object, marked where its member was written anew."""
+    """Return the object, annotated if its member is marked to be written again."""
     return data if placed.again is None else annotated(data, {ANNOTATION: str(placed.again)})
 
 
 def mark_again(
     rollout: Plan, interrupted: Collection[str], before: Mapping[str, Placed], undone: Collection[str]
 ) -> Plan:
-    """The plan with what is written again, and with what was, for as long as it stays as it is.
+    """Return the plan with marks on the members that have to be written again.
+
+    A mark of an earlier update is kept until the member changes: removing it would be a change of its own.
 
     Args:
         rollout: the plan.
         interrupted: the members at which the last update stopped.
-        before: what each member was sent then.
-        undone: those of them that may have something that no old or new input tells of.
+        before: what each member was sent by that update.
+        undone: those of the interrupted members whose objects may differ from both old and new inputs.
     """
     entries = {
         cluster: _marked(cluster, entry, interrupted, before, undone) for cluster, entry in rollout.entries.items()
@@ -44,7 +46,13 @@ def mark_again(
 
 
 def goes_back(sent: Objects, stands: Objects, wanted: Objects) -> bool:
-    """Whether an object is wanted as it stood before an update that was on its way to change it."""
+    """Return whether an object is wanted as it stood before an update that was about to change it.
+
+    Args:
+        sent: the objects that the last update sent.
+        stands: the objects of the revision that stands.
+        wanted: the objects that are wanted now.
+    """
     was_sent, stood = ({Manifest(data).key: data for data in objects} for objects in (sent, stands))
     keys = {Manifest(data).key: data for data in wanted}
     return any(stood.get(key) == data and was_sent.get(key, data) != data for key, data in keys.items())

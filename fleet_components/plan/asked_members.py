@@ -1,6 +1,6 @@
-"""What policies ask of the members in vain: names, labels, fields and properties that none of them has.
+"""Find names, labels, fields and properties in policies that match no member.
 
-Both systems take all of it without a word.
+Both KubeFleet and Karmada accept such policies without an error.
 """
 
 from __future__ import annotations
@@ -33,16 +33,18 @@ _DECLARE = {
 _USAGE = {"total": "capacity", "allocatable": "allocatable", "available": "available"}
 _SHOWN = 3
 Asked = tuple[FieldPath, Requirement, Mask]
-"""A field, what it requires, and the members that meet it."""
+"""Path of a requirement, the requirement, and the members that meet it."""
 
 
 @attrs.frozen(slots=False)
 class AskedMembers:
-    """The members, asked for by policies. A fleet without any has no answer: that is told elsewhere.
+    """The members of a fleet, to look up what policies ask of them; each method yields what matches no member.
+
+    In a fleet without members only names yield something: that members are missing is reported elsewhere.
 
     Attributes:
-        inventory: the members.
-        lost: those that are marked lost.
+        inventory: the members that are scheduled on.
+        lost: the members that are marked lost.
     """
 
     inventory: Inventory
@@ -50,16 +52,16 @@ class AskedMembers:
 
     @classmethod
     def of(cls, declared: Iterable[Cluster], inventory: Inventory) -> AskedMembers:
-        """The members that are declared; those that are not scheduled on are marked lost."""
+        """Return the declared members; those that are missing in the inventory count as lost."""
         return cls(inventory, Inventory(one for one in declared if inventory.position(one.name) is None))
 
     def named(self, path: FieldPath, names: Iterable[str]) -> Iterator[Vain]:
-        """A list of names."""
+        """Check a list of member names."""
         for index, name in enumerate(names):
             yield from self.one((*path, index), name)
 
     def one(self, path: FieldPath, name: str) -> Iterator[Vain]:
-        """A name."""
+        """Check a member name."""
         if self.lost.position(name) is not None:
             yield Vain(path, f'member "{name}" is marked lost', "nothing goes there until it is back")
         elif self.inventory.position(name) is None:
@@ -67,7 +69,7 @@ class AskedMembers:
             yield Vain(path, f'there is no member "{name}"', meant(name, known, "the members are"))
 
     def labelled(self, path: FieldPath, selector: LabelSelector | None) -> Iterator[Vain]:
-        """A label selector."""
+        """Check a label selector."""
         if selector is None or not self.inventory:
             return
         if selector.error:
@@ -78,7 +80,7 @@ class AskedMembers:
             yield from self._unmet(path, asked, self.lost.matching(selector), self._values_of_label)
 
     def fielded(self, path: FieldPath, selector: FieldSelector | None) -> Iterator[Vain]:
-        """A field selector of Karmada: by provider, region and zone."""
+        """Check a field selector of Karmada: by provider, region and zone."""
         affinity = ClusterAffinity(field_selector=selector)
         if selector is None or not self.inventory or matching(self.inventory, affinity):
             return
@@ -90,7 +92,7 @@ class AskedMembers:
         yield from self._unmet(path, asked, matching(self.lost, affinity), self._values_of_field)
 
     def affinity(self, path: FieldPath, affinity: ClusterAffinity | None) -> Iterator[Vain]:
-        """An affinity of Karmada: each part of it, or else all of them together."""
+        """Check an affinity of Karmada: each part, and their combination if every part matches some member."""
         if affinity is None:
             return
         found = [
@@ -105,7 +107,7 @@ class AskedMembers:
             yield Vain(path, "selects no member", self._only_lost(matching(self.lost, affinity)) or apart)
 
     def term(self, path: FieldPath, term: ClusterSelectorTerm) -> Iterator[Vain]:
-        """A required term of KubeFleet: its labels, each of its properties, or else all of them together."""
+        """Check a required term of KubeFleet: labels, each property, and all together if each matches some member."""
         expressions = term.property_selector.match_expressions if term.property_selector else ()
         at = (*path, "propertySelector", "matchExpressions")
         found = list(self.labelled((*path, "labelSelector"), term.label_selector))
@@ -117,7 +119,7 @@ class AskedMembers:
             yield Vain(path, "no member matches", self._only_lost(self._meeting(term, self.lost)) or apart)
 
     def property(self, path: FieldPath, name: str) -> Iterator[Vain]:
-        """A property."""
+        """Check the name of a property."""
         column = self.inventory.property(name)
         if column.present or column.errors or not self.inventory:
             return
@@ -126,7 +128,7 @@ class AskedMembers:
         yield Vain(path, what, self._only_lost(self.lost.property(name).present) or meant(name, known, "they have"))
 
     def label(self, path: FieldPath, key: str) -> Iterator[Vain]:
-        """The key of a label."""
+        """Check the key of a label."""
         if not self.inventory or self.inventory.domains(key):
             return
         what = f'no member has the label "{key}"'
@@ -134,14 +136,14 @@ class AskedMembers:
         yield Vain(path, what, self._only_lost(gone) or meant(key, self._labels, "they have"))
 
     def field(self, path: FieldPath, name: str) -> Iterator[Vain]:
-        """A field that Karmada spreads by: provider, region or zone."""
+        """Check a field that Karmada spreads by: provider, region or zone."""
         if self.inventory and name in FIELDS and not FIELDS[name](self.inventory):
             yield Vain(path, f"no member has a {name}", _DECLARE[name])
 
     def _unmet(
         self, path: FieldPath, asked: Sequence[Asked], gone: Mask, instead: Callable[[str], str]
     ) -> Iterator[Vain]:
-        """Why a selector matches no member: what none of them meets, or else all of it together."""
+        """Yield the requirements that no member meets, or the whole selector if each is met by some member."""
         shown = {at: show_requirement(one) for at, one, _ in asked}
         if gone:
             yield Vain(path, f"no member has {', '.join(shown.values())}", self._only_lost(gone))
@@ -161,7 +163,7 @@ class AskedMembers:
             yield Vain(path, what, self._only_lost(self._meeting(term, self.lost)) or self._range(expression.name))
 
     def _meeting(self, term: ClusterSelectorTerm, inventory: Inventory) -> Mask | None:
-        """The members that meet a term; None where nobody can tell: there is none, or the scheduler says why."""
+        """Return the members that meet a term; None if there are no members, or if the scheduling cycle fails on it."""
         try:
             return matching_term(inventory, term, inventory.everything) if inventory else None
         except SchedulingError:
@@ -176,14 +178,14 @@ class AskedMembers:
 
     @cached_property
     def _labels(self) -> frozenset[str]:
-        """The keys of the labels that members have."""
+        """Keys of all labels on members."""
         return frozenset(key for cluster in self.inventory.clusters for key in cluster.labels)
 
     def _few(self, members: Mask) -> str:
         return few([self.inventory.names[position] for position in masks.positions(members)], _SHOWN)
 
     def _only_lost(self, gone: Mask | None) -> str:
-        """That those who have it are marked lost; empty where there are none."""
+        """Return a note that only lost members match; empty if none of those matches either."""
         names = [self.lost.names[position] for position in masks.positions(gone or 0)]
         return f"but for {few(names)}, marked lost" if names else ""
 
@@ -199,7 +201,7 @@ class AskedMembers:
 
 
 def _properties(cluster: Cluster) -> Iterator[str]:
-    """The names of the properties that a member has, those of its resources among them."""
+    """Yield the names of a member's properties, including the resource properties derived from its usage."""
     yield from cluster.properties
     for prefix, field in _USAGE.items():
         yield from (f"{RESOURCE_PREFIX}{prefix}-{resource}" for resource in getattr(cluster.usage, field))

@@ -1,4 +1,4 @@
-"""What policies ask of the objects in vain: kinds, names, labels and namespaces of which there is nothing."""
+"""Find kinds, names, labels and namespaces in policies for which the source has no objects."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from fleet_components.plan.vain import meant, near_name, values_of_label
 from fleet_components.scheduler.explain import show_requirement
 
 Missing = tuple[str, str]
-"""What there is not, and what was probably meant."""
+"""Description of what is missing, and a hint about what was probably meant."""
 
 
 @attrs.frozen(kw_only=True)
 class Wanted:
-    """What is asked for.
+    """Objects that a selector asks for.
 
     Attributes:
         group: the API group.
         version: the version in which the objects must be written; empty for any.
         kind: their kind.
-        namespace: where they are looked for; empty for everywhere.
-        name: their name; empty for any. With a name, labels are not looked at.
+        namespace: the namespace to look in; empty for all.
+        name: their name; empty for any. If there is a name, labels are ignored.
         labels: their labels; None for any.
     """
 
@@ -42,7 +42,7 @@ class Wanted:
 
 @attrs.frozen(slots=False)
 class AskedObjects:
-    """The objects of a source, asked for by policies.
+    """The objects of a source, to look up what policies ask for.
 
     Attributes:
         catalogue: the objects.
@@ -51,14 +51,14 @@ class AskedObjects:
     catalogue: Catalogue
 
     def found(self, wanted: Wanted) -> Iterator[Manifest]:
-        """The objects that are asked for."""
+        """Yield the objects that are asked for."""
         labels = None if wanted.name else wanted.labels
         if labels is None or not labels.error:
             alike = self.catalogue.find(wanted.group, wanted.kind, wanted.namespace or None, wanted.name, labels)
             yield from (one for one in alike if wanted.version in ("", one.version))
 
     def missing(self, wanted: Wanted) -> Missing:
-        """Why nothing is found."""
+        """Return why nothing is found."""
         alike = self.catalogue.find(wanted.group, wanted.kind)
         here = [one for one in alike if wanted.namespace in ("", one.namespace)]
         where = f" in namespace {wanted.namespace}" if wanted.namespace else ""
@@ -74,7 +74,11 @@ class AskedObjects:
         return what, _cluster_scoped(alike) or _listed(alike) or self._other_kind(wanted.kind)
 
     def nothing_in(self, namespace: str, wanted: Sequence[Wanted]) -> Missing:
-        """That a namespace is empty; where that is which is asked for there, or which namespace was probably meant."""
+        """Return that a namespace has no objects.
+
+        The hint names a namespace in which there are objects that are asked for, or the namespace that was probably
+        meant.
+        """
         what = f'there is no object in namespace "{namespace}"'
         found = (one for each in wanted for one in self.found(attrs.evolve(each, namespace="")) if one.namespace)
         if elsewhere := next(found, None):
@@ -82,7 +86,11 @@ class AskedObjects:
         return what, meant(namespace, self._namespaces, "there are objects in") if self._namespaces else ""
 
     def near(self, wanted: Wanted) -> str:
-        """What a name was probably meant for: one in another namespace, of another kind, or a near name; or nothing."""
+        """Return a hint about what a name probably meant; empty if nothing is close.
+
+        Considered in this order: the same name in another namespace, in another version or of another kind, a similar
+        name.
+        """
         alike = self.catalogue.find(wanted.group, wanted.kind)
         if same := [one for one in alike if one.name == wanted.name]:
             return _cluster_scoped(same) or f"there is one in namespace {few(sorted(one.namespace for one in same))}"
@@ -95,7 +103,7 @@ class AskedObjects:
         return f'did you mean "{name}"?' if name else ""
 
     def _other_labels(self, labels: LabelSelector, start: str, here: Sequence[Manifest]) -> Missing:
-        """What the objects have for the label that none of them meets."""
+        """Return which labels no object has, and the values that the objects have instead."""
         if labels.error:
             return f"selects nothing: {labels.error}", ""
         asked = labels.requirements()
@@ -105,7 +113,7 @@ class AskedObjects:
         return f"{start} has {shown}", hint
 
     def _other_kind(self, kind: str) -> str:
-        """The group of the kind, or the nearest kind."""
+        """Return a hint about the groups in which the kind exists, or about the nearest kind."""
         if groups := sorted({one.api_version for one in self.catalogue.manifests if one.kind == kind}):
             return f"{kind} is of {few(groups)}"
         near = near_name(kind, {one.kind for one in self.catalogue.manifests})
@@ -129,6 +137,6 @@ def _listed(manifests: Sequence[Manifest]) -> str:
 
 
 def _cluster_scoped(manifests: Sequence[Manifest]) -> str:
-    """That what is looked for in a namespace is in none."""
+    """Return a hint if objects looked for in a namespace are cluster-scoped; empty otherwise."""
     scoped = manifests and not any(one.namespace for one in manifests)
     return f"{manifests[0].kind} is cluster-scoped: a cluster-wide policy selects it" if scoped else ""

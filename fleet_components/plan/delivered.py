@@ -1,4 +1,4 @@
-"""What a stack holds once a plan is delivered: the form in which a render remembers."""
+"""Derive the resources that a stack holds once a plan is delivered: the form in which a render keeps its past."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from fleet_components.plan.subject import Decided
 
 
 def delivered(plan: FleetPlan, *, redacted: bool) -> list[StoredResource]:
-    """The resources of a stack, as far as the next plan starts from them.
+    """Return the resources of the stack, as far as the next plan starts from them.
 
     Args:
-        plan: the plan; what it decides counts as done.
-        redacted: leave out contents with the data of Secrets: digests tell what changes.
+        plan: the plan; its decisions count as carried out.
+        redacted: True to replace the data of Secrets in contents; digests still show changes.
     """
     return [
         _roster(plan, redacted),
@@ -68,13 +68,13 @@ def _subject(plan: FleetPlan, decided: Decided, redacted: bool) -> Iterator[Stor
 
 
 def _without_secrets(record: Record[Any, Any]) -> Record[Any, Any]:
-    """The record, with ``[secret]`` in the place of the data of Secrets."""
+    """Return the record with ``[secret]`` in place of the data of Secrets."""
     contents = {revision: tuple(map(without_data, objects)) for revision, objects in record.contents.items()}
     return attrs.evolve(record, contents=contents)
 
 
 def _unseen(plan: FleetPlan, decided: Decided, cluster: str) -> Iterator[StoredResource]:
-    """What stays where it stands, though nobody can tell what it is like."""
+    """Yield the standing objects of a revision whose content is not known."""
     for one in plan.past.standing:
         if (one.subject, one.cluster) == (decided.name, cluster):
             yield StoredResource(one.urn, names.Urn.parse(one.urn).type, {}, {})

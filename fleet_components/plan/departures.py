@@ -1,4 +1,4 @@
-"""What stands and is not wanted where it stands any more, what moves, and what has to be replaced."""
+"""Find standing objects that are no longer wanted where they are, objects that move, and objects to be replaced."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fleet_components.rollout.situation import stopped_at
 
 
 class Fate(StrEnum):
-    """What becomes of an object that is not wanted any more where it stands."""
+    """Treatment of an object that its subject no longer brings to a member."""
 
     DELETED = "deleted"
     KEPT = "kept"
@@ -29,21 +29,21 @@ class Fate(StrEnum):
 
 
 UNRECORDED = (Fate.SWEPT, Fate.UNDONE)
-"""The fates of what is in no state, so that no engine deletes it."""
+"""Fates of objects that are in no state, so that the engine does not delete them."""
 
 
 @attrs.frozen
 class Departure:
-    """An object that leaves what has brought it to a member.
+    """An object that its subject no longer brings to a member.
 
     Attributes:
-        subject: what has brought it, as ``Kind/key``.
+        subject: the subject that brought it, as ``Kind/key``; empty for swept objects.
         cluster: the member.
-        key: the object.
-        fate: deleted; kept on the member, though no longer managed; forgotten, because the member is lost; moved to
-            another owner in the fleet, the object stays; swept, as it was forgotten on a member that is back; undone,
-            as an update that was interrupted may have made it, and no state tells of it.
-        to: what has it now, where it has moved.
+        key: the object's key.
+        fate: ``deleted``; ``kept`` on the member, though no longer managed; ``forgotten``, because the member is lost;
+            ``moved`` to another subject, while the object stays; ``swept``, because it was forgotten on a member that
+            is back; ``undone``, because an interrupted update may have made it and no state records it.
+        to: the subject that has it now, if it moved.
         api_version: the apiVersion in which it was sent.
     """
 
@@ -57,14 +57,14 @@ class Departure:
 
 @attrs.frozen
 class Replacement:
-    """An object that cannot be updated in place: it is deleted and made anew.
+    """An object that cannot be updated in place and is deleted and created anew.
 
     Attributes:
-        subject: what brings it.
+        subject: the subject that brings it.
         cluster: the member.
-        key: the object.
+        key: the object's key.
         fields: the fields that cannot be changed.
-        asked: the provider has to be asked for it; else it replaces by itself.
+        asked: True if the provider has to be told to replace it; False if it does so by itself.
     """
 
     subject: str
@@ -75,11 +75,15 @@ class Replacement:
 
 
 Forced = Mapping[ObjectKey, tuple[tuple[str, ...], bool]]
-"""The fields that force a replacement, and whether it has to be asked for, by object."""
+"""Fields that force a replacement, and whether the provider has to be told, by object."""
 
 
 class Coverage:
-    """Which object is wanted on which member, and from whom."""
+    """Index of which object is wanted on which member, and by which subject.
+
+    Attributes:
+        twice: objects that one subject brings to a member more than once, as (subject, member, key).
+    """
 
     def __init__(self, decided: Iterable[Decided], unseen: Iterable[Standing]) -> None:
         self._wanted: dict[ObjectKey, list[tuple[str, set[str]]]] = defaultdict(list)
@@ -97,15 +101,15 @@ class Coverage:
         self.twice += [(subject, cluster, key) for key in repeated for cluster in sorted(clusters)]
 
     def owner(self, cluster: str, key: ObjectKey) -> str:
-        """Who wants an object on a member; empty for nobody."""
+        """Return the subject that wants an object on a member; empty if none does."""
         return next((subject for subject, clusters in self._wanted.get(key, ()) if cluster in clusters), "")
 
     def elsewhere(self, subject: str, key: ObjectKey) -> bool:
-        """Whether a subject wants the object on any member."""
+        """Return whether a subject wants the object on any member."""
         return any(name == subject and clusters for name, clusters in self._wanted.get(key, ()))
 
     def clashes(self) -> Iterator[tuple[ObjectKey, tuple[str, ...], list[str]]]:
-        """The objects that come to a member from several sides: from whom, and to which members."""
+        """Yield the objects that several subjects bring to one member, with the subjects and the members."""
         for key, wanted in self._wanted.items():
             if len(wanted) < 2:
                 continue
@@ -118,12 +122,12 @@ class Coverage:
 
 
 def departures(past: Past, coverage: Coverage, members: Collection[str], lost: Collection[str]) -> Iterator[Departure]:
-    """What leaves, in the order of members and objects.
+    """Yield the standing objects that leave, sorted by subject, member and object.
 
     Args:
         past: what stands.
         coverage: what is wanted.
-        members: the members that are declared.
+        members: the declared members.
         lost: those of them that are gone for good.
     """
     for standing in sorted(past.standing, key=lambda one: (one.subject, one.cluster, one.key)):
@@ -134,7 +138,7 @@ def departures(past: Past, coverage: Coverage, members: Collection[str], lost: C
 
 
 def swept(past: Past, coverage: Coverage, reached: Iterable[str]) -> Iterator[Departure]:
-    """What was forgotten on members that are back, and is not wanted there any more."""
+    """Yield objects that were forgotten on members that are back and that are no longer wanted there."""
     for member in reached:
         known = past.members.get(member)
         for text in known.forgotten if known else ():
@@ -144,13 +148,13 @@ def swept(past: Past, coverage: Coverage, reached: Iterable[str]) -> Iterator[De
 
 
 def undone(past: Past, coverage: Coverage, inventory: Inventory, *, keep: bool) -> Iterator[Departure]:
-    """What an interrupted update may have made and is not wanted any more: the engine has no record of it.
+    """Yield unwanted objects that an interrupted update may have created, and of which the engine has no record.
 
     Args:
         past: what was decided and what stands.
         coverage: what is wanted.
         inventory: the members.
-        keep: whether cluster-scoped objects stay whatever happens.
+        keep: True if cluster-scoped objects always stay.
     """
     stood = {(one.cluster, one.key) for one in past.standing}
     for name, record in sorted(past.records.items()):
@@ -167,7 +171,7 @@ def undone(past: Past, coverage: Coverage, inventory: Inventory, *, keep: bool) 
 
 
 def replacements(decided: Iterable[Decided], past: Past) -> Iterator[Replacement]:
-    """The objects that a change of this update makes the provider delete and make anew."""
+    """Yield the objects that the provider has to delete and create anew because of this update."""
     stood = {(one.cluster, one.key): one.subject for one in past.standing}
     seen: dict[tuple[int, int], tuple[Objects, Forced]] = {}
     for one in decided:
@@ -184,14 +188,14 @@ def replacements(decided: Iterable[Decided], past: Past) -> Iterator[Replacement
 
 
 def old_objects(past: Past, decided: Decided, owner: str, cluster: str) -> Objects:
-    """What a subject has on a member now, as far as it is known."""
+    """Return what a subject has on a member now; empty if unknown."""
     record = decided.before if owner == decided.name else past.records.get(owner)
     here = past.done.get(owner, {}).get(cluster)
     position = decided.subject.inventory.position(cluster)
     if record is None or here is None or here.revision is None or position is None:
         return ()
     if record.revision == here.revision and owner == decided.name and decided.record.revision == here.revision:
-        return decided.deliveries[cluster].objects  # nothing but what is set for each member can have changed
+        return decided.deliveries[cluster].objects  # at one revision only values set for each member can differ
     sent = record.standing(here)
     return record.objects(sent, decided.subject.inventory.clusters[position])
 
@@ -214,7 +218,7 @@ def _fate(standing: Standing, past: Past, members: Collection[str], lost: Collec
 
 
 def _alike(decided: Decided) -> Iterator[tuple[list[ObjectKey], set[str]]]:
-    """The members that get the same, with the keys of what they get."""
+    """Yield the object keys of each distinct delivery, with the members that get it."""
     groups: Mapping[tuple[ObjectKey, ...], set[str]] = defaultdict(set)
     for cluster in decided.deliveries:
         groups[decided.keys(cluster)].add(cluster)

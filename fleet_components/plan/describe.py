@@ -1,4 +1,4 @@
-"""A plan in words, a line a fact, for the log of a preview and for the text of a refusal."""
+"""Describe a plan in words, one line per fact, for the log of a preview and for the text of a refusal."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ Weight = Literal["lost", "left", "moved"]
 
 @attrs.frozen
 class Line:
-    """A fact, and how much it weighs: something is lost, something is left behind, or something moves."""
+    """One line of text with its weight: something is lost, is left behind, or moves."""
 
     weight: Weight
     text: str
 
 
+# In the order of the lines: what is lost first.
 _FATES: dict[Fate, tuple[Weight, str]] = {
     Fate.DELETED: ("lost", "deleted"),
     Fate.SWEPT: ("lost", "deleted: the member is back, and it has moved away meanwhile"),
@@ -42,18 +43,18 @@ _FATES: dict[Fate, tuple[Weight, str]] = {
 
 
 def describe_plan(plan: FleetPlan) -> tuple[Line, ...]:
-    """What goes, what is replaced and what moves, what is lost first; :func:`describe_subject` tells the rest."""
+    """Return what is removed, replaced or moved, losses first; :func:`describe_subject` covers the subjects."""
     return (*_gone(plan), *_replaced(plan), *_departures(plan.departures))
 
 
 def heading(decided: Decided) -> str:
-    """What stands above the lines of a subject: what it is called, and where it is written."""
+    """Return the heading above the lines of a subject: its key, and where it is written."""
     subject = decided.subject
     return f"{subject.key} ({subject.origin}):" if subject.origin else f"{subject.key}:"
 
 
 def describe_subject(decided: Decided) -> tuple[list[str], list[str]]:
-    """What happens to a subject, with the reason for each member that is concerned; and what may surprise."""
+    """Return what happens to a subject, with a reason for each member concerned; and its warnings."""
     lines = list(describe(decided.outcome.rollout, _reasons(decided))) if decided.moves else []
     warnings = list(map(str, decided.subject.warnings))
     outcome = decided.outcome
@@ -65,12 +66,12 @@ def describe_subject(decided: Decided) -> tuple[list[str], list[str]]:
 
 
 def not_fulfilled(decided: Decided) -> str:
-    """Why the policy of a subject is not fulfilled."""
+    """Return the line that says why the policy of a subject is not fulfilled."""
     return f"not fulfilled: {decided.outcome.unfulfilled}"
 
 
 def _reasons(decided: Decided) -> dict[str, str]:
-    """Why each member joins, leaves or is updated."""
+    """Return why each member joins, leaves or is updated."""
     chosen = [member for member, entry in decided.entries.items() if entry.change in (Change.ADD, Change.REMOVE)]
     told = {one.cluster: one for one in decided.subject.explain(decided.outcome, chosen).members} if chosen else {}
     picked = {member: decided.why(member, told.get(member)) for member in chosen}
@@ -79,7 +80,7 @@ def _reasons(decided: Decided) -> dict[str, str]:
 
 
 def _what_changes(decided: Decided, member: str) -> str:
-    """What is new on a member that has it already."""
+    """Return what changes on a member that has the subject already."""
     done, placed = decided.done(member), decided.record.decisions[member]
     if placed.again is not None and placed.again == placed.revision == done.revision:
         return "written again, since the last update was interrupted there"
@@ -91,7 +92,7 @@ def _what_changes(decided: Decided, member: str) -> str:
 
 
 def _content(decided: Decided, old: int | None, new: int) -> Iterator[str]:
-    """What differs between two revisions."""
+    """Yield the differences between two revisions."""
     known = {**decided.before.contents, **decided.record.contents}
     if old is None or old == new or old not in known or new not in known:
         return
@@ -106,7 +107,7 @@ def _content(decided: Decided, old: int | None, new: int) -> Iterator[str]:
 
 
 def describe_division(decided: Decided) -> Sequence[str]:
-    """The replicas of each member, with those that it has now where they differ."""
+    """Return the replicas of each member, with the present number where it differs."""
     record = decided.record
     if retained(record.contents.get(record.revision, ())):
         return ["replicas: each member keeps those that it has, as a label of the object asks"]
@@ -117,7 +118,7 @@ def describe_division(decided: Decided) -> Sequence[str]:
 
 
 def _departures(departures: Sequence[Departure]) -> Iterator[Line]:
-    """The objects of one fate on the same members in one line."""
+    """Yield one line for the objects that share fate and members."""
     members: dict[tuple[Fate, str, str, str], list[str]] = defaultdict(list)
     for one in departures:
         members[one.fate, one.subject, one.to, str(one.key)].append(one.cluster)

@@ -1,8 +1,8 @@
-"""A field that is not carried out, and what becomes of it.
+"""Describe fields that are not carried out, and what happens to them.
 
-What asks for other members, another content or another deletion than a plan makes is refused. What bears on none of
-these has no effect, and is warned of. What is not needed passes in silence: it asks for what happens anyway, or for
-what an API server or a hub keeps for itself.
+A field that would change members, content or deletion is refused. A field without influence on these is reported as
+having no effect. A field that asks for what happens anyway, or that an API server or hub keeps for itself, is accepted
+silently.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
 
 Steps = tuple[str, ...]
-"""Where a field stands in a schema: names, ``[]`` for any item of a list, ``{}`` for any value by key."""
+"""Path of a field in a schema: names, ``[]`` for any item of a list, ``{}`` for any value of a map."""
 
 
 class Effect(StrEnum):
-    """What becomes of a field that is not carried out."""
+    """Treatment of a field that is not carried out."""
 
     REFUSED = "refused"
     NONE = "no effect"
@@ -34,20 +34,20 @@ class Effect(StrEnum):
 
 @attrs.frozen(kw_only=True)
 class Unheeded:
-    """A field that is not carried out, with all below it.
+    """A field that is not carried out, including everything below it.
 
     Attributes:
-        kinds: the kinds that have it.
-        field: where it stands, as ``spec.taints[].value`` or ``metadata.labels{}``; empty for the whole object.
-        effect: what becomes of it.
-        reason: why.
-        hint: what would do instead.
-        only: the values that this is about, or the keys where the field is that of a map, as patterns; one that
-            begins with ``!`` is about all others. Empty for all. Of several entries for a field the first counts.
-        beside: it is about a field whose neighbour, named first, has such a value.
-        unless: the setting of the control plane under which it is carried out: an attribute of ``KarmadaSettings``.
-        default: a default that only a webhook sets; the schema knows the others.
-        steps: where it stands, step by step.
+        kinds: the kinds that have the field.
+        field: its path, such as ``spec.taints[].value`` or ``metadata.labels{}``; empty for the whole object.
+        effect: what happens to it.
+        reason: why it is not carried out.
+        hint: what to do instead.
+        only: patterns for the values concerned, or for the keys if the field is a value of a map. A pattern that begins
+            with ``!`` stands for all others. Empty for all. Of several entries for a field the first one counts.
+        beside: name of a sibling field and a pattern for its value: the entry applies only if it matches.
+        unless: the attribute of ``KarmadaSettings`` that, if set, makes the control plane carry the field out.
+        default: a default that only a webhook sets; the schema has the others.
+        steps: the path, step by step.
     """
 
     kinds: tuple[str, ...]
@@ -63,15 +63,15 @@ class Unheeded:
 
     @property
     def always(self) -> bool:
-        """Whether it is about every value of the field in every situation."""
+        """True if the entry applies to every value in every situation."""
         return not (self.only or self.beside or self.unless)
 
     def found(self, schema: Schema, manifest: Manifest, settings: KarmadaSettings) -> Iterator[Found]:
-        """Where an object asks for something by it. A value that equals the default asks for nothing.
+        """Yield the places where an object uses the field; a value that equals the default does not count.
 
         Args:
             schema: the schema of the field.
-            manifest: the object, as it is written.
+            manifest: the object, as written.
             settings: how the Karmada control plane would be set up.
         """
         if self.unless and getattr(settings, self.unless):
@@ -88,7 +88,7 @@ class Unheeded:
 
 @attrs.frozen
 class Found:
-    """A field that an object has and that is not carried out."""
+    """A field of an object that is not carried out."""
 
     entry: Unheeded
     manifest: Manifest
@@ -96,10 +96,10 @@ class Found:
     value: Any
 
     def problem(self, others: str = "") -> Problem:
-        """What is said of it.
+        """Return the problem that describes it.
 
         Args:
-            others: objects of the same kind of which the same is to be said; empty for none.
+            others: other objects of the same kind with the same problem; empty for none.
         """
         refused = self.entry.effect is Effect.REFUSED
         scalar = isinstance(self.value, str | int | float)
@@ -116,7 +116,7 @@ def _steps(field: str) -> Steps:
 def _places(
     value: Any, steps: Steps, path: FieldPath = (), beside: Mapping[str, Any] = {}
 ) -> Iterator[tuple[FieldPath, Any, Mapping[str, Any]]]:
-    """The places of a field in an object, each with its value and the object that it is a field of."""
+    """Yield the places of a field in an object: path, value, and the object that holds the field."""
     if not steps:
         yield path, value, beside
         return
@@ -127,7 +127,7 @@ def _places(
 
 
 def _within(value: Any, step: str) -> Iterable[tuple[str | int, Any]]:
-    """What a step leads to, by key or index; nothing where a value is of another type."""
+    """Return what a step leads to, by key or index; nothing if the value is of another type."""
     match step, value:
         case "[]", list():
             return enumerate(value)
@@ -139,7 +139,7 @@ def _within(value: Any, step: str) -> Iterable[tuple[str | int, Any]]:
 
 
 def _asks(schema: Schema, value: Any) -> bool:
-    """Whether a value asks for anything: it is neither empty nor the default, nor made of such values alone."""
+    """Return whether a value asks for anything: neither empty nor the default, nor composed of such values only."""
     match value:
         case Mapping() if schema.fields:
             return any(_asks(field, value[name]) for name, field in schema.fields.items() if name in value)

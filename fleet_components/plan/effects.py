@@ -1,6 +1,6 @@
-"""Every field that users may write and that is not carried out: one table, and what an object has of it.
+"""Table of all fields that users may write and that are not carried out, and its application to objects.
 
-The kinds are those that are admitted; the status of members is read, and so it belongs to their fields.
+It covers the kinds that admission knows. The status of members is input, so its fields belong to the table.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MEMBERS = (*kubefleet.MEMBER, *karmada.MEMBER)
 _KARMADA = (*karmada.PROPAGATIONS, *karmada.OVERRIDES, *karmada.REBALANCER)
 _STEERING = (*kubefleet.PLACEMENTS, *kubefleet.RUNS, *kubefleet.STRATEGIES, *_KARMADA)
 ALL = (*_STEERING, *kubefleet.ENVELOPES, *_MEMBERS)
-"""The kinds that are carried out: they are not refused as a whole, nor made by a hub."""
+"""Kinds that are carried out: neither refused as a whole nor made by a hub."""
 _NAMESPACED = {kind.name for kind in KINDS.values() if kind.namespaced}
 
 _METADATA: tuple[Unheeded, ...] = (
@@ -119,14 +119,14 @@ _METADATA: tuple[Unheeded, ...] = (
 )
 
 EFFECTS: tuple[Unheeded, ...] = (*kubefleet.EFFECTS, *karmada.EFFECTS, *_METADATA)
-"""The table. Every field of :data:`KINDS` that it does not have is carried out."""
+"""The table. A field of :data:`KINDS` without an entry is carried out."""
 
 
 def unheeded(manifests: Iterable[Manifest], settings: KarmadaSettings) -> tuple[list[Problem], list[Problem]]:
-    """What objects ask for in vain: what is refused, all of it, and the warnings, one for objects that are alike.
+    """Return refusals and warnings for fields of objects that are not carried out; similar warnings are merged.
 
     Args:
-        manifests: the objects, as they are written.
+        manifests: the objects, as written.
         settings: how the Karmada control plane would be set up.
     """
     refused: list[Problem] = []
@@ -142,14 +142,14 @@ def unheeded(manifests: Iterable[Manifest], settings: KarmadaSettings) -> tuple[
 
 @cache
 def entries_of(api_version: str, kind: str) -> tuple[tuple[Unheeded, Schema], ...]:
-    """What the table has of a kind, each entry with the schema of its field; fields of other versions are left out."""
+    """Return the table's entries for a kind, each with the schema of its field, without fields of other versions."""
     known = KINDS.get((api_version, kind))
     schemas = dict(known.structure.walk()) if known else {}
     return tuple((entry, schemas[entry.steps]) for entry in EFFECTS if kind in entry.kinds and entry.steps in schemas)
 
 
 def _found(manifest: Manifest, settings: KarmadaSettings) -> Iterator[Found]:
-    """What an object has of the table; of several entries for one place the first."""
+    """Yield the uses of the table's fields in an object; of several entries for one place the first counts."""
     taken = set()
     for entry, schema in entries_of(manifest.api_version, manifest.kind):
         for found in entry.found(schema, manifest, settings) if entry.field else ():  # a whole kind is refused as one
@@ -159,7 +159,7 @@ def _found(manifest: Manifest, settings: KarmadaSettings) -> Iterator[Found]:
 
 
 def _one_of(found: list[Found]) -> Problem:
-    """One warning for objects of which the same is to be said, at the first place."""
+    """Return one warning for objects with the same problem, located at the first one."""
     first = found[0]
     others = {str(one.manifest.key): one.manifest for one in found if one.manifest.key != first.manifest.key}
     return first.problem(few([f"{m.namespace}/{m.name}".lstrip("/") for m in others.values()]))

@@ -1,8 +1,8 @@
-"""What a program hands to the providers: files, so that members and manifests stay out of the state.
+"""Hand over values from a program to its providers through files, so that members and manifests stay out of the state.
 
-A feed file holds what only feeds a decision. The provider gets its path and digest, reads it while the program
-runs, and drops it from what it keeps. A file may hold the data of Secrets: it is for its owner only, it goes with
-the program, and where the engine ends a program too hard for that, nobody can read it without the key of that run.
+A feed file holds input that only a decision needs. The provider gets its path and digest, reads it while the program
+runs, and drops it from what it returns. A file may hold the data of Secrets: only its owner can read it, it is deleted
+when the program ends, and if the engine kills the program, it cannot be read without the key of that run.
 """
 
 from __future__ import annotations
@@ -37,33 +37,34 @@ from fleet_components.plan.subject import Decided, Subject
 
 Feed = Mapping[str, str]
 _AT_HAND: WeakValueDictionary[str, Decided | FleetPlan] = WeakValueDictionary()
-"""What this very process has handed over, by path, while it lives: what is at hand is not decided again."""
+"""Subjects and plans that this process has handed over, by path, while they are alive: they are not decided again."""
 
 
 def write_feed(value: Any) -> Feed:
-    """Write a value for the providers of this run; its path, and its digest with the key of this run."""
+    """Write a value for the providers of this run; return its path, and its digest with the key of this run."""
     text = json.dumps(value, sort_keys=True).encode()
     digest = hashlib.sha256(text).hexdigest()
     file = _folder() / digest
     if not file.exists():
+        # Only the owner may read it from the start: it may hold the data of Secrets.
         with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
             out.write(_masked(text, digest, _key()))
     return {"path": str(file), "digest": f"{digest}/{_key()}"}
 
 
 def feed_inventory(inventory: Inventory) -> Feed:
-    """Hand over the fleet, once for all placements."""
+    """Write the inventory, once for all subjects."""
     as_of = inventory.as_of.isoformat() if inventory.as_of else None
     return write_feed({"clusters": [encode(cluster) for cluster in inventory.clusters], "asOf": as_of})
 
 
 def feed_subject(decided: Decided, inventory: Feed, renamed: Mapping[str, str] | None = None) -> Feed:
-    """Hand over one subject, with what was decided for it.
+    """Write one subject with its decision.
 
     Args:
         decided: the subject.
-        inventory: the members, as they were handed over.
-        renamed: members that were called otherwise before, by their new names.
+        inventory: the feed of the members.
+        renamed: former names of members, by their new names.
     """
     subject = decided.subject
     policies = feed_policies(subject.policies) if isinstance(subject, TemplateSubject) else None
@@ -74,7 +75,7 @@ def feed_subject(decided: Decided, inventory: Feed, renamed: Mapping[str, str] |
 
 
 def feed_plan(plan: FleetPlan) -> Feed:
-    """Hand over why an update must not happen, for the roster to say."""
+    """Write the refusals of a plan, which the roster reports."""
     feed = write_feed({"refused": [str(problem) for problem in plan.refused]})
     _AT_HAND[feed["path"]] = plan
     return feed
@@ -82,7 +83,7 @@ def feed_plan(plan: FleetPlan) -> Feed:
 
 @lru_cache(maxsize=4)
 def feed_policies(policies: Policies) -> Feed:
-    """Hand over the policies and the settings, once for all templates."""
+    """Write the policies and the settings, once for all templates."""
     return write_feed(
         {
             "propagation": [policy.manifest.data for policy in policies.propagation],
@@ -93,16 +94,16 @@ def feed_policies(policies: Policies) -> Feed:
 
 
 def plan_at_hand(feed: Feed) -> FleetPlan | None:
-    """The plan behind a feed of this process."""
+    """Return the plan of a feed that this process wrote; None if there is none."""
     found = _AT_HAND.get(feed["path"])
     return found if isinstance(found, FleetPlan) else None
 
 
 def decide(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
-    """What a subject's provider adds to its inputs: it decides again, from what the engine says was before.
+    """Return what a subject's provider adds to its inputs: the record, decided again from the engine's old inputs.
 
     Raises:
-        FleetError: it cannot be decided, or not as the program has planned it.
+        FleetError: no decision is possible, or it differs from the program's plan.
     """
     known = _AT_HAND.get(feed["path"])
     decided = known if isinstance(known, Decided) else None
@@ -113,6 +114,7 @@ def decide(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
         before = subject.RECORD.from_wire(olds).renamed(lambda name: former.get(name, name))
     except MisfitError as misfit:
         raise FleetError(Problem(one.what, one.path, MEND, subject.name) for one in misfit.problems) from None
+    # If the engine's old inputs equal the program's past, the result is the same and need not be computed again.
     record = decided.record if decided and decided.before == before else subject.decide(before).record
     if record.decided() != wire["decided"]:
         raise FleetError([Problem(_OTHERWISE, subject=subject.name, hint="run it again")])
@@ -124,7 +126,7 @@ _OTHERWISE = "was planned from another state than the one that stands now"
 
 
 def enroll(feed: Feed) -> None:
-    """Let the roster say why an update must not happen, should the program have gone on in spite of it.
+    """Refuse the update if the plan is refused; a safeguard in case the program has continued in spite of that.
 
     Raises:
         FleetError: the plan is refused.
@@ -134,21 +136,21 @@ def enroll(feed: Feed) -> None:
 
 
 def read_feed(feed: Feed) -> Any:
-    """What was handed over.
+    """Return the value that was handed over.
 
     Raises:
-        ValueError: the file was changed since.
+        ValueError: the file has changed since.
     """
     return _read(feed["path"], feed["digest"])
 
 
 def read_inventory(feed: Feed) -> Inventory:
-    """The fleet that was handed over; compiled once for all that is decided on it."""
+    """Return the inventory that was handed over; read once for all subjects."""
     return _inventory(feed["path"], feed["digest"])
 
 
 def read_subject(feed: Feed) -> Subject[Any]:
-    """The subject that was handed over."""
+    """Return the subject that was handed over."""
     wire = read_feed(feed)
     inventory = read_inventory(wire["inventory"])
     if wire["policies"] is None:
@@ -166,7 +168,7 @@ def _policies(path: str, digest: str) -> Policies:
 
 
 def _written(manifest: Manifest) -> Mapping[str, Any]:
-    """An object with the place where it is written, for messages."""
+    """Return an object with the location where it is written, for messages."""
     origin = manifest.origin
     return {"data": manifest.data, "place": [origin.file, origin.line] if origin else None}
 
@@ -206,6 +208,6 @@ def _key() -> str:
 
 
 def _masked(text: bytes, digest: str, key: str) -> bytes:
-    """The text under a key stream of its own; the same again gives the text."""
+    """Return the text XORed with a key stream derived from key and digest; applied twice, it gives the text back."""
     stream = hashlib.shake_256(f"{key}/{digest}".encode()).digest(len(text))
     return (int.from_bytes(text) ^ int.from_bytes(stream)).to_bytes(len(text))

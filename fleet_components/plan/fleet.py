@@ -1,4 +1,8 @@
-"""The one way to a plan: what every door goes through, from the source and the past to what will happen."""
+"""Plan a whole fleet: :func:`plan_fleet` combines source, past and options into a :class:`FleetPlan`.
+
+The Pulumi components and all commands go through this one function, so that what the command line shows is what an
+update does.
+"""
 
 from __future__ import annotations
 
@@ -34,23 +38,24 @@ from fleet_components.scheduler.karmada.general_estimator import UnreadableMembe
 
 
 def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
-    """Plan a fleet: the one way to a plan.
+    """Return the plan of a fleet. This is the only function that makes plans.
 
     Args:
-        source: what was read.
+        source: the parsed fleet.
         past: what was decided and what stands.
-        options: how far the update may go, and what was accepted or renamed.
+        options: the limits of the update, and what was accepted or renamed.
 
     Raises:
-        FleetError: the source or the options cannot be worked with: everything that stands in the way of a plan, what
-            could not be read included. What could be done and must not is no error: it is in ``refused``, beside the
-            whole plan.
+        FleetError: the source or the options cannot be used; carries every problem that prevents a plan, including what
+            could not be read. An update that is possible but must not happen raises nothing: its problems are in
+            ``refused`` of the complete plan.
     """
     told, planning = list[Problem](), [*_no_tokens(options)]
     members = _members(source, options, told)
     reached = [name for name, state in members.items() if state != LOST]
     renamed, vain = _renamed(source, past, options, members, told)
     options = attrs.evolve(options, renamed=renamed)
+    # Renamed first: ``reached`` holds the current names.
     past = past.renamed(options.renamed).reaching(reached)
     inventory = Inventory((one for one in source.clusters if one.name in reached), options.as_of)
     workloads, matching = source.workloads()
@@ -61,6 +66,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     subjects = (*placements, *_templates(source, templates, inventory, past, options, planning))
     planning += _unreachable(subjects, members, options)
     refused = (*source.problems, *not_passed_over(source, options.pass_over))
+    # Each layer works on what the earlier ones could read; ``layered`` drops problems that only follow from those.
     if problems := layered(refused, (*told, *matching), planning):
         raise FleetError(problems)
     coverage = Coverage(subjects, _unseen(subjects, past))
@@ -95,9 +101,11 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
 
 
 def lacking(source: Source, past: Past) -> Iterator[Problem]:
-    """What a new fleet does nothing without: a directory is refused then, a program may begin so and is warned.
+    """Yield problems if a new fleet has no members, no placements, or no objects to select.
 
-    From a fleet that is known everything may be taken, and the plan says so.
+    The command line refuses a directory for these problems. A plan has them as warnings only, because a program may
+    start with an incomplete fleet. A fleet with a past yields none: everything may be removed from it, and the plan
+    shows that.
     """
     if past.members:
         return
@@ -123,7 +131,10 @@ def _no_tokens(options: Options) -> Iterator[Problem]:
 
 
 def _members(source: Source, options: Options, problems: list[Problem]) -> dict[str, str]:
-    """What the roster says of every member that is declared. What is said of others is a problem."""
+    """Return the state of every declared member for the roster: ``LOST`` or ``DECLARED``.
+
+    Options that name members that are not declared, and members that are the same cluster, are added to the problems.
+    """
     declared = sorted(cluster.name for cluster in source.clusters)
     known = f"the members are: {', '.join(declared) or 'none'}"
     problems += [
@@ -139,11 +150,11 @@ def _members(source: Source, options: Options, problems: list[Problem]) -> dict[
 def _renamed(
     source: Source, past: Past, options: Options, members: Collection[str], problems: list[Problem]
 ) -> tuple[Renamed, list[Problem]]:
-    """What is renamed by this update, and what was said in vain.
+    """Return the renames of this update, and warnings about renames that name something unknown.
 
-    It is what the options say, and members whose cluster is known under another name. What was renamed before may
-    still be said, and says nothing more. What is said to be renamed and is not there, or is there under both names,
-    is a problem.
+    Renames come from the options, and from members whose cluster identity is known under an old name. A rename that was
+    already carried out may stay in the options and has no effect. A rename whose new name is not declared, or whose old
+    name is still declared, is added to the problems.
     """
     placements = {name.partition("/")[2] for name in past.records}
     declared = [placement.key for placement in source.placements]
@@ -160,6 +171,7 @@ def _renamed(
         problems += wrong
         return Renamed(fleet=said.fleet), []
     vain = [*_in_vain("members", said.members, past.members), *_in_vain("placements", said.placements, placements)]
+    # A cluster known under a name that is no longer declared was renamed, even if the options do not say so.
     old = {known.identity: name for name, known in past.members.items() if known.identity and name not in members}
     found = {
         name: old[identity]
@@ -170,7 +182,7 @@ def _renamed(
 
 
 def _pending(renamed: Mapping[str, str], known: Collection[str], declared: Collection[str]) -> dict[str, str]:
-    """What may still stand under its old name; where something else has that name by now, nothing does."""
+    """Return the renames without those that were carried out and whose old name is declared again."""
     return {new: old for new, old in renamed.items() if not (new in known and old in declared)}
 
 
@@ -192,7 +204,7 @@ def _in_vain(field: str, renamed: Mapping[str, str], known: Collection[str]) -> 
 def _decided(
     subjects: Iterable[Subject[Any]], past: Past, source: Source, problems: list[Problem]
 ) -> tuple[Decided, ...]:
-    """The placements, decided."""
+    """Return the placements, decided; problems get the location of the member or placement that causes them."""
     found = []
     for subject in subjects:
         before = past.record(subject.name, subject.RECORD)
@@ -208,7 +220,10 @@ def _decided(
 def _templates(
     source: Source, templates: Templates, inventory: Inventory, past: Past, options: Options, problems: list[Problem]
 ) -> tuple[Decided, ...]:
-    """The templates, decided: those first that others need, since where they go is where these go along."""
+    """Return the templates, decided in the order of the workloads.
+
+    Templates that need others come before what they need: a dependency follows them to their members.
+    """
     found: dict[str, Decided] = {}
     for workload in templates.workloads:
         parents = {key: found[key].record.memory for key in workload.needed_by if key in found}
@@ -228,12 +243,12 @@ def _templates(
 
 
 def _unreachable(subjects: Iterable[Decided], members: Mapping[str, str], options: Options) -> list[Problem]:
-    """Why members cannot be reached to which something is sent."""
+    """Return the problems of unreachable members that the update sends something to."""
     return [options.unreachable[name] for name in sent_to(subjects, members) if name in options.unreachable]
 
 
 def _unseen(subjects: Iterable[Decided], past: Past) -> Iterator[Standing]:
-    """What stands where a revision stays whose content is not known."""
+    """Yield the standing objects on members that stay on a revision whose content is not known."""
     hidden = {
         (one.name, cluster)
         for one in subjects

@@ -1,4 +1,4 @@
-"""A fleet, planned: what every subject of a source comes to, what is gone, and what is refused."""
+"""The plan of a fleet: the decision of every subject, what is removed, and what is refused."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from fleet_components.plan.subject import Decided
 
 @attrs.frozen(slots=False)
 class FleetPlan:
-    """A fleet, planned.
+    """The plan of one update of a fleet.
 
     Attributes:
-        options: what the plan was told.
-        past: what it starts from, under the names of today.
+        options: limits of the update, and what was accepted or renamed.
+        past: the past that the plan starts from, under the current names.
         inventory: the members that are scheduled on.
-        subjects: the placements, then the templates, those first that others need.
-        departures: the objects that leave what has brought them to a member.
-        replacements: the objects that are deleted and made anew.
-        refused: why the update must not happen; each with what would allow it.
-        warnings: what may surprise, of the fleet as a whole.
-        waiting: the objects that no Karmada policy has, with a digest of each, to be remembered.
-        members: what the roster is to remember of each member: ``member`` or ``lost``.
-        held: what is to be remembered of the policies, since updates are judged by it.
-        manager: the field manager of all objects: what an earlier resource of this stack has set is its own.
+        subjects: the placements, then the templates; templates that need others come before what they need.
+        departures: the objects that their subject no longer brings to a member.
+        replacements: the objects that are deleted and created anew.
+        refused: why the update must not happen; each problem says what would allow it.
+        warnings: warnings about the fleet as a whole.
+        waiting: objects that no Karmada policy claims, with a digest of each, to be remembered.
+        held: policy fields to be remembered, since later updates are compared with them.
+        members: the state of each member for the roster: ``member`` or ``lost``.
+        manager: field manager of all objects: what an earlier resource of this stack has set belongs to it.
     """
 
     options: Options
@@ -56,7 +56,7 @@ class FleetPlan:
 
     @property
     def roster(self) -> dict[str, Any]:
-        """What is remembered of the fleet as a whole, in wire form."""
+        """State of the fleet as a whole for the next run, in wire form."""
         return {
             "key": self.options.fleet,
             "format": FORMAT,
@@ -69,18 +69,18 @@ class FleetPlan:
         }
 
     def of(self, component: str) -> tuple[Decided, ...]:
-        """The subjects of one sort: ``Placement`` or ``Template``."""
+        """Return the subjects of one component type: ``Placement`` or ``Template``."""
         return tuple(one for one in self.subjects if component == one.subject.COMPONENT)
 
     @cached_property
     def gone(self) -> tuple[str, ...]:
-        """The placements and templates that stood and are in the source no more."""
+        """Names of the placements and templates of the past that are no longer in the source."""
         known = {one.name for one in self.subjects}
         return tuple(sorted({*self.past.records, *(one.subject for one in self.past.standing)} - known))
 
     @property
     def changes(self) -> bool:
-        """Whether an update would do anything: to an object, a member, or what is remembered of either."""
+        """True if an update would change an object, a member, or what is remembered of either."""
         known = {name: member.state for name, member in self.past.members.items()}
         return (
             bool(self.departures or self.replacements or self.gone)
@@ -91,34 +91,34 @@ class FleetPlan:
         )
 
     def _asks_otherwise(self, decided: Decided) -> bool:
-        """Whether a request is shown in another form than before, as far as it was recorded."""
+        """Return whether the request differs from what was recorded of it before, as far as it was recorded."""
         before = {"protected": False, **self.past.shown.get(decided.name, {})}
         now = {**decided.subject.shown(), "protected": decided.subject.protected}
         return any(key in before and before[key] != value for key, value in now.items() if value is not None)
 
     @property
     def sent_to(self) -> tuple[str, ...]:
-        """The members that the update sends something, or that it gives up."""
+        """Members that the update sends something to, and lost members."""
         return sent_to(self.subjects, self.members)
 
     @property
     def members_gone(self) -> tuple[str, ...]:
-        """The members that were declared and are no more."""
+        """Members of the past that are no longer declared."""
         return tuple(sorted(self.past.members.keys() - self.members.keys()))
 
     @cached_property
     def standing(self) -> Mapping[Pair, Standing]:
-        """What stands, by member and object."""
+        """Standing objects, by member and object."""
         return {(one.cluster, one.key): one for one in self.past.standing}
 
     @cached_property
     def replaced(self) -> Mapping[Pair, Replacement]:
-        """The objects that are deleted and made anew, by member and object."""
+        """Objects that are deleted and created anew, by member and object."""
         return {(one.cluster, one.key): one for one in self.replacements}
 
     @cached_property
     def taken_over(self) -> Mapping[Pair, str]:
-        """The URNs of what the stack has managed itself and the fleet brings from now on, by member and object."""
+        """URNs of objects that the stack has managed itself and that the fleet now takes over, by member and object."""
         return {
             (member, key): urn
             for member, patterns in self.options.takes_over.items()
@@ -128,22 +128,22 @@ class FleetPlan:
 
     @property
     def hidden(self) -> tuple[Problem, ...]:
-        """What has to leave an old revision where it is without knowing what is in it."""
+        """Problems of subjects that keep an old revision on some members while the state hides its content."""
         return tuple(_lacking(one, revision) for one in self.subjects for revision in one.record.hidden()[:1])
 
     def emitted(self, decided: Decided, member: str) -> Iterator[dict[str, Any]]:
-        """The objects that a member gets, marked with what has brought them."""
+        """Yield the objects that a member gets, stamped with the subject that brings them."""
         for data in decided.deliveries[member].objects:
             yield stamped(data, stack=self.options.stack, placement=decided.name, manager=self.manager)
 
     def keeps(self, decided: Decided, member: str) -> str:
-        """Which of the objects outlive their placement on a member: all, the cluster-scoped ones, or none if empty."""
+        """Return which objects outlive their subject on a member: all, the cluster-scoped ones, or none if empty."""
         if decided.deliveries[member].keeps:
             return ALL
         return CLUSTER_SCOPED if self.options.settings.keep_cluster_resources else ""
 
     def forgotten(self, member: str) -> tuple[str, ...]:
-        """What is to be remembered of a lost member: what the fleet had brought there, but for what is kept anyway."""
+        """Return the objects to remember of a lost member: those that stood there, unless they are kept anyway."""
         if self.members.get(member) != LOST:
             return ()
         known = self.past.members.get(member)
@@ -151,12 +151,12 @@ class FleetPlan:
         return tuple(sorted({*(known.forgotten if known else ()), *(one.written for one in stood)}))
 
     def swept(self, member: str) -> tuple[Departure, ...]:
-        """What may live on a member, is not wanted there any more, and is in no state, so that no engine deletes it."""
+        """Return unwanted objects that may exist on a member and that the engine does not delete: no state has them."""
         return tuple(one for one in self.departures if one.fate in UNRECORDED and one.cluster == member)
 
 
 def sent_to(subjects: Iterable[Decided], members: Mapping[str, str]) -> tuple[str, ...]:
-    """The members for which anything is decided, and those that are lost."""
+    """Return the members for which something is decided, and the lost ones."""
     placed = {cluster for one in subjects for cluster in one.record.decisions}
     return tuple(name for name, state in members.items() if name in placed or state == LOST)
 

@@ -1,7 +1,7 @@
-"""Refuses an update that would take away more than it is likely to mean.
+"""Refuse updates that delete more than was probably intended.
 
-Losses are pairs of object and member, counted against what stands. A refusal has a token, a short hash of what would
-be lost: it allows exactly that, and is not remembered.
+Losses are counted as pairs of object and member, relative to what stands. A refusal has a token, a short hash of what
+would be lost: the token permits exactly that loss, and is not remembered.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from fleet_components.model.text import count, few
 _SHOWN = 10
 _AT_LEAST = 2
 Pair = tuple[str, ObjectKey]
-"""A member and an object on it."""
+"""A member and the key of an object on it."""
 
 
 @attrs.frozen
 class Guard:
-    """What may be lost.
+    """Limits on what an update may delete.
 
     Attributes:
         limit: the share of the pairs that may be lost at once, from 0 to 1.
-        confirm: tokens of losses that are meant.
+        confirm: tokens of intended losses.
     """
 
     limit: float = 0.5
     confirm: frozenset[str] = frozenset()
 
     def members(self, before: Collection[str], after: Collection[str]) -> Problem | None:
-        """Refuse a member list that shrinks sharply."""
+        """Return a refusal if the member list shrinks by more than the limit; None if not, or if that is confirmed."""
         lost = sorted(set(before) - set(after))
         if not self._too_many(lost, set(before)):
             return None
@@ -46,12 +46,14 @@ class Guard:
     def pairs(
         self, standing: Mapping[str, Collection[Pair]], lost: Mapping[str, Collection[Pair]]
     ) -> Iterator[Problem]:
-        """Refuse to lose more than a share of what the fleet has, or of what one placement has.
+        """Yield refusals if more than the limit of what the fleet has, or of what one placement has, would be deleted.
+
+        If the fleet as a whole exceeds the limit, only that is reported.
 
         Args:
-            standing: what stands, by what is counted together: a placement, or a policy of Karmada; under the empty
-                name what counts for the fleet alone.
-            lost: what of it would be deleted.
+            standing: the standing pairs, by what they are counted under: a placement, or a policy of Karmada; those
+                under the empty name count for the fleet only.
+            lost: those of them that would be deleted.
         """
         total, all_lost = _joined(standing.values()), _joined(lost.values())
         if len(standing) > 1 and self._too_many(all_lost, total):
@@ -62,11 +64,11 @@ class Guard:
                 yield from self._lost(name, set(standing[name]), set(lost[name]))
 
     def _too_many(self, lost: Collection[object], known: Collection[object]) -> bool:
-        """One may always go."""
+        """Return whether a loss exceeds the limit; a single pair or member may always go."""
         return len(lost) >= _AT_LEAST and len(lost) > self.limit * len(known)
 
     def refuse(self, subject: str, what: str, lost: Iterable[object]) -> Problem | None:
-        """A refusal, unless it is confirmed."""
+        """Return a refusal with its token; None if it is confirmed."""
         token = loss_token(subject, map(str, lost))
         if token in self.confirm:
             return None
@@ -87,17 +89,17 @@ class Guard:
 
 
 def loss_token(what: str, lost: Iterable[str]) -> str:
-    """A short stable hash of what would be lost."""
+    """Return a short stable hash of a loss: eight hexadecimal digits."""
     return hashlib.sha256("\n".join((what, *sorted(lost))).encode()).hexdigest()[:8]
 
 
 def is_token(text: str) -> bool:
-    """Whether a text could be the hash of a loss."""
+    """Return whether a text has the form of a token."""
     return re.fullmatch("[0-9a-f]{8}", text) is not None
 
 
 def together(pairs: Iterable[tuple[str, Pair]]) -> dict[str, set[Pair]]:
-    """Pairs by what they are counted under."""
+    """Return the pairs, grouped by what they are counted under."""
     found: dict[str, set[Pair]] = defaultdict(set)
     for name, pair in pairs:
         found[name].add(pair)

@@ -1,4 +1,4 @@
-"""Which cluster a member is: two kubeconfigs that were swapped must not change anything."""
+"""Check which cluster a member is: Pulumi itself would take swapped kubeconfigs for mere updates of the providers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _HINT = "check the kubeconfig of the member; if the cluster was made anew: pulum
 
 
 def other_cluster(olds: Mapping[str, Any], news: Mapping[str, Any], confirm: Collection[str]) -> Problem | None:
-    """Refuse that a member is suddenly another cluster.
+    """Return a refusal if a member is another cluster than before; None if it is not, is unknown, or is confirmed.
 
     Args:
         olds: what is remembered of the member.
-        news: what is said of it now; ``uid`` is missing where the cluster could not be asked.
-        confirm: tokens of what is meant.
+        news: its present properties; ``uid`` is missing if the cluster could not be asked.
+        confirm: tokens of intended changes.
     """
     old, new = olds.get("uid"), news.get("uid")
     if not old or not new or old == new:
@@ -31,11 +31,11 @@ def other_cluster(olds: Mapping[str, Any], news: Mapping[str, Any], confirm: Col
 
 
 def same_cluster(members: Mapping[str, Hashable], what: str) -> Iterator[Problem]:
-    """Members that are one cluster: each would undo what the other one has.
+    """Yield a problem for each member that is the same cluster as an earlier one: both would undo each other's changes.
 
     Args:
-        members: by name, what tells a member's cluster from any other.
-        what: how they are found to be the same: ``{other}`` is the member that was there first, ``{by}`` its value.
+        members: a value that identifies each member's cluster, by name.
+        what: the message: ``{other}`` is replaced by the earlier member, ``{by}`` by the common value.
     """
     first: dict[Hashable, str] = {}
     for name, known_by in members.items():
@@ -45,5 +45,5 @@ def same_cluster(members: Mapping[str, Hashable], what: str) -> Iterator[Problem
 
 
 def identity_of(address: str, authority: str) -> str:
-    """What tells a cluster from any other by its kubeconfig: a digest of its address and its certificate authority."""
+    """Return a cluster's identity according to its kubeconfig: a digest of its address and certificate authority."""
     return hashlib.sha256(f"{address}\n{authority}".encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""What API servers let nobody change afterwards: the fields that are remembered, and what would be refused."""
+"""Check policies against fields that API servers do not allow to change: what to remember, and what is refused."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem, show_path
 
 Held = Mapping[str, Mapping[str, Any]]
-"""By ``Kind/name`` or ``Kind/namespace/name``: the fields that an update is judged by, by path."""
+"""Values of the fields that updates are compared with, by path, for each ``Kind/name`` or ``Kind/namespace/name``."""
 
 
 def held_fields(policies: Iterable[Manifest]) -> dict[str, dict[str, Any]]:
-    """What to remember of the policies.
+    """Return what to remember of the policies.
 
     Args:
         policies: the objects that steer a hub, defaulted.
@@ -28,12 +28,12 @@ def held_fields(policies: Iterable[Manifest]) -> dict[str, dict[str, Any]]:
 
 
 def refused_changes(policies: Iterable[Manifest], before: Held) -> Iterator[Problem]:
-    """What a hub would answer to the policies as updates: the rules of its API servers that look at both sides.
+    """Yield what a hub would refuse in the policies as updates: the rules of its API servers that compare old and new.
 
-    A policy under another name is another object, which may be anything.
+    A policy under another name is a new object, to which no such rule applies.
 
     Args:
-        policies: the objects that steer a hub, defaulted and admitted as new ones.
+        policies: the objects that steer a hub, defaulted and admitted as new objects.
         before: what was remembered of them.
     """
     context = tuple(policies)
@@ -45,7 +45,7 @@ def refused_changes(policies: Iterable[Manifest], before: Held) -> Iterator[Prob
 
 
 def damaged(held: Held) -> str:
-    """Of which policy fields are remembered that no version of its kind has; empty where there is none."""
+    """Return a message about the first policy with remembered fields that no version of its kind has; empty if none."""
     for name, fields in held.items():
         kind = name.partition("/")[0]
         if not any(_fits(one, fields) for (_, other), one in KINDS.items() if kind == other):
@@ -80,7 +80,7 @@ def _at(data: Any, path: FieldPath) -> Any:
 
 
 def _with(policy: Manifest, known: Mapping[str, Any]) -> dict[str, Any]:
-    """The object as it was, as far as anybody looks at it."""
+    """Return the object with the remembered values of its held fields."""
     data: dict[str, Any] = dict(policy.data)
     for path in _held(policy):
         data = _put(data, path, known.get(show_path(path)))
@@ -88,7 +88,7 @@ def _with(policy: Manifest, known: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _put(data: Mapping[str, Any], path: FieldPath, value: Any) -> dict[str, Any]:
-    """The map with a value at a path; without it where there is none."""
+    """Return the map with the value at a path, or without that path if the value is None."""
     key, rest = str(path[0]), path[1:]
     if rest:
         inner = _put(data.get(key) or {}, rest, value)

@@ -1,4 +1,4 @@
-"""Namespaces that are forgotten: objects go to members to which nobody brings the namespace that they are in."""
+"""Warn of objects that go to members to which nothing brings the namespace that they are in."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ _UNLESS = "unless it is there already"
 
 
 def forgotten_namespaces(catalogue: Catalogue, subjects: Iterable[Decided], inventory: Inventory) -> Iterator[Problem]:
-    """A problem for each namespace that some members lack, as far as anybody can tell.
+    """Yield a problem for each namespace that is missing on some members, as far as that is known.
 
-    Every cluster has ``default`` and those of Kubernetes itself, and an observed member says which others it has.
+    Every cluster has ``default`` and the namespaces of Kubernetes itself; an observed member reports which others it
+    has.
 
     Args:
         catalogue: the objects of the source.
@@ -49,7 +50,7 @@ def forgotten_namespaces(catalogue: Catalogue, subjects: Iterable[Decided], inve
 
 
 def _called(decided: Decided, manifest: Manifest) -> str:
-    """What brings an object: a placement by its name, a template by its object."""
+    """Return what a message calls the subject of an object: a placement's name, or a template's object."""
     return str(manifest.key) if decided.subject.kind == TEMPLATE_KIND else decided.name.replace("/", " ", 1)
 
 
@@ -58,7 +59,7 @@ def _without(members: Members, namespace: str, there: Mapping[str, Members]) -> 
 
 
 def _forgotten(catalogue: Catalogue, namespace: str, who: Sequence[str], members: Sequence[str]) -> Problem:
-    """A namespace that is in the source and does not go there, or one that nobody has written down."""
+    """Return the problem for a namespace that is not placed on these members, or that the source does not have."""
     manifest, needs = catalogue.get(ObjectKey("", "Namespace", "", namespace)), "needs" if len(who) == 1 else "need"
     if manifest:
         what = f"does not go to {few(members)}, where {few(who)} {needs} it"

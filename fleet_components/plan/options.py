@@ -1,4 +1,4 @@
-"""What a plan is told besides the source: how far an update may go, and what was accepted or renamed."""
+"""Options of a plan besides the source: limits of the update, and what was accepted or renamed."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from fleet_components.model.typed import HINT, Typed
 from fleet_components.rollout.plan import Gates
 
 MOST_WAIT = 31_536_000
-"""The longest ``max_wait`` in seconds: a year."""
+"""Maximum of ``max_wait`` in seconds: a year."""
 A_SHARE = "give a share from 0 to 1, 0.5 for a half"
 A_WAIT = f"give whole seconds, 900 for a quarter of an hour, {MOST_WAIT} at most"
 
 
 def no_share(value: float) -> str:
-    """Why a number is no share of what may be lost; empty where it is one."""
+    """Return why a number is not a share from 0 to 1; empty if it is one."""
     return "" if 0 <= value <= 1 else f"is {value:g}"
 
 
 def no_wait(seconds: int) -> str:
-    """Why a number is no time that an update may wait; empty where it is one."""
+    """Return why a number of seconds is not a valid ``max_wait``; empty if it is one."""
     return "" if 0 <= seconds <= MOST_WAIT else f"is {seconds}"
 
 
 @attrs.frozen(kw_only=True)
 class Settings(Typed):
-    """How far an update may go. It is remembered, so that a plan without the program goes by the same.
+    """Limits of an update. They are remembered, so that a plan made without the program uses the same.
 
     Attributes:
-        limit: the share of what stands, of the fleet or of one placement, that may be lost at once, from 0 to 1;
-            half by default.
+        limit: the share of what stands, of the fleet or of one placement, that may be lost at once, from 0 to 1; 0.5 by
+            default.
         approvals: names of the accepted approvals of staged updates.
         keep_cluster_resources: whether namespaces and other cluster-scoped objects outlive their placement.
         max_wait: the longest time in seconds that an update waits between stages; 900 by default.
@@ -47,22 +47,22 @@ class Settings(Typed):
     max_wait: int = attrs.field(default=900, metadata={HINT: A_WAIT, **checked(no_wait)})
 
     def wrong_values(self) -> Iterator[Problem]:
-        """A share that is none, or a time that would run backwards."""
+        """Yield problems of a limit outside 0 to 1 and of an invalid wait."""
         yield from wrong_limits(self.limit, self.max_wait)
 
     def to_wire(self) -> dict[str, Any]:
-        """Its form in the state: what is not the default."""
+        """Return the form in the state: the values that are not the defaults."""
         wire: dict[str, Any] = encode(attrs.evolve(self, approvals=tuple(sorted(self.approvals))))
         return wire
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any] | None) -> Settings:
-        """Read it back."""
+        """Read the settings back from :meth:`to_wire`."""
         return decode(cls, wire or {})
 
 
 def wrong_limits(limit: float, max_wait: int) -> Iterator[Problem]:
-    """What is wrong with how far an update may go."""
+    """Yield problems of a limit outside 0 to 1 and of an invalid wait."""
     if wrong := no_share(limit):
         yield Problem(wrong, ("limit",), A_SHARE)
     if wrong := no_wait(max_wait):
@@ -71,10 +71,10 @@ def wrong_limits(limit: float, max_wait: int) -> Iterator[Problem]:
 
 @attrs.frozen(kw_only=True)
 class Renamed(Typed):
-    """What is called otherwise now; each map from the new name to the old one.
+    """Renames since the last update; each map is from the new name to the old one.
 
     Attributes:
-        fleet: the fleet's former name; empty while it has the same.
+        fleet: the fleet's former name; empty if it is unchanged.
         members: members.
         placements: placements and templates, by key: ``name``, ``namespace/name`` or ``namespace/Kind/name``.
     """
@@ -86,21 +86,20 @@ class Renamed(Typed):
 
 @attrs.frozen(kw_only=True)
 class Options(Typed):
-    """What a plan is told.
+    """Options of a plan.
 
     Attributes:
-        stack: the stack, as ``organization/project/stack``; ties between members fall by it.
+        stack: the stack, as ``organization/project/stack``; ties between members depend on it.
         fleet: the fleet's name.
-        settings: how far an update may go.
+        settings: limits of the update.
         as_of: the time at which observed members and waits are judged; None means that nothing expires.
-        lost: the names of members that are gone for good.
-        confirm: tokens of refused losses that are meant.
-        renamed: what is called otherwise now.
-        identities: what tells each member's cluster from any other, by member, as far as it is known beforehand.
-        takes_over: by member, the names of Kubernetes resources that the stack has managed itself, and that the
-            fleet brings there from now on; ``*`` stands for anything.
-        pass_over: kinds that steer a hub, are not carried out, and are not to stand in the way of a plan. That is
-            remembered nowhere.
+        lost: names of members that are gone for good.
+        confirm: tokens of refused losses that are intended.
+        renamed: renames since the last update.
+        identities: a value that identifies each member's cluster, by member, as far as it is known beforehand.
+        takes_over: by member, names of Kubernetes resources that the stack has managed itself and that the fleet brings
+            there from now on; ``*`` matches anything.
+        pass_over: kinds of policies that are not carried out and that must not prevent a plan; not remembered.
         unreachable: why members cannot be reached, by name; an update that sends them something is an error.
     """
 
@@ -118,6 +117,6 @@ class Options(Typed):
 
     @property
     def gates(self) -> Gates:
-        """What opens the way to the next stage of an update run."""
+        """Conditions that open the next stage of an update run."""
         waits = timedelta(seconds=self.settings.max_wait)
         return Gates(frozenset(self.settings.approvals), self.as_of, waits)

@@ -1,4 +1,4 @@
-"""What steers a hub in a way that we do not carry out: it is refused, or passed over where that is asked for."""
+"""Refuse policies of kinds that are not carried out, or pass them over if the user asks for that."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _BUILT_IN = {kind for group, kind in BUILT_IN if not group.endswith((".kubernete
 
 
 def passed_over(source: Source, kinds: Collection[str]) -> Iterator[Problem]:
-    """What is passed over, a warning for each kind, and what there is nothing of.
+    """Yield a warning for each kind that is passed over, and for each given kind of which there is no object.
 
     Args:
-        source: what was read.
-        kinds: the kinds that are to be passed over.
+        source: the parsed fleet.
+        kinds: the kinds to be passed over.
     """
     for kind in sorted(kinds):
         if found := [manifest for manifest in source.not_carried_out if manifest.kind == kind]:
@@ -37,9 +37,13 @@ def passed_over(source: Source, kinds: Collection[str]) -> Iterator[Problem]:
 
 
 def not_passed_over(source: Source, kinds: Set[str]) -> Iterator[Problem]:
-    """Why there is no plan: what is not carried out and is not passed over, and what must not be passed over.
+    """Yield problems that prevent a plan: policies that are neither carried out nor passed over, and wrong kinds.
 
-    To pass over what is carried out would delete what it has placed.
+    A kind that is carried out must not be passed over: that would delete what its policies have placed.
+
+    Args:
+        source: the parsed fleet.
+        kinds: the kinds to be passed over.
     """
     left = [manifest for manifest in source.not_carried_out if manifest.kind not in kinds]
     yield from map(_refused, left)

@@ -1,4 +1,7 @@
-"""What was decided and what stands: one form, whether it comes from a state, a render or the stack that runs."""
+"""The past of a fleet: what was decided and what stands, in one form for every origin.
+
+It is read from the running stack, from an exported state or from the last render.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +27,9 @@ from fleet_components.rollout.plan import Done
 
 T = TypeVar("T")
 LOST, DECLARED = "lost", "member"
-"""What the roster says of a member."""
+"""Member states in the roster."""
 CLUSTER_SCOPED, ALL = "cluster-scoped", "all"
-"""Which objects of a binding stay on the member when they leave the stack; nothing where it says nothing."""
+"""Values of a binding's ``keeps``: which objects stay on the member when they leave the stack; none if empty."""
 _WRITTEN_PARTS = 4
 _SHOWN = ("policy", "strategy", "protected")
 _RECORDS: Mapping[str, type[Record[Any, Any]]] = {names.PLACEMENT: PlacementRecord, names.TEMPLATE: TemplateRecord}
@@ -37,11 +40,11 @@ class Standing:
     """An object that the fleet has brought to a member.
 
     Attributes:
-        subject: what brought it, as ``Kind/key``.
+        subject: the subject that brought it, as ``Kind/key``.
         cluster: the member.
-        key: the object.
+        key: the object's key.
         api_version: the apiVersion in which it was sent.
-        kept: it stays on the member when it leaves the stack.
+        kept: True if it stays on the member when it leaves the stack.
         urn: its URN.
     """
 
@@ -54,26 +57,26 @@ class Standing:
 
     @property
     def written(self) -> str:
-        """The object in one text, as a member remembers it: ``apiVersion|Kind|namespace|name``."""
+        """The object as one text, as member records keep it: ``apiVersion|Kind|namespace|name``."""
         return "|".join((self.api_version, self.key.kind, self.key.namespace, self.key.name))
 
 
 def read_written(text: str) -> tuple[str, ObjectKey]:
-    """The apiVersion and the object that :attr:`Standing.written` wrote."""
+    """Parse the text of :attr:`Standing.written` into apiVersion and key."""
     version, kind, namespace, name = text.split("|")
     return version, ObjectKey(version.rpartition("/")[0], kind, namespace, name)
 
 
 @attrs.frozen(kw_only=True)
 class KnownMember:
-    """What is remembered of a member.
+    """State of a member, as remembered from the last run.
 
     Attributes:
         state: ``member`` or ``lost``.
-        identifier: what its provider calls the cluster; it stays while the cluster is the same.
-        identity: what told the cluster from any other beforehand; empty where nothing did.
-        uid: the cluster's own uid; empty where it was never read.
-        forgotten: what the fleet had brought there when it was lost, as ``apiVersion|Kind|namespace|name``.
+        identifier: the provider's identifier of the cluster; it stays while the cluster is the same.
+        identity: what identified the cluster before it could be asked; empty if nothing did.
+        uid: the cluster's own uid; empty if it was never read.
+        forgotten: objects that the fleet had there when it was lost, as ``apiVersion|Kind|namespace|name``.
     """
 
     state: str = DECLARED
@@ -85,23 +88,23 @@ class KnownMember:
 
 @attrs.frozen(kw_only=True)
 class Past:
-    """What a plan starts from.
+    """Starting point of a plan: decisions, standing objects, members and settings of the last run.
 
     Attributes:
-        file: where it was read; empty for a new fleet, and for the stack that runs.
-        records: what was decided, by ``Kind/key``.
+        file: the file that it was read from; empty for a new fleet and for the running stack.
+        records: the record of each subject, by ``Kind/key``.
         done: what really runs, by ``Kind/key`` and member.
         standing: the objects that were brought to members.
         members: the members, by name.
-        waiting: the objects that no Karmada policy had, with a digest of each.
-        held: what updates of the policies are judged by, as it was.
-        protected: what must not go without a word, by ``Kind/key``.
+        waiting: objects that neither a Karmada policy nor a placement had claimed, with a digest of each.
+        held: earlier values of the policy fields that updates are compared with.
+        protected: subjects whose removal has to be confirmed, as ``Kind/key``.
         shown: what was recorded of each request beside its decision, by ``Kind/key``.
-        settings: how far an update could go the last time.
-        manager: the field manager of the objects; empty for a new fleet.
-        redacted: contents are without the data of Secrets, so these cannot be compared.
-        others: Kubernetes objects of the same stack that no fleet has brought: the URN of each, with the object.
-        urns: the URNs of what was registered, by type and name.
+        settings: limits of the last update.
+        manager: field manager of the objects; empty for a new fleet.
+        redacted: True if contents lack the data of Secrets, so that this data cannot be compared.
+        others: Kubernetes objects of the same stack that no fleet has brought, by URN.
+        urns: URNs of the registered resources, by type and name.
     """
 
     file: str = ""
@@ -120,26 +123,27 @@ class Past:
     urns: Mapping[tuple[str, str], str] = attrs.field(factory=dict)
 
     def record(self, name: str, kind: type[T]) -> T:
-        """What was decided for a subject; the default record for a new one."""
+        """Return the record of a subject; the default record for a new one."""
         found = self.records.get(name)
         return found if isinstance(found, kind) else kind()
 
     def templates(self) -> list[str]:
-        """The keys of the templates that are known."""
+        """Return the keys of the known templates."""
         return [name.partition("/")[2] for name in self.records if name.startswith(f"{names.TEMPLATE_KIND}/")]
 
     @classmethod
     def of(cls, resources: Iterable[StoredResource], fleet: str, *, file: str = "", mend: str = MEND) -> Past:
-        """Read it from the resources of a stack.
+        """Read the past of a fleet from the resources of a stack.
 
         Args:
-            resources: the resources, with their outputs; what is secret in plain, or ``[encrypted]``.
+            resources: the resources, with their outputs; secrets in plain text, or as ``[encrypted]``.
             fleet: the fleet's name; other fleets of the stack are left out.
-            file: where they were read.
-            mend: what would do where they are damaged.
+            file: the file that they were read from.
+            mend: the hint for problems: how to repair a damaged state.
 
         Raises:
-            FleetError: the state is damaged, or a later version has written it: every resource and field of it.
+            FleetError: the state is damaged, or was written by a later version; carries a problem for every resource
+                and field concerned.
         """
         reader = _Reader(fleet)
         problems: list[Problem] = []
@@ -157,7 +161,7 @@ class Past:
         return reader.past(file)
 
     def renamed(self, renamed: Renamed) -> Past:
-        """The same under the names of today."""
+        """Return the past under the current names."""
         members, placements = (_inverted(names) for names in (renamed.members, renamed.placements))
         if not members and not placements:
             return self
@@ -175,7 +179,7 @@ class Past:
                 done[subject(name)].setdefault(cluster(member), here)
         return attrs.evolve(
             self,
-            # After an update that broke half-way both names are known: what has the new one already is newer.
+            # After an update that failed half-way both names are known; the entry under the new name is newer.
             records={subject(name): record.renamed(cluster) for name, record in _renamed_first(self.records, subject)},
             done=dict(done),
             standing=tuple(
@@ -187,7 +191,10 @@ class Past:
         )
 
     def reaching(self, reached: Collection[str]) -> Past:
-        """The same, told which members can be reached: nothing is sent to the others, and they cannot be kept."""
+        """Return the past with ``lost`` set for what runs on members that are not reached.
+
+        Nothing is sent to those members, and what runs there cannot be kept.
+        """
         return attrs.evolve(
             self,
             done={
@@ -198,7 +205,7 @@ class Past:
 
 
 def fleets_of(resources: Iterable[StoredResource]) -> tuple[str, ...]:
-    """The names of the fleets of a stack."""
+    """Return the names of the fleets in a stack, sorted."""
     members = (resource for resource in resources if Urn.parse(resource.urn).type == names.MEMBER)
     fleets = ((member.outputs or member.inputs).get("fleet") for member in members)
     return tuple(sorted({fleet for fleet in fleets if isinstance(fleet, str)}))
@@ -216,7 +223,10 @@ def _unwritten(texts: tuple[str, ...]) -> str:
 
 @attrs.frozen(kw_only=True)
 class _Roster:
-    """What the roster of a fleet says. It comes last: after a first update that broke it is not there."""
+    """Outputs of a fleet's roster.
+
+    The roster is registered last, so it is missing after a first update that failed.
+    """
 
     members: Mapping[str, str] = attrs.field(factory=dict, metadata=checked(_no_states))
     settings: Settings = Settings()
@@ -228,7 +238,7 @@ class _Roster:
 
 @attrs.frozen(kw_only=True)
 class _Member:
-    """What the record of a member says."""
+    """Outputs of a member's resource."""
 
     member: str
     identifier: str = ""
@@ -239,7 +249,7 @@ class _Member:
 
 @attrs.frozen(kw_only=True)
 class _Named:
-    """What every record says besides what was decided."""
+    """Fields that the records of all subjects have beside the decision."""
 
     key: str = attrs.field(metadata=checked(lambda name: "" if names.is_subject(name) else "names no subject"))
     protected: bool = False
@@ -247,7 +257,7 @@ class _Named:
 
 @attrs.frozen(kw_only=True)
 class _Binding:
-    """What stands on a member; :class:`Done` has the rest."""
+    """Fields of a binding; :class:`Done` has the others."""
 
     subject: str = attrs.field(metadata=checked(lambda name: "" if names.is_subject(name) else "names no subject"))
     cluster: str
@@ -255,7 +265,7 @@ class _Binding:
 
 
 class _Reader:
-    """Collects what the resources of one fleet say."""
+    """Collector of what the resources of one fleet say."""
 
     def __init__(self, fleet: str) -> None:
         self.fleet = fleet
@@ -271,10 +281,10 @@ class _Reader:
         self.urns: dict[tuple[str, str], str] = {}
 
     def read(self, urn: Urn, outputs: Mapping[str, Any]) -> None:
-        """Take what a resource says.
+        """Take over what a resource says.
 
         Raises:
-            MisfitError: it is damaged.
+            MisfitError: the resource is damaged.
             FleetError: a later version has written it.
         """
         if names.is_object(urn.type):
@@ -312,7 +322,7 @@ class _Reader:
                 self.protected.add(name.key)
 
     def past(self, file: str) -> Past:
-        """What all of them say."""
+        """Return the past that the resources read so far amount to."""
         roster = self.roster
         return Past(
             file=file,
@@ -333,7 +343,7 @@ class _Reader:
 
     def _standing(self, place: names.Place, urn: Urn) -> Standing:
         subject = f"{_kind_of(urn, place.key)}/{place.key}"
-        # What has no binding yet was left by an update that broke there.
+        # Objects without a binding are left from an update that failed before it registered the binding.
         default = CLUSTER_SCOPED if self.roster.settings.keep_cluster_resources else ""
         kept = self.keeps.get((subject, place.cluster), default)
         stays = kept == ALL or (kept == CLUSTER_SCOPED and not place.object.namespace)
@@ -351,19 +361,22 @@ class _Reader:
 
 
 def _kind_of(urn: Urn, key: str) -> str:
-    """The kind of what has brought an object: its component, and whether its key has a namespace, tell."""
+    """Return the kind of the subject that brought an object.
+
+    The URN names the component; a placement's kind follows from whether its key has a namespace.
+    """
     if names.component_type(names.TEMPLATE_KIND) in urn.types:
         return names.TEMPLATE_KIND
     return "ResourcePlacement" if "/" in key else "ClusterResourcePlacement"
 
 
 def _renamed_first(by_name: Mapping[str, T], new: Callable[[str], str]) -> list[tuple[str, T]]:
-    """The items, those that are called otherwise now before all others."""
+    """Return the items, renamed ones first."""
     return sorted(by_name.items(), key=lambda item: new(item[0]) == item[0])
 
 
 def _renamed_last(by_name: Mapping[str, T], new: Callable[[str], str]) -> list[tuple[str, T]]:
-    """The items, those that are called otherwise now behind all others."""
+    """Return the items, renamed ones last."""
     return sorted(by_name.items(), key=lambda item: new(item[0]) != item[0])
 
 

@@ -1,4 +1,7 @@
-"""Amounts of members that are none, and that no policy has asked for yet: the first one that does will fail on them."""
+"""Warn of amounts on members that are not quantities and that no policy has asked for yet.
+
+The first policy that asks for such an amount fails on it.
+"""
 
 from __future__ import annotations
 
@@ -12,24 +15,24 @@ from fleet_components.model.quantity import is_quantity
 from fleet_components.model.text import few
 
 _PLAIN = re.compile(r"[0-9]+(\.[0-9]+)?([numkMGTPE]|[KMGTPE]i)?")
-"""What nearly all amounts look like; only the others are parsed."""
+"""Pattern of nearly all quantities, for speed; only other texts are parsed."""
 _ALMOST = re.compile(r"\s*[+-]?[0-9]+([.,][0-9]+)?\s*[A-Za-z%]*\s*")
-"""A number, perhaps with a unit: meant as an amount, whatever the property."""
+"""A number, perhaps with a unit: intended as an amount, whatever the property."""
 _REPORTED = ("kubernetes-fleet.io/node-count", "kubernetes.azure.com/")
-"""How the properties begin that property providers report: amounts, all of them."""
+"""Prefixes of properties that property providers report; all of these are amounts."""
 _HINT = 'write a quantity, such as "0.05" or 16Gi: the first policy that asks for it fails on it'
 Texts = Iterator[tuple[FieldPath, str]]
 
 
 def no_quantities(members: Sequence[Cluster], declarations: Mapping[str, Manifest]) -> Iterator[Problem]:
-    """A problem for each field that is no quantity on some members.
+    """Yield a problem for each field that is not a quantity on some members.
 
-    Resources are nothing but quantities. A property may say anything: it is taken for an amount where it looks like
-    one, where it is one on another member, and where property providers report nothing else.
+    Resources must be quantities. A property may have any value; it counts as an amount if it looks like one, if it is
+    one on another member, or if property providers report only amounts under its name.
 
     Args:
         members: the members.
-        declarations: as they are written, by name; those made in a program are not among them.
+        declarations: manifests of the members, by name, for locations; members made in a program are not among them.
     """
     for path, texts in _wrong(members, _usage).items():
         yield _problem(path, texts, declarations)
@@ -42,7 +45,7 @@ def no_quantities(members: Sequence[Cluster], declarations: Mapping[str, Manifes
 
 
 def _wrong(members: Sequence[Cluster], texts: Callable[[Cluster], Texts]) -> dict[FieldPath, dict[str, str]]:
-    """By field: the members on which it is no quantity, with what it says there."""
+    """Return, by field, the members on which it is not a quantity, with its value there."""
     found: dict[FieldPath, dict[str, str]] = {}
     for member in members:
         for path, text in texts(member):
@@ -52,7 +55,7 @@ def _wrong(members: Sequence[Cluster], texts: Callable[[Cluster], Texts]) -> dic
 
 
 def _usage(member: Cluster) -> Texts:
-    """Its resources, as KubeFleet or as Karmada has them; what is derived of the one for the other is left out."""
+    """Yield a member's resources as KubeFleet or Karmada has them; values derived from the other's are left out."""
     usage, summary = member.usage, member.resource_summary
     given = {"capacity": usage.capacity, "allocatable": usage.allocatable, "available": usage.available}
     yield from _amounts("resourceUsage", given)
@@ -74,7 +77,7 @@ def _properties(member: Cluster) -> Texts:
 
 
 def _problem(path: FieldPath, texts: Mapping[str, str], declarations: Mapping[str, Manifest]) -> Problem:
-    """Where the first of the members says so; the others are named."""
+    """Return the problem, located at the first member; the others are named."""
     first, *others = texts
     what = f'"{texts[first]}" is no quantity' + (f", nor is that of {few(others)}" if others else "")
     if first in declarations:

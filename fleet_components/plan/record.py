@@ -1,4 +1,4 @@
-"""What is kept of a subject from run to run: one form for the state, for ``--state`` and for ``out/``."""
+"""Define the record of a subject, kept between runs: one form for the state, for ``--state`` and for ``out/``."""
 
 from __future__ import annotations
 
@@ -25,21 +25,24 @@ T = TypeVar("T")
 
 
 FORMAT = 1
-"""The version of this form. It grows by addition; what an older version cannot read gets a new number."""
+"""Version of this form. Adding fields keeps the version; a form that older versions cannot read gets a new number."""
 
 LACKS_HINT = "give a state that does: pulumi stack export --show-secrets --file FILE"
 
 
 @attrs.frozen
 class Record(ABC, Generic[P, M]):
-    """Decisions, and what they rest on.
+    """Persisted state of one subject: its decision, and what the next decision depends on.
 
     Attributes:
-        revision: the revision that all clusters are to run; -1 before the first run.
-        decisions: what each cluster was sent, or keeps: the part that reviewers read.
-        memory: what is remembered.
-        contents: the objects of every revision that is still in use; empty when the state is encrypted.
-        digests: of the same revisions, without the data of Secrets, so that nothing can be guessed from them.
+        DECISION: type of a member's decision.
+        MEMORY: type of the memory.
+        revision: the revision that all members are to run; -1 before the first run.
+        decisions: what each member was sent, or keeps: the part that reviewers read.
+        memory: what the scheduler remembers.
+        contents: the objects of every revision in use; empty if the state is encrypted.
+        digests: digests of the same revisions, computed without the data of Secrets, so that this data cannot be
+            guessed.
     """
 
     DECISION: ClassVar[Any]
@@ -52,7 +55,7 @@ class Record(ABC, Generic[P, M]):
     digests: Mapping[int, str] = attrs.field(factory=dict)
 
     def to_wire(self) -> dict[str, Any]:
-        """Plain maps, keyed by cluster and by revision; contents compressed."""
+        """Return plain maps, keyed by member and by revision; contents are compressed."""
         return {
             "format": FORMAT,
             "revision": self.revision,
@@ -64,10 +67,12 @@ class Record(ABC, Generic[P, M]):
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> Self:
-        """Read it back. Numbers may be floats and maps in any order, as the engine hands them over.
+        """Read a record back from :meth:`to_wire`.
+
+        The engine may hand over numbers as floats, and maps in any order.
 
         Raises:
-            MisfitError: it is damaged.
+            MisfitError: the record is damaged.
             FleetError: a later version has written it.
         """
         check_format(wire)
@@ -92,7 +97,7 @@ class Record(ABC, Generic[P, M]):
 
     @classmethod
     def content_of(cls, text: Any, revision: int) -> Objects:
-        """The objects of a revision, from their compressed form.
+        """Return the objects of a revision, from their compressed form.
 
         Raises:
             MisfitError: they are damaged.
@@ -106,10 +111,10 @@ class Record(ABC, Generic[P, M]):
 
     @classmethod
     def check_content(cls, number: int, data: Any) -> None:
-        """Refuse what is no part of a content.
+        """Check one part of a content.
 
         Raises:
-            MisfitError: it is none.
+            MisfitError: it cannot be part of a content.
         """
         if not isinstance(data, Mapping):
             raise MisfitError(Problem("is no Kubernetes object"))
@@ -118,56 +123,56 @@ class Record(ABC, Generic[P, M]):
 
     @abstractmethod
     def objects(self, placed: P, member: Cluster) -> Objects:
-        """The objects that a member gets, or has, with this decision; none where the content is not known."""
+        """Return the objects that a member gets, or has, with this decision; empty if the content is unknown."""
 
     @abstractmethod
     def standing(self, done: Done) -> P:
-        """What must have been sent to a member for this to run there."""
+        """Return the decision that leads to what runs on a member."""
 
     def content(self, revision: int) -> Objects | None:
-        """The objects of a revision before anything is done to them for a member; None where they are not known."""
+        """Return the objects of a revision, before changes for single members; None if they are unknown."""
         return self.contents.get(revision)
 
     @abstractmethod
     def guarded_as(self, name: str) -> str:
-        """What its losses are counted under: its own name, or a policy; empty for what goes along with others."""
+        """Return what losses are counted under: its own name, or a policy; empty for what goes along with others."""
 
     def completed(self, objects: Objects) -> Self:
-        """The record with the content of its revision, where the state hides it and it is still the same."""
+        """Return the record with the given content of its revision, if the state hides it and its digest matches."""
         if self.contents or not self.holds(self.revision, objects):
             return self
         return attrs.evolve(self, contents={self.revision: objects})
 
     def renamed(self, cluster: Callable[[str], str]) -> Self:
-        """The record with the members under other names."""
+        """Return the record with the members under other names."""
         decisions = {cluster(name): placed for name, placed in self.decisions.items()}
         return attrs.evolve(self, decisions=decisions, memory=self.memory.renamed(cluster))  # type: ignore[attr-defined]
 
     def hidden(self) -> list[int]:
-        """The revisions that stay on some members and whose content the state hides."""
+        """Return the revisions that are kept on some members and whose content the state hides."""
         return sorted({placed.revision for placed in self.decisions.values()} - self.contents.keys())
 
     def decided(self) -> str:
-        """A digest of what was decided: it tells whether two parts of a run have decided the same."""
+        """Return a digest of the decision, to check that program and provider have decided the same."""
         decisions = {cluster: encode(placed) for cluster, placed in self.decisions.items()}
         return hashlib.sha256(canonical([self.revision, decisions]).encode()).hexdigest()[:16]
 
     def holds(self, revision: int, objects: Objects) -> bool:
-        """Whether a revision has these objects; where the contents are encrypted, all but Secret data decide."""
+        """Return whether a revision has these objects; if contents are encrypted, data of Secrets is not compared."""
         if self.contents:
             return self.contents.get(revision) == objects
         return self.digests.get(revision) == digest(objects)
 
     def next_revision(self, objects: Objects) -> int:
-        """The current revision while the content stays the same, else a new one, as KubeFleet's snapshot index."""
+        """Return the current revision if the content is the same, else a new one, as KubeFleet counts its snapshots."""
         return self.revision if self.holds(self.revision, objects) else max([self.revision, *self.digests]) + 1
 
     def in_use(
         self, revision: int, objects: Objects, placed: Mapping[str, P], done: Iterable[Done]
     ) -> tuple[Mapping[int, Objects], Mapping[int, str]]:
-        """The contents, and their digests, of what is sent, and of what runs and may yet be held."""
+        """Return contents and digests of the revisions that are sent, or that run and may still be held."""
         if revision == self.revision and placed == self.decisions:
-            return self.contents, self.digests  # else a run that changes nothing would still drop some
+            return self.contents, self.digests  # otherwise a run without changes would still drop some
         runs = {here.revision for here in done if here.revision is not None}
         used = {revision, *runs, *(sent.revision for sent in placed.values())}
         contents = {**self.contents, revision: objects}
@@ -180,7 +185,7 @@ class Record(ABC, Generic[P, M]):
 
 @attrs.frozen
 class _Fields:
-    """The fields of a record, as they are on the wire."""
+    """Fields of a record in wire form."""
 
     revision: int = attrs.field(metadata=checked(lambda number: "" if number >= -1 else "is no revision"))
     decisions: Mapping[str, Any]
@@ -189,11 +194,11 @@ class _Fields:
 
 
 def check_format(wire: Mapping[str, Any]) -> None:
-    """Refuse what a later version of this package has written.
+    """Check that this version can read a state.
 
     Raises:
-        FleetError: it has.
-        MisfitError: it does not say in which format it is.
+        FleetError: a later version of this package has written it.
+        MisfitError: its format is not a number.
     """
     given = wire.get("format")
     with below("format"):
@@ -204,7 +209,7 @@ def check_format(wire: Mapping[str, Any]) -> None:
 
 
 def digest(objects: Objects) -> str:
-    """A digest of everything but the data of Secrets."""
+    """Return a digest of the objects without the data of Secrets."""
     return hashlib.sha256(canonical(tuple(map(redacted, objects))).encode()).hexdigest()[:16]
 
 

@@ -1,4 +1,4 @@
-"""Why an update must not happen, and what would allow it."""
+"""Find the reasons why an update must not happen, and what would allow it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _CONTAINERS = {"Namespace", "CustomResourceDefinition"}
 
 
 def refusals(plan: FleetPlan, coverage: Coverage, written: Catalogue) -> Iterator[Problem]:
-    """Objects that several bring to one member; then losses that are not confirmed.
+    """Yield the objects that several subjects bring to one member, then the losses that are not confirmed.
 
     Args:
-        plan: the plan, but for its refusals.
-        coverage: which object is wanted on which member, and from whom.
-        written: the objects as they are written, which tell file and line.
+        plan: the plan, without its refusals.
+        coverage: which object is wanted on which member, and by which subject.
+        written: the objects as written, for their locations.
     """
     problems = (*_clashes(coverage), *_guarded(plan))
     origins = {str(manifest.key): manifest.origin for manifest in written.manifests} if problems else {}
@@ -37,7 +37,7 @@ def refusals(plan: FleetPlan, coverage: Coverage, written: Catalogue) -> Iterato
 
 
 def confirmed_in_vain(plan: FleetPlan) -> frozenset[str]:
-    """The tokens that the plan was told and that allow nothing of it."""
+    """Return the given tokens that match no loss of the plan."""
     told = plan.options.confirm
     unconfirmed = attrs.evolve(plan, options=attrs.evolve(plan.options, confirm=frozenset())) if told else plan
     hints = [problem.hint for problem in _guarded(unconfirmed)] if told else []
@@ -54,7 +54,7 @@ def _clashes(coverage: Coverage) -> Iterator[Problem]:
 
 
 def _guarded(plan: FleetPlan) -> Iterator[Problem]:
-    """What must not happen without a word."""
+    """Yield the losses that need a confirmation and have none."""
     guard = Guard(plan.options.settings.limit, plan.options.confirm)
     found = [
         guard.members(plan.past.members, plan.members),
@@ -67,7 +67,7 @@ def _guarded(plan: FleetPlan) -> Iterator[Problem]:
 
 
 def _losses(plan: FleetPlan) -> tuple[dict[str, set[Pair]], dict[str, set[Pair]]]:
-    """What stands and is not kept whatever happens, and what of it would be deleted, by what is counted together."""
+    """Return the standing pairs, except those that always stay, and those to be deleted, by what they count under."""
     groups = _groups(plan)
     losable = (one for one in plan.past.standing if not one.kept and one.cluster not in plan.options.lost)
     standing = together((groups.get(one.subject, one.subject), (one.cluster, one.key)) for one in losable)
@@ -81,12 +81,12 @@ def _losses(plan: FleetPlan) -> tuple[dict[str, set[Pair]], dict[str, set[Pair]]
 
 
 def _groups(plan: FleetPlan) -> dict[str, str]:
-    """What the losses of each subject are counted under."""
+    """Return what the losses of each subject are counted under."""
     return {name: record.guarded_as(name) for name, record in plan.past.records.items()}
 
 
 def _relocated(plan: FleetPlan) -> set[tuple[str, str]]:
-    """The one member that a subject leaves while it stays on others: that may always happen."""
+    """Return the members that subjects leave while they stay on others, if only one each: that is never refused."""
     left = {}
     for one in plan.subjects:
         stood = {cluster for cluster, here in one.subject.done.items() if here.revision is not None}
@@ -104,7 +104,7 @@ def _protected(guard: Guard, name: str) -> Problem | None:
 
 
 def _taking_along(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
-    """Namespaces and definitions that are deleted take along what others have put into them."""
+    """Yield deletions of namespaces and definitions: they also delete what others have put into them."""
     fates = (Fate.DELETED, *UNRECORDED)
     deleted = [one for one in plan.departures if one.fate in fates and one.key.kind in _CONTAINERS]
     for key in sorted({one.key for one in deleted}):
@@ -114,7 +114,7 @@ def _taking_along(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
 
 
 def _replaced(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
-    """What holds data, or others' objects, and would be deleted and made anew."""
+    """Yield replacements of objects that hold data, or objects of others."""
     holding = [one for one in plan.replacements if (one.key.group, one.key.kind) in HOLDS_DATA]
     for key, fields in sorted({(one.key, one.fields) for one in holding}):
         clusters = sorted(one.cluster for one in holding if (one.key, one.fields) == (key, fields))

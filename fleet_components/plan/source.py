@@ -1,4 +1,4 @@
-"""A fleet read from genuine YAML: members, placements, and the objects that they select."""
+"""Read a fleet from YAML, Helm charts, kustomizations or objects: members, policies, and the objects to place."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ T = TypeVar("T")
 _PLACEMENTS = ("ClusterResourcePlacement", "ResourcePlacement")
 _KARMADA = (PROPAGATION, CLUSTER_PROPAGATION, OVERRIDE, CLUSTER_OVERRIDE)
 CARRIED_OUT = frozenset((*_PLACEMENTS, *STRATEGY_OF, *STRATEGY_OF.values(), *_KARMADA, "WorkloadRebalancer"))
-"""The kinds that steer a hub and that are carried out."""
+"""Kinds of policies that this package carries out."""
 _MADE_BY_A_HUB = ("Snapshot", "Binding", "Work", "AppliedWork", "InternalMemberCluster", "Status", "ApprovalRequest")
 
 
@@ -53,10 +53,10 @@ class Workload:
 
     Attributes:
         placement: the placement.
-        strategy: how it rolls out.
-        selection: what its selectors bring, for explanations.
-        objects: the objects, as they go to the members.
-        untrackable: some of them are of kinds whose readiness cannot be told.
+        strategy: its rollout strategy.
+        selection: the result of its selectors, for explanations.
+        objects: the objects in the form that is sent to members, envelopes unwrapped.
+        untrackable: True if some objects are of kinds whose readiness cannot be determined.
     """
 
     placement: Placement
@@ -67,19 +67,19 @@ class Workload:
 
     @property
     def name(self) -> str:
-        """Its name in a stack."""
+        """Key of the placement, its name in a stack."""
         return self.placement.key
 
 
 @attrs.frozen
 class Given:
-    """What a source is made of.
+    """Input that a source is made from.
 
     Attributes:
-        manifests: all objects, as they were given.
-        warnings: what was said when they were read.
-        unread: what could not be read.
-        place: where they were read; empty for objects made in a program.
+        manifests: all objects, as given.
+        warnings: warnings from reading them.
+        unread: problems of what could not be read.
+        place: the paths that were read; empty for objects made in a program.
     """
 
     manifests: tuple[Manifest, ...] = attrs.field(default=(), repr=False)
@@ -90,7 +90,7 @@ class Given:
 
 @attrs.frozen
 class Source:
-    """What was read.
+    """A parsed fleet: members, policies, and the objects that can be placed.
 
     Attributes:
         clusters: the members.
@@ -98,12 +98,13 @@ class Source:
         catalogue: the objects that can be placed.
         policies: every object that steers a hub, defaulted.
         settings: how the Karmada control plane would be set up.
-        health: the applications that were seen to be Unhealthy.
-        declarations: the members as they are written, by name.
-        warnings: what is taken as it is, and most likely not meant.
-        not_carried_out: objects that steer a hub in a way that we do not: a plan refuses them, or passes them over.
-        problems: what could not be read, or would be refused; the rest is as if that were not there.
-        given: what all this was made of.
+        health: the applications that were observed to be Unhealthy.
+        declarations: the manifests of the members, defaulted, by name.
+        warnings: input that is accepted but probably not meant.
+        not_carried_out: policies of kinds that this version does not carry out; a plan refuses them, or passes them
+            over.
+        problems: what could not be read or would be refused; the other attributes are as if it were absent.
+        given: the input.
     """
 
     clusters: tuple[Cluster, ...]
@@ -119,14 +120,14 @@ class Source:
     given: Given = Given()
 
     def with_objects(self, manifests: Iterable[Manifest]) -> Source:
-        """The same with more objects: policies of either select objects of both."""
+        """Return the source with more objects; policies of both inputs select from the objects of both."""
         more = tuple(manifests)
         if not more:
             return self
         return gathered(attrs.evolve(self.given, manifests=(*self.given.manifests, *more)))
 
     def sound(self) -> Source:
-        """Itself.
+        """Return the source itself if it has no problems.
 
         Raises:
             FleetError: something could not be read, or would be refused.
@@ -136,13 +137,13 @@ class Source:
         return self
 
     def policy(self, kind: str, namespace: str, name: str) -> Manifest:
-        """One of the policies, as it is written."""
+        """Return the policy of that kind, namespace and name, with defaults filled in. It must exist."""
         return next(p for p in self.policies if (p.kind, p.namespace, p.name) == (kind, namespace, name))
 
     def workloads(self) -> tuple[tuple[Workload, ...], list[Problem]]:
-        """Every placement with what it selects, and why others have none.
+        """Return every placement with what it selects, and the problems of those without a result.
 
-        A selection may be refused, or a strategy that an update run names may be missing.
+        A selection may be refused, or the strategy that an update run names may be missing.
         """
         problems: list[Problem] = []
         found = [_collected(problems, self._workload, placement) for placement in self.placements]
@@ -175,24 +176,24 @@ class Source:
 
 
 AnySource = str | Path | Sequence[str | Path] | Source
-"""What a fleet may be told to be made of: a source, or where one is to be read."""
+"""A fleet as callers may give it: a source, or one or more paths to read it from."""
 
 
 def read_source(*paths: str | Path) -> Source:
-    """Read a fleet from files and directories of YAML, from Helm charts and kustomizations.
+    """Read a fleet from files and directories of YAML, from Helm charts and from kustomizations.
 
     Args:
-        paths: files and directories; that of a chart or of a kustomization stands for what ``helm template`` or
-            ``kustomize build`` makes of it.
+        paths: files and directories. The directory of a chart or kustomization stands for the output of ``helm
+            template`` or ``kustomize build``.
 
     Raises:
-        FleetError: anything that cannot be read, or that the real API servers would refuse; all problems at once.
+        FleetError: something cannot be read, or the real API servers would refuse it; carries all problems at once.
     """
     return gather(*paths).sound()
 
 
 def source_from(given: AnySource) -> Source:
-    """A source as it is, or what a path or several lead to, as far as anything can be read.
+    """Return a given source unchanged, or read one from paths, as far as they can be read.
 
     Raises:
         FleetError: there is no path.
@@ -206,11 +207,11 @@ def source_from(given: AnySource) -> Source:
 
 
 def source_of(manifests: Iterable[Manifest], warnings: Iterable[Problem] = ()) -> Source:
-    """A fleet of objects that were read or made before.
+    """Return the fleet that the given objects describe.
 
     Args:
         manifests: the objects.
-        warnings: what was said when they were read.
+        warnings: warnings from reading them.
 
     Raises:
         FleetError: as for :func:`read_source`.
@@ -219,14 +220,14 @@ def source_of(manifests: Iterable[Manifest], warnings: Iterable[Problem] = ()) -
 
 
 def gather(*sources: str | Path | Text) -> Source:
-    """As :func:`read_source`, as far as anything can be read: what is wrong is in ``problems``, and ends the plan."""
+    """Read a fleet like :func:`read_source`, as far as possible; problems are in ``problems`` and prevent a plan."""
     problems, warnings = list[Problem](), list[Problem]()
     manifests = readable(sources, problems, warnings)
     return gathered(Given(manifests, tuple(warnings), tuple(problems), ", ".join(map(named, sources))))
 
 
 def gathered(given: Given) -> Source:
-    """As :func:`source_of`, of objects as far as they could be read."""
+    """Return a source like :func:`source_of`, from the objects that could be read."""
     unreadable = list(given.unread)
     parts = Catalogue.of(given.manifests, unreadable).split()
     problems = [misplaced(manifest) for manifest in parts.objects.manifests if names_a_build(manifest)]
@@ -255,6 +256,7 @@ def gathered(given: Given) -> Source:
     warnings += _of_no_kind(objects)
     placements = tuple(Placement.from_manifest(policy) for policy in policies if policy.kind in _PLACEMENTS)
     everyone = (*filter(None, clusters), *declared)
+    # Of several members with one name the first counts; the others are among the problems.
     first = {cluster.name: cluster for cluster in reversed(everyone)}
     return Source(
         tuple(cluster for cluster in everyone if cluster is first[cluster.name]),
@@ -272,7 +274,7 @@ def gathered(given: Given) -> Source:
 
 
 def _admitted(manifests: Iterable[Manifest], context: Sequence[Manifest], problems: list[Problem]) -> list[Manifest]:
-    """The objects as the API servers would keep them; what they refuse is added to the problems."""
+    """Return the objects as the API servers would store them; refusals are added to the problems."""
     admitted = [admit(m, context=[other for other in context if other is not m]) for m in manifests]
     problems += [problem for admission in admitted for problem in admission.problems]
     return [admission.defaulted for admission in admitted if not admission.problems]
@@ -284,7 +286,7 @@ def _readable(
     settings: KarmadaSettings,
     problems: list[Problem],
 ) -> Catalogue:
-    """The objects whose values can be read, and those of envelopes; why others cannot is added to the problems."""
+    """Return the objects whose values can be read, contents of envelopes included; problems of the others are added."""
     kept = []
     for manifest in objects.manifests:
         contents = wrapped.get(manifest.key, (manifest,))
@@ -307,7 +309,7 @@ def _cluster(member: Manifest) -> Cluster:
 def _of_guests(
     manifests: Iterable[Manifest], policies: Iterable[Manifest], problems: list[Problem]
 ) -> tuple[Cluster, ...]:
-    """The members that guests declare; what is wrong with these, or with policies for them, is added."""
+    """Return the members that guests declare; problems of these, and of policies for them, are added."""
     found: list[Cluster] = []
     for guest in present(manifests):
         clusters = _collected(problems, guest.clusters, manifests) or ()
@@ -317,7 +319,10 @@ def _of_guests(
 
 
 def _of_no_system(objects: Catalogue) -> Iterator[Problem]:
-    """A policy, member or declaration that nobody reads would be taken for an object to place, and do nothing."""
+    """Yield problems of policies, members and declarations with a wrong kind or apiVersion.
+
+    They would pass for objects to place, and have no effect.
+    """
     for manifest in objects.manifests:
         if manifest.group == API_VERSION.partition("/")[0]:
             yield from _undeclared(manifest)
@@ -326,7 +331,7 @@ def _of_no_system(objects: Catalogue) -> Iterator[Problem]:
 
 
 def _of_no_kind(objects: Catalogue) -> Iterator[Problem]:
-    """An object in a group of Kubernetes itself, of a kind that is not there: an API server would not take it."""
+    """Yield problems of objects in Kubernetes' own groups whose kind does not exist; API servers refuse them."""
     for manifest in objects.manifests:
         if manifest.group in BUILT_IN_GROUPS and objects.kind(manifest.group, manifest.kind) is None:
             known = [kind for group, kind in BUILT_IN if group == manifest.group]
@@ -337,7 +342,7 @@ def _of_no_kind(objects: Catalogue) -> Iterator[Problem]:
 
 
 def _undeclared(manifest: Manifest) -> Iterator[Problem]:
-    """A declaration of no kind, or of no version, that there is."""
+    """Yield a problem if a declaration's kind or version does not exist."""
     known = sorted({*DECLARATIONS, *(kind for guest in guests() for kind in guest.KINDS)})
     if manifest.kind not in known:
         meant = nearest(manifest.kind, known)
@@ -374,12 +379,12 @@ def _made_by_a_hub(policy: Manifest) -> bool:
 
 
 def _is_beyond_us(policy: Manifest) -> bool:
-    """Whether it is of a kind that exists and that this version does not carry out."""
+    """Return whether the kind exists but is not carried out by this version."""
     return policy.kind not in CARRIED_OUT and not misnamed(policy)
 
 
 def _of_a_hub(policies: Iterable[Manifest]) -> Iterator[Problem]:
-    """What hubs made and an export has brought along: how many of each kind, and where the first one is."""
+    """Yield a warning for each kind of object in an export that hubs make: their number, and the first location."""
     found: dict[str, list[Manifest]] = {}
     for policy in filter(_made_by_a_hub, policies):
         found.setdefault(policy.kind, []).append(policy)

@@ -1,4 +1,4 @@
-"""A stack's state, as ``pulumi stack export`` prints it."""
+"""Read the state of a stack, as ``pulumi stack export`` prints it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from fleet_components.model.codec import MisfitError, below, checked, decode, sh
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.plan.names import Urn
 
+# Source: pulumi/pulumi v3.259.0, sdk/go/common/resource/sig/sig.go.
 _SIGNATURE = "4dabf18193072939515e22adb298388d"
 _SECRET = "1b47061264138c4ac30d75fd1eb44270"
 _SIGNED = (
@@ -24,18 +25,18 @@ _SIGNED = (
     "d0e6a833031e9bbcd3f4e8bde6ca49a4",  # an output
 )
 ENCRYPTED = "[encrypted]"
-"""Stands for a secret that the export does not show."""
+"""Placeholder of a secret that the export does not show."""
 MEND = (
     "mend it: pulumi stack export --file FILE, then pulumi stack import --file FILE; or go back to an earlier state: "
     "pulumi stack export --version N"
 )
-"""What would do where a state is damaged."""
+"""Hint for a damaged state."""
 _MOST_LEVELS = 200
 
 
 @attrs.frozen
 class StoredResource:
-    """One resource of a state. Inputs and outputs are plain; secrets that are encrypted read ``[encrypted]``."""
+    """One resource of a state. Inputs and outputs are in plain text; encrypted secrets read ``[encrypted]``."""
 
     urn: str = attrs.field(metadata=checked(lambda text: _no_urn(text)))
     type: str
@@ -60,19 +61,19 @@ class StackState:
 
     @classmethod
     def of(cls, resources: Iterable[StoredResource]) -> StackState:
-        """A state of these resources."""
+        """Return a state of these resources."""
         return cls({resource.urn: resource for resource in resources})
 
     @classmethod
     def from_export(cls, export: Mapping[str, Any], file: str = "") -> StackState:
-        """Read what ``pulumi stack export`` printed, with or without ``--show-secrets``.
+        """Parse the output of ``pulumi stack export``, with or without ``--show-secrets``.
 
         Args:
-            export: what it printed.
-            file: what it is called.
+            export: the parsed output.
+            file: its name, for messages.
 
         Raises:
-            FleetError: it is damaged: every resource and every field that cannot be what Pulumi wrote.
+            FleetError: it is damaged; carries a problem for every resource and field that Pulumi cannot have written.
         """
         deployment = export.get("deployment")
         listed = (deployment.get("resources") if isinstance(deployment, Mapping) else deployment) or []
@@ -85,7 +86,7 @@ class StackState:
         """Read an export from a file.
 
         Raises:
-            FleetError: the file cannot be read, or is no export.
+            FleetError: the file cannot be read, or is not an export.
         """
         hint = "give the output of: pulumi stack export --file FILE"
         try:
@@ -100,17 +101,17 @@ class StackState:
 
 
 def is_secret(value: Any) -> bool:
-    """Whether a value is marked as a secret, as in a state or on the wire."""
+    """Return whether a value is marked as a secret, as in a state or on the wire."""
     return isinstance(value, Mapping) and value.get(_SIGNATURE) == _SECRET
 
 
 def is_marked(value: Any) -> bool:
-    """Whether a value stands for something else: a secret, a resource or a file."""
+    """Return whether a value is a marked one: a secret, a resource or a file."""
     return isinstance(value, Mapping) and _SIGNATURE in value
 
 
 def reveal(value: Any) -> Any:
-    """The plain form of a value in which secrets are marked, as in a state or on the wire."""
+    """Return a value with its marked secrets in plain text; encrypted ones become ``[encrypted]``."""
     if isinstance(value, Mapping):
         if is_secret(value):
             return _revealed(value)
@@ -119,7 +120,7 @@ def reveal(value: Any) -> Any:
 
 
 def redact(value: Any) -> Any:
-    """The same value with every secret replaced by ``[secret]``."""
+    """Return the value with every secret replaced by ``[secret]``."""
     if isinstance(value, Mapping):
         if is_secret(value):
             return "[secret]"
@@ -134,13 +135,13 @@ def _revealed(secret: Mapping[str, Any]) -> Any:
 
 
 def stored(raw: Iterable[tuple[str | int, Any]], path: FieldPath, file: str, mend: str = MEND) -> list[StoredResource]:
-    """The resources of a state, but for those that wait to be deleted.
+    """Return the resources of a state, except those that are pending deletion.
 
     Args:
-        raw: each of them, with its place in the list or map.
-        path: where that list or map stands.
-        file: what the state is called.
-        mend: what would do where it is damaged.
+        raw: each resource with its index or key.
+        path: the path of the list or map that has them.
+        file: the name of the state, for messages.
+        mend: the hint for a damaged state.
 
     Raises:
         FleetError: some are damaged.
@@ -161,7 +162,7 @@ def stored(raw: Iterable[tuple[str | int, Any]], path: FieldPath, file: str, men
 
 
 def _stored(raw: Any) -> StoredResource:
-    """One resource, with its secrets in plain.
+    """Return one resource, with its secrets in plain text.
 
     Raises:
         MisfitError: it is damaged.
@@ -175,7 +176,11 @@ def _stored(raw: Any) -> StoredResource:
 
 
 def _check(value: Any, path: FieldPath = ()) -> None:
-    """Refuse what no engine writes: numbers that are none, secrets that cannot be read, depths without an end."""
+    """Check a value for what the engine never writes: invalid numbers, unreadable secrets, excessive depth.
+
+    Raises:
+        MisfitError: the value has such a part.
+    """
     if isinstance(value, float) and not math.isfinite(value):
         raise MisfitError(Problem(f"is {shown(value)}, not a number", path))
     if len(path) > _MOST_LEVELS:

@@ -1,4 +1,7 @@
-"""The status of a member as it is written. An API server takes any from those who may write it; here it is read."""
+"""Check the status of a member as written.
+
+An API server accepts any status from users who may write it; here it is read, so its types and fields are checked.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,13 @@ from fleet_components.model.problem import Problem
 
 
 def misread(member: Manifest) -> list[Problem]:
-    """What in a status cannot be read: a value of a wrong type, or one that is missing."""
+    """Return problems of values in a status that cannot be read: wrong types and missing values."""
     schema = _schema(member)
     return [member.problem(it.what, it.path, it.hint) for it in check(schema, filled(schema, _written(member)))]
 
 
 def unread(member: Manifest) -> Iterator[Problem]:
-    """Fields of a status that nobody knows: most likely misspelt ones."""
+    """Yield warnings of unknown fields in a status, most likely misspelt."""
     for finding in unknown_fields(_schema(member), _written(member)):
         yield member.problem(f"{finding.what}: it has no effect", finding.path, finding.hint)
 

@@ -1,7 +1,7 @@
-"""The contract of what is decided one by one: a KubeFleet placement, or a template of Karmada's policies.
+"""The interface of a subject: a KubeFleet placement, or a template that Karmada's policies steer.
 
-A subject is all that a decision depends on, apart from what was decided before. Planner, providers, delivery and
-documents know this contract; ``kubefleet`` and ``karmada`` beside it are its two implementations.
+A subject holds all that its decision depends on, except what was decided before. Planner, providers, delivery and
+documents use this interface only; the packages ``kubefleet`` and ``karmada`` implement it.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _NOTHING = Done(None)
 
 @attrs.frozen(kw_only=True)
 class Outcome(Generic[R]):
-    """What was decided.
+    """Outcome of deciding one subject.
 
     Attributes:
-        record: what to keep.
-        rollout: who moves when, and who is held.
+        record: the record to keep.
+        rollout: which members change in which wave, and which are held.
     """
 
     record: R
@@ -38,21 +38,21 @@ class Outcome(Generic[R]):
 
     @property
     def unfulfilled(self) -> str:
-        """Why the policy is not fulfilled, in the words of the real system; empty when it is."""
+        """Reason why the policy is not fulfilled, in the words of the real system; empty if it is."""
         return ""
 
     def scores(self, cluster: str) -> Mapping[str, int] | None:
-        """The scores of a member from when it was picked; None where nothing is scored."""
+        """Return the scores that a member had when it was picked; None if nothing is scored."""
         return None
 
 
 @attrs.frozen
 class Explanation:
-    """A decision explained.
+    """Explanation of a decision.
 
     Attributes:
-        members: why each member has it, or has not.
-        division: how replicas were divided, in words; empty where they are not.
+        members: for each member, why it is selected or not.
+        division: how replicas were divided, in words; empty if they are not divided.
     """
 
     members: tuple[MemberExplanation, ...] = ()
@@ -61,13 +61,13 @@ class Explanation:
 
 @attrs.frozen
 class Delivery:
-    """What goes to one member, and how.
+    """Objects for one member, and how they are delivered.
 
     Attributes:
-        objects: the objects, as they are to be emitted.
-        adopts: objects that are there already are taken up; else they are refused.
-        keeps: the objects stay on the member when they leave the stack.
-        left_alone: fields that stay as they are on the member once the objects are there, as ``spec.replicas``.
+        objects: the objects to be emitted.
+        adopts: True if objects that already exist on the member are adopted; if False, they are refused.
+        keeps: True if the objects stay on the member when they leave the stack.
+        left_alone: fields that keep their values on the member once the objects exist, such as ``spec.replicas``.
     """
 
     objects: Objects
@@ -77,18 +77,18 @@ class Delivery:
 
 
 class Subject(ABC, Generic[R]):
-    """What is decided one by one.
+    """A placement or template: the unit of a decision.
 
     Attributes:
-        RECORD: the type of its record.
-        COMPONENT: what its component is called: ``Placement`` or ``Template``.
-        key: what it is called in the fleet.
-        kind: its kind, which begins its name.
+        RECORD: type of its record.
+        COMPONENT: name of its component type: ``Placement`` or ``Template``.
+        key: name in the fleet, without the kind.
+        kind: the kind, first part of its name.
         inventory: the members.
         done: what really runs, by member.
-        protected: it must not go without a word.
-        origin: the file and the line where it is written, or that it is the program; empty where that is not known.
-        warnings: what may surprise.
+        protected: True if its removal has to be confirmed.
+        origin: file and line where it is written, or a note that the program makes it; empty if unknown.
+        warnings: warnings about what may surprise the user.
     """
 
     RECORD: ClassVar[type[Any]]
@@ -104,64 +104,64 @@ class Subject(ABC, Generic[R]):
     @property
     @abstractmethod
     def kind(self) -> str:
-        """ClusterResourcePlacement, ResourcePlacement or Template."""
+        """``ClusterResourcePlacement``, ``ResourcePlacement`` or ``Template``."""
 
     @property
     def name(self) -> str:
-        """``Kind/key``: what it is called in states, annotations and errors."""
+        """``Kind/key``: the name in states, annotations and errors."""
         return f"{self.kind}/{self.key}"
 
     @property
     @abstractmethod
     def content(self) -> Objects:
-        """The objects as they are wanted now, before anything is done to them for a member."""
+        """Objects that are wanted now, before anything is changed for single members."""
 
     @abstractmethod
     def decide(self, before: R) -> Outcome[R]:
-        """Decide.
+        """Return the decision.
 
         Args:
-            before: what was decided before; the default record for what is new.
+            before: the record of the last decision; the default record for a new subject.
 
         Raises:
-            FleetError: it cannot be decided, as the real system could not.
+            FleetError: no decision is possible; the real system could not decide either.
         """
 
     @abstractmethod
     def explain(self, outcome: Any, members: Collection[str] | None = None) -> Explanation:
-        """Why members have it, or have not; all members by default."""
+        """Return why members are selected or not; all members by default."""
 
     @abstractmethod
     def reason(self, cluster: str, explained: MemberExplanation | None) -> str:
-        """Why a member has it, or has not, in one line; ``explained`` is what :meth:`explain` says of it."""
+        """Return in one line why a member is selected or not; ``explained`` is its part of :meth:`explain`."""
 
     @abstractmethod
     def delivery(self, outcome: Any, cluster: str) -> Delivery:
-        """What a member of the decision gets, and how."""
+        """Return what a member of the decision gets, and how."""
 
     @abstractmethod
     def shown(self) -> dict[str, Any]:
-        """What of the request is shown beside the decision in a preview, in wire form."""
+        """Return the part of the request that a preview shows beside the decision, in wire form."""
 
     @abstractmethod
     def to_wire(self) -> dict[str, Any]:
-        """Its form in a feed, without the inventory."""
+        """Return the form for a feed, without the inventory."""
 
     @classmethod
     @abstractmethod
     def from_wire(cls, wire: Mapping[str, Any], inventory: Inventory) -> Self:
-        """Read it back."""
+        """Read the subject back from :meth:`to_wire`."""
 
 
 @attrs.frozen(slots=False)
 class Decided:
-    """A subject, decided.
+    """A subject with its decision.
 
     Attributes:
         subject: the subject.
-        before: what was decided before.
-        outcome: what is decided now: an :class:`Outcome` of the subject's own sort.
-        first: the names of the subjects that go before it on each member.
+        before: the record of the last decision.
+        outcome: the decision: an :class:`Outcome` of the type that belongs to the subject.
+        first: names of the subjects that are delivered before it on each member.
     """
 
     subject: Subject[Any]
@@ -171,36 +171,36 @@ class Decided:
 
     @property
     def name(self) -> str:
-        """``Kind/key``."""
+        """``Kind/key`` of the subject."""
         return self.subject.name
 
     @property
     def record(self) -> Record[Any, Any]:
-        """What to keep."""
+        """The record to keep."""
         record: Record[Any, Any] = self.outcome.record
         return record
 
     @property
     def entries(self) -> Mapping[str, Entry]:
-        """What happens to each member concerned."""
+        """Entries of the rollout, by member."""
         entries: Mapping[str, Entry] = self.outcome.rollout.entries
         return entries
 
     @property
     def moves(self) -> bool:
-        """Whether anything happens to a member."""
+        """True if anything happens to a member, holding it included."""
         return any(entry.change is not Change.KEEP for entry in self.entries.values())
 
     @property
     def changes(self) -> bool:
-        """Whether an update would do anything: to a member, or to what is remembered."""
+        """True if an update would change a member or the record."""
         held = (Change.KEEP, Change.HELD)
         return any(entry.change not in held for entry in self.entries.values()) or _remembered(
             self.record
         ) != _remembered(self.before)
 
     def why(self, cluster: str, explained: MemberExplanation | None) -> str:
-        """Why that happens to a member; ``explained`` is what the subject says of it."""
+        """Return why the entry of a member is as it is; ``explained`` is the subject's explanation of that member."""
         entry = self.entries[cluster]
         why = entry.reason or self.subject.reason(cluster, explained)
         if why or entry.change is not Change.REMOVE:
@@ -210,17 +210,18 @@ class Decided:
         return "nothing brings it there any more"
 
     def done(self, cluster: str) -> Done:
-        """What runs on a member."""
+        """Return what runs on a member."""
         return self.subject.done.get(cluster, _NOTHING)
 
     @cached_property
     def deliveries(self) -> Mapping[str, Delivery]:
-        """What each member of the decision gets, and how."""
+        """Deliveries to the members of the decision, by member."""
         return {cluster: self.subject.delivery(self.outcome, cluster) for cluster in sorted(self.record.decisions)}
 
     def keys(self, cluster: str) -> tuple[ObjectKey, ...]:
-        """The objects that a member gets."""
+        """Return the keys of the objects that a member gets."""
         objects = self.deliveries[cluster].objects
+        # Members with equal content may share one tuple, which ``deliveries`` keeps alive: its keys are computed once.
         if id(objects) not in self._keys:
             self._keys[id(objects)] = tuple(Manifest(data).key for data in objects)
         return self._keys[id(objects)]
@@ -231,5 +232,5 @@ class Decided:
 
 
 def _remembered(record: Record[Any, Any]) -> Mapping[str, Any]:
-    """The record without contents, which a state may hide; their digests tell what differs."""
+    """Return the record without its contents, which a state may hide; their digests stand for them."""
     return {key: value for key, value in record.to_wire().items() if key != "contents"}

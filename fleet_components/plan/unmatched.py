@@ -1,4 +1,4 @@
-"""What matches nothing, and what was probably meant. Real systems take it without a word; here it is a warning."""
+"""Warn of what matches nothing, with what was probably meant; real hubs accept it without a warning."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ from fleet_components.plan.subject import Decided
 def unmatched(
     source: Source, templates: Templates, subjects: Iterable[Decided], inventory: Inventory
 ) -> Iterator[Problem]:
-    """What of a whole source matches nothing; what a placement asks for in vain is among its own warnings.
+    """Yield warnings of what matches nothing in the whole source.
+
+    What a placement asks for in vain is among the warnings of that placement instead.
 
     Args:
-        source: what was read.
-        templates: what Karmada's policies may claim, and what nobody has.
-        subjects: what was decided.
+        source: the parsed fleet.
+        templates: the templates, and the objects that nothing claims.
+        subjects: the decided subjects.
         inventory: the members that are scheduled on.
     """
     members, objects = AskedMembers.of(source.clusters, inventory), AskedObjects(source.catalogue)
@@ -45,12 +47,12 @@ def unmatched(
 
 
 def _unselected(source: Source, unclaimed: Iterable[Manifest]) -> Iterator[Problem]:
-    """The objects that no policy selects, counted in one warning at the first of them.
+    """Yield one warning that counts the objects that no policy selects, located at the first of them.
 
-    What nobody would miss on a member does not count: definitions of custom kinds, which the source needs to know a
-    kind; a namespace with something in it, which counts itself; what each cluster makes of its own; and what is in a
-    namespace of the system. Nor do the contents of a namespace that a placement selects and that nobody has written
-    down: that is one cause, and said there.
+    Objects that nobody would miss on a member do not count: definitions of custom kinds, which the source needs to know
+    a kind; a namespace with objects in it, which count themselves; objects that each cluster makes itself; and objects
+    in system namespaces. The same holds for the contents of a namespace that a placement selects but that is not in the
+    source: the placement's own warning covers them.
     """
     said = set(_selected_namespaces(source))
     left = [one for one in unclaimed if one.namespace not in said and _counts(one, source.catalogue)]
@@ -62,7 +64,7 @@ def _unselected(source: Source, unclaimed: Iterable[Manifest]) -> Iterator[Probl
 
 
 def _selected_namespaces(source: Source) -> Iterator[str]:
-    """The namespaces that placements select by name with all that is in them."""
+    """Yield the namespaces that placements select by name with all their contents."""
     for placement in source.placements:
         for one in placement.spec.resource_selectors:
             if (one.group, one.kind, one.selection_scope) == ("", "Namespace", "NamespaceWithResources"):
@@ -70,7 +72,7 @@ def _selected_namespaces(source: Source) -> Iterator[str]:
 
 
 def _counts(manifest: Manifest, catalogue: Catalogue) -> bool:
-    """Whether somebody who wrote the object would want it on a member."""
+    """Return whether the author of the object probably wants it on a member."""
     if (manifest.group, manifest.kind) == ("", "Namespace"):
         name = manifest.name
         return not catalogue.contents(name) and name not in HUB_NAMESPACES and not is_reserved(name)

@@ -1,4 +1,4 @@
-"""What was asked for in vain, and the words for what there is instead: alike for members and for objects."""
+"""Describe what policies ask for in vain, and what exists instead, for members and for objects alike."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from fleet_components.model.text import count, few, nearest
 
 _VALUES_SHOWN = 10
 _NEAR = 0.6
-"""Names are short: two letters that changed places must do."""
+"""Similarity at which a name counts as a misspelling: names are short, so two swapped letters must pass."""
 
 
 class Vain(NamedTuple):
-    """What was asked for in vain.
+    """A request that matches nothing.
 
     Attributes:
         path: the field.
-        what: what there is not.
-        hint: what was probably meant, and what there is.
+        what: what is missing.
+        hint: what was probably meant, and what exists.
     """
 
     path: FieldPath
@@ -31,24 +31,24 @@ class Vain(NamedTuple):
 
 
 def problems_of(manifest: Manifest, found: Iterable[Vain]) -> Iterator[Problem]:
-    """Each with the file and the line of the object that asks for it."""
+    """Return a problem for each, with file and line of the object that asks for it."""
     return (manifest.problem(one.what, one.path, one.hint) for one in found)
 
 
 def located(path: FieldPath, selector: LabelSelector) -> Iterator[tuple[FieldPath, Requirement]]:
-    """The requirements of a selector, each with its own field."""
+    """Yield the requirements of a selector, each with its own field path."""
     equal, expressions = selector.requirements()[: len(selector.match_labels)], selector.match_expressions
     yield from (((*path, "matchLabels", one.key), one) for one in equal)
     yield from (((*path, "matchExpressions", index), one) for index, one in enumerate(expressions))
 
 
 def meant(word: str, known: Iterable[str], there_is: str) -> str:
-    """``did you mean "web"? there is: db, web``.
+    """Return a hint such as ``did you mean "web"? there is: db, web``.
 
     Args:
         word: what was written.
-        known: what there is.
-        there_is: how that begins, as ``there is``.
+        known: what exists.
+        there_is: the words before the list, such as ``there is``.
     """
     names = sorted(set(known))
     near = near_name(word, names)
@@ -56,14 +56,14 @@ def meant(word: str, known: Iterable[str], there_is: str) -> str:
 
 
 def near_name(word: str, known: Iterable[str]) -> str:
-    """The name that was probably meant: the nearest one, or the only one of which the word is a part; else nothing."""
+    """Return the name that was probably meant: the nearest, or the only one that contains the word; empty if none."""
     names = set(known)
     parts = [name for name in names if word.casefold() in name.casefold()]
     return nearest(word, names, _NEAR) or (parts[0] if word and len(parts) == 1 else "")
 
 
 def values_of_label(key: str, labels: Collection[Labels], whose: str = "the members") -> str:
-    """What they have for a label, the most frequent first; or that they do not have it."""
+    """Return the values that exist for a label, the most frequent first; or that none has the label."""
     if any(key in one for one in labels):
         return values(key, [one[key] for one in labels if key in one], whose)
     near = nearest(key, {known for one in labels for known in one}, _NEAR)
@@ -71,7 +71,7 @@ def values_of_label(key: str, labels: Collection[Labels], whose: str = "the memb
 
 
 def values(key: str, found: Sequence[str], whose: str = "the members") -> str:
-    """``for region the members have europe (2), america (1)``."""
+    """Return a hint such as ``for region the members have europe (2), america (1)``."""
     ordered = sorted(Counter(found).items(), key=lambda item: (-item[1], item[0]))
     shown = [f"{value} ({number})" for value, number in ordered[:_VALUES_SHOWN]]
     more = len(ordered) - _VALUES_SHOWN

@@ -1,1 +1,1 @@
-"""What is decided for each object template of a fleet that Karmada's policies steer."""
+"""Decide each object that Karmada's policies steer."""

@@ -1,4 +1,4 @@
-"""What a template brings to its members: one content for all, and the object that each of them gets."""
+"""Build the content of a template, which is the same for all members, and the object that each member gets."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def content_of(
     *,
     divided: bool,
 ) -> Objects:
-    """The content of a template: the object, where a custom kind has its replicas, then the overrides.
+    """Return the content of a template: the object, the description of its kind if that is custom, and the overrides.
 
     Args:
         manifest: the template.
-        overrides: the override policies of the fleet; those that may concern it are part of the content.
-        workloads: the custom kinds that are declared.
-        divided: its replicas are set for each member, and are no part of the content.
+        overrides: the override policies of the fleet; those that may concern the template become part of the content.
+        workloads: the declared custom kinds.
+        divided: True if the replicas are set for each member, and so are not part of the content.
     """
     data, stated = strip(manifest).data, [_stated(workload) for workload in workloads if workload.describes(manifest)]
     shape = shape_in((data, *stated))
@@ -50,33 +50,35 @@ def content_of(
 
 
 def is_custom(part: Any) -> bool:
-    """Whether a part of a content tells where a custom kind has its replicas."""
+    """Return whether a part of a content describes a custom kind."""
     return isinstance(part, Mapping) and part.get("kind") == _CUSTOM
 
 
 def check_part(part: Mapping[str, Any]) -> None:
-    """Refuse what can be no part of a content beside the object.
+    """Check a part of a content other than the object.
 
     Raises:
-        MisfitError: it does not fit.
+        MisfitError: it is neither a custom kind nor an override policy.
     """
     with below("spec"):
         decode(CustomWorkload if is_custom(part) else OverrideSpec, part.get("spec"))
 
 
 def shape_in(content: Objects) -> WorkloadShape | None:
-    """The shape of a content's object; None for what is no workload."""
+    """Return the workload shape of a content's object; None if it is not a workload."""
     declared = (decode(CustomWorkload, part["spec"]) for part in content if part["kind"] == _CUSTOM)
     return shape_of(Manifest(content[0]), (workload.shape for workload in declared))
 
 
 def overrides_in(content: Objects) -> list[Mapping[str, Any]]:
-    """The override policies of a content."""
+    """Return the override policies of a content."""
     return [part for part in content[1:] if part["kind"] != _CUSTOM]
 
 
 def emitted(content: Objects, share: Share, cluster: Cluster) -> Mapping[str, Any]:
-    """The object that a member gets: with its replicas, then with the overrides applied.
+    """Return the object that a member gets: first its replicas are set, then the overrides are applied.
+
+    Source: karmada-io/karmada 1.19, pkg/controllers/binding/common.go, ensureWork.
 
     Args:
         content: the content of the share's revision.
@@ -97,19 +99,19 @@ def emitted(content: Objects, share: Share, cluster: Cluster) -> Mapping[str, An
 
 
 def forced(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The object as it takes over one of the same name that somebody else made."""
+    """Return the object with an annotation that takes over an existing object of the same name."""
     return annotated(data, {_FORCE: "true"})
 
 
 def retained(content: Objects) -> tuple[str, ...]:
-    """The fields that members keep as they have them: the replicas, where a label of the object asks for it."""
+    """Return the fields whose values members keep: the replicas, if a label of the object asks for that."""
     shape = shape_in(content)
     asked = Manifest(content[0]).labels.get(RETAIN_REPLICAS) == "true"
     return (".".join(shape.replicas),) if asked and shape and shape.replicas else ()
 
 
 def _concerning(manifest: Manifest, overrides: Iterable[OverridePolicy]) -> list[OverridePolicy]:
-    """The override policies that may select the object; another one may yet change its labels, or rename it."""
+    """Return the override policies that may select the object, also once others have changed its labels or name."""
     known = [p for p in overrides if p.key.kind == CLUSTER_OVERRIDE or p.key.namespace == manifest.namespace]
     renaming = (policy for policy in known if _may_select(policy, manifest, [manifest.name]))
     names = [manifest.name, *(name for policy in renaming for name in policy.spec.new_names)]
@@ -126,7 +128,7 @@ def _may_select(policy: OverridePolicy, manifest: Manifest, names: Collection[st
 
 
 def _plain(policy: OverridePolicy) -> Mapping[str, Any]:
-    """What of a policy bears on its effect."""
+    """Return a policy reduced to what its effect depends on."""
     data = policy.manifest.data
     named = {"name": policy.key.name, **({"namespace": policy.key.namespace} if policy.key.namespace else {})}
     return {"apiVersion": data["apiVersion"], "kind": data["kind"], "metadata": named, "spec": data["spec"]}

@@ -1,4 +1,4 @@
-"""What is sent to the members: all at once, for Karmada has no budget, but nothing to those that have to wait."""
+"""Plan what is sent to the members: everything in one wave, as in Karmada, except to members that have to wait."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _PURGED_FIRST = "purge mode Directly: the copy on {clusters} goes first, the nex
 
 @attrs.frozen(slots=False)
 class Dispatch:
-    """What the members get of a template.
+    """Delivery of one template to the members.
 
     Attributes:
         state: what is remembered of the template, with its targets.
-        done: what really runs, by cluster.
-        members: the names of the fleet's members.
+        done: what really runs, by member.
+        members: names of the fleet's members.
     """
 
     state: TemplateState
@@ -36,32 +36,32 @@ class Dispatch:
 
     @cached_property
     def suspension(self) -> Suspension:
-        """What the policy suspends."""
+        """The policy's ``suspension``."""
         return decode(Suspension, self.state.spec.get("suspension") or {})
 
     @cached_property
     def running(self) -> set[str]:
-        """The members that run it and can be reached."""
+        """Reachable members that run the template."""
         running = {cluster for cluster, done in self.done.items() if done.revision is not None and not done.lost}
         return running.intersection(self.members)
 
     @cached_property
     def standing(self) -> set[str]:
-        """The members that run it once this update has succeeded."""
+        """Members that run the template after this update has succeeded."""
         reached = {cluster for cluster in self.state.targets if not self.suspension.suspends(cluster)}
         return self.running | reached
 
     @cached_property
     def emptied(self) -> set[str]:
-        """The members that run it and are not to; where others need it there, it stays."""
+        """Members that run the template without being among its targets."""
         return self.running - set(self.state.targets)
 
     def plan(self, shares: Mapping[str, Share], before: Mapping[str, Share], why: Mapping[str, str]) -> Plan:
-        """Who gets what. What is dropped goes at the end, when the rest stands.
+        """Return which member gets what. Removals come last, when everything else stands.
 
         Args:
             shares: what each target is to get.
-            before: what each member was sent by the last update, whether it went through or not.
+            before: what each member was sent by the last update, whether it succeeded or not.
             why: why members have to be left.
         """
         entries = {cluster: self._entry(cluster, share, before.get(cluster)) for cluster, share in shares.items()}
@@ -77,8 +77,10 @@ class Dispatch:
         done = self.done.get(cluster, _NOTHING)
         if self.suspension.suspends(cluster):
             return _held(done, _SUSPENDED)
+        # If it was sent something else than what runs, the last update stopped there.
         if done.revision is not None and share.stands(done) and (sent is None or sent.stands(done)):
-            return Entry(Change.KEEP, share)  # else the last update stopped there, on its way to something else
+            return Entry(Change.KEEP, share)
+        # Source: karmada-io/karmada 1.19, pkg/controllers/binding/binding_controller.go, checkDirectPurgeOrphanWorks.
         if purged := self._purged_first():
             return _held(done, _PURGED_FIRST.format(clusters=", ".join(purged)))
         return Entry(Change.ADD if done.revision is None else Change.UPDATE, share)
@@ -94,7 +96,7 @@ class Dispatch:
 
 
 def _held(done: Done, why: str) -> Entry:
-    """What runs stays as it is; a member that has nothing gets nothing."""
+    """Return an entry that leaves a member as it is; a member without the template gets nothing."""
     if done.revision is None:
         return Entry(Change.HELD, None, why)
     return Entry(Change.HELD, Share(revision=done.revision, replicas=done.replicas, completions=done.completions), why)

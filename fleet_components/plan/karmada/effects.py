@@ -1,6 +1,6 @@
-"""The fields of Karmada's kinds that are not carried out.
+"""Fields of Karmada's kinds that are not carried out.
 
-Source: Karmada 1.19 as a control plane with default settings has it, unless a ``KarmadaSettings`` says otherwise.
+Source: Karmada 1.19 with the default settings of a control plane, unless a ``KarmadaSettings`` says otherwise.
 """
 
 from __future__ import annotations

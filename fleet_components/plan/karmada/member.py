@@ -1,4 +1,4 @@
-"""A member that was declared for one system, as the other one needs it."""
+"""Derive the properties that Karmada needs from a member that is declared for KubeFleet."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _PODS, _PODS_PER_NODE = "pods", 110
 
 @TRUSTED
 def serving_both(cluster: Cluster) -> Cluster:
-    """The member with what Karmada looks at, derived from what KubeFleet knows of it, where it says nothing itself.
+    """Return the member with missing Karmada properties derived from what KubeFleet knows of it.
 
-    Region and zone come from the well-known labels, the resource summary from ``status.resourceUsage``; where that
-    has no pods, 110 for each node count.
+    Region and zone come from the well-known labels, the resource summary from ``status.resourceUsage``. If that has no
+    pods, each node counts for 110.
     """
     return attrs.evolve(
         cluster,

@@ -1,4 +1,7 @@
-"""What a template takes over from those that need it."""
+"""Derive what a template takes over from the templates that need it.
+
+Source: karmada-io/karmada 1.19, pkg/dependenciesdistributor.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,12 @@ from fleet_components.plan.karmada.record import TemplateState
 
 @attrs.frozen
 class Needs:
-    """What a template takes over; of several parents the one that overwrites or preserves wins.
+    """What a template takes over from its parents. One parent that overwrites, or that preserves, is enough.
 
     Attributes:
         required_by: the members of each parent.
-        overwrite: a parent takes over objects that somebody else made.
-        preserve: a parent leaves its objects on the members when it goes.
+        overwrite: True if a parent takes over existing objects of others.
+        preserve: True if a parent's objects stay on the members when it is removed.
     """
 
     required_by: Mapping[str, Mapping[str, int]] = attrs.field(factory=dict)
@@ -26,20 +29,20 @@ class Needs:
     preserve: bool = False
 
     def overwrites(self, state: TemplateState, manifest: Manifest) -> bool:
-        """Whether the template takes over objects that somebody else made."""
+        """Return whether the template takes over existing objects of others."""
         return self.overwrite or overwrites(state, manifest)
 
     def preserves(self, state: TemplateState) -> bool:
-        """Whether the template's objects stay on the members when it goes."""
+        """Return whether the template's objects stay on the members when it is removed."""
         return self.preserve or bool(state.spec.get("preserveResourcesOnDeletion"))
 
 
 def needs_of(parents: Mapping[str, TemplateState], always: Collection[str]) -> Needs:
-    """What a template takes over.
+    """Return what a template takes over.
 
     Args:
         parents: what is remembered of the templates that may need it, by key.
-        always: those that take it along without ``propagateDeps``, as they do with their namespace.
+        always: keys of those that need it even without ``propagateDeps``, as templates need their namespace.
     """
     states = dict(sorted(parents.items()))
     required = {key: passed_on(state, always=key in always) for key, state in states.items()}
@@ -52,17 +55,20 @@ def needs_of(parents: Mapping[str, TemplateState], always: Collection[str]) -> N
 
 
 def overwrites(state: TemplateState, manifest: Manifest) -> bool:
-    """Whether objects that somebody else made are taken over; the object's own annotation beats the policy."""
+    """Return whether existing objects of others are taken over; the object's annotation beats the policy.
+
+    Source: karmada-io/karmada 1.19, pkg/controllers/binding/common.go, mergeConflictResolution.
+    """
     asked = (manifest.metadata.get("annotations") or {}).get(CONFLICT_RESOLUTION)
     return str(asked or state.spec.get("conflictResolution", "")).lower() == "overwrite"
 
 
 def passed_on(state: TemplateState, *, always: bool) -> dict[str, int]:
-    """The members to which a template takes what it needs.
+    """Return the members that a template's dependency has to reach.
 
     Args:
         state: what is remembered of the template.
-        always: also without ``propagateDeps``, as its namespace is.
+        always: True if the dependency is needed even without ``propagateDeps``, as the namespace is.
     """
     if not always and not state.spec.get("propagateDeps"):
         return {}

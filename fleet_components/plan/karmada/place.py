@@ -1,4 +1,4 @@
-"""One template, decided: which policy has it, which members get it, and with how many replicas."""
+"""Decide one template: which policy claims it, which members get it, and how many replicas each gets."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ _FROZEN = "no policy follows it, so it stays as it was, and the state does not s
 
 @attrs.frozen(kw_only=True)
 class TemplateOutcome(Outcome[TemplateRecord]):
-    """What was decided for a template.
+    """Outcome of deciding one template.
 
     Attributes:
-        decision: the scheduler's decision; None where no policy's binding was scheduled.
+        decision: the scheduler's decision; None if no policy's binding was scheduled.
         template: the object as the scheduler sees it.
         due: members that it has to leave later, each with the reason and the time.
-        left: why it is left as it was placed; empty where it is not.
+        left: why the object is not delivered as it is now; empty if it is.
     """
 
     decision: TemplateDecision | None
@@ -54,7 +54,7 @@ class TemplateOutcome(Outcome[TemplateRecord]):
 
     @property
     def unfulfilled(self) -> str:
-        """What the ``Scheduled`` condition says where it is not True."""
+        """Message of the ``Scheduled`` condition; empty if the condition is True."""
         condition = self.decision.status.condition if self.decision else None
         return condition.message if condition and condition.status != "True" else ""
 
@@ -63,12 +63,13 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
     """Decide one template.
 
     Args:
-        request: what it depends on.
-        before: what was decided before; the default record for a new template.
+        request: what the decision depends on.
+        before: the record of the last decision; the default record for a new template.
 
     Raises:
-        FleetError: the object's replicas or requests cannot be read, or an override does not apply.
-        UnreadableMemberError: an amount of a member is no quantity.
+        FleetError: the object's replicas or requests cannot be read, an override does not apply, or the state hides the
+            content of an object that has to stay as it was placed.
+        UnreadableMemberError: an amount of a member is not a quantity.
     """
     state = _matched(request, before.memory)
     fresh = _is_fresh(state, before)
@@ -105,7 +106,7 @@ def _record(
 
 
 def _again(request: TemplateSubject, before: TemplateRecord, record: TemplateRecord, rollout: Plan) -> Plan:
-    """The plan with the members that have to be written again: see :mod:`fleet_components.plan.again`."""
+    """Return the plan with the members that have to be written again: see :mod:`fleet_components.plan.again`."""
     done = {cluster: here for cluster, here in request.done.items() if here.revision is not None}
     stopped = {c for c, sent in before.decisions.items() if c in request.done and not sent.stands(request.done[c])}
     inventory, undone = request.inventory, []
@@ -123,7 +124,8 @@ def _again(request: TemplateSubject, before: TemplateRecord, record: TemplateRec
 
 
 def _matched(request: TemplateSubject, before: TemplateState) -> TemplateState:
-    """The state with its claim up to date; policies that do not concern the template are not remembered."""
+    """Return the state with its claim up to date, without policies that do not concern the template."""
+    # The object is older than its first policy: with activationPreference Lazy it is left until it changes.
     if request.waited and not before.seen:
         before = attrs.evolve(before, claim=Claim(revision=1), seen=request.waited, generation=1)
     key, seen = template_key(request.manifest), digest((request.manifest.data,))
@@ -152,18 +154,18 @@ def _matched(request: TemplateSubject, before: TemplateState) -> TemplateState:
 
 
 def _settled(claim: Claim) -> Claim:
-    """The claim in the form that it has in the state."""
+    """Return the claim as it is read back from the state."""
     return Claims.from_wire(Claims({"": claim}).to_wire()).of("")
 
 
 def _is_fresh(state: TemplateState, before: TemplateRecord) -> bool:
-    """Whether the object is delivered as it is now. Without a policy that follows it, it stays as it was."""
+    """Return whether the object is delivered as it is now. If no policy follows it, it stays as it was placed."""
     needed = bool(state.schedule.required_by) and not any(state.schedule.clusters.values())
     return needed or before.revision < 0 or not state.frozen
 
 
 def _left(state: TemplateState) -> str:
-    """Why the object is not delivered as it is now."""
+    """Return why the object is not delivered as it is now."""
     if state.policy is None:
         return "no policy has it any more: it stays as it was placed, and its changes are not delivered"
     return f"{state.policy.kind} {state.policy} does not follow it as it is now: its changes are not delivered"
@@ -176,7 +178,7 @@ def _template(manifest: Manifest, replicas: int, shapes: tuple[WorkloadShape, ..
 
 
 def _driven(request: TemplateSubject, state: TemplateState) -> Driven:
-    """The members that it has to leave. Where no policy has it any more, what was applied last still counts."""
+    """Return the members that the template has to leave; without a policy, the placement applied last counts."""
     placement = state.claim.bound.placement if state.policy and state.claim.bound else state.schedule.placement
     if placement is None:
         return Driven()
@@ -190,14 +192,14 @@ def _driven(request: TemplateSubject, state: TemplateState) -> Driven:
 def _decided(
     request: TemplateSubject, state: TemplateState, template: Template, driven: Driven
 ) -> tuple[TemplateState, TemplateDecision | None]:
-    """The state as the scheduler leaves it. A binding that belongs to no policy is ignored: there is no decision."""
+    """Return the state after scheduling, and the decision: None for a binding without a policy, which is ignored."""
     bound = state.claim.bound
     if bound is None or bound.policy is None:
         return state, None
     run = partial(schedule, request.inventory, template, bound.placement, rebalances=request.rebalances)
     decision = fail_over(run, state.schedule, driven, exact=request.settings.exact)
     decided = _moved(request, state, decision)
-    if decision.memory.evictions:  # one that has ended may let the object return
+    if decision.memory.evictions:  # an eviction that ends now may let the object return
         after = fail_over(run, decided.schedule, driven, exact=request.settings.exact)
         returned = _moved(request, decided, after)
         if returned != decided:
@@ -206,7 +208,7 @@ def _decided(
 
 
 def _moved(request: TemplateSubject, state: TemplateState, decision: TemplateDecision) -> TemplateState:
-    """The state with what was decided, and without the evictions that this update brings to an end."""
+    """Return the state with the decision, without the evictions that end with this update."""
     state = attrs.evolve(state, schedule=decision.memory)
     dispatch = Dispatch(state, request.done, request.inventory.names)
     timeout = request.settings.graceful_eviction_timeout
@@ -224,12 +226,12 @@ def _content(request: TemplateSubject, state: TemplateState, before: TemplateRec
 def _shares(
     request: TemplateSubject, state: TemplateState, template: Template, content: Objects, revision: int
 ) -> dict[str, Share]:
-    """What each member of the fleet is to get."""
+    """Return what each member of the fleet is to get."""
     held = state.schedule.clusters
     placement = state.claim.bound.placement if state.claim.bound else Placement()
     divided = template.workload and placement.divided
     manifest, shape = Manifest(content[0]), shape_in(content)
-    counted = template.workload or (shape is not None and shape.replicas is not None)  # scaled to 0 is no workload
+    counted = template.workload or (shape is not None and shape.replicas is not None)  # 0 replicas: not a workload
     completions = divide_completions(manifest, held, state.schedule.uid) if divided and any(held.values()) else {}
     return {
         cluster: Share(
@@ -243,7 +245,11 @@ def _shares(
 
 
 def _check(request: TemplateSubject, record: TemplateRecord, rollout: Plan) -> None:
-    """Refuse an override that fails before anything is changed: Karmada would leave that member behind."""
+    """Refuse overrides that fail, before anything is changed; Karmada would only skip the member.
+
+    Raises:
+        FleetError: an override does not apply.
+    """
     problems: dict[str, Problem] = {}
     for cluster, share in record.decisions.items():
         position = request.inventory.position(cluster)
@@ -251,7 +257,7 @@ def _check(request: TemplateSubject, record: TemplateRecord, rollout: Plan) -> N
         if position is None or content is None or rollout.entries[cluster].change is Change.HELD:
             continue
         if not overrides_in(content):
-            continue  # nothing else can fail
+            continue  # only overrides can fail
         try:
             emitted(content, share, request.inventory.clusters[position])
         except FleetError as error:
@@ -262,9 +268,10 @@ def _check(request: TemplateSubject, record: TemplateRecord, rollout: Plan) -> N
 
 
 def _located(problem: Problem, policy: Manifest | None) -> Problem:
-    """The problem of a policy that was kept, with file and line of the policy as it is written now.
+    """Return the problem of a kept policy with file and line of the policy as it is written now.
 
-    Another policy may have added what this one misses, or have placed the object elsewhere.
+    It is marked as one that may follow from others: another policy may add what this one misses, or have placed the
+    object elsewhere.
     """
     located = policy.problem(problem.what, problem.path, problem.hint) if policy else problem
     return attrs.evolve(located, follows=True)

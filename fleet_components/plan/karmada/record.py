@@ -1,4 +1,4 @@
-"""What is kept of a template from run to run."""
+"""Define the record of a template, kept between runs."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from fleet_components.rollout.plan import Done
 
 @attrs.frozen(kw_only=True)
 class TemplateState:
-    """What is remembered of a template.
+    """State of a template for the next run: claim, binding and schedule.
 
     Attributes:
-        claim: the policy that has it, and its binding.
-        policies: the policies that concern it, as they were seen last.
-        seen: a digest of the object as it was seen last, without the data of Secrets.
-        generation: grows with every change of the object.
+        claim: the policy that has claimed it, and its binding.
+        policies: the policies that concern it, as seen by the last run.
+        seen: a digest of the object as seen by the last run, without the data of Secrets.
+        generation: a number that grows with every change of the object.
         replicas: the replicas that the object asked for when its binding was made.
         schedule: what the scheduler remembers.
     """
@@ -42,48 +42,51 @@ class TemplateState:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """The members that are to have it, on its own account or because others need it."""
+        """Members that are to have the template, on its own account or because others need it."""
         needed = {cluster for parent in self.schedule.required_by.values() for cluster in parent}
         return tuple(sorted({*self.schedule.clusters, *needed}))
 
     @property
     def left_later(self) -> tuple[str, ...]:
-        """The members that it is leaving, where its copy stays for a while."""
+        """Members that the template is leaving but whose copy stays for now.
+
+        Source: karmada-io/karmada 1.19, pkg/util/helper/binding.go, ObtainBindingSpecExistingClusters.
+        """
         tasks = self.schedule.evictions
         return tuple(sorted(cluster for cluster, task in tasks.items() if task.purge_mode != DIRECTLY))
 
     @property
     def own(self) -> tuple[str, ...]:
-        """The members that have it on its own account."""
+        """Members that have the template on its own account."""
         return tuple(sorted({*self.schedule.clusters, *self.left_later}))
 
     @property
     def policy(self) -> PolicyKey | None:
-        """The policy that its binding belongs to; None when there is none, or when it was released."""
+        """Policy that the binding belongs to; None if there is no binding, or if it was released."""
         return self.claim.bound.policy if self.claim.bound else None
 
     @property
     def frozen(self) -> bool:
-        """No policy follows the object as it is now: it stays as it was placed."""
+        """True if no policy follows the object as it is now, so that it stays as it was placed."""
         bound = self.claim.bound
         return bound is not None and (bound.policy is None or bound.revision != self.generation)
 
     @property
     def spec(self) -> Mapping[str, Any]:
-        """What the binding has from the policy, in API form; it stays when the policy goes."""
+        """Values that the binding has from the policy, in API form; they stay when the policy is deleted."""
         return self.claim.bound.spec if self.claim.bound else {}
 
     def renamed(self, cluster: Callable[[str], str]) -> TemplateState:
-        """The same with the members under other names."""
+        """Return the state with the members under other names."""
         return attrs.evolve(self, schedule=self.schedule.renamed(cluster))
 
     def to_wire(self) -> dict[str, object]:
-        """Its form in the state."""
+        """Return the form in the stack's state."""
         return {**encode(self), "schedule": self.schedule.to_wire()}
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any] | None) -> TemplateState:
-        """Read it back; None and the empty map stand for a template that was never looked at."""
+        """Read it back from :meth:`to_wire`; None and the empty map stand for a template that was never seen."""
         state = decode(cls, wire or {})
         with below("claim", "bound", "spec"):
             check_policy(state.spec)
@@ -92,10 +95,10 @@ class TemplateState:
 
 
 def check_policy(spec: Mapping[str, Any]) -> None:
-    """Refuse what a binding cannot have from a policy.
+    """Check the values that a binding has from a policy.
 
     Raises:
-        MisfitError: it does not fit.
+        MisfitError: they cannot come from a policy.
     """
     parts: tuple[tuple[str, type], ...] = (("placement", Placement), ("failover", Failover), ("suspension", Suspension))
     for field, kind in parts:
@@ -105,10 +108,10 @@ def check_policy(spec: Mapping[str, Any]) -> None:
 
 @attrs.frozen
 class TemplateRecord(Record[Share, TemplateState]):
-    """The record of a template. A content is the object, then the override policies that concern it.
+    """Record of a template. A content is the object, then the custom kind and the override policies that concern it.
 
-    The object is without its replicas where these are divided: they are set for each member, and so scaling makes
-    no new revision.
+    If replicas are divided, the object in the content has none: they are set for each member, so that scaling makes no
+    new revision.
     """
 
     DECISION = Share
@@ -116,35 +119,35 @@ class TemplateRecord(Record[Share, TemplateState]):
 
     @classmethod
     def check_content(cls, number: int, data: Any) -> None:
-        """Refuse what is no object, and behind it what is neither a custom workload nor an override policy."""
+        """Check one part of a content: first the object, then custom kinds and override policies."""
         if number == 0 or not is_custom(data):
             super().check_content(number, data)
         if number > 0:
             check_part(data)
 
     def objects(self, placed: Share, member: Cluster) -> Objects:
-        """The object as the member gets it; nothing where the content of its revision is not known."""
+        """Return the object as the member gets it; empty if the content of its revision is unknown."""
         content = self.contents.get(placed.revision)
         return (written_again(emitted(content, placed, member), placed),) if content else ()
 
     def standing(self, done: Done) -> Share:
-        """With the replicas and the completions that it has."""
+        """Return a share with the revision, replicas and completions that the member has."""
         revision = -1 if done.revision is None else done.revision
         return Share(revision=revision, replicas=done.replicas, completions=done.completions)
 
     def content(self, revision: int) -> Objects | None:
-        """The object alone, without the policies that concern it."""
+        """Return the object alone, without the policies that concern it."""
         content = self.contents.get(revision)
         return content[:1] if content else None
 
     def guarded_as(self, name: str) -> str:
-        """The policy that has it; itself where none has it any more; nothing for what goes along with others."""
+        """Return its policy, or its own name if it has none; empty if it only goes along with others."""
         if self.memory.policy:
             return f"{self.memory.policy.kind} {self.memory.policy}"
         return name if self.memory.schedule.clusters else ""
 
     def to_wire(self) -> dict[str, Any]:
-        """As for any record, with the policy in words, and with what shows that something hidden has changed."""
+        """Return the wire form with the policy's name, and with a digest that shows changes of hidden fields."""
         policy, needing = self.memory.policy, sorted(self.memory.schedule.required_by)
         nobody = f"none: needed by {', '.join(needing)}" if needing else "none"
         wire = super().to_wire()
@@ -153,5 +156,5 @@ class TemplateRecord(Record[Share, TemplateState]):
 
 
 def _whole(number: str) -> float:
-    """A number as it was before an engine made it a float."""
+    """Return a number from JSON; whole floats become integers, since engines turn integers into floats."""
     return int(float(number)) if float(number).is_integer() else float(number)

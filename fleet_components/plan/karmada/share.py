@@ -1,4 +1,4 @@
-"""What a member was sent of a template."""
+"""Define what one member gets of a template."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from fleet_components.rollout.plan import Done, Placed
 
 @attrs.frozen(kw_only=True)
 class Share(Placed):
-    """What a member was sent of a template. There is one wave, and no rank.
+    """The revision, replicas and completions that one member was sent of a template. There is one wave and no rank.
 
     Attributes:
-        replicas: its replicas; None for what has none.
-        completions: its completions of a divided Job; None for all else.
+        replicas: its replicas; None if they are not set for each member.
+        completions: its completions of a divided Job; None for everything else.
     """
 
     rank: int = 0
@@ -22,5 +22,5 @@ class Share(Placed):
     completions: int | None = None
 
     def stands(self, done: Done) -> bool:
-        """Whether this is what runs."""
+        """Return whether this is what runs on the member."""
         return (self.revision, self.replicas, self.completions) == (done.revision, done.replicas, done.completions)

@@ -1,4 +1,4 @@
-"""A template of Karmada's policies: all that its decision depends on."""
+"""Implement the subject interface for templates of Karmada's policies."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _IDENTITY = ("apiVersion", "kind")
 
 @attrs.frozen(eq=False)
 class Policies:
-    """What all templates of a fleet have in common.
+    """Input that all templates of a fleet have in common.
 
     Attributes:
         propagation: the propagation policies.
@@ -51,22 +51,22 @@ class Policies:
 
 @attrs.frozen
 class TemplateSubject(Subject[TemplateRecord]):
-    """An object with what steers it.
+    """An object to be placed, with all that its decision depends on.
 
     Attributes:
-        key: the template, as ``namespace/Kind/name``.
+        key: the template's key, ``namespace/Kind/name``.
         manifest: the object.
-        inventory: the fleet.
+        inventory: the members.
         policies: the policies, and how the control plane would be set up.
         uid: the template's stable uid; ties between members depend on it.
-        rebalances: the names of the rebalances that ask for it.
-        waited: a digest of the object as it was when no policy had it; empty for one that is new, or that was had.
-        unhealthy: the members on which it is seen to be Unhealthy, and since when; None for long enough.
+        rebalances: names of the rebalancers that ask for it.
+        waited: digest of the object from when no policy had claimed it; empty if it is new or was claimed.
+        unhealthy: members on which it was observed to be Unhealthy, and since when; None for long enough.
         needs: what it takes over from the templates that need it.
-        done: what really runs, by cluster.
-        protected: it must not go without a word.
-        origin: the file and the line of the object.
-        warnings: what may surprise.
+        done: what really runs, by member.
+        protected: True if its removal has to be confirmed.
+        origin: file and line of the object.
+        warnings: warnings about what may surprise the user.
     """
 
     RECORD = TemplateRecord
@@ -88,7 +88,7 @@ class TemplateSubject(Subject[TemplateRecord]):
 
     @property
     def kind(self) -> str:
-        """It is a template, whatever the kind of its object."""
+        """``Template``, whatever the kind of its object."""
         return TEMPLATE
 
     @property
@@ -107,11 +107,11 @@ class TemplateSubject(Subject[TemplateRecord]):
         return (strip(self.manifest).data,)
 
     def decide(self, before: TemplateRecord) -> TemplateOutcome:
-        """Find its policy, schedule it, and lay out what is sent."""
+        """Find the policy, schedule the template, and plan what is sent."""
         return place_template(self, _completed(self, before))
 
     def explain(self, outcome: TemplateOutcome, members: Collection[str] | None = None) -> Explanation:
-        """What each plug-in says of each member; nothing where no policy's placement was scheduled."""
+        """Return what each plug-in says of each member; without verdicts if no policy's placement was scheduled."""
         bound, decision = outcome.record.memory.claim.bound, outcome.decision
         if bound is None or decision is None:
             asked = (name for name in self.inventory.names if members is None or name in members)
@@ -120,20 +120,20 @@ class TemplateSubject(Subject[TemplateRecord]):
         return Explanation(tuple(m for m in told.members if members is None or m.cluster in members), told.division)
 
     def verdicts(self, outcome: TemplateOutcome) -> list[PolicyVerdict]:
-        """Which policy has it, and why."""
+        """Return for each policy why it has claimed the template or not."""
         claims = Claims({template_key(self.manifest): outcome.record.memory.claim})
         known = frozenset(policy.key for policy in self.overrides)
         return explain_match(self.manifest, self.policies.propagation, claims, known)
 
     def _unscheduled(self, outcome: TemplateOutcome, name: str) -> MemberExplanation:
-        """Why a member has what no policy's placement was scheduled for, or has it not."""
+        """Return why a member has the template or not although no policy's placement was scheduled."""
         has_it = name in outcome.record.decisions
         needed = any(name in members for members in self.needs.required_by.values())
         words = "stays as it was placed" if has_it and not needed else self.reason(name, None)
         return MemberExplanation(name, has_it, words)
 
     def reason(self, cluster: str, explained: MemberExplanation | None) -> str:
-        """What the scheduler says of the member, or what it goes along with."""
+        """Return what the scheduler says of the member, or which templates need this one there."""
         if explained and explained.summary:
             return explained.summary
         if self.inventory.position(cluster) is None:
@@ -146,7 +146,11 @@ class TemplateSubject(Subject[TemplateRecord]):
         return f"nothing asks for it there{' any more' if stands else ''}"
 
     def delivery(self, outcome: TemplateOutcome, cluster: str) -> Delivery:
-        """The object with its replicas and overrides; what is held stays as it is, whatever has become of labels."""
+        """Return the object with its replicas and overrides.
+
+        If the member is held, all fields are left alone: changed labels of the member could change what overrides
+        yield.
+        """
         record, memory = outcome.record, outcome.record.memory
         share, member = record.decisions[cluster], self.inventory.clusters[self.inventory.position(cluster) or 0]
         overwrite = self.needs.overwrites(memory, self.manifest)
@@ -162,11 +166,11 @@ class TemplateSubject(Subject[TemplateRecord]):
         )
 
     def shown(self) -> dict[str, Any]:
-        """The policy that has it stands in its record."""
+        """Return a placeholder for ``policy``: the record has the policy that has claimed the template."""
         return {"policy": None}
 
     def to_wire(self) -> dict[str, Any]:
-        """All but the inventory, the policies, and what is only said."""
+        """Return the form for a feed, without inventory, policies, and what only messages need."""
         return {
             "key": self.key,
             "manifest": self.manifest.data,
@@ -180,7 +184,7 @@ class TemplateSubject(Subject[TemplateRecord]):
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any], inventory: Inventory, policies: Policies = Policies()) -> Self:
-        """Read it back."""
+        """Read the subject back from :meth:`to_wire`."""
         return cls(
             key=wire["key"],
             manifest=Manifest(wire["manifest"]),
@@ -196,7 +200,7 @@ class TemplateSubject(Subject[TemplateRecord]):
 
 
 def _completed(request: TemplateSubject, before: TemplateRecord) -> TemplateRecord:
-    """The record with what the state hides and is still the same: all contents, or the data of a Secret."""
+    """Return the record with hidden contents that are known to be unchanged: all of them, or the data of a Secret."""
     if not before.contents:
         for divided in (False, True):
             content = content_of(request.manifest, request.overrides, request.settings.workloads, divided=divided)

@@ -1,4 +1,4 @@
-"""The templates of a source: what Karmada's policies may claim, what goes along with it, and what still stands."""
+"""Find the templates of a source: objects that Karmada's policies claim, what these need, and what still stands."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from fleet_components.scheduler.karmada.matching import MatchSettings, best_poli
 
 REBALANCER = "WorkloadRebalancer"
 PROTECTED_LABEL = "resourcetemplate.karmada.io/deletion-protected"
-"""Karmada's label of an object that must not be deleted: ``Always``."""
+"""Karmada's label that protects an object from deletion; the value is ``Always``."""
 _PRIORITY_CLASS = ("scheduling.k8s.io", "PriorityClass")
 _PRIORITIES = ("system-cluster-critical", "system-node-critical")
-"""The classes that every API server has."""
+"""Priority classes that every API server has."""
 _SKIPPED = (
     "has no effect: Karmada propagates nothing of the namespaces kube-*, karmada-system, karmada-cluster, karmada-es-*"
 )
@@ -51,15 +51,15 @@ _NOT_SKIPPED = "place objects of other namespaces"
 
 @attrs.frozen
 class TemplateWorkload:
-    """A template with what surrounds it.
+    """A template with its relations to others.
 
     Attributes:
         key: its name in a stack: ``namespace/Kind/name``.
         manifest: the object.
-        needed_by: the templates that take it along, by key; True where they do so without ``propagateDeps``, as
-            they do with their namespace.
-        rebalances: the names of the rebalances that ask for it.
-        unhealthy: the members on which it is seen to be Unhealthy, and since when.
+        needed_by: keys of the templates that it goes along with; True if it does so even without ``propagateDeps``, as
+            a namespace does.
+        rebalances: names of the rebalancers that ask for it.
+        unhealthy: members on which it was observed to be Unhealthy, and since when.
     """
 
     key: str
@@ -71,15 +71,15 @@ class TemplateWorkload:
 
 @attrs.frozen(slots=False)
 class Templates:
-    """The templates of a source, those first that others need nothing from.
+    """The templates of a source, parents before what they need.
 
     Attributes:
-        workloads: the templates; what needs another one comes before it.
+        workloads: the templates; one that needs another comes before it.
         policies: the policies, and how the control plane would be set up.
-        unclaimed: the objects that nobody has, neither a policy nor a placement.
-        waiting: the same with a digest each, where policies have a part: one that comes later may leave an object
-            until it changes.
-        warnings: what policies ask for in vain.
+        unclaimed: the objects that neither a policy nor a placement claims.
+        waiting: a digest of each unclaimed object, by key: a lazy policy that is added later leaves it until it
+            changes. Empty if no Karmada policy is involved.
+        warnings: warnings about policies without effect.
         problems: what cannot be carried out.
         refused: objects that both systems claim.
     """
@@ -94,19 +94,19 @@ class Templates:
 
     @cached_property
     def keys(self) -> frozenset[str]:
-        """The keys of the templates."""
+        """Keys of the templates."""
         return frozenset(workload.key for workload in self.workloads)
 
     def subject(
         self, workload: TemplateWorkload, inventory: Inventory, past: Past, options: Options, needs: Needs
     ) -> TemplateSubject:
-        """A template with all that its decision depends on.
+        """Return a template with all that its decision depends on.
 
         Args:
             workload: the template.
-            inventory: the fleet.
+            inventory: the members.
             past: what was decided and what stands.
-            options: the stack, which ties between members depend on.
+            options: the options; ties between members depend on the stack's name.
             needs: what it takes over from the templates that need it.
         """
         manifest, origin = workload.manifest, workload.manifest.origin
@@ -127,13 +127,13 @@ class Templates:
 
 
 def templates_of(source: Source, placed: Iterable[Workload], known: Collection[str]) -> Templates:
-    """The templates of a source.
+    """Return the templates of a source.
 
     Args:
-        source: what was read.
-        placed: what KubeFleet's placements select; nothing may be both.
-        known: the keys of the templates that stand. They stay templates when no policy matches them any more:
-            deleting a policy leaves what it placed, unless a placement selects it now.
+        source: the parsed fleet.
+        placed: what KubeFleet's placements select; an object must not be claimed by both systems.
+        known: keys of the templates of the past. They stay templates when no policy matches them any more, since
+            deleting a policy leaves what it placed, unless a placement selects them now.
     """
     reader = _Reader(source, tuple(placed), known)
     return Templates(
@@ -148,7 +148,7 @@ def templates_of(source: Source, placed: Iterable[Workload], known: Collection[s
 
 
 def template_name(manifest: Manifest) -> str:
-    """``namespace/Kind/name``; the kind of what is not built in has its group, as in ``Widget.example.com``."""
+    """Return ``namespace/Kind/name``; kinds that are not built in have their group, as in ``Widget.example.com``."""
     kind = manifest.kind
     if (manifest.group, kind) not in BUILT_IN and manifest.group:
         kind = f"{kind}.{manifest.group}"
@@ -156,7 +156,7 @@ def template_name(manifest: Manifest) -> str:
 
 
 def rebalanced(policies: Iterable[Manifest]) -> Iterator[tuple[Manifest, int, ObjectKey]]:
-    """The objects that are to be placed anew: each rebalancer, the place in its list, and the object."""
+    """Yield the objects that rebalancers name: the rebalancer, the index in its list, and the object's key."""
     for rebalancer in (m for m in policies if m.kind == REBALANCER):
         for index, asked in enumerate(rebalancer.data["spec"].get("workloads") or ()):
             group = asked["apiVersion"].rpartition("/")[0]
@@ -181,14 +181,14 @@ class _Reader:
 
     @cached_property
     def objects(self) -> dict[str, Manifest]:
-        """All that could be a template."""
+        """All objects that could be templates."""
         settings = MatchSettings(self.source.settings.preemption)
         manifests = (m for m in self.source.catalogue.manifests if m.api_version != API_VERSION)
         return {template_name(m): m for m in manifests if settings.propagates(m)}
 
     @cached_property
     def matching(self) -> dict[str, list[PropagationPolicy]]:
-        """The policies that match each object that any of them matches."""
+        """Matching policies of each object that has any."""
         found = {key: [p for p in self.propagation if matches(p, m)] for key, m in self.objects.items()}
         return {key: policies for key, policies in found.items() if policies}
 
@@ -200,7 +200,7 @@ class _Reader:
 
     @cached_property
     def dependencies(self) -> dict[str, dict[str, bool]]:
-        """What goes along with a template, with the templates that take it."""
+        """Objects that go along with templates, each with those templates."""
         found: dict[str, dict[str, bool]] = {}
         for parent in self.own:
             takes = any(policy.spec.propagate_deps for policy in self.matching.get(parent, ()))
@@ -212,7 +212,7 @@ class _Reader:
 
     @cached_property
     def namespaces(self) -> dict[str, dict[str, bool]]:
-        """The namespaces of the templates, where nobody else brings them."""
+        """Namespaces of the templates that no placement brings, each with the templates in it."""
         found: dict[str, dict[str, bool]] = {}
         for parent in dict.fromkeys((*self.own, *self.dependencies)):
             key = f"Namespace/{self.objects[parent].namespace}"
@@ -222,7 +222,7 @@ class _Reader:
 
     @cached_property
     def brought(self) -> dict[ObjectKey, str]:
-        """What KubeFleet's placements bring, with their names."""
+        """Objects that KubeFleet's placements bring, each with its placement."""
         return {
             key: f"{workload.placement.kind} {workload.placement.key}"
             for workload in self.placed
@@ -233,7 +233,7 @@ class _Reader:
         }
 
     def workloads(self) -> tuple[TemplateWorkload, ...]:
-        """The templates, parents first."""
+        """Return the templates, parents first."""
         keys = dict.fromkeys((*self.own, *self.dependencies, *self.namespaces))
         unhealthy = by_object(self.source.health)
         found = [
@@ -250,26 +250,29 @@ class _Reader:
 
     @cached_property
     def unclaimed(self) -> tuple[Manifest, ...]:
-        """What nobody has."""
+        """Objects that nothing claims."""
         taken = {*self.own, *self.dependencies, *self.namespaces}
         return tuple(m for key, m in self.objects.items() if key not in taken and m.key not in self.brought)
 
     def waiting(self) -> dict[str, str]:
-        """What nobody has; nothing waits in a fleet that Karmada's policies have no part in."""
+        """Return digests of what nothing claims; empty if the fleet has placements but no propagation policy."""
         if self.placed and not self.propagation:
             return {}
         return {template_name(manifest): digest((manifest.data,)) for manifest in self.unclaimed}
 
     @cached_property
     def rebalances(self) -> dict[ObjectKey, frozenset[str]]:
-        """The rebalances by the object that they name."""
+        """Names of the rebalancers, by the object that they name."""
         found: dict[ObjectKey, frozenset[str]] = {}
         for rebalancer, _, key in rebalanced(self.source.policies):
             found[key] = found.get(key, frozenset()) | {rebalancer.name}
         return found
 
     def without_priority(self) -> Iterator[Problem]:
-        """Policies whose PriorityClass is missing: Karmada's detector makes no binding then, however often it tries."""
+        """Yield policies with a missing PriorityClass: Karmada's detector never makes a binding for them.
+
+        Source: karmada-io/karmada 1.19, pkg/detector/detector.go, with the feature gate PriorityBasedScheduling.
+        """
         known = {*_PRIORITIES, *(m.name for m in self.source.catalogue.find(*_PRIORITY_CLASS))}
         for policy in self.propagation:
             name = policy.data.get("schedulePriority", {}).get("priorityClassName")
@@ -279,7 +282,7 @@ class _Reader:
                 yield policy.manifest.problem(what, path, "add it to the manifests, or take schedulePriority out")
 
     def in_vain(self) -> Iterator[Problem]:
-        """Policies and selectors of namespaces of which nothing is propagated."""
+        """Yield policies and selectors of namespaces from which Karmada propagates nothing."""
         skips = MatchSettings(self.source.settings.preemption).skips
         policies: tuple[PropagationPolicy | OverridePolicy, ...] = (*self.propagation, *self.overrides)
         for policy in policies:
@@ -292,7 +295,7 @@ class _Reader:
                     yield policy.manifest.problem(_SKIPPED, path, _NOT_SKIPPED)
 
     def unwatched(self) -> Iterator[Problem]:
-        """Failover of applications where nothing is there that would say which of them fail."""
+        """Yield policies with application failover in a source without observations of failing applications."""
         for policy in self.propagation if not self.source.health else ():
             if policy.spec.failover and policy.spec.failover.application:
                 what = "has no effect yet: nothing watches applications, an ApplicationHealth says which of them fail"
@@ -300,7 +303,7 @@ class _Reader:
                 yield policy.manifest.problem(what, ("spec", "failover", "application"), hint)
 
     def undivided(self) -> Iterator[Problem]:
-        """Objects of kinds whose replicas nobody can tell, which a policy is to divide; one warning for a kind."""
+        """Yield a warning for each kind whose replicas a policy divides but nobody can determine."""
         found: dict[tuple[int, str, str], tuple[PropagationPolicy, list[Manifest]]] = {}
         for key in self.own:
             manifest = self.objects[key]
@@ -321,12 +324,12 @@ class _Reader:
             yield policy.manifest.problem(what, ("spec", "placement", "replicaScheduling"), hint)
 
     def _may_have_replicas(self, manifest: Manifest) -> bool:
-        """Whether it may have replicas that nobody knows: of a custom kind, with a number in its spec."""
+        """Return whether it may have unknown replicas: of a custom kind, with a number in its spec."""
         known = (manifest.group, manifest.kind) in BUILT_IN or shape_of(manifest, self.source.settings.shapes)
         return not known and _has_number(manifest.data.get("spec"))
 
     def claimed_twice(self) -> Iterator[Problem]:
-        """Objects that both systems claim."""
+        """Yield the objects that both systems claim."""
         for key in dict.fromkeys((*self.own, *self.dependencies)):
             manifest = self.objects[key]
             placement = self.brought.get(manifest.key)

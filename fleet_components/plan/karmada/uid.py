@@ -1,4 +1,4 @@
-"""The uid that a template has for good."""
+"""Give each template a stable uid."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import uuid
 
 
 def template_uid(stack: str, key: str) -> str:
-    """A stable uid, of stack and key; ties between members depend on it."""
+    """Return a stable uid derived from stack and key; ties between members depend on it."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{stack}/{key}"))

@@ -1,4 +1,4 @@
-"""What Karmada's objects ask for in vain. A control plane takes all of it without a word."""
+"""Find what Karmada's policies ask for in vain; a control plane accepts it without a warning."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PLACEMENT: FieldPath = ("spec", "placement")
 
 
 def in_policies(templates: Templates, members: AskedMembers, objects: AskedObjects) -> Iterator[Problem]:
-    """What propagation and override policies ask for in vain."""
+    """Yield what propagation and override policies ask for in vain."""
     overrides = templates.policies.overrides
     for policy in templates.policies.propagation:
         yield from problems_of(policy.manifest, _of_objects(policy, objects))
@@ -42,7 +42,10 @@ def in_policies(templates: Templates, members: AskedMembers, objects: AskedObjec
 def in_requests(
     source: Source, templates: Templates, members: AskedMembers, objects: AskedObjects
 ) -> Iterator[Problem]:
-    """Rebalances of objects, and observations of them, that are not there: what they were for may have gone."""
+    """Yield rebalancers and observations that name objects or members that do not exist.
+
+    These are warnings, not errors: the objects may have been removed since.
+    """
     for rebalancer, index, key in rebalanced(source.policies):
         yield from problems_of(rebalancer, _of_template(("spec", "workloads", index), key, templates, objects))
     for health in source.health:
@@ -97,7 +100,7 @@ def _of_placement(placement: Placement, members: AskedMembers) -> Iterator[Vain]
 
 
 def _of_overrides(policy: PropagationPolicy, overrides: Sequence[OverridePolicy]) -> Iterator[Vain]:
-    """The override policies that it waits for, of its own namespace or cluster-wide as it is itself."""
+    """Yield missing override policies that it waits for: of its own namespace, or cluster-wide as itself."""
     kind = CLUSTER_OVERRIDE if policy.key.kind == CLUSTER_PROPAGATION else OVERRIDE
     known = [o.key.name for o in overrides if (o.key.kind, o.key.namespace) == (kind, policy.key.namespace)]
     for index, name in enumerate(policy.spec.dependent_overrides):
@@ -107,7 +110,10 @@ def _of_overrides(policy: PropagationPolicy, overrides: Sequence[OverridePolicy]
 
 
 def _of_rules(override: OverridePolicy, members: AskedMembers) -> Iterator[Vain]:
-    """The members of each rule; the former form is one rule."""
+    """Yield what the rules ask of members in vain.
+
+    The fields of the form before ``overrideRules``, deprecated since Karmada 1.0, count as one rule.
+    """
     for index, rule in enumerate(override.spec.override_rules):
         yield from members.affinity(("spec", "overrideRules", index, "targetCluster"), rule.target_cluster)
     if not override.spec.override_rules:
@@ -115,7 +121,7 @@ def _of_rules(override: OverridePolicy, members: AskedMembers) -> Iterator[Vain]
 
 
 def _of_template(path: FieldPath, key: ObjectKey, templates: Templates, objects: AskedObjects) -> Iterator[Vain]:
-    """An object that is not there, or that is no template; of one that nobody has, that itself is said."""
+    """Yield an object that is missing or that a placement has; an unclaimed object is reported as such elsewhere."""
     manifest = objects.catalogue.get(key)
     if manifest is None:
         wanted = Wanted(group=key.group, kind=key.kind, namespace=key.namespace, name=key.name)

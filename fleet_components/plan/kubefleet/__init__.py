@@ -1,1 +1,1 @@
-"""What is decided for each KubeFleet placement of a fleet."""
+"""Decide each KubeFleet placement of a fleet."""

@@ -1,7 +1,7 @@
-"""The fields of KubeFleet's kinds that are not carried out.
+"""Fields of KubeFleet's kinds that are not carried out.
 
-Source: KubeFleet v0.3.1. There is no hub and there are no agents, so nothing is reported back; the Kubernetes
-provider writes the objects by server-side apply.
+Source: KubeFleet v0.3.1. There is no hub and there are no agents, so nothing is reported back; the Kubernetes provider
+writes the objects by server-side apply.
 """
 
 from __future__ import annotations

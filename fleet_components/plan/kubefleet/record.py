@@ -1,4 +1,4 @@
-"""What is kept of a placement from run to run."""
+"""Define the record of a placement, kept between runs."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from fleet_components.rollout.plan import Done, Placed
 
 @attrs.frozen
 class PlacementRecord(Record[Placed, PlacementMemory]):
-    """The record of a KubeFleet placement: the scheduler's memory, and a wave for each cluster."""
+    """Record of a KubeFleet placement: the scheduler's memory, and rank, wave and revision of each member."""
 
     DECISION = Placed
     MEMORY = PlacementMemory
 
     def objects(self, placed: Placed, member: Cluster) -> Objects:
-        """The objects of the revision; they are the same for every member."""
+        """Return the objects of the revision: the same for every member, unless they are marked to be written again."""
         objects = self.contents.get(placed.revision, ())
         return objects if placed.again is None else tuple(written_again(data, placed) for data in objects)
 
     def standing(self, done: Done) -> Placed:
-        """Rank and wave do not bear on the objects."""
+        """Return a decision with the revision that runs; rank and wave do not influence the objects."""
         return Placed(0, 1, -1 if done.revision is None else done.revision)
 
     def guarded_as(self, name: str) -> str:
-        """It stands for itself."""
+        """Return its own name."""
         return name

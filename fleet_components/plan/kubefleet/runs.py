@@ -1,4 +1,4 @@
-"""Which update run rolls a placement out."""
+"""Find the update run that rolls a placement out."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ STRATEGY_OF = {
     "ClusterStagedUpdateRun": "ClusterStagedUpdateStrategy",
     "StagedUpdateRun": "StagedUpdateStrategy",
 }
-"""The kind of the strategy that a run of each kind follows."""
+"""Kind of the strategy that each kind of run follows."""
 PLACEMENT_OF = {"ClusterStagedUpdateRun": "ClusterResourcePlacement", "StagedUpdateRun": "ResourcePlacement"}
-"""The kind of the placement that a run of each kind rolls out."""
+"""Kind of the placement that each kind of run rolls out."""
 
 
 def run_of(policies: Iterable[Manifest], namespace: str, placement: str) -> Manifest | None:
-    """The run that rolls a placement out: the last one by name that names it; None where none does."""
+    """Return the run that rolls a placement out: of those that name it, the last by name; None if none does."""
     runs = [m for m in policies if m.kind in STRATEGY_OF and (m.namespace, _placement(m)) == (namespace, placement)]
     return max(runs, key=lambda run: run.name, default=None)
 

@@ -1,4 +1,4 @@
-"""One placement, decided: who is picked, which revision goes where, in which wave."""
+"""Implement the subject interface for placements: members, revisions and waves of one placement."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FAILED_HINT = "the whole scheduling cycle fails on it, here as on a hub, and no
 
 @attrs.frozen(kw_only=True)
 class PlacementOutcome(Outcome[PlacementRecord]):
-    """What was decided for a placement.
+    """Outcome of deciding one placement.
 
     Attributes:
         decision: the scheduler's decision, with the status that the real one would show.
@@ -42,12 +42,12 @@ class PlacementOutcome(Outcome[PlacementRecord]):
 
     @property
     def unfulfilled(self) -> str:
-        """What the ``Scheduled`` condition says where it is not True."""
+        """Message of the ``Scheduled`` condition; empty if the condition is True."""
         condition = self.decision.status.placement_condition("")
         return condition.message if condition.status != "True" else ""
 
     def scores(self, cluster: str) -> Mapping[str, int] | None:
-        """Affinity and topology spread."""
+        """Return the scores for affinity and topology spread; None if the member was not scored."""
         binding = self.decision.memory.bindings.get(cluster)
         if binding is None or binding.affinity_score is None:
             return None
@@ -56,22 +56,22 @@ class PlacementOutcome(Outcome[PlacementRecord]):
 
 @attrs.frozen
 class PlacementSubject(Subject[PlacementRecord]):
-    """A placement with what it selects.
+    """A placement with all that its decision depends on.
 
     Attributes:
-        key: the placement, as ``namespace/name`` or name.
+        key: the placement's key, ``namespace/name`` or the name alone.
         policy: its policy; None means PickAll.
-        strategy: how it rolls out.
-        inventory: the fleet.
+        strategy: its rollout strategy.
+        inventory: the members.
         content: the objects that it selects, as they are to be emitted.
         namespace: the namespace of a ResourcePlacement.
-        done: what really runs, by cluster.
+        done: what really runs, by member.
         gates: approvals and time for staged updates.
-        untrackable: the content has objects whose readiness cannot be told.
-        protected: it must not go without a word.
-        origin: the file and the line of the placement.
-        warnings: what may surprise.
-        skipped: objects that the selectors match and that are not placed, each with the reason.
+        untrackable: True if the content has objects whose readiness cannot be determined.
+        protected: True if its removal has to be confirmed.
+        origin: file and line of the placement.
+        warnings: warnings about what may surprise the user.
+        skipped: objects that the selectors match but that are not placed, each with the reason.
     """
 
     RECORD = PlacementRecord
@@ -93,11 +93,11 @@ class PlacementSubject(Subject[PlacementRecord]):
 
     @property
     def kind(self) -> str:
-        """ClusterResourcePlacement or ResourcePlacement."""
+        """``ClusterResourcePlacement`` or ``ResourcePlacement``."""
         return "ResourcePlacement" if self.namespace else "ClusterResourcePlacement"
 
     def decide(self, before: PlacementRecord) -> PlacementOutcome:
-        """Schedule it and lay out its rollout."""
+        """Schedule the placement and plan its rollout."""
         before = before.completed(self.content)
         standing = {cluster for cluster, here in self.done.items() if here.revision is not None}
         memory = before.memory.delivered(standing)
@@ -120,14 +120,14 @@ class PlacementSubject(Subject[PlacementRecord]):
         return PlacementOutcome(record=record, rollout=rollout, decision=decision)
 
     def explain(self, outcome: PlacementOutcome, members: Collection[str] | None = None) -> Explanation:
-        """What each plug-in says of each member."""
+        """Return what each plug-in says of each member."""
         found: tuple[MemberExplanation, ...] = explain(
             self.inventory, self.policy, outcome.decision, namespace=self.namespace, members=members
         )
         return Explanation(found)
 
     def reason(self, cluster: str, explained: MemberExplanation | None) -> str:
-        """Why it is picked, in the words of the plug-ins; or why it is not."""
+        """Return why the member is picked or not, in the words of the plug-ins."""
         if explained is None or not explained.selected:
             return explained.summary if explained else ""
         failing = [verdict.words for verdict in explained.verdicts if verdict.passed is False]
@@ -138,17 +138,17 @@ class PlacementSubject(Subject[PlacementRecord]):
         return "; ".join(verdict.words for verdict in explained.verdicts if verdict.score) or "passes every filter"
 
     def delivery(self, outcome: PlacementOutcome, cluster: str) -> Delivery:
-        """The objects of the member's revision."""
+        """Return the objects of the member's revision."""
         position = self.inventory.position(cluster)
         member = self.inventory.clusters[position or 0]
         return Delivery(outcome.record.objects(outcome.record.decisions[cluster], member))
 
     def shown(self) -> dict[str, Any]:
-        """Policy and strategy."""
+        """Return policy and strategy."""
         return {"policy": encode(self.policy) if self.policy else {}, "strategy": encode(self.strategy)}
 
     def to_wire(self) -> dict[str, Any]:
-        """All but the inventory, and what is only said."""
+        """Return the form for a feed, without the inventory and what only messages need."""
         strategy = self.strategy
         return {
             "key": self.key,
@@ -164,7 +164,7 @@ class PlacementSubject(Subject[PlacementRecord]):
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any], inventory: Inventory) -> Self:
-        """Read it back."""
+        """Read the subject back from :meth:`to_wire`."""
         rolling, external = wire["rolling"], wire["external"]
         return cls(
             key=wire["key"],
@@ -191,7 +191,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         )
 
     def _again(self, rollout: Plan, before: PlacementRecord) -> Plan:
-        """The plan with the members that have to be written again."""
+        """Return the plan with the members that have to be written again."""
         stopped = stopped_at(self.done, before.decisions)
         undone = [cluster for cluster in stopped & self.done.keys() if self._goes_back(cluster, before)]
         return mark_again(rollout, stopped, before.decisions, undone)
@@ -203,7 +203,7 @@ class PlacementSubject(Subject[PlacementRecord]):
 
 
 def located(problem: Problem, members: Mapping[str, Any], policy: Any) -> Problem:
-    """The problem of a cycle with its file and line: of the member that makes it fail, else of the placement."""
+    """Return the problem of a failed cycle with its location: the member that causes it, else the placement."""
     found = _PROPERTY.search(problem.what)
     if found and (member := members.get(found["member"])):
         field = ("properties", found["name"]) if found["name"] else ("resourceUsage",)
@@ -211,12 +211,16 @@ def located(problem: Problem, members: Mapping[str, Any], policy: Any) -> Proble
     return policy.problem(problem.what, ("spec", "policy"), problem.hint)  # type: ignore[no-any-return]
 
 
+# Source: kubefleet-dev/kubefleet v0.3.1, pkg/scheduler/framework/plugins/clusteraffinity/types.go.
 _PROPERTY = re.compile(r"(?:property (?P<name>\S+) )?from cluster (?P<member>[^\s:]+)")
 _QUANTITY_HINT = 'write a quantity, such as "0.05" or 16Gi: the whole scheduling cycle fails on it, here as on a hub'
 
 
 def _plain(error: str) -> str:
-    """The error without the frame that KubeFleet puts around it."""
+    """Return the error without the prefix that KubeFleet adds.
+
+    Source: kubefleet-dev/kubefleet v0.3.1, pkg/scheduler/framework/status.go.
+    """
     return error.partition("returned an error InternalError, ")[2] or error
 
 

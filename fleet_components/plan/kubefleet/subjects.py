@@ -1,4 +1,4 @@
-"""The placements of a source, ready to be decided."""
+"""Collect the placements of a source as subjects."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from fleet_components.plan.past import Past
 from fleet_components.plan.source import Source, Workload
 
 PROTECTED = "fleet-components/protected"
-"""The annotation of a placement, or of an object, that must not go without a word: ``"true"``."""
+"""Annotation of a placement or object whose removal has to be confirmed; the value is ``"true"``."""
 
 
 def placement_subjects(
     source: Source, workloads: tuple[Workload, ...], inventory: Inventory, past: Past, options: Options
 ) -> Iterator[PlacementSubject]:
-    """Every placement with what its decision depends on."""
+    """Yield every placement with all that its decision depends on."""
     members, objects = AskedMembers.of(source.clusters, inventory), AskedObjects(source.catalogue)
     for workload in workloads:
         placement, selection = workload.placement, workload.selection
@@ -47,5 +47,5 @@ def placement_subjects(
 
 
 def is_protected(manifest: Manifest) -> bool:
-    """Whether an annotation protects it."""
+    """Return whether an annotation protects the object."""
     return str((manifest.metadata.get("annotations") or {}).get(PROTECTED)).lower() == "true"

@@ -1,4 +1,4 @@
-"""What KubeFleet's objects ask for in vain. A hub takes all of it without a word."""
+"""Find what KubeFleet's policies ask for in vain; a hub accepts it without a warning."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _STAGES: FieldPath = ("spec", "stages")
 def in_placement(
     policy: Manifest, workload: Workload, members: AskedMembers, objects: AskedObjects
 ) -> Iterator[Problem]:
-    """What a placement asks for in vain.
+    """Yield what a placement asks for in vain.
 
     Args:
-        policy: the placement as it is written.
+        policy: the manifest of the placement.
         workload: the placement with what it selects.
         members: the members.
         objects: the objects of the source.
@@ -43,7 +43,7 @@ def in_placement(
 
 
 def in_runs(source: Source, members: AskedMembers) -> Iterator[Problem]:
-    """What update runs, and the strategies that they may follow, ask for in vain."""
+    """Yield what update runs, and the strategies that they may follow, ask for in vain."""
     for manifest in source.policies:
         if manifest.kind in PLACEMENT_OF:
             yield from problems_of(manifest, _of_run(manifest, source))
@@ -53,7 +53,7 @@ def in_runs(source: Source, members: AskedMembers) -> Iterator[Problem]:
 
 
 def in_approvals(subjects: Iterable[Decided], given: Iterable[str]) -> Iterator[Problem]:
-    """Approvals that were given and that no update run asks for."""
+    """Yield given approvals that no update run asks for."""
     strategies = (getattr(decided.subject, "strategy", None) for decided in subjects)
     runs = [strategy.run for strategy in strategies if isinstance(strategy, External) and strategy.run]
     asked = [name for run in runs for name in run.approvals]
@@ -63,13 +63,13 @@ def in_approvals(subjects: Iterable[Decided], given: Iterable[str]) -> Iterator[
 
 
 def skipped_stages(source: Source, decided: Decided, members: AskedMembers) -> Iterator[Problem]:
-    """The stages of an update run that none of the members of the placement is in: they are skipped."""
+    """Yield the stages of an update run that are skipped because none of the placement's members is in them."""
     subject = decided.subject
     if not isinstance(subject, PlacementSubject) or not isinstance(subject.strategy, External):
         return
     run, bindings = subject.strategy.run, decided.record.memory.bindings
     picked = sorted(name for name, binding in bindings.items() if binding.state != UNSCHEDULED)
-    if run is None or not picked or decided.outcome.rollout.failure:  # one that does not begin says why itself
+    if run is None or not picked or decided.outcome.rollout.failure:  # a run that does not begin says why itself
         return
     namespace, _, name = run.strategy.rpartition("/")
     kind = "StagedUpdateStrategy" if namespace else "ClusterStagedUpdateStrategy"
@@ -85,7 +85,7 @@ def skipped_stages(source: Source, decided: Decided, members: AskedMembers) -> I
 
 
 def _of_objects(workload: Workload, objects: AskedObjects) -> Iterator[Vain]:
-    """The selectors that find no object, but for those of which the selection itself says why."""
+    """Yield the selectors that find no object, except those that the selection itself reports."""
     placement, selection = workload.placement, workload.selection
     wanted = list(_wanted(placement, objects))
     if placement.namespace and not objects.catalogue.contents(placement.namespace):
@@ -101,7 +101,10 @@ def _of_objects(workload: Workload, objects: AskedObjects) -> Iterator[Vain]:
 
 
 def _wanted(placement: Placement, objects: AskedObjects) -> Iterator[Wanted]:
-    """What the selectors select; beside a namespace that is selected in part they select in it."""
+    """Yield what the selectors ask for.
+
+    If a namespace is selected in part, the other selectors look for namespaced objects in it.
+    """
     selectors = placement.spec.resource_selectors
     partly = [one.name for one in selectors if one.selection_scope == "NamespaceWithResourceSelectors"]
     inner = placement.namespace or next(iter(partly), "")
@@ -121,7 +124,7 @@ def _is_namespace(selector: ResourceSelector | Wanted) -> bool:
 
 
 def _is_default(wanted: Wanted) -> bool:
-    """Whether it is the namespace that every hub has, written down or not."""
+    """Return whether it is the default namespace, which every hub has."""
     return _is_namespace(wanted) and wanted.name == DEFAULT_NAMESPACE
 
 
@@ -141,7 +144,7 @@ def _of_members(policy: PlacementPolicy, members: AskedMembers) -> Iterator[Vain
 
 
 def _of_run(run: Manifest, source: Source) -> Iterator[Vain]:
-    """The placement that it is for, which must leave its rollout to such runs."""
+    """Yield what is wrong with the placement that a run names: it must exist and leave its rollout to update runs."""
     kind, name, path = PLACEMENT_OF[run.kind], run.data["spec"].get("placementName", ""), ("spec", "placementName")
     known = {one.name: one for one in source.placements if (one.kind, one.namespace) == (kind, run.namespace)}
     if name not in known:
