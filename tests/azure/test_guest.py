@@ -5,11 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib.metadata import entry_points
+from typing import Any
 
-from fleet_components.azure import guest
+from fleet_components.azure import guest as azure
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.reader import API_VERSION, DECLARATIONS
 from fleet_components.plan.guests import GROUP, guests, present
+
+GUEST: Any = azure
 
 
 def declaration(kind: str) -> Manifest:
@@ -18,11 +21,11 @@ def declaration(kind: str) -> Manifest:
 
 def test_it_is_registered() -> None:
     assert [one.value for one in entry_points(group=GROUP)] == ["fleet_components.azure.guest"]
-    assert guests() == (guest,)
+    assert guests() == (GUEST,)
 
 
 def test_it_is_present_where_one_of_its_kinds_is() -> None:
-    assert present(declaration(kind) for kind in guest.KINDS) == (guest,)
+    assert present(declaration(kind) for kind in GUEST.KINDS) == (GUEST,)
     assert present(declaration(kind) for kind in DECLARATIONS) == ()
     assert present([Manifest({"apiVersion": "v1", "kind": "Members", "metadata": {"name": "x"}})]) == ()
 
