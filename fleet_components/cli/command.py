@@ -13,9 +13,9 @@ from fleet_components.cli.explain import explain
 from fleet_components.cli.fields import fields
 from fleet_components.cli.plan import plan
 from fleet_components.cli.render import render
-from fleet_components.cli.showing.words import confirming
 from fleet_components.model.problem import FleetError, Problem, show_path
 from fleet_components.model.text import count
+from fleet_components.review.showing.words import confirming
 
 _MOST = 50
 """As many problems are shown at once."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import textwrap
 from enum import IntEnum
 
-from fleet_components.cli.documents.form import Document
-from fleet_components.cli.showing.words import warned
 from fleet_components.model.text import count
+from fleet_components.review.documents.form import Document
+from fleet_components.review.showing.words import warned
 
 
 class ExitStatus(IntEnum):

@@ -9,13 +9,13 @@ from typing import Any
 import click
 
 from fleet_components.cli import options
-from fleet_components.cli.documents.explanation import explanation
-from fleet_components.cli.documents.plan import plan_document
-from fleet_components.cli.documents.wire import to_json, to_yaml
 from fleet_components.cli.exit_status import epilogue
-from fleet_components.cli.planning.survey import survey
-from fleet_components.cli.showing.console import shown
-from fleet_components.cli.showing.explained import print_explanation
+from fleet_components.review.documents.explanation import explanation
+from fleet_components.review.documents.plan import plan_document
+from fleet_components.review.documents.wire import to_json, to_yaml
+from fleet_components.review.planning.survey import survey
+from fleet_components.review.showing.console import shown
+from fleet_components.review.showing.explained import print_explanation
 
 
 @click.command(epilog=epilogue())

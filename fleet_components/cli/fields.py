@@ -7,10 +7,10 @@ import sys
 import click
 
 from fleet_components.cli import options
-from fleet_components.cli.documents.fields import fields_document
-from fleet_components.cli.documents.wire import to_json
-from fleet_components.cli.showing.console import shown
-from fleet_components.cli.showing.fields import fields_markdown, print_fields
+from fleet_components.review.documents.fields import fields_document
+from fleet_components.review.documents.wire import to_json
+from fleet_components.review.showing.console import shown
+from fleet_components.review.showing.fields import fields_markdown, print_fields
 
 
 @click.command

@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 
 import click
 
-from fleet_components.cli.documents.form import Document
 from fleet_components.cli.exit_status import status_of, strictly
-from fleet_components.cli.planning.past import StateFile, parse_state, read_state
-from fleet_components.cli.planning.survey import STANDARD_INPUT, Survey, Told
-from fleet_components.cli.showing import words
 from fleet_components.model.member_cluster import read_time
 from fleet_components.model.problem import FleetError
+from fleet_components.review.documents.form import Document
+from fleet_components.review.planning.past import StateFile, parse_state, read_state
+from fleet_components.review.planning.survey import STANDARD_INPUT, Survey, Told
+from fleet_components.review.showing import words
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -9,13 +9,13 @@ from typing import Any
 import click
 
 from fleet_components.cli import options
-from fleet_components.cli.documents.plan import plan_document
-from fleet_components.cli.documents.wire import to_json, to_yaml
 from fleet_components.cli.exit_status import epilogue
-from fleet_components.cli.planning.survey import survey
-from fleet_components.cli.showing.console import shown
-from fleet_components.cli.showing.markdown import to_markdown
-from fleet_components.cli.showing.table import plan_table
+from fleet_components.review.documents.plan import plan_document
+from fleet_components.review.documents.wire import to_json, to_yaml
+from fleet_components.review.planning.survey import survey
+from fleet_components.review.showing.console import shown
+from fleet_components.review.showing.markdown import to_markdown
+from fleet_components.review.showing.table import plan_table
 
 
 @click.command(epilog=epilogue())

@@ -11,18 +11,18 @@ import attrs
 import click
 
 from fleet_components.cli import options
-from fleet_components.cli.documents.form import Document
-from fleet_components.cli.documents.plan import plan_document
 from fleet_components.cli.exit_status import ExitStatus, epilogue, status_of
-from fleet_components.cli.planning.past import StateFile
-from fleet_components.cli.planning.project import choose_stack, is_project, read_project
-from fleet_components.cli.planning.survey import DEFAULT_STACK, Told, survey
-from fleet_components.cli.rendering.folder import recover, replace
-from fleet_components.cli.rendering.manifests import DECISIONS, STATE, rendered
-from fleet_components.cli.showing import words
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.plan import plan_document
+from fleet_components.review.planning.past import StateFile
+from fleet_components.review.planning.project import choose_stack, is_project, read_project
+from fleet_components.review.planning.survey import DEFAULT_STACK, Told, survey
+from fleet_components.review.rendering.folder import recover, replace
+from fleet_components.review.rendering.manifests import DECISIONS, STATE, rendered
+from fleet_components.review.showing import words
 
 
 @click.command(epilog=epilogue())

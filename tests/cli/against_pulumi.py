@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from fleet_components.cli.rendering.manifests import DECISIONS, STATE
+from fleet_components.review.rendering.manifests import DECISIONS, STATE
 
 _ENGINES_OWN = ("version", "__internal")
 

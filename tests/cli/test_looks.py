@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet_components.cli.showing.markdown import LIMIT, to_markdown
+from fleet_components.review.showing.markdown import LIMIT, to_markdown
 from tests.cli.fleets import PROJECT, edit, plan, run, write
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -210,7 +210,7 @@ KILLED = """
 import os, sys
 from pathlib import Path
 from fleet_components.cli import main
-from fleet_components.cli.rendering import folder
+from fleet_components.review.rendering import folder
 
 step, calls = int(sys.argv.pop(1)), 0
 

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleet_components.cli.documents.explanation import explanation
-from fleet_components.cli.documents.plan import plan_document
-from fleet_components.cli.planning.past import parse_state
-from fleet_components.cli.planning.resources import compare
-from fleet_components.cli.planning.survey import Survey, Told, survey
 from fleet_components.model.text import count, few
+from fleet_components.review.documents.explanation import explanation
+from fleet_components.review.documents.plan import plan_document
+from fleet_components.review.planning.past import parse_state
+from fleet_components.review.planning.resources import compare
+from fleet_components.review.planning.survey import Survey, Told, survey
 from fleet_components.testing import Registration
 from tests.plan.rich import exported, history
 from tests.plan.stack import Stack

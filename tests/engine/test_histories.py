@@ -10,13 +10,13 @@ from typing import Any
 import attrs
 import pytest
 
-from fleet_components.cli.planning.past import StateFile
-from fleet_components.cli.planning.survey import Told, survey
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan import names
 from fleet_components.plan.departures import Fate
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.names import Urn
+from fleet_components.review.planning.past import StateFile
+from fleet_components.review.planning.survey import Told, survey
 from tests.engine.driver import Engine, engine_or_skip
 from tests.plan.stack import Pair, pair_of
 from tests.plan.test_histories import Written

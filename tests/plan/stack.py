@@ -12,14 +12,14 @@ from typing import Any
 import attrs
 
 from fleet_components import Fleet
-from fleet_components.cli.planning.past import StateFile
-from fleet_components.cli.planning.survey import Told, survey
 from fleet_components.components.refusal import RefusedPlanError
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.names import Urn
 from fleet_components.plan.past import LOST
+from fleet_components.review.planning.past import StateFile
+from fleet_components.review.planning.survey import Told, survey
 from fleet_components.testing import ProgramRun, Registration, StackState, kubeconfig, run_program
 
 FLEET, PROJECT, STACK = "dev", "project", "stack"

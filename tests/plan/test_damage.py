@@ -18,15 +18,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from fleet_components import Fleet, FleetError
-from fleet_components.cli.documents.plan import plan_document
-from fleet_components.cli.planning.past import RENDER_ANEW, parse_state
-from fleet_components.cli.planning.survey import Told, survey
 from fleet_components.components.stack_members import members_of_stack
 from fleet_components.content.revision import compress, decompress
 from fleet_components.dynamic import BindingProvider, MemberProvider, PlacementProvider, TemplateProvider
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import encode
 from fleet_components.plan.state import MEND, StackState, reveal
+from fleet_components.review.documents.plan import plan_document
+from fleet_components.review.planning.past import RENDER_ANEW, parse_state
+from fleet_components.review.planning.survey import Told, survey
 from fleet_components.testing import run_program
 from fleet_components.testing.mocks import CheckFailed
 from tests.cli.fleets import run

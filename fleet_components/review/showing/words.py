@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from fleet_components.cli.documents.form import Document
 from fleet_components.model.text import count, few
+from fleet_components.review.documents.form import Document
 
 _SUMMARY = {
     "joins": ("joins", "join"),

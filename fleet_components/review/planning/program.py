@@ -12,14 +12,14 @@ from pathlib import Path
 import attrs
 import pulumi
 
-from fleet_components.cli.planning.fault import fault
-from fleet_components.cli.planning.project import Project, instead_of
-from fleet_components.cli.planning.settings import Settings
 from fleet_components.components.refusal import RefusedPlanError
 from fleet_components.model.frames import behind
 from fleet_components.model.manifest import PROGRAM
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.review.planning.fault import fault
+from fleet_components.review.planning.project import Project, instead_of
+from fleet_components.review.planning.settings import Settings
 
 
 @contextmanager

@@ -9,8 +9,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from fleet_components.cli.documents.form import Document
-from fleet_components.cli.showing.rows import Row, print_indented, print_rows
+from fleet_components.review.documents.form import Document
+from fleet_components.review.showing.rows import Row, print_indented, print_rows
 
 _STYLES = {"refused": "red", "no effect": "yellow", "not needed": "dim"}
 _REST = "All other fields are carried out, or refused as the API servers refuse them."

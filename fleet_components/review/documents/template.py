@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from fleet_components.cli.documents.binding import binding_status
-from fleet_components.cli.documents.facts import Facts
-from fleet_components.cli.documents.label_values import missing_labels
 from fleet_components.model.codec import encode
 from fleet_components.model.karmada import Placement
 from fleet_components.plan.karmada.place import TemplateOutcome
 from fleet_components.plan.karmada.subject import TemplateSubject
 from fleet_components.plan.subject import Decided
+from fleet_components.review.documents.binding import binding_status
+from fleet_components.review.documents.facts import Facts
+from fleet_components.review.documents.label_values import missing_labels
 
 
 def template_facts(decided: Decided) -> Facts:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from fleet_components.cli.documents.form import Document
-from fleet_components.cli.showing import words
 from fleet_components.model.text import count
+from fleet_components.review.documents.form import Document
+from fleet_components.review.showing import words
 
 LIMIT = 60_000
 """GitHub cuts comments at 65,536 characters."""

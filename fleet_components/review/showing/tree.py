@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from fleet_components.cli.documents.form import Document
-from fleet_components.cli.showing.words import show_field
 from fleet_components.model.text import few
+from fleet_components.review.documents.form import Document
+from fleet_components.review.showing.words import show_field
 
 _SIGNS = {
     "create": ("+", "green"),

@@ -6,16 +6,16 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fleet_components.cli.documents.form import WORDS, Document
-from fleet_components.cli.documents.placement import placement_facts
-from fleet_components.cli.documents.template import template_facts
-from fleet_components.cli.planning.difference import HIDDEN, Difference, differences
 from fleet_components.content.secret import SECRET_FIELDS, is_secret
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan.departures import Departure
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
+from fleet_components.review.documents.form import WORDS, Document
+from fleet_components.review.documents.placement import placement_facts
+from fleet_components.review.documents.template import template_facts
+from fleet_components.review.planning.difference import HIDDEN, Difference, differences
 from fleet_components.rollout.describe import describe
 from fleet_components.rollout.plan import Change, Entry
 from fleet_components.scheduler.explain import MemberExplanation

@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from fleet_components.cli.documents.form import Document
-from fleet_components.cli.showing.rows import Row, print_indented, print_rows
-from fleet_components.cli.showing.words import holders, one_line
+from fleet_components.review.documents.form import Document
+from fleet_components.review.showing.rows import Row, print_indented, print_rows
+from fleet_components.review.showing.words import holders, one_line
 
 _HEADER = Row(("member", "picked"), "why", "bold")
 

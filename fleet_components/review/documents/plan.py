@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from fleet_components.cli.documents.form import VERSION, WORDS, Document
-from fleet_components.cli.documents.subject import departure_document, subject_document
-from fleet_components.cli.planning.resource import CHANGES
-from fleet_components.cli.planning.survey import Survey
 from fleet_components.model.problem import Problem, show_path
 from fleet_components.plan.describe import describe_plan
+from fleet_components.review.documents.form import VERSION, WORDS, Document
+from fleet_components.review.documents.subject import departure_document, subject_document
+from fleet_components.review.planning.resource import CHANGES
+from fleet_components.review.planning.survey import Survey
 
 _TOKEN = re.compile(r"(?:fleet:confirm=|--confirm )(\w+)")
 

@@ -6,15 +6,15 @@ from collections.abc import Collection, Iterable, Sequence
 
 import attrs
 
-from fleet_components.cli.documents.facts import Facts
-from fleet_components.cli.documents.form import VERSION, Document
-from fleet_components.cli.documents.placement import placement_facts, unmet_labels
-from fleet_components.cli.documents.template import template_facts
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
+from fleet_components.review.documents.facts import Facts
+from fleet_components.review.documents.form import VERSION, Document
+from fleet_components.review.documents.placement import placement_facts, unmet_labels
+from fleet_components.review.documents.template import template_facts
 from fleet_components.scheduler.explain import MemberExplanation
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.cli.planning.difference import Difference
+from fleet_components.review.planning.difference import Difference
 
 CREATE, UPDATE, REPLACE, DELETE, SAME = "create", "update", "replace", "delete", "same"
 CHANGES = (CREATE, UPDATE, REPLACE, DELETE, SAME)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from fleet_components.cli.documents.form import Document
-from fleet_components.cli.showing import words
-from fleet_components.cli.showing.console import STYLES
-from fleet_components.cli.showing.rows import Row, print_indented, print_rows
-from fleet_components.cli.showing.tree import print_resources
+from fleet_components.review.documents.form import Document
+from fleet_components.review.showing import words
+from fleet_components.review.showing.console import STYLES
+from fleet_components.review.showing.rows import Row, print_indented, print_rows
+from fleet_components.review.showing.tree import print_resources
 
 _HEADER = Row(words.HEADER, "why", "bold")
 SIGNS = {"create": "+", "delete": "-", "update": "~", "replace": "+-"}

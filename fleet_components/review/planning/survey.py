@@ -11,9 +11,6 @@ from typing import Any
 
 import attrs
 
-from fleet_components.cli.planning.past import StateFile
-from fleet_components.cli.planning.project import instead_of, is_project, read_project
-from fleet_components.cli.planning.resource import Resource
 from fleet_components.content.files import Text, decoded
 from fleet_components.model.extras import extra_of, not_installed
 from fleet_components.model.problem import FleetError, Problem, layered
@@ -23,6 +20,9 @@ from fleet_components.plan.options import Options
 from fleet_components.plan.past import LOST, Past
 from fleet_components.plan.refusals import confirmed_in_vain
 from fleet_components.plan.source import Source, gather
+from fleet_components.review.planning.past import StateFile
+from fleet_components.review.planning.project import instead_of, is_project, read_project
+from fleet_components.review.planning.resource import Resource
 
 DEFAULT_STACK, DEFAULT_FLEET = "local", "fleet"
 PIPED, STANDARD_INPUT = Path("-"), "standard input"
@@ -233,7 +233,7 @@ def _piped() -> Text:
 def _project(folder: Path, told: Told) -> Survey:
     project = read_project(folder)
     try:
-        from fleet_components.cli.planning.preview import preview
+        from fleet_components.review.planning.preview import preview
     except ModuleNotFoundError as error:
         module = (error.name or "").partition(".")[0]
         if not extra_of(module):

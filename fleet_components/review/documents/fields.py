@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from fleet_components.admission import KINDS
-from fleet_components.cli.documents.form import VERSION, Document
 from fleet_components.model.codec import camel
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import nearest
 from fleet_components.plan.effect import Unheeded
 from fleet_components.plan.effects import ALL, EFFECTS
+from fleet_components.review.documents.form import VERSION, Document
 
 
 def fields_document(kind: str | None = None) -> Document:

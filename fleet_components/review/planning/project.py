@@ -10,8 +10,8 @@ from typing import Any
 
 import attrs
 
-from fleet_components.cli.planning.config_file import ConfigFile
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.review.planning.config_file import ConfigFile
 
 _NAMES = ("Pulumi.yaml", "Pulumi.yml")
 _EXTENSIONS = (".yaml", ".yml")

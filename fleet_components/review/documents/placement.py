@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from fleet_components.cli.documents.facts import Facts
-from fleet_components.cli.documents.label_values import missing_labels
-from fleet_components.cli.documents.status import cluster_decisions, placement_status
 from fleet_components.model.placement import PICK_ALL, PICK_N
 from fleet_components.model.text import count
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
+from fleet_components.review.documents.facts import Facts
+from fleet_components.review.documents.label_values import missing_labels
+from fleet_components.review.documents.status import cluster_decisions, placement_status
 
 
 def placement_facts(decided: Decided) -> Facts:

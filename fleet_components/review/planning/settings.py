@@ -12,10 +12,10 @@ from typing import Any
 
 import attrs
 
-from fleet_components.cli.planning.config_file import ConfigFile
-from fleet_components.cli.planning.project import Project
 from fleet_components.content.secret import REDACTED
 from fleet_components.model.problem import FieldPath, FleetError, Problem
+from fleet_components.review.planning.config_file import ConfigFile
+from fleet_components.review.planning.project import Project
 
 _SPEC = {"type", "default", "value", "secret", "description", "items"}
 _TYPES: Mapping[str, tuple[type, ...]] = {"integer": (int,), "boolean": (bool,), "array": (list,)}

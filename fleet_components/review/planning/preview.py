@@ -7,18 +7,18 @@ from typing import Any
 
 import attrs
 
-from fleet_components.cli.planning.mocks import PlanMocks
-from fleet_components.cli.planning.program import from_here, inside, located, refused_plan, run_main, what_ended
-from fleet_components.cli.planning.project import Project, choose_stack
-from fleet_components.cli.planning.resource import Resource
-from fleet_components.cli.planning.resources import STACK, compare, stored_in
-from fleet_components.cli.planning.settings import Settings, read_settings
-from fleet_components.cli.planning.survey import Told, of_stack
 from fleet_components.components.config import names_in
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.describe import heading, not_fulfilled
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.subject import Decided
+from fleet_components.review.planning.mocks import PlanMocks
+from fleet_components.review.planning.program import from_here, inside, located, refused_plan, run_main, what_ended
+from fleet_components.review.planning.project import Project, choose_stack
+from fleet_components.review.planning.resource import Resource
+from fleet_components.review.planning.resources import STACK, compare, stored_in
+from fleet_components.review.planning.settings import Settings, read_settings
+from fleet_components.review.planning.survey import Told, of_stack
 from fleet_components.testing.program import ProgramRun, run_program
 
 DEFAULT_ORGANIZATION = "organization"

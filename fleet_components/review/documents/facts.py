@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.cli.documents.form import Document
+from fleet_components.review.documents.form import Document
 
 
 @attrs.frozen(kw_only=True)

@@ -10,15 +10,15 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from fleet_components.cli.documents.binding import bindings
-from fleet_components.cli.documents.status import api_objects
-from fleet_components.cli.documents.wire import to_yaml
-from fleet_components.cli.planning.past import to_render
 from fleet_components.content.secret import SECRET_FIELDS, is_secret, redacted
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.delivered import delivered
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.review.documents.binding import bindings
+from fleet_components.review.documents.status import api_objects
+from fleet_components.review.documents.wire import to_yaml
+from fleet_components.review.planning.past import to_render
 
 DECISIONS, STATE = "decisions.yaml", "state.json"
 DEFINITIONS, MANIFESTS = "0-crd", "1-manifest"
