@@ -38,7 +38,7 @@ _CONSIST = f"consist of alphanumeric characters, '-', '_' or '.', {_ENDS}"
 
 
 def subdomain_errors(name: str, words: Words = KUBERNETES_1_36) -> list[str]:
-    """Validate a name of an object or cluster (an RFC 1123 subdomain), such as ``aks-westeurope-1``: at most 253 bytes."""
+    """Validate a name of an object or cluster, such as ``aks-westeurope-1``: an RFC 1123 subdomain, up to 253 bytes."""
     errors = _too_long(name, _MAX_SUBDOMAIN, words)
     if not re.fullmatch(_SUBDOMAIN, name):
         rule = f"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', {_ENDS}"

@@ -73,7 +73,7 @@ class PlacementMemory:
         Scheduled bindings are removed first when fewer members are wanted.
 
         Args:
-            standing: the members to which something was delivered.
+            standing: the members that have at least one of the objects.
         """
         bindings = {
             name: attrs.evolve(binding, state=SCHEDULED) if binding.state == BOUND and name not in standing else binding
@@ -185,7 +185,7 @@ class TemplateMemory:
     def to_wire(self) -> dict[str, object]:
         """Return the wire form: plain maps and lists.
 
-        ``order`` is written only if members were not chosen in the order of names.
+        ``order`` is written only if there are replicas and members were not chosen in the order of names.
         """
         wire: dict[str, object] = encode(self)
         names = list(self.clusters)
