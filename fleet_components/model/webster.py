@@ -1,8 +1,8 @@
 """Divides a whole number by weights with the Webster (Sainte-Laguë) method, as Karmada does.
 
-Source: ``pkg/util/helper/webstermethod.go`` of Karmada 1.19. Seats are assigned one by one to the highest ``weight / (2
-* seats + 1)``, in 64-bit floating point; ties go to the name with fewer seats, then by name, in a direction that
-depends on the template's uid.
+Source: ``pkg/util/helper/webstermethod.go`` and ``binding.go`` of Karmada 1.19. Seats are assigned one by one to the
+highest ``weight / (2 * seats + 1)``, in 64-bit floating point; ties go to the name with fewer seats, then by name, in a
+direction that depends on the template's uid.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Applies the overriders of one rule of an override policy to an object.
 
-Source: Karmada facts. Overriders run in a fixed order, each on what the one before it made: image, command, args,
-labels, annotations, field, plaintext. The first error ends it.
+Source: ``applyPolicyOverriders`` in ``pkg/util/overridemanager/overridemanager.go`` of Karmada 1.19. Overriders run in
+a fixed order, each on the result of the one before it: image, command, args, labels, annotations, field, plaintext. The
+first error stops them.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ _POD_SPEC_PATHS = {
 
 
 class OverrideError(Exception):
-    """An overrider cannot be applied; the text is the one that Karmada logs."""
+    """An overrider that cannot be applied. The text is the one that Karmada logs."""
 
 
 def apply_overriders(data: Object, overriders: Overriders) -> Object:
-    """The object with all overriders applied; the one that is given stays as it is.
+    """Return the object with all overriders applied; the given object is not changed.
 
     Raises:
         OverrideError: an overrider cannot be applied.
@@ -80,7 +81,7 @@ def _override_images(data: Object, overrider: ImageOverrider) -> Object:
 
 
 def _image_at(data: Object, path: str) -> str:
-    """The image at a predicate's path, whose steps are not unescaped."""
+    """Return the image at a predicate's path. Its steps are not unescaped, unlike in a JSON pointer."""
     value: Any = data
     *way, last = path.strip("/").split("/")
     for step in way:
@@ -147,7 +148,7 @@ def _overridden_words(words: list[str], overrider: CommandArgsOverrider) -> list
 
 
 def _override_texts(data: Object, part: str, overrider: LabelAnnotationOverrider) -> Object:
-    """Replacing and removing what is not there does nothing."""
+    """Return the object with labels or annotations changed. Replacing or removing an absent key has no effect."""
     metadata = data.get("metadata") or {}
     texts = dict(metadata.get(part) or {})
     for key, value in overrider.value.items():
@@ -203,7 +204,7 @@ def _replaced(data: Object, path: str, text: str) -> Object:
 
 
 def _containers(data: Object) -> list[Mapping[str, Any]]:
-    """The containers of a pod or of a workload with a pod template; none for other kinds."""
+    """Return the containers of a pod or of a workload with a pod template; none for other kinds."""
     kind = data.get("kind", "")
     value: Any = data
     for step in (*_POD_SPEC_PATHS[kind], "containers") if kind in _POD_SPEC_PATHS else ():

@@ -48,7 +48,7 @@ RULES = {
 
 
 def refuse_changes(old: Mapping[str, Any], new: Mapping[str, Any], rules: tuple[Rule, ...]) -> tuple[Problem, ...]:
-    """Return a problem for each changed field that cannot change: with the old value, the new one and what to do instead."""
+    """Return a problem for each change of a field that cannot change, with both values and what to do instead."""
     problems = []
     for path, before, after in _changes("", old, new):
         rule = next(rule for rule in rules if re.match(rf"{rule.thing}(\.|$)", path))

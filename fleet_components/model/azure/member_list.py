@@ -139,7 +139,7 @@ def _shape_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _field_maps(spec: Mapping[str, Any]) -> Iterator[tuple[FieldPath, Any, bool]]:
-    """Yield each value that must be a map: its path, the value, and whether its fields are shared by several members."""
+    """Yield each value that must be a map: its path, the value, and whether several members share its fields."""
     regions = spec.get("regions") or {}
     yield ("defaults",), spec.get("defaults") or {}, True
     yield ("regions",), regions, False

@@ -93,7 +93,7 @@ def free_nodes(nodes: Iterable[Nodes]) -> tuple[tuple[int, Mapping[str, str]], .
 
 
 def properties_of(nodes: Iterable[Nodes], observed: Observation) -> dict[str, str]:
-    """Return the properties by name: node counts, capacities as observed, and costs if all running nodes have a price."""
+    """Return the properties by name: node counts, capacities as observed, and costs if all prices are known."""
     nodes = tuple(nodes)
     counts: Counter[str] = Counter()
     for group in nodes:
