@@ -56,7 +56,7 @@ class Catalogue:
 
         Args:
             manifests: the objects.
-            problems: problems are added here if given; the first of several equal objects is then used.
+            problems: problems are added here if given; of several objects with the same key the first one is then used.
 
         Raises:
             FleetError: an object occurs twice and ``problems`` is None.

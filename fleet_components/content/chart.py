@@ -116,6 +116,7 @@ class Chart(Build):
         files = [argument for file in given for argument in ("--values", file)]
         kube = ["--kube-version", self.kube_version] if self.kube_version else []
         apis = [argument for api in self.api_versions for argument in ("--api-versions", api)]
+        # helm template omits the crds folder unless told otherwise, while helm install applies it.
         options = ["--namespace", self.namespace, "--include-crds", "--skip-tests", *kube, *apis, *files]
         return ["template", *options, "--", self.release, as_argument(self.folder)]
 

@@ -67,8 +67,7 @@ def documents(text: str, file: str, problems: list[Problem]) -> Iterator[Documen
 
 
 def _join_surrogates(json: str) -> str:
-    r"""Replace pairs of JSON ``\u`` escapes for characters beyond 16 bits, which YAML does not know, by one YAML
-    escape."""
+    """Return JSON text with each pair of surrogate escapes, which YAML does not know, replaced by one YAML escape."""
 
     def join(match: re.Match[str]) -> str:
         if not match[1]:

@@ -75,6 +75,7 @@ def _check_scope(envelope: Manifest, key: str, manifest: Manifest) -> Iterator[P
         hint += ", or put a cluster-scoped object into a ClusterResourceEnvelope"
     elif envelope.kind == _NAMESPACED and manifest.namespace != envelope.namespace:
         place = f"a resource envelope from another namespace ({_ref(envelope)})"
+        # The superfluous "in" is KubeFleet's.
         what = f"a namespaced object {what} in has been wrapped in {place}"
     else:
         return

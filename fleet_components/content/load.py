@@ -181,7 +181,7 @@ def _named_and_declared(builds: Iterable[Build]) -> Iterator[Problem]:
 
 
 def _both(read: _Read) -> Iterator[Problem]:
-    """Yield a problem for each object in a file that is also input of a chart, because the objects would be lost."""
+    """Yield a problem for each object in a file that is also a value file of a chart, since it would not be placed."""
     hint = "keep the values in a file of their own"
     for manifest in (*read.manifests, *(build.declared for build in read.builds)):
         if manifest:

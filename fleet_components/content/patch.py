@@ -78,6 +78,7 @@ def _apply(document: Any, operation: Operation) -> Any:
     *way, key = pointer_steps(path) or [path]
     containers = _walk(document, way)
     if containers is None or (path and "/" not in path):
+        # The library quotes the path for add and remove, but not for replace.
         quoted = path if op == "replace" else f'"{path}"'
         raise _RefusedError(f"{op} operation does not apply: doc is missing path: {quoted}: {_MISSING}")
     if op == "replace" and key and not _has(containers[-1], key):
@@ -96,6 +97,7 @@ def _apply(document: Any, operation: Operation) -> Any:
 
 def _document(operation: Operation) -> Any:
     if not isinstance(operation.value, Mapping | list):
+        # The text is the library's, which formats an error that is nil.
         raise _RefusedError(f"{operation.op} operation value must be object or array: %!w(<nil>)")
     return operation.value
 

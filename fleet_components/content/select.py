@@ -5,10 +5,10 @@ after "The resource selectors are invalid: failed to process the request due to 
 hub and a catalogue:
 
 * Every hub has the namespaces ``default``, ``kube-system``, ``kube-public`` and ``kube-node-lease``, whether they are
-in the catalogue or not. A selector that matches a reserved one is refused, as on a hub; of a ``default`` that is not in
-the catalogue, only the contents are placed. * Objects in any other namespace that is not in the catalogue could not
-exist on a hub. Selecting it finds nothing. * A hub returns objects in the version of the selector. Here they stay as
-they were written.
+  in the catalogue or not. A selector that matches a reserved one is refused, as on a hub; of a ``default`` that is
+  not in the catalogue, only the contents are placed.
+* Objects in any other namespace that is not in the catalogue could not exist on a hub. Selecting it finds nothing.
+* A hub returns objects in the version of the selector. Here they stay as they were written.
 """
 
 from __future__ import annotations

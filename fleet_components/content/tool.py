@@ -1,4 +1,4 @@
-"""Runs helm and kustomize on local files, without a shell and without access to network, clusters or user settings."""
+"""Runs helm and kustomize on local files, without a shell, and kept from the network, clusters and tool settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SECONDS = 120
 """Time limit of a tool in seconds."""
 _MOST_LINES = 5
 _KEPT = ("PATH", "HOME", "SYSTEMROOT", "TMPDIR", "TEMP")
-"""The only environment variables that a tool gets. kustomize can write variables into ConfigMaps."""
+"""The only environment variables that a tool inherits. kustomize can write variables into ConfigMaps."""
 # A proxy at the discard port of the local host, so that no connection succeeds.
 _NOWHERE = "http://127.0.0.1:9"
 _CUT_OFF = {

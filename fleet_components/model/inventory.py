@@ -181,6 +181,8 @@ class Inventory:
 def _name_error(name: str) -> str:
     """Return why the real scheduler cannot read this resource property name; empty if it can."""
     suffix = name.removeprefix(RESOURCE_PREFIX)
+    # KubeFleet splits at every dash, so that a resource with a dash in its name (ephemeral-storage) cannot be read
+    # (pkg/scheduler/framework/plugins/clusteraffinity/types.go, v0.3.1).
     parts = suffix.split("-")
     if suffix == name:
         return ""

@@ -51,7 +51,7 @@ class Dependency:
     labels: tuple[tuple[str, str], ...] = ()
 
     def matches(self, manifest: Manifest) -> bool:
-        """Return whether the object is the dependency, or one of it."""
+        """Return whether the dependency refers to the object."""
         identity = (manifest.api_version, manifest.kind, manifest.namespace)
         if identity != (self.api_version, self.kind, self.namespace):
             return False

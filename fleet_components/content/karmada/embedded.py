@@ -25,6 +25,7 @@ _TIME = re.compile(
 _BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
 _Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _STRING = "tag:yaml.org,2002:str"
+# Go's encoding/json escapes these characters by default, so that JSON is safe inside HTML.
 _HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 
@@ -67,7 +68,10 @@ def patch_yaml(text: str, operations: Iterable[Operation]) -> str:
 
 
 def _where(error: yaml.MarkedYAMLError) -> str:
-    """Return the line of an error as Go's yaml package counts it: scanner errors are one line further down."""
+    """Return the position of an error as Go's yaml package writes it; empty for the first line.
+
+    Lines count from 1 for scanner errors, but from 0 for all others.
+    """
     mark = error.problem_mark
     line = mark.line + isinstance(error, yaml.scanner.ScannerError) if mark and mark.line else 0
     return f"line {line}: " if line else ""

@@ -78,6 +78,7 @@ def _amounts(quantities: Mapping[str, Any]) -> _Amounts:
     for name, quantity in quantities.items():
         if _is_counted(name) and quantity is not None:
             unit = _MILLI if name == _CPU else _UNIT
+            # Rounded up, as Value() and MilliValue() of a Kubernetes Quantity do.
             amounts[name] = -(-parse_quantity(str(quantity)).nano // unit)
     return amounts
 

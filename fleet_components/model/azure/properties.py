@@ -120,6 +120,7 @@ def _nodes(pool: NodePool, region: str, table: SizeTable, max_pods: int) -> Node
 def _costs(nodes: tuple[Nodes, ...]) -> dict[str, str]:
     running = [group for group in nodes if group.count]
     if not running:
+        # As in trackers/nodes.go of the provider, which sets the costs of a cluster without nodes to 0.
         return {CPU_COST: "0.000", MEMORY_COST: "0.000"}
     prices = [group.price for group in running]
     if None in prices or not any(prices):
