@@ -1,4 +1,4 @@
-"""How KubeFleet determines whether an applied object is available.
+"""KubeFleet's rules for the availability of an applied object.
 
 Source: ``pkg/controllers/workapplier/availability_tracker.go`` of KubeFleet 0.3.1. Each kind is recognized in exactly
 one API version.

@@ -137,6 +137,7 @@ class _Builder:
     def collection(self, start: Event) -> Any:
         before, anchor = self.count, start.anchor
         if anchor:
+            # None marks a value that is still being built, to detect an anchor that contains itself.
             self.anchors[anchor] = None
         self.enter(start)
         data, end = self.mapping() if isinstance(start, MappingStartEvent) else self.sequence()
@@ -210,6 +211,7 @@ class _Builder:
 
     def merge(self, event: Event, fields: dict[str, Any]) -> None:
         value = self.value(next(self.events))
+        # Reversed, because the first map of a merge list has precedence.
         for source in reversed(value) if isinstance(value, list) else [value]:
             if isinstance(source, dict):
                 fields.update(source)

@@ -1,7 +1,8 @@
 """Objects that KubeFleet never places, whatever a placement selects.
 
-Source: ``pkg/utils/apiresources.go`` (disabled APIs) and ``pkg/utils/controller/resource_selector_resolver.go`` of
-KubeFleet 0.3.1, without an allow list and without workloads that run on the hub.
+Source: ``pkg/utils/apiresources.go`` (disabled APIs) and ``ShouldPropagateObj`` in
+``pkg/utils/controller/resource_selector_resolver.go`` of KubeFleet 0.3.1, for a hub agent without an allow list and
+with workloads disabled on the hub.
 """
 
 from __future__ import annotations

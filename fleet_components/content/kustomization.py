@@ -80,6 +80,7 @@ class Kustomization(Build):
                 if entry.field in _MUST_BE_THERE:
                     hint = f"paths are taken from {folder}, and nothing is fetched from elsewhere"
                     problems.append(entry.problem(f'there is no "{entry.written}"', hint))
+            # A kustomization that is a source itself may have its bases outside of its folder, as overlays usually do.
             elif self.declared and not within(path, self.root):
                 problems.append(entry.problem(f'"{entry.written}" leads out of {self.root}', "copy it into there"))
             elif path.is_dir():

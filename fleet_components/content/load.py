@@ -58,6 +58,7 @@ def readable(
     inputs = frozenset[Path]().union(*(build.uses for one in read for build in one.builds))
     used = [one for one in read if one.place not in inputs]
     misspelt = any(one.misspelt for one in used)
+    # A declaration that cannot be read may be the one of this folder, so only the declaration is reported.
     problems += (problem for one in used if not (one.unnamed and misspelt) for problem in one.problems)
     warnings += _named_and_declared([build for one in used for build in one.builds])
     problems += (problem for one in read if one.place in inputs for problem in _both(one))

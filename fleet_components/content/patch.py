@@ -68,7 +68,7 @@ def pointer_steps(pointer: str) -> list[str]:
 
 
 class _RefusedError(Exception):
-    """Why an operation cannot be applied, in the words of the Go library."""
+    """The reason why an operation cannot be applied, in the words of the Go library."""
 
 
 def _apply(document: Any, operation: Operation) -> Any:

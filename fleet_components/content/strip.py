@@ -49,6 +49,7 @@ def strip(manifest: Manifest) -> Manifest:
     match manifest.api_version, manifest.kind:
         case "v1", "Service":
             data = _strip_service(data)
+        # Each cluster generates selector and labels of a Job, unless manualSelector is set.
         case "batch/v1", "Job" if not _at(data, "spec", "manualSelector"):
             data = _without(data, *_JOB)
     return attrs.evolve(manifest, data=data)

@@ -123,6 +123,7 @@ def _finished(process: subprocess.Popen[bytes], name: str, given: str) -> tuple[
     try:
         return process.communicate(given.encode(), timeout=SECONDS)
     except BaseException as error:
+        # Also on Ctrl-C, which does not reach the tool in its own process group.
         _end(process)
         if isinstance(error, subprocess.TimeoutExpired):
             raise ToolError(f"{name} took longer than {SECONDS} s") from None

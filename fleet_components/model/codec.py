@@ -143,7 +143,7 @@ def _exactly(kind: type, noun: str) -> Callable[[Any, Any], Any]:
 
 
 def shown(value: Any) -> str:
-    """Return a value as short JSON text for a message."""
+    """Return a value as JSON text of about 40 characters at most, for a message; maps and lists by their kind only."""
     if isinstance(value, Mapping):
         return "a map"
     if isinstance(value, list | tuple):

@@ -27,7 +27,7 @@ def is_own(file: str) -> bool:
 def own_frames(error: BaseException) -> None:
     """Cut the tracebacks of an error and of its causes down to the user's frames.
 
-    A traceback without any user frame stays as it is; that of a ``SyntaxError`` is removed.
+    A traceback without any user frame stays as it is, except that of a ``SyntaxError``, which is removed.
     """
     for one in behind(error):
         own = [part for part in _parts(one.__traceback__) if is_own(part.tb_frame.f_code.co_filename)]

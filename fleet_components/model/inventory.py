@@ -48,7 +48,7 @@ class Inventory:
         as_of: the time at which observed members are judged; None means that nothing expires.
 
     Raises:
-        FleetError: two members have the same name.
+        FleetError: several members have one name.
     """
 
     def __init__(self, clusters: Iterable[Cluster], as_of: datetime | None = None) -> None:
@@ -157,6 +157,7 @@ class Inventory:
         texts = self._property_texts(name)
         parsed: dict[str | None, Quantity | None] = {None: None}
         unparsed: dict[str | None, str] = {}
+        # Each distinct text is parsed once, since many members share the same values.
         for text in {text for text in texts if text is not None}:
             try:
                 parsed[text] = parse_quantity(text)

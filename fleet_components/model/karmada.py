@@ -26,7 +26,7 @@ _ZONE = "zone"
 
 
 class Rank(IntEnum):
-    """How precisely a selector matches an object: Karmada's implicit priority.
+    """Precision with which a selector matches an object: Karmada's implicit priority.
 
     Source: ``ResourceSelectorPriority`` in ``pkg/util/selector.go`` of Karmada 1.19.
     """
@@ -48,7 +48,7 @@ class ResourceSelector(Typed):
     label_selector: LabelSelector | None = None
 
     def rank(self, manifest: Manifest) -> Rank:
-        """Return how precisely the selector matches the object."""
+        """Return the precision with which the selector matches the object."""
         if (self.api_version, self.kind) != (manifest.api_version, manifest.kind):
             return Rank.NO_MATCH
         if self.namespace and self.namespace != manifest.namespace:
@@ -136,7 +136,7 @@ class Toleration(Typed):
     toleration_seconds: int | None = None
 
     def tolerates(self, taint: Taint) -> bool:
-        """Return whether the toleration matches the taint, for whatever time."""
+        """Return whether the toleration matches the taint. ``toleration_seconds`` is not considered."""
         if self.effect not in ("", taint.effect) or self.key not in ("", taint.key):
             return False
         return self.operator == "Exists" or (self.operator in ("", "Equal") and self.value == taint.value)
@@ -170,7 +170,7 @@ class WeightPreference(Typed):
 
 @attrs.frozen
 class ReplicaScheduling(Typed):
-    """How replicas are assigned: ``Duplicated``, or ``Divided`` with preference ``Weighted`` or ``Aggregated``."""
+    """Assignment of replicas: ``Duplicated``, or ``Divided`` with preference ``Weighted`` or ``Aggregated``."""
 
     replica_scheduling_type: str = DIVIDED
     replica_division_preference: str = ""
@@ -195,14 +195,14 @@ class Placement(Typed):
 
 @attrs.frozen
 class DecisionConditions(Typed):
-    """When an application counts as failed: after it was unhealthy for longer than ``toleration_seconds``."""
+    """Condition under which an application counts as failed: unhealthy for longer than ``toleration_seconds``."""
 
     toleration_seconds: int = 300
 
 
 @attrs.frozen
 class ApplicationFailover(Typed):
-    """What happens if an application fails on a member. Times are in seconds."""
+    """Failover of an application that fails on a member. Times are in seconds."""
 
     decision_conditions: DecisionConditions = DecisionConditions()
     purge_mode: str = GRACEFULLY
@@ -211,7 +211,7 @@ class ApplicationFailover(Typed):
 
 @attrs.frozen
 class ClusterFailover(Typed):
-    """What happens if a member fails."""
+    """Failover of the objects on a member that fails."""
 
     purge_mode: str = GRACEFULLY
 

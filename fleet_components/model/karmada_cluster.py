@@ -28,6 +28,7 @@ def read_karmada_cluster(data: Mapping[str, Any]) -> Cluster:
         leaving=metadata.get("deletionTimestamp") is not None,
         provider=spec.get("provider") or "",
         region=spec.get("region") or "",
+        # spec.zone is the deprecated form of spec.zones.
         zones=tuple(spec.get("zones") or filter(None, [spec.get("zone")])),
         api_enablements=None if status is None else _enablements(status),
         resource_models=_models(spec.get("resourceModels")),

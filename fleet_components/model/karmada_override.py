@@ -135,7 +135,10 @@ class OverrideSpec:
         return tuple(str(operation.value) for operation in operations if operation.path == _NAME and operation.value)
 
     def rank(self, manifest: Manifest) -> Rank:
-        """Return how precisely the policy matches the object. A policy without selectors matches all objects."""
+        """Return the precision with which the policy matches the object.
+
+        A policy without selectors matches all objects.
+        """
         return best_rank(self.resource_selectors, manifest) if self.resource_selectors else Rank.ALL
 
 

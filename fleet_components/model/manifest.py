@@ -44,7 +44,7 @@ class Origin:
 
 
 PROGRAM = Origin("the program", None, lambda _: None)
-"""Origin of the objects that a program passes to its fleet."""
+"""Origin of the objects that a program passes to its fleet. It has no lines."""
 
 
 @attrs.frozen
@@ -53,7 +53,7 @@ class Manifest:
 
     Attributes:
         data: the parsed object; never changed in place.
-        origin: where it was read from; None for objects made in a program.
+        origin: where it was read from; None, or :data:`PROGRAM`, for objects made in a program.
     """
 
     data: Mapping[str, Any]

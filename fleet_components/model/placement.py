@@ -161,7 +161,7 @@ class ResourceSelector(Typed):
 
 @attrs.frozen
 class RollingUpdate(Typed):
-    """How many members may change at the same time.
+    """Limits on the number of members that change at the same time.
 
     ``max_unavailable`` and ``max_surge`` are numbers, or percentages of the wanted number of members, rounded up.
     ``unavailable_period_seconds`` is how long content whose availability cannot be tracked counts as unavailable.

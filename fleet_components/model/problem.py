@@ -26,7 +26,7 @@ class Problem:
     """One error in the input.
 
     Attributes:
-        what: what is wrong, as a sentence without a full stop.
+        what: the error, as a sentence without a full stop.
         path: the field, from the root of the object.
         hint: how to fix it; empty if nothing better can be said.
         subject: the object, as ``Kind namespace/name``.

@@ -46,6 +46,7 @@ def read(kind: Any, data: Any, path: FieldPath = ()) -> Any:
     if kind is Any:
         return data
     if get_origin(kind) in (Union, types.UnionType):
+        # YAML cannot express the other options of a union, such as Pulumi outputs.
         kind, *_ = (option for option in get_args(kind) if option is not type(None))
         return None if data is None else read(kind, data, path)
     if attrs.has(kind):

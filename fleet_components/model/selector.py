@@ -29,7 +29,7 @@ class Requirement(Typed):
 
     @property
     def error(self) -> str:
-        """Why the API machinery refuses the requirement, in the words of KubeFleet's release; empty if it is valid."""
+        """Error of the API machinery for an invalid requirement, in the words of KubeFleet's release; empty if valid."""
         if self.operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
             return f"{_quoted(self.operator)} is not a valid label selector operator"
         errors = list(self._errors())
@@ -89,7 +89,7 @@ class LabelSelector(Typed):
 
     @property
     def error(self) -> str:
-        """Why the API machinery refuses the selector: its first error; empty if it is valid."""
+        """Error of the API machinery for the first invalid requirement; empty if the selector is valid."""
         return next((requirement.error for requirement in self.requirements() if requirement.error), "")
 
     def matches(self, labels: Labels) -> bool:

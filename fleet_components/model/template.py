@@ -46,7 +46,7 @@ class Template(Typed):
 
 @attrs.frozen
 class Estimates(Typed):
-    """How many replicas of a template the members can take; declared or recorded, never queried while scheduling.
+    """Number of replicas of a template that members can take; declared or recorded, never queried while scheduling.
 
     Without estimates, Karmada's general estimator reads the members' resource summaries.
 

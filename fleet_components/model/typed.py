@@ -33,7 +33,7 @@ _SORTS: Mapping[Any, tuple[str, str]] = {
     datetime: ("a time", "a datetime with a time zone: datetime(2026, 1, 31, tzinfo=timezone.utc)"),
     NoneType: ("None", "leave it out"),
 }
-"""What values of a type are called in messages, and the hint for them."""
+"""Names of types in messages, and the hint for each."""
 
 
 @runtime_checkable
@@ -111,7 +111,7 @@ class _Misfit(Exception):
     """A value that does not have the declared type.
 
     Attributes:
-        what: what is wrong.
+        what: the error.
         hint: how to fix it.
         path: the position of the value in the argument.
         near: True if ``hint`` is more precise than the argument's own hint: the value is of the right kind but invalid,
@@ -208,6 +208,7 @@ def _items(make: Callable[[Any], Any] | None, item: Fit, sort: tuple[str, str]) 
         if not isinstance(value, taken) or isinstance(value, str | bytes):
             raise _misfit(value, sort)
         found = [_at(item, position, each) for position, each in enumerate(value)]
+        # Unchanged values are kept as they are instead of copied.
         same = all(before is after for before, after in zip(value, found, strict=True))
         return value if same and (make is None or type(value) is make) else (make or tuple)(found)
 
@@ -258,7 +259,7 @@ def _misfit(value: Any, sort: tuple[str, str]) -> _Misfit:
 
 @cache
 def _sort(kind: Any) -> tuple[str, str]:
-    """Return what values of a type are called in messages, and the hint for them."""
+    """Return the name of a type in messages, and the hint for it."""
     if kind in _SORTS:
         return _SORTS[kind]
     origin, inner = get_origin(kind) or kind, get_args(kind)

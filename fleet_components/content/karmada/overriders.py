@@ -59,6 +59,7 @@ def apply_overriders(data: Object, overriders: Overriders) -> Object:
         patched: Object = apply_patch(data, (Operation(p.operator, p.path, p.value) for p in overriders.plaintext))
     except (PatchError, ValueError) as error:
         raise OverrideError(str(error)) from None
+    # Karmada decodes the result as an unstructured object, which must have a kind.
     if not patched.get("kind"):
         raise OverrideError(f"Object 'Kind' is missing in '{json.dumps(patched, separators=(',', ':'))}'")
     return patched
@@ -136,6 +137,7 @@ def _edited(part: str, overrider: ImageOverrider) -> str:
 def _override_words(data: Object, target: str, overrider: CommandArgsOverrider) -> Object:
     for index, container in enumerate(_containers(data)):
         if container.get("name") == overrider.container_name:
+            # As in Karmada, removing words from a container without the field adds the field as an empty list.
             words = _overridden_words([str(word) for word in container.get(target) or ()], overrider)
             data = apply_patch(data, [Operation("add", f"{_containers_path(data)}/{index}/{target}", words)])
     return data
@@ -207,6 +209,7 @@ def _containers(data: Object) -> list[Mapping[str, Any]]:
     """Return the containers of a pod or of a workload with a pod template; none for other kinds."""
     kind = data.get("kind", "")
     value: Any = data
+    # Karmada does not change initContainers.
     for step in (*_POD_SPEC_PATHS[kind], "containers") if kind in _POD_SPEC_PATHS else ():
         if not isinstance(value, Mapping):
             raise OverrideError(f"failed to convert {kind} from unstructured object: {step} stands in no object")

@@ -25,7 +25,7 @@ class Rule:
 
     Attributes:
         thing: a pattern for the path of the created resource; the rule applies to it and to all fields below it.
-        way_out: what to do instead of changing the fields.
+        way_out: advice on what to do instead of changing the fields.
         may_come: the resource itself may be added later.
         may_go: the resource itself may be removed.
     """
