@@ -29,7 +29,7 @@ class Requirement(Typed):
 
     @property
     def error(self) -> str:
-        """Error of the API machinery for an invalid requirement, in the words of KubeFleet's release; empty if valid."""
+        """The API machinery's error for an invalid requirement, in the words of KubeFleet's release; empty if none."""
         if self.operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
             return f"{_quoted(self.operator)} is not a valid label selector operator"
         errors = list(self._errors())

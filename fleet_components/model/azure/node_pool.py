@@ -46,8 +46,9 @@ class NodePool(Typed):
         max_pods: pods per node, 10 to 250; None for the default of the network plugin.
         subnet: the subnet's ID; None for the cluster's. A Pulumi output is accepted.
         tags: Azure tags.
-        cpu: CPU of a node, for a VM size that is not in the table, as a quantity.
-        memory: memory of a node, for a VM size that is not in the table, as a quantity.
+        cpu: CPU of a node, as a quantity, for a VM size that is not in the table; used only together with ``memory``.
+        memory: memory of a node, as a quantity, for a VM size that is not in the table; used only together with
+            ``cpu``.
         hourly_price: USD per hour for a node; None for the list price.
     """
 
