@@ -1,6 +1,7 @@
-"""How KubeFleet learns that an applied object is available.
+"""KubeFleet's rules for the availability of an applied object.
 
-Source: KubeFleet 0.3.1, work applier. Kinds count in exactly one API version.
+Source: ``pkg/controllers/workapplier/availability_tracker.go`` of KubeFleet 0.3.1. Each kind is recognized in exactly
+one API version.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ _IMMEDIATE = {
 
 
 def trackable(manifest: Manifest) -> Availability:
-    """Whether its availability is watched, taken for granted at once, or cannot be told.
+    """Return whether availability is tracked, immediate (assumed as soon as the object is applied), or untrackable.
 
-    An untrackable object makes its cluster wait ``unavailablePeriodSeconds`` in a rolling update.
+    An untrackable object makes its member wait for ``unavailablePeriodSeconds`` in a rolling update.
     """
     if manifest.kind in _TRACKABLE.get(manifest.api_version, "").split():
         return "untrackable" if _is_external(manifest) else "trackable"

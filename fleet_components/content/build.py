@@ -1,4 +1,4 @@
-"""What a tool makes objects of: the contract of charts and kustomizations."""
+"""Contract of charts and kustomizations: folders from which a tool builds objects."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from fleet_components.model.problem import Problem
 
 @attrs.frozen(kw_only=True)
 class Build(ABC):
-    """A folder that a tool makes objects of. It is built only where somebody has named it: tools run what is in it.
+    """A folder from which a tool builds objects.
+
+    It is built only if the user has named it, because tools execute its content.
 
     Attributes:
         folder: the folder.
-        root: what nothing in it may lead out of.
-        declared: the object that names it; None where it is a source itself.
+        root: the directory that none of its paths may lead out of.
+        declared: the object that names the folder; None if the folder is a source itself.
     """
 
     folder: Path
@@ -30,20 +32,23 @@ class Build(ABC):
     @property
     @abstractmethod
     def uses(self) -> frozenset[Path]:
-        """The files and folders that are its input, and so no manifests, links resolved."""
+        """Files and folders that are input of the build, and therefore not manifests. Links are resolved."""
 
     @property
     @abstractmethod
     def by_hand(self) -> str:
-        """The command that prints the same."""
+        """The shell command that prints the same objects."""
 
     @abstractmethod
     def problems(self) -> Iterator[Problem]:
-        """Why it must not be built."""
+        """Yield the reasons why the folder must not be built."""
 
     @abstractmethod
     def build(self, warnings: list[Problem]) -> list[Text]:
-        """What the tool prints.
+        """Run the tool and return its output.
+
+        Args:
+            warnings: warnings are added here.
 
         Raises:
             ToolError: the tool is missing, fails, or takes too long.
@@ -51,10 +56,15 @@ class Build(ABC):
 
     @abstractmethod
     def placed(self, manifests: Iterable[Manifest], warnings: list[Problem]) -> Iterable[Manifest]:
-        """The objects that were printed, as they are placed."""
+        """Return the built objects as they are to be placed.
+
+        Args:
+            manifests: the objects that the tool printed.
+            warnings: warnings are added here.
+        """
 
     def problem(self, what: str, hint: str = "") -> Problem:
-        """Something that is wrong with it, where it is named."""
+        """Return a problem of the build, located where the folder is named."""
         if self.declared:
             return self.declared.problem(what, ("spec", "path"), hint)
         return Problem(what, hint=hint, file=str(self.folder))

@@ -1,4 +1,4 @@
-"""All objects of a fleet as a hub would hold them: each in its namespace, found by kind, name and labels."""
+"""All objects of a fleet as a hub would store them: each in its namespace, found by kind, name and labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fleet_components.model.selector import LabelSelector
 
 DEFAULT_NAMESPACE = "default"
 NAME_LABEL = "kubernetes.io/metadata.name"
-"""The label with its own name, which the API server gives to every namespace."""
+"""The label with the namespace's name, which the API server sets on every namespace."""
 
 _MEMBERS = (("cluster.kubernetes-fleet.io", "MemberCluster"), ("cluster.karmada.io", "Cluster"))
 _ENVELOPES = ("ResourceEnvelope", "ClusterResourceEnvelope")
@@ -24,13 +24,12 @@ _FLEET_GROUPS = ("placement.kubernetes-fleet.io", "cluster.kubernetes-fleet.io")
 
 @attrs.frozen
 class Parts:
-    """A catalogue taken apart.
+    """The three parts of a catalogue.
 
     Attributes:
         members: the ``MemberCluster`` and Karmada ``Cluster`` objects.
-        policies: all other objects that tell a hub what to do: placements, overrides, budgets, update runs,
-            propagation policies.
-        objects: what can be placed; envelopes among it.
+        policies: all other objects that steer a hub: placements, overrides, budgets, update runs, propagation policies.
+        objects: the objects that can be placed, including envelopes.
     """
 
     members: tuple[Manifest, ...]
@@ -40,27 +39,27 @@ class Parts:
 
 @attrs.frozen
 class Catalogue:
-    """Objects, each once, in the order of group, kind, namespace and name.
+    """Unique objects, ordered by group, kind, namespace and name.
 
-    Make it with :meth:`of`, which puts every object where an API server would.
+    Create it with :meth:`of`, which assigns namespaces as an API server does.
     """
 
     manifests: tuple[Manifest, ...]
 
     @classmethod
     def of(cls, manifests: Iterable[Manifest], problems: list[Problem] | None = None) -> Catalogue:
-        """A catalogue of these objects, as kubectl would apply them to a hub.
+        """Return a catalogue of these objects, as kubectl would apply them to a hub.
 
-        Namespaced objects without a namespace go to ``default``, cluster-scoped ones lose theirs. Which is which
-        says a ``CustomResourceDefinition`` among the objects, else the API itself; a custom kind that nobody
-        defines is namespaced when one of its objects names a namespace, and otherwise cluster-scoped.
+        Namespaced objects without a namespace get ``default``, cluster-scoped objects lose theirs. The scope of a kind
+        comes from a ``CustomResourceDefinition`` among the objects, else from the built-in kinds; an undefined custom
+        kind is namespaced if one of its objects has a namespace, otherwise cluster-scoped.
 
         Args:
             manifests: the objects.
-            problems: takes what is wrong; the first one of each object is taken then.
+            problems: problems are added here if given; of several objects with the same key the first one is then used.
 
         Raises:
-            FleetError: an object is there twice, and there is no list for it.
+            FleetError: an object occurs twice and ``problems`` is None.
         """
         manifests = tuple(manifests)
         kinds = _kinds(manifests)
@@ -74,7 +73,7 @@ class Catalogue:
         return cls(tuple(sorted(first.values(), key=lambda manifest: manifest.key)))
 
     def get(self, key: ObjectKey) -> Manifest | None:
-        """The object of that identity."""
+        """Return the object with this key; None if there is none."""
         return self._by_key.get(key)
 
     def find(
@@ -85,7 +84,15 @@ class Catalogue:
         name: str = "",
         labels: LabelSelector | None = None,
     ) -> tuple[Manifest, ...]:
-        """The objects of a kind: of all namespaces or of one, all or those of a name and with certain labels."""
+        """Return the objects of a kind.
+
+        Args:
+            group: the API group.
+            kind: the kind.
+            namespace: the namespace; None for all, empty for cluster-scoped objects.
+            name: the name; empty for all.
+            labels: the label selector; None for all.
+        """
         spaces = self._by_kind.get((group, kind), {})
         chosen = spaces.values() if namespace is None else [spaces.get(namespace, {})]
         named = ([space[name]] if name in space else [] for space in chosen) if name else (s.values() for s in chosen)
@@ -93,19 +100,19 @@ class Catalogue:
         return tuple(one for one in found if labels is None or labels.matches(labels_of(one)))
 
     def contents(self, namespace: str) -> tuple[Manifest, ...]:
-        """The objects in a namespace."""
+        """Return the objects in a namespace."""
         return self._by_namespace.get(namespace, ())
 
     def kind(self, group: str, kind: str) -> Kind | None:
-        """What is known of a kind; None when no API server would serve it."""
+        """Return a kind; None if an API server would not serve it."""
         return self._kinds.get((group, kind)) or BUILT_IN.get((group, kind))
 
     def defines(self, group: str, kind: str) -> bool:
-        """Whether a ``CustomResourceDefinition`` among the objects defines the kind."""
+        """Return whether a ``CustomResourceDefinition`` among the objects defines the kind."""
         return (group, kind) in self._defined_kinds
 
     def split(self) -> Parts:
-        """Take apart what describes the fleet, what steers it and what is placed."""
+        """Split the catalogue into members, policies and placeable objects."""
         parts: dict[str, list[Manifest]] = {"member": [], "policy": [], "object": []}
         for manifest in self.manifests:
             parts[_part(manifest)].append(manifest)
@@ -125,7 +132,7 @@ class Catalogue:
 
     @cached_property
     def _by_kind(self) -> Mapping[tuple[str, str], Mapping[str, Mapping[str, Manifest]]]:
-        """Group and kind to namespace to name."""
+        """Objects by group and kind, then namespace, then name."""
         index: dict[tuple[str, str], dict[str, dict[str, Manifest]]] = {}
         for (group, kind, namespace, name), manifest in self._by_key.items():
             index.setdefault((group, kind), {}).setdefault(namespace, {})[name] = manifest
@@ -141,7 +148,7 @@ class Catalogue:
 
 
 def labels_of(manifest: Manifest) -> Mapping[str, str]:
-    """The labels of an object, with the one that the API server gives to a namespace."""
+    """Return the labels of an object, for a namespace including the label that the API server sets."""
     is_namespace = (manifest.api_version, manifest.kind) == ("v1", "Namespace")
     return {**manifest.labels, NAME_LABEL: manifest.name} if is_namespace else manifest.labels
 
@@ -154,7 +161,7 @@ def _part(manifest: Manifest) -> str:
 
 
 def _kinds(manifests: Iterable[Manifest]) -> dict[tuple[str, str], Kind]:
-    """The kinds of the objects, and those that custom resource definitions among them define."""
+    """Return the kinds of the objects, and those that custom resource definitions among them define."""
     kinds: dict[tuple[str, str], Kind] = {}
     defined = {}
     for manifest in manifests:
@@ -181,7 +188,7 @@ def _defined(manifest: Manifest) -> Iterator[Kind]:
 
 
 def _settle(manifest: Manifest, kind: Kind) -> Manifest:
-    """The object in the namespace in which an API server would keep it."""
+    """Return the object in the namespace in which an API server would store it."""
     wanted = manifest.namespace or DEFAULT_NAMESPACE if kind.namespaced else ""
     if manifest.namespace == wanted:
         return manifest
@@ -194,7 +201,7 @@ def _settle(manifest: Manifest, kind: Kind) -> Manifest:
 def _twice(manifest: Manifest, known: Manifest) -> Problem:
     place = known.origin.place if known.origin else "an object made in the program"
     if known.origin and manifest.origin and os.path.isfile(known.origin.file):
-        # As seen from the file itself: wherever a program runs, it is the same.
+        # Relative to the second file, so that the text does not depend on the working directory.
         seen = os.path.relpath(known.origin.file, os.path.dirname(manifest.origin.file) or os.curdir)
         place = attrs.evolve(known.origin, file=seen).place
     return manifest.problem(f"given twice, first in {place}", ("metadata", "name"), "keep one of the two")

@@ -1,7 +1,7 @@
-"""A Helm chart, rendered as ``helm template`` does: nothing is asked of a cluster, and nothing is fetched.
+"""A Helm chart, rendered as ``helm template`` does: without contacting a cluster and without fetching anything.
 
-Objects without a namespace go to that of the release, as ``helm install`` would put them. Hooks are passed over: they
-belong to the steps of an installation, and a fleet has none.
+Objects without a namespace get that of the release, as with ``helm install``. Hooks are skipped: they belong to steps
+of an installation, which a fleet does not have.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class Chart(Build):
     """A chart with its settings.
 
     Attributes:
-        release: the name of the release.
-        namespace: the namespace of the release.
-        value_files: the files with values; later ones win.
-        values: the values that win over all files.
-        kube_version: the version of Kubernetes that templates are told; empty for that of the installed helm.
-        api_versions: the APIs that templates are told of besides those of Kubernetes.
+        release: name of the release.
+        namespace: namespace of the release; ``default`` by default.
+        value_files: files with values; later files override earlier ones.
+        values: values that override those of all files.
+        kube_version: the Kubernetes version in ``.Capabilities``; empty for the default of the installed helm.
+        api_versions: API versions in ``.Capabilities`` besides those of Kubernetes.
     """
 
     release: str
@@ -53,7 +53,7 @@ class Chart(Build):
 
     @classmethod
     def named(cls, folder: Path) -> Chart:
-        """A chart without settings: its release is called as the chart is."""
+        """Return a chart without settings. The release has the name of the chart."""
         try:
             data = yaml.load((folder / CHART).read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
             name = data["name"]
@@ -63,23 +63,24 @@ class Chart(Build):
 
     @property
     def uses(self) -> frozenset[Path]:
-        """The folder of the chart, and the files with values."""
+        """The folder of the chart, and the value files."""
         return frozenset(path.resolve() for path in (self.folder, *self.value_files))
 
     @property
     def by_hand(self) -> str:
-        """The command that prints the same; ``VALUES`` stands for a file with the values that are declared."""
+        """The command that prints the same; ``VALUES`` stands for a file with the declared values."""
         return shlex.join(["helm", *self._arguments("VALUES" if self.values else "")])
 
     def problems(self) -> Iterator[Problem]:
-        """Why it must not be rendered."""
+        """Yield a problem for each link that leads out of the root."""
         for link in links_out(self.folder, self.root):
             yield self.problem(f"{link} is a link that leads out of {self.root}", "copy what it leads to")
 
     def build(self, warnings: list[Problem]) -> list[Text]:
-        """The texts that the templates become, each called by its template.
+        """Return one text for each rendered template, named after the template.
 
-        It is rendered twice, side by side: templates may make up passwords and dates.
+        The chart is rendered twice, in parallel, to find templates that generate passwords or dates: output that
+        differs between the two gives a warning.
         """
         tool = find_tool("a Helm chart", "helm")
         arguments, given = self._arguments("-"), json.dumps(dict(self.values))
@@ -94,7 +95,7 @@ class Chart(Build):
         return texts
 
     def placed(self, manifests: Iterable[Manifest], warnings: list[Problem]) -> Iterator[Manifest]:
-        """The objects as they are placed: in the namespace of the release, and without hooks."""
+        """Yield the objects with the namespace of the release, without hooks. Skipped hooks give a warning."""
         hooks = []
         for manifest in manifests:
             if is_hook(manifest):
@@ -107,23 +108,30 @@ class Chart(Build):
             warnings.append(self.problem(what, hint))
 
     def _arguments(self, values: str) -> list[str]:
-        """What helm is told; the values that are declared are read from a file, ``-`` for standard input."""
+        """Return the arguments of helm.
+
+        ``values`` is the file with the declared values, ``-`` for standard input; empty for none.
+        """
         given = [*map(as_argument, self.value_files), *([values] if values else [])]
         files = [argument for file in given for argument in ("--values", file)]
         kube = ["--kube-version", self.kube_version] if self.kube_version else []
         apis = [argument for api in self.api_versions for argument in ("--api-versions", api)]
+        # helm template omits the crds folder unless told otherwise, while helm install applies it.
         options = ["--namespace", self.namespace, "--include-crds", "--skip-tests", *kube, *apis, *files]
         return ["template", *options, "--", self.release, as_argument(self.folder)]
 
     def _texts(self, printed: Printed) -> list[Text]:
-        """What was printed, template by template. The name of the chart stands before each of them."""
+        """Split the output by template. Helm prints the chart's name in front of each template's path."""
         before, *parts = _TEMPLATE.split(printed.text)
         templates = (str(self.folder / path.partition("/")[2]) for path in parts[::2])
         texts = [Text(file, text, built=True) for file, text in zip(templates, parts[1::2], strict=True)]
         return [Text(str(self.folder), before, built=True), *texts] if before.strip() else texts
 
     def _in_namespace(self, manifest: Manifest) -> Manifest:
-        """Which kinds have a namespace at all is settled when all objects are known."""
+        """Return the object with the release's namespace if it has none.
+
+        Cluster-scoped objects lose it again in :meth:`Catalogue.of`, when the scope of all kinds is known.
+        """
         if manifest.namespace:
             return manifest
         metadata = {**manifest.metadata, "namespace": self.namespace}
@@ -131,5 +139,5 @@ class Chart(Build):
 
 
 def is_hook(manifest: Manifest) -> bool:
-    """Whether an object belongs to a step of an installation by Helm."""
+    """Return whether an object is a Helm hook."""
     return HOOK in (manifest.metadata.get("annotations") or {})

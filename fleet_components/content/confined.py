@@ -1,4 +1,4 @@
-"""Paths that others wrote, kept within the directory that they were written for."""
+"""Checks paths written in files: they must not lead out of a directory."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _FETCHED = "nothing is fetched from elsewhere: copy it into the directory, so th
 
 
 def confined(written: str, folder: Path, root: Path) -> Path | Problem:
-    """Where a path leads that was written in a file, or why it must not be followed.
+    """Return the path that was written in a file, or the problem with it.
 
     Args:
-        written: the path, relative to the folder.
-        folder: where the file lies that it was written in.
-        root: what it must not lead out of.
+        written: the path as written, relative to ``folder``.
+        folder: the folder of the file in which it was written.
+        root: the directory that the path must not lead out of.
     """
     if "://" in written or written.startswith("git@"):
         return Problem(f'"{written}" is an address', hint=_FETCHED)
@@ -32,7 +32,7 @@ def confined(written: str, folder: Path, root: Path) -> Path | Problem:
 
 
 def links_out(folder: Path, root: Path) -> Iterator[Path]:
-    """The links in a folder and below that lead out of a directory: tools follow them."""
+    """Yield the links in a folder, at any depth, that lead out of ``root``. Tools would follow them."""
     for at, folders, names in os.walk(folder):
         for name in sorted((*folders, *names)):
             path = Path(at, name)
@@ -41,5 +41,5 @@ def links_out(folder: Path, root: Path) -> Iterator[Path]:
 
 
 def within(path: Path, root: Path) -> bool:
-    """Whether a path leads nowhere but into a directory, whatever links are on its way."""
+    """Return whether a path is inside a directory after all links are resolved."""
     return path.resolve().is_relative_to(root.resolve())

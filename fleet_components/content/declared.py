@@ -1,4 +1,4 @@
-"""Charts and kustomizations that objects of a source name, with the settings that a path alone cannot tell.
+"""Charts and kustomizations that objects of a source declare, with settings that a path alone cannot express.
 
 ::
 
@@ -6,11 +6,11 @@
     kind: Chart
     metadata: {name: shop}              # the name of the release
     spec:
-      path: charts/shop                 # this and valueFiles: below the folder of the file that says so
+      path: charts/shop                 # this and valueFiles: below the folder of this file
       namespace: shop                   # default without it
-      valueFiles: [production.yaml]     # in this order; the values below win over them
+      valueFiles: [production.yaml]     # in this order; the values below override them
       values: {replicas: 3}
-      kubeVersion: "1.36"               # what .Capabilities tells; else what the installed helm takes for granted
+      kubeVersion: "1.36"               # for .Capabilities; else the default of the installed helm
       apiVersions: [monitoring.coreos.com/v1]
     ---
     apiVersion: fleet-components/v1
@@ -18,7 +18,7 @@
     metadata: {name: shop}
     spec: {path: overlays/production}
 
-Whoever may change a source could have tools run on anything: so no path leads out of it.
+Anybody who may change a source could make tools run on any file, so paths must not lead out of the source.
 """
 
 from __future__ import annotations
@@ -64,22 +64,22 @@ _SPECS: Mapping[str, type] = {"Chart": _ChartSpec, "Kustomization": _Kustomizati
 
 
 def names_a_build(manifest: Manifest) -> bool:
-    """Whether an object names a chart or a kustomization."""
+    """Return whether an object declares a chart or a kustomization."""
     return manifest.api_version == API_VERSION and manifest.kind in _SPECS
 
 
 def misplaced(manifest: Manifest) -> Problem:
-    """Says of such an object that it stands where none is carried out."""
+    """Return the problem for a declaration in a place where charts and kustomizations are not built."""
     return manifest.problem(_NOWHERE, ("kind",), _ELSEWHERE)
 
 
 def read_build(manifest: Manifest, root: Path, problems: list[Problem]) -> Build | None:
-    """The chart or kustomization that an object names; None where that cannot be told.
+    """Return the chart or kustomization that an object declares; None if it is invalid.
 
     Args:
         manifest: the object, read from a file.
-        root: what its paths must not lead out of.
-        problems: what is wrong is added here; then it must not be built.
+        root: the directory that its paths must not lead out of.
+        problems: problems are added here; if there are any, it must not be built.
     """
     try:
         spec = read(_SPECS[manifest.kind], manifest.data.get("spec"))
@@ -94,7 +94,7 @@ def read_build(manifest: Manifest, root: Path, problems: list[Problem]) -> Build
 
 @attrs.frozen
 class _Paths:
-    """Follows the paths of one declaration."""
+    """Resolves the paths of one declaration and collects their problems."""
 
     manifest: Manifest
     root: Path

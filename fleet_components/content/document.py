@@ -1,7 +1,7 @@
-"""YAML and JSON text to plain data, as kubectl reads it, with the line of every field.
+"""Parses YAML and JSON to plain data as kubectl does, and records the line of every field.
 
-Anchors, aliases and merge keys work as in kubectl, which lets a merge key that stands after a field win over it.
-Stricter than kubectl, which silently keeps the last one: a field given twice is refused with both lines.
+Anchors, aliases and merge keys work as in kubectl, where a merge key after a field overrides it. Stricter than kubectl,
+which silently keeps the last one: a field that is given twice is refused, with both lines.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from fleet_components.model.problem import FieldPath, Problem
 
 _MOST_LEVELS = 200
 _MOST_ALIASED = 400_000
-"""Values that aliases may bring into one document; beyond it kubectl finds "excessive aliasing" too."""
+"""The most values that aliases may add to one document; kubectl refuses "excessive aliasing" as well."""
 _SURROGATES = re.compile(r"\\\\|\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 
 
@@ -36,9 +36,9 @@ class Document:
     """One document of a text.
 
     Attributes:
-        data: its value in plain data.
-        file: what the text is called.
-        places: where the document stands, under the empty path, and each object of a list in it.
+        data: its value as plain data.
+        file: the name of the text in messages.
+        places: the place of the document, under the empty path, and of each object of a list in it.
     """
 
     data: Any
@@ -46,12 +46,12 @@ class Document:
     places: dict[FieldPath, Place] = attrs.field(repr=False)
 
     def place(self, path: FieldPath) -> Place:
-        """Where the object at this path stands."""
+        """Return the place of the object at this path."""
         return self.places.get(path) or attrs.evolve(self.places[()], start=path)
 
 
 def documents(text: str, file: str, problems: list[Problem]) -> Iterator[Document]:
-    """The documents of a text, empty ones left out. What is wrong is added to the problems."""
+    """Yield the documents of a text, without empty ones. Problems are added to ``problems``."""
     text = _join_surrogates(text) if text.lstrip()[:1] in ("{", "[") else text
     events = parse(text)
     try:
@@ -67,7 +67,7 @@ def documents(text: str, file: str, problems: list[Problem]) -> Iterator[Documen
 
 
 def _join_surrogates(json: str) -> str:
-    """JSON writes characters beyond 16 bits as two escapes, which YAML does not know."""
+    """Return JSON text with each pair of surrogate escapes, which YAML does not know, replaced by one YAML escape."""
 
     def join(match: re.Match[str]) -> str:
         if not match[1]:
@@ -78,11 +78,11 @@ def _join_surrogates(json: str) -> str:
 
 
 _FIRST_FIELDS = ("apiVersion", "kind")
-"""What an object begins with."""
+"""Fields with which a second object, after a missing ``---``, would begin."""
 
 
 class _Builder:
-    """Makes the data of one document from its events. What aliases stand for is built once and shared."""
+    """Builds the data of one document from its YAML events. Aliased values are built once and shared."""
 
     def __init__(self, events: Iterator[Event], text: str, file: str, problems: list[Problem]) -> None:
         self.events, self.text, self.file, self.problems = events, text, file, problems
@@ -97,7 +97,7 @@ class _Builder:
         self.places.setdefault((), Place.between(self.text, event, event))
         if self.aliased > _MOST_ALIASED:
             self.refuse(event, "document contains excessive aliasing", "write out what the aliases stand for")
-            return None  # Nothing may walk through it.
+            return None  # It can be exponentially larger than the text.
         return data
 
     def refuse(self, event: Event, what: str, hint: str = "") -> None:
@@ -137,6 +137,7 @@ class _Builder:
     def collection(self, start: Event) -> Any:
         before, anchor = self.count, start.anchor
         if anchor:
+            # None marks a value that is still being built, to detect an anchor that contains itself.
             self.anchors[anchor] = None
         self.enter(start)
         data, end = self.mapping() if isinstance(start, MappingStartEvent) else self.sequence()
@@ -181,12 +182,14 @@ class _Builder:
         return fields, event
 
     def twice(self, event: Event, first: Event, seam: set[str]) -> None:
-        """Refuse a field that is there already. Where a second object begins, its other fields are no news.
+        """Report a field that is given twice.
+
+        If it looks like a second object begins here, without ``---``, its other repeated fields are not reported.
 
         Args:
             event: the field.
-            first: where it was the first time.
-            seam: the fields of the second object so far; empty where none has begun.
+            first: its first occurrence.
+            seam: the repeated fields of the second object so far; empty if none has begun.
         """
         key, hint = str(self.path[-1]), "keep one of the two"
         if len(self.path) == 1 and (seam or key in _FIRST_FIELDS):
@@ -208,6 +211,7 @@ class _Builder:
 
     def merge(self, event: Event, fields: dict[str, Any]) -> None:
         value = self.value(next(self.events))
+        # Reversed, because the first map of a merge list has precedence.
         for source in reversed(value) if isinstance(value, list) else [value]:
             if isinstance(source, dict):
                 fields.update(source)

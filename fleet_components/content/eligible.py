@@ -1,6 +1,8 @@
-"""What KubeFleet never places, whatever a placement selects.
+"""Objects that KubeFleet never places, whatever a placement selects.
 
-Source: KubeFleet 0.3.1, the hub agent's built-in list of disabled APIs (no allow list, no workloads on the hub).
+Source: ``pkg/utils/apiresources.go`` (disabled APIs) and ``ShouldPropagateObj`` in
+``pkg/utils/controller/resource_selector_resolver.go`` of KubeFleet 0.3.1, for a hub agent without an allow list and
+with workloads disabled on the hub.
 """
 
 from __future__ import annotations
@@ -26,17 +28,17 @@ _RESERVED_PREFIXES = ("kube-", "fleet-")
 
 
 def is_reserved(namespace: str) -> bool:
-    """Whether nothing in the namespace may be placed."""
+    """Return whether a namespace is reserved, so that nothing in it may be placed."""
     return namespace.startswith(_RESERVED_PREFIXES)
 
 
 def is_disabled(group: str, kind: str) -> bool:
-    """Whether objects of the kind are never placed."""
+    """Return whether objects of the kind are never placed."""
     return group in _GROUPS or kind in _KINDS.get(group, ())
 
 
 def why_skipped(manifest: Manifest, catalogue: Catalogue) -> str:
-    """Why an object is not placed although it is selected; empty when it is."""
+    """Return why a selected object is not placed; empty if it is placed."""
     if is_disabled(manifest.group, manifest.kind):
         return f"{manifest.kind} objects are never placed"
     if manifest.metadata.get("deletionTimestamp"):

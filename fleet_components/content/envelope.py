@@ -1,7 +1,7 @@
-"""Envelopes: objects that carry manifests which must not take effect on the hub itself.
+"""Envelopes: objects that contain manifests which must not take effect on the hub itself.
 
-Source: KubeFleet 0.3.1, work generator. An envelope is never created on members; its contents are applied as
-they are, in a work of their own.
+Source: ``pkg/controllers/workgenerator/envelope.go`` of KubeFleet 0.3.1. An envelope is not created on members; its
+manifests are applied unchanged, in a work of their own.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ _MOST = 50
 
 
 def is_envelope(manifest: Manifest) -> bool:
-    """Whether it is a ``ResourceEnvelope`` or ``ClusterResourceEnvelope``."""
+    """Return whether the object is a ``ResourceEnvelope`` or ``ClusterResourceEnvelope``."""
     return manifest.group == _GROUP and manifest.kind in (_CLUSTER, _NAMESPACED)
 
 
 def unwrap(envelope: Manifest) -> tuple[Manifest, ...]:
-    """The manifests in an envelope, in the order of its work: by their JSON, descending.
+    """Return the manifests in an envelope in the order of its work: descending by their JSON.
 
     Raises:
-        FleetError: a manifest is none, or is in the wrong envelope; with the text that KubeFleet shows in
-            ``WorkSynchronized``.
+        FleetError: a manifest is invalid or in the wrong kind of envelope; with the text that KubeFleet shows in the
+            condition ``WorkSynchronized``.
     """
     data = envelope.data.get("data")
     if not isinstance(data, Mapping) or not 0 < len(data) <= _MOST:
@@ -75,6 +75,7 @@ def _check_scope(envelope: Manifest, key: str, manifest: Manifest) -> Iterator[P
         hint += ", or put a cluster-scoped object into a ClusterResourceEnvelope"
     elif envelope.kind == _NAMESPACED and manifest.namespace != envelope.namespace:
         place = f"a resource envelope from another namespace ({_ref(envelope)})"
+        # The superfluous "in" is KubeFleet's.
         what = f"a namespaced object {what} in has been wrapped in {place}"
     else:
         return

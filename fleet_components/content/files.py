@@ -1,4 +1,4 @@
-"""Finds manifest files, and the charts and kustomizations that tools would make manifests of."""
+"""Finds manifest files, charts and kustomizations under a path."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _DECLARATION = "{{apiVersion: fleet-components/v1, kind: {kind}, metadata: {{nam
 
 @attrs.frozen
 class Text:
-    """A text that holds objects.
+    """A text that contains objects.
 
     Attributes:
-        file: what messages call it.
+        file: its name in messages.
         text: the text.
-        root: what paths in it must not lead out of; None where it may hold none.
-        built: a tool has made it, so that its lines are nowhere to be found.
+        root: the directory that paths in it must not lead out of; None if it must not contain paths.
+        built: it is the output of a tool, so its line numbers are meaningless to users.
     """
 
     file: str
@@ -41,13 +41,13 @@ class Text:
 
 @attrs.frozen
 class Entry:
-    """Something that was found.
+    """Something that was found under a path.
 
     Attributes:
         path: a file, or the folder of a chart or kustomization.
         root: the directory of the source that it belongs to.
-        kind: what it is.
-        named: it was given itself, and not merely found.
+        kind: whether it is a file, a chart or a kustomization.
+        named: it is itself a source, not only found in one.
     """
 
     path: Path
@@ -57,11 +57,11 @@ class Entry:
 
 
 def find(source: Path, problems: list[Problem]) -> Iterator[Entry]:
-    """What there is to read under a path.
+    """Yield the manifest files, charts and kustomizations under a path.
 
-    A directory stands for all its files of the known extensions, those of its subdirectories included, in the
-    order of their paths; hidden files and directories are passed over, links to directories not followed. A chart
-    or kustomization stands for itself. What cannot be looked at is added to the problems.
+    A directory stands for all files in it with a known extension, at any depth, ordered by path; hidden files and
+    directories are skipped, and links to directories are not followed. A chart or kustomization is one entry. Problems
+    are added to ``problems``.
     """
     if source.is_dir():
         yield from _in_folder(source, problems)
@@ -76,7 +76,7 @@ def find(source: Path, problems: list[Problem]) -> Iterator[Entry]:
 
 
 def unbuilt(entry: Entry) -> Problem:
-    """Says of a chart or kustomization that nobody has named that it is none of the manifests, and how to name it."""
+    """Return the problem for a chart or kustomization that is not named by the user, with how to name it."""
     what, kind = _INSTEAD[entry.kind]
     hint = f"give its folder as a source of its own: {entry.path}"
     if entry.path != entry.root:
@@ -87,10 +87,10 @@ def unbuilt(entry: Entry) -> Problem:
 
 
 def read_file(path: Path) -> str:
-    """The text of a file.
+    """Return the text of a file.
 
     Raises:
-        FleetError: it cannot be read, or is no UTF-8.
+        FleetError: the file cannot be read or is not UTF-8.
     """
     try:
         raw = path.read_bytes()
@@ -100,10 +100,10 @@ def read_file(path: Path) -> str:
 
 
 def decoded(raw: bytes, file: str) -> str:
-    """A text that was read as bytes.
+    """Decode UTF-8, with or without a byte order mark.
 
     Raises:
-        FleetError: it is no UTF-8.
+        FleetError: the bytes are not UTF-8.
     """
     try:
         return raw.decode("utf-8-sig")
@@ -136,7 +136,7 @@ def _walk(top: Path, problems: list[Problem]) -> Iterator[Entry]:
 
 
 def _marker(folder: Path) -> Path:
-    """The file that makes a folder a chart or kustomization; the folder itself where none does."""
+    """Return the file that makes a folder a chart or kustomization; the folder itself if there is none."""
     return next((folder / name for name in sorted(_BUILT) if (folder / name).is_file()), folder)
 
 

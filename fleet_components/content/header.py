@@ -1,4 +1,4 @@
-"""What every Kubernetes object must have: apiVersion, kind, a name, and text for labels and annotations."""
+"""Checks the fields that every Kubernetes object has: apiVersion, kind, name, and text in labels and annotations."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _EXAMPLES = {"apiVersion": "apps/v1", "kind": "Deployment"}
 
 
 def check_header(manifest: Manifest) -> list[Problem]:
-    """The problems of the fields that every object has; an API server refuses the object for each of them."""
-    # An object without kind and name has no subject to show.
+    """Return the problems of the fields that every object has. An API server refuses an object with any of them."""
+    # Without kind and name, the subject is only the blank between them.
     return [attrs.evolve(problem, subject=problem.subject.strip()) for problem in _check(manifest)]
 
 
@@ -34,7 +34,7 @@ def _check(manifest: Manifest) -> Iterator[Problem]:
 
 
 def fill_nulls(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Labels and annotations without a value are empty text to the API server."""
+    """Return the object with null labels and annotations as empty text, which is how the API server reads them."""
     metadata = data.get("metadata")
     if not isinstance(metadata, Mapping):
         return data

@@ -1,11 +1,11 @@
-"""A kustomization, built as ``kustomize build`` does: without plugins, and of what lies here alone.
+"""A kustomization, built as ``kustomize build`` does: without plugins, and from local files only.
 
 ::
 
     apiVersion: fleet-components/v1
     kind: Kustomization
     metadata: {name: shop}
-    spec: {path: overlays/production}    # below the file that says so
+    spec: {path: overlays/production}    # below the folder of this file
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ from fleet_components.model.problem import FleetError, Problem
 
 _FOLDERS = ("resources", "bases", "components", "generators", "transformers", "validators")
 _MUST_BE_THERE = ("resources", "bases", "components")
-"""The others may hold YAML in the place of a path."""
+"""Fields whose entries must be paths; entries of the others may be inline YAML."""
 
 
 @attrs.frozen(kw_only=True)
 class Kustomization(Build):
-    """A kustomization; its bases belong to it."""
+    """A kustomization, including its bases."""
 
     @property
     def uses(self) -> frozenset[Path]:
-        """Its folder, and those of its bases."""
+        """Its folder and those of its bases."""
         return frozenset(self._read[0])
 
     @property
     def by_hand(self) -> str:
-        """The command that does the same."""
+        """The command that prints the same."""
         return f"kustomize build {self.folder}"
 
     def problems(self) -> Iterator[Problem]:
-        """Why it must not be built: what it takes is not here, or is not to be read."""
+        """Yield problems of paths that do not exist, or that must not be read."""
         yield from self._read[1]
 
     def build(self, warnings: list[Problem]) -> list[Text]:
-        """The one text that it becomes, called by its file."""
+        """Return the output of kustomize as one text, named after the kustomization file."""
         tool = find_tool("a kustomization", "kustomize", "kubectl")
         command = "build" if tool.stem == "kustomize" else "kustomize"
         printed = run_tool(tool, [command, as_argument(self.folder)])
@@ -57,12 +57,12 @@ class Kustomization(Build):
         return [Text(str(_file(self.folder)), printed.text, built=True)]
 
     def placed(self, manifests: Iterable[Manifest], warnings: list[Problem]) -> Iterable[Manifest]:
-        """The objects as they are."""
+        """Return the objects unchanged."""
         return manifests
 
     @cached_property
     def _read(self) -> tuple[set[Path], list[Problem]]:
-        """The folders that it is made of, and what is wrong with them."""
+        """The folders that it uses, and the problems found in them."""
         problems: list[Problem] = []
         waiting, seen = [self.folder], {self.folder.resolve()}
         while waiting:
@@ -80,6 +80,7 @@ class Kustomization(Build):
                 if entry.field in _MUST_BE_THERE:
                     hint = f"paths are taken from {folder}, and nothing is fetched from elsewhere"
                     problems.append(entry.problem(f'there is no "{entry.written}"', hint))
+            # A kustomization that is a source itself may have its bases outside of its folder, as overlays usually do.
             elif self.declared and not within(path, self.root):
                 problems.append(entry.problem(f'"{entry.written}" leads out of {self.root}', "copy it into there"))
             elif path.is_dir():
@@ -88,7 +89,7 @@ class Kustomization(Build):
 
 @attrs.frozen
 class _Entry:
-    """A path in a kustomization."""
+    """A path in a kustomization file, with its location."""
 
     written: str
     field: str
@@ -101,7 +102,7 @@ class _Entry:
 
 
 def _entries(folder: Path) -> Iterator[_Entry]:
-    """The paths that may be those of folders; what is wrong with their form says kustomize."""
+    """Yield the entries that may be paths of folders. Entries of a wrong type are left to kustomize to report."""
     for document in _documents(_file(folder)):
         fields = document.data if isinstance(document.data, dict) else {}
         for field in _FOLDERS:

@@ -1,4 +1,4 @@
-"""Manifests from files, directories, text, charts and kustomizations, with the file and the line of every field."""
+"""Loads manifests from files, directories, text, charts and kustomizations, with the location of every field."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from fleet_components.model.text import count, few
 
 
 def load(*sources: str | Path | Text, warnings: list[Problem] | None = None) -> tuple[Manifest, ...]:
-    """The objects in files and directories (recursively), in the order of paths and documents.
+    """Return the objects in files and directories (at any depth), in the order of paths and documents.
 
-    Files end in ``.yaml``, ``.yml`` or ``.json`` and hold any number of objects; a ``List`` stands for its items. The
-    directory of a Helm chart or of a kustomization stands for what ``helm template`` or ``kustomize build`` makes of
-    it; one that is merely found in a directory is built where an object there names it, and refused elsewhere.
+    Files end in ``.yaml``, ``.yml`` or ``.json`` and contain any number of objects; a ``List`` stands for its items.
+    The directory of a Helm chart or a kustomization stands for the output of ``helm template`` or ``kustomize build``.
+    If it is only found in a directory, it is built if an object there declares it, and refused otherwise.
 
     Args:
-        sources: paths, and texts by their names.
-        warnings: what is passed over, and most likely not meant, is added here.
+        sources: paths, and named texts.
+        warnings: warnings about skipped and probably unintended input are added here.
 
     Raises:
-        FleetError: anything that cannot be read or built or is no Kubernetes object, for all files at once; or
-            nothing was found at all.
+        FleetError: something cannot be read or built, is not a Kubernetes object, or nothing was found; carries the
+            problems of all files.
     """
     problems: list[Problem] = []
     heard: list[Problem] = []
@@ -49,12 +49,16 @@ def load(*sources: str | Path | Text, warnings: list[Problem] | None = None) -> 
 def readable(
     sources: Iterable[str | Path | Text], problems: list[Problem], warnings: list[Problem]
 ) -> tuple[Manifest, ...]:
-    """As :func:`load`, as far as anything can be read or built: what is wrong is added to the problems."""
+    """Return the objects as :func:`load` does, as far as possible.
+
+    Problems are added to ``problems`` instead of raised.
+    """
     sources = tuple(sources)
     read = list(_read_all(sources, problems))
     inputs = frozenset[Path]().union(*(build.uses for one in read for build in one.builds))
     used = [one for one in read if one.place not in inputs]
     misspelt = any(one.misspelt for one in used)
+    # A declaration that cannot be read may be the one of this folder, so only the declaration is reported.
     problems += (problem for one in used if not (one.unnamed and misspelt) for problem in one.problems)
     warnings += _named_and_declared([build for one in used for build in one.builds])
     problems += (problem for one in read if one.place in inputs for problem in _both(one))
@@ -70,30 +74,30 @@ def readable(
 
 
 def named(source: str | Path | Text) -> str:
-    """What messages call a source."""
+    """Return the name of a source in messages."""
     return source.file if isinstance(source, Text) else str(source)
 
 
 def load_text(text: str, file: str = "<text>") -> tuple[Manifest, ...]:
-    """The objects in a text, which messages call ``file``.
+    """Return the objects in a text; ``file`` is its name in messages.
 
     Raises:
-        FleetError: as for :func:`load`.
+        FleetError: as :func:`load`.
     """
     return load(Text(file, text))
 
 
 @attrs.define
 class _Read:
-    """What a file, a text or a folder holds.
+    """Content of a file, a text or a folder.
 
     Attributes:
-        place: where it lies, links resolved; None where nothing can have it as its input.
+        place: its path with links resolved; None if it cannot be input of a build.
         manifests: the objects.
-        builds: the charts and kustomizations that it names.
-        problems: what is wrong with it.
-        unnamed: it is a chart or a kustomization, and nothing that could be read names it.
-        misspelt: something in it would name one, and cannot be read.
+        builds: the charts and kustomizations that it declares or is.
+        problems: the problems found.
+        unnamed: it is a chart or kustomization that is not a source, so an object must declare it.
+        misspelt: it contains an invalid declaration of a chart or kustomization.
     """
 
     place: Path | None = None
@@ -117,7 +121,7 @@ def _read_all(sources: Iterable[str | Path | Text], problems: list[Problem]) -> 
             yield read
             continue
         for entry in each:
-            # What one source merely finds another one may name.
+            # A folder that one source only contains may be named as another source.
             if entry.path not in seen and (entry.named or entry.path not in named):
                 seen.add(entry.path)
                 yield _read_entry(entry)
@@ -168,7 +172,7 @@ def _built(build: Build, problems: list[Problem], warnings: list[Problem]) -> li
 
 
 def _named_and_declared(builds: Iterable[Build]) -> Iterator[Problem]:
-    """Says of a folder that is a source itself and is declared as well that it is built for either."""
+    """Yield a problem for each folder that is both a source and declared, because it is built for either."""
     builds = tuple(builds)
     declared = {build.folder.resolve(): build.declared for build in builds if build.declared}
     for build in builds:
@@ -178,7 +182,7 @@ def _named_and_declared(builds: Iterable[Build]) -> Iterator[Problem]:
 
 
 def _both(read: _Read) -> Iterator[Problem]:
-    """Says that a file would be read as values alone, and its objects be gone."""
+    """Yield a problem for each object in a file that is also a value file of a chart, since it would not be placed."""
     hint = "keep the values in a file of their own"
     for manifest in (*read.manifests, *(build.declared for build in read.builds)):
         if manifest:
@@ -186,7 +190,7 @@ def _both(read: _Read) -> Iterator[Problem]:
 
 
 def _hooks_among(manifests: Iterable[Manifest]) -> Iterator[Problem]:
-    """Says that what a chart was rendered to elsewhere has hooks in it."""
+    """Yield a warning if the objects contain hooks of a chart that was rendered elsewhere."""
     hooks = [manifest for manifest in manifests if is_hook(manifest)]
     if hooks:
         shown = few([str(manifest.key) for manifest in hooks])
@@ -207,7 +211,7 @@ def _manifests(text: Text, problems: list[Problem]) -> Iterator[Manifest]:
         broken = [problem.path for problem in found[before:]]
         for path, data in objects_in(document.data):
             manifests = _manifest(document, data, path, text, found)
-            # What is left of a broken object is none, and is not judged any further.
+            # An object with a syntax problem is incomplete, so further checks would report wrong problems.
             yield from (one for one in manifests if not any(field[: len(path)] == path for field in broken))
         before = len(found)
     found.sort(key=lambda problem: problem.line or 0)
@@ -215,7 +219,10 @@ def _manifests(text: Text, problems: list[Problem]) -> Iterator[Manifest]:
 
 
 def objects_in(data: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
-    """The object itself, or the items of a list; those of a typed list take its kind, as in the API."""
+    """Yield the object itself, or the items of a list, with their paths.
+
+    Items of a typed list get its kind, as in the API.
+    """
     kind = str(data.get("kind")) if isinstance(data, Mapping) else ""
     items = data.get("items", ()) if kind.endswith("List") else ()
     if not isinstance(items, list | None):

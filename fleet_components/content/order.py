@@ -1,6 +1,7 @@
-"""The two orders of KubeFleet: of objects in a resource snapshot, and of applying them on a member.
+"""The two orders of objects in KubeFleet: in a resource snapshot, and when they are applied on a member.
 
-Source: KubeFleet 0.3.1, resource selection and work applier.
+Source: ``pkg/utils/controller/resource_selector_resolver.go`` (snapshots) and ``pkg/controllers/workapplier/waves.go``
+(applying) of KubeFleet 0.3.1.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ LAST_PHASE = len(_PHASES)
 
 
 def in_snapshot_order(manifests: Iterable[Manifest]) -> tuple[Manifest, ...]:
-    """The objects in the order of a resource snapshot: by kind, group and version, namespace and name."""
+    """Return the objects in the order of a resource snapshot: by kind, group and version, namespace and name."""
     return tuple(sorted(manifests, key=_snapshot_rank))
 
 
 def phases(manifests: Iterable[Manifest]) -> list[tuple[int, tuple[Manifest, ...]]]:
-    """The objects by the phase in which they are applied, 0 to 6, each phase in the order given.
+    """Return the objects by the phase in which they are applied, 0 to 6, in the given order within a phase.
 
-    The objects of a phase do not wait for one another; custom resources and unknown kinds come last.
+    The objects of a phase do not wait for one another. Custom resources and unknown kinds are in the last phase.
     """
     found: dict[int, list[Manifest]] = {}
     for manifest in manifests:
@@ -53,13 +54,13 @@ def phases(manifests: Iterable[Manifest]) -> list[tuple[int, tuple[Manifest, ...
 
 
 def phase(manifest: Manifest) -> int:
-    """The phase in which an object is applied, 0 to 6."""
+    """Return the phase in which an object is applied, 0 to 6."""
     is_known = not manifest.group or manifest.group in _KNOWN_GROUPS.split()
     return _PHASE.get(manifest.kind, LAST_PHASE) if is_known else LAST_PHASE
 
 
 def _snapshot_rank(manifest: Manifest) -> tuple[int, str, str]:
-    """Known kinds count whatever their group is; the others follow by ``group/version, Kind=kind``."""
+    """Return the sort key. Known kinds are recognized in any group; others follow by ``group/version, Kind=kind``."""
     place = f"{manifest.namespace}/{manifest.name}"
     if manifest.kind in _RANK:
         return _RANK[manifest.kind], manifest.api_version, place

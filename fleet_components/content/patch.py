@@ -1,8 +1,8 @@
-"""A JSON patch engine (RFC 6902: add, remove, replace) whose errors are those of the real control planes.
+"""JSON patch (RFC 6902: add, remove, replace) with the error texts of the real control planes.
 
-Source: KubeFleet and Karmada patch with the same Go library, ``evanphx/json-patch`` v5. As there, negative indices
-count from the end of a list, and what stands before the first slash of a path is ignored. Documents are never
-changed in place; a result shares with the document that was given what did not change.
+Source: ``github.com/evanphx/json-patch/v5`` v5.9.11, which both KubeFleet and Karmada use. As there, negative indices
+count from the end of a list, and text before the first slash of a path is ignored. Documents are never changed in
+place; a result shares unchanged parts with its input.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _MISSING = "missing value"
 
 @attrs.frozen
 class Operation:
-    """One step of a patch.
+    """One operation of a patch.
 
     Attributes:
         op: ``add``, ``remove`` or ``replace``.
         path: a JSON pointer (RFC 6901), such as ``/metadata/labels/app.io~1name``; ``-`` appends to a list.
-        value: the new value; not looked at by ``remove``.
+        value: the new value; ignored by ``remove``.
     """
 
     op: str
@@ -35,11 +35,11 @@ class Operation:
 
 
 class PatchError(Exception):
-    """An operation does not apply; the text is the one that users of the real systems see.
+    """An operation that cannot be applied. The text is the one that users of the real systems see.
 
     Attributes:
         operation: the operation.
-        index: its place in the patch, from 0.
+        index: its position in the patch, from 0.
     """
 
     def __init__(self, text: str, operation: Operation, index: int) -> None:
@@ -49,10 +49,10 @@ class PatchError(Exception):
 
 
 def apply_patch(document: Any, operations: Iterable[Operation]) -> Any:
-    """The document after all operations, in order.
+    """Return the document after all operations, applied in order.
 
     Raises:
-        PatchError: an operation does not apply.
+        PatchError: an operation cannot be applied.
     """
     for index, operation in enumerate(operations):
         try:
@@ -63,12 +63,12 @@ def apply_patch(document: Any, operations: Iterable[Operation]) -> Any:
 
 
 def pointer_steps(pointer: str) -> list[str]:
-    """The unescaped steps of a JSON pointer."""
+    """Return the unescaped steps of a JSON pointer."""
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
 
 
 class _RefusedError(Exception):
-    """Why an operation does not apply."""
+    """The reason why an operation cannot be applied, in the words of the Go library."""
 
 
 def _apply(document: Any, operation: Operation) -> Any:
@@ -78,6 +78,7 @@ def _apply(document: Any, operation: Operation) -> Any:
     *way, key = pointer_steps(path) or [path]
     containers = _walk(document, way)
     if containers is None or (path and "/" not in path):
+        # The library quotes the path for add and remove, but not for replace.
         quoted = path if op == "replace" else f'"{path}"'
         raise _RefusedError(f"{op} operation does not apply: doc is missing path: {quoted}: {_MISSING}")
     if op == "replace" and key and not _has(containers[-1], key):
@@ -96,12 +97,16 @@ def _apply(document: Any, operation: Operation) -> Any:
 
 def _document(operation: Operation) -> Any:
     if not isinstance(operation.value, Mapping | list):
+        # The text is the library's, which formats an error that is nil.
         raise _RefusedError(f"{operation.op} operation value must be object or array: %!w(<nil>)")
     return operation.value
 
 
 def _walk(document: Any, way: Iterable[str]) -> list[Any] | None:
-    """The containers on the way, the document first; None when there is no such way. Empty steps lead nowhere."""
+    """Return the containers along the way, starting with the document; None if the way does not exist.
+
+    An empty step never exists.
+    """
     containers = [document]
     for step in way:
         child = _get(containers[-1], step) if step and _has(containers[-1], step) else None

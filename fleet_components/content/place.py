@@ -1,4 +1,7 @@
-"""Where an object stands in a text, so that any of its fields can be found again by line."""
+"""Places of objects in a text, so that the line of any field can be found later.
+
+Lines are looked up by parsing again, only when a message needs them, instead of storing one for every field.
+"""
 
 from __future__ import annotations
 
@@ -20,25 +23,25 @@ from fleet_components.content.scalar import as_key, scalar
 from fleet_components.model.problem import FieldPath
 
 Event = Any
-"""A YAML event; the stubs do not know that those of the parser always have marks."""
+"""A YAML event. ``Any``, because the type stubs do not know that the parser always sets marks."""
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def parse(text: str) -> Iterator[Event]:
-    """The YAML events of a text; only what has been asked for is held in memory."""
+    """Yield the YAML events of a text, one at a time, so that only the current one is in memory."""
     events: Iterator[Event] = yaml.parse(text, _Loader)
     return events
 
 
 @attrs.frozen
 class Place:
-    """A piece of a text that holds an object.
+    """A section of a text that contains an object.
 
     Attributes:
-        offset: the first line of the piece, from 1.
-        text: the piece, indented as in the text.
-        start: where in the piece the object is; empty when it is the whole of it.
+        offset: the first line of the section, from 1.
+        text: the section, indented as in the text.
+        start: the path of the object in the section; empty if it is the whole section.
     """
 
     offset: int
@@ -47,12 +50,15 @@ class Place:
 
     @classmethod
     def between(cls, text: str, first: Event, last: Event) -> Place:
-        """The place of the object whose events begin and end with these."""
+        """Return the place of the object that begins and ends with these events."""
         begin, end = first.start_mark, last.end_mark
         return cls(begin.line + 1, " " * begin.column + text[begin.index : end.index])
 
     def line(self, path: FieldPath = ()) -> int:
-        """The line of a field, from 1; where it is not written out here, that of the nearest field around it."""
+        """Return the line of a field, from 1.
+
+        A field that is not written here, for example one of a merged map, has the line of the nearest field around it.
+        """
         line, events = 0, parse(self.text)
         event = next(event for event in events if isinstance(event, NodeEvent))
         for step in (*self.start, *path):
@@ -64,7 +70,7 @@ class Place:
 
 
 def _enter(events: Iterator[Event], parent: Event, step: str | int) -> tuple[int, Event] | None:
-    """The line of a field or an item, and the event that its value begins with."""
+    """Return the line of a field or item and the event with which its value begins; None if there is none."""
     if isinstance(parent, MappingStartEvent):
         return _enter_field(events, step)
     if isinstance(parent, SequenceStartEvent) and isinstance(step, int):
@@ -93,7 +99,7 @@ def _enter_item(events: Iterator[Event], index: int) -> tuple[int, Event] | None
 
 
 def _skip(events: Iterator[Event], event: Event) -> None:
-    """Pass over the rest of the value that begins with this event."""
+    """Consume the remaining events of the value that begins with this event."""
     open_ones = 1 if isinstance(event, CollectionStartEvent) else 0
     while open_ones:
         inner = next(events)

@@ -1,7 +1,8 @@
-"""Which changes of an object make the Pulumi Kubernetes provider delete and recreate it, and which are refused.
+"""Predicts which changes of an object make the Pulumi Kubernetes provider replace it, and which an API server refuses.
 
-Sources: the Pulumi Kubernetes provider after 4.32, with ConfigMaps and Secrets that may change; the validation of
-Kubernetes 1.36. What depends on the state in a cluster is left out: that an unbound claim cannot grow, for example.
+Sources: ``provider/pkg/provider/diff.go`` of the Pulumi Kubernetes provider after 4.32, with mutable ConfigMaps and
+Secrets; the validation of updates in Kubernetes 1.36. Rules that depend on the state in a cluster are left out: that an
+unbound claim cannot grow, for example.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ HOLDS_DATA: frozenset[GroupKind] = frozenset(
         ("apps", "StatefulSet"),
     }
 )
-"""The kinds whose deletion, alone or for a replacement, takes data or the objects of others along."""
+"""Kinds whose deletion, alone or in a replacement, also deletes data or the objects of others."""
 
 
 def _all(path: str, fields: str) -> str:
@@ -57,7 +58,7 @@ _POD_REST = _all(
 _CONTAINER_REST = "envFrom name resizePolicy restartPolicy restartPolicyRules startupProbe"
 _CONTAINERS = ("spec.containers.*", "spec.initContainers.*")
 
-# The API versions, and the fields for which the provider replaces. A star stands for each item of a list.
+# API versions, and the fields whose change makes the provider replace. A star stands for each item of a list.
 _FORCING: Mapping[GroupKind, tuple[str, str]] = {
     ("", "PersistentVolume"): ("v1", _VOLUMES),
     ("", "PersistentVolumeClaim"): ("v1", _all("spec", "accessModes selector storageClassName volumeName")),
@@ -77,10 +78,10 @@ _FORCING: Mapping[GroupKind, tuple[str, str]] = {
     ("rbac.authorization.k8s.io", "RoleBinding"): ("v1 v1beta1 v1alpha1", "roleRef"),
     ("storage.k8s.io", "StorageClass"): ("v1", "parameters provisioner"),
 }
-# And those of an object that is to be immutable.
+# Further fields for immutable objects.
 _FORCING_SEALED: Mapping[GroupKind, str] = {("", "ConfigMap"): "binaryData data", ("", "Secret"): "data"}
 
-# What API servers refuse to change, but for the above.
+# Further fields that API servers refuse to change.
 _IMMUTABLE: Mapping[GroupKind, str] = {
     ("", "PersistentVolume"): "spec.volumeMode",
     ("", "PersistentVolumeClaim"): _all("spec", "dataSource dataSourceRef resources.limits volumeMode"),
@@ -109,7 +110,7 @@ _IMMUTABLE: Mapping[GroupKind, str] = {
     ("storage.k8s.io", "VolumeAttributesClass"): "driverName parameters",
     ("storagemigration.k8s.io", "StorageVersionMigration"): "spec",
 }
-# What they take for fields among these that are absent.
+# Defaults of API servers for these fields.
 _DEFAULTS: Mapping[GroupKind, Mapping[str, Any]] = {
     ("", "PersistentVolume"): {"spec": {"volumeMode": "Filesystem"}},
     ("", "PersistentVolumeClaim"): {"spec": {"volumeMode": "Filesystem"}},
@@ -121,14 +122,14 @@ _DEFAULTS: Mapping[GroupKind, Mapping[str, Any]] = {
 
 
 def replacement(old: Mapping[str, Any], new: Mapping[str, Any], *, sealed: bool = False) -> tuple[str, ...]:
-    """The changed fields for which the provider deletes and recreates the object; empty for an update in place.
+    """Return the changed fields for which the provider deletes and recreates the object; empty for an update in place.
 
     Args:
-        old: the object that was sent.
-        new: the object that is sent; its API version counts.
-        sealed: the provider changes no ConfigMap and no Secret, as by its own default.
+        old: the object as sent before.
+        new: the object as sent now; its API version decides which rules apply.
+        sealed: the provider treats ConfigMaps and Secrets as immutable, which is its default.
     """
-    # What was sent is compared with what is sent: writing down a default that an API server filled in is a change.
+    # The provider compares its inputs, not the live object: adding a value that the API server defaulted is a change.
     versions, fields = _FORCING.get(_kind(new), ("", ""))
     forcing = fields.split() if Manifest(new).version in versions.split() else []
     if sealed or new.get("immutable") is True:
@@ -137,9 +138,9 @@ def replacement(old: Mapping[str, Any], new: Mapping[str, Any], *, sealed: bool 
 
 
 def immutable(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
-    """The changed fields that an API server refuses to change and that the provider does not replace for.
+    """Return the changed fields that an API server refuses to change and for which the provider does not replace.
 
-    Empty for none, and for an object that is replaced: an API server takes it as a new one.
+    Empty if there are none, and for an object that is replaced: to an API server it is a new object.
     """
     if replacement(old, new):
         return ()
@@ -149,7 +150,7 @@ def immutable(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]
 
 
 def _immutable_here(kind: GroupKind, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    """The fields that are immutable in some objects, or in one direction."""
+    """Yield the fields that are immutable in some objects only, or in one direction only."""
     was, now = old.get("spec") or {}, new.get("spec") or {}
     match kind:
         case "", "ConfigMap" | "Secret" if old.get("immutable") is True:
@@ -173,7 +174,7 @@ def _shrinks(was: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
 
 
 def _immutable_in_pod(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """Deadlines only come nearer, tolerations are only added, gates only removed."""
+    """Yield immutable fields of a pod: deadlines can only be shortened, tolerations only added, gates only removed."""
     before, after = was.get("activeDeadlineSeconds"), now.get("activeDeadlineSeconds")
     if before is not None and (after is None or after > before):
         yield "spec.activeDeadlineSeconds"
@@ -190,7 +191,10 @@ def _tolerations(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _changed(
     old: Mapping[str, Any], new: Mapping[str, Any], fields: Iterable[str], *, removed: bool = False
 ) -> tuple[str, ...]:
-    """Those of the fields that change; with ``removed`` also if they go together with what they stand in."""
+    """Return those of the fields that change.
+
+    With ``removed``, fields that disappear together with an enclosing field count as changed as well.
+    """
     paths = [field.split(".") for field in fields]
     shown = (
         show_path(path[: len(field)] if len(path) >= len(field) or "*" in field else field)
@@ -202,7 +206,10 @@ def _changed(
 
 
 def _changes(old: Any, new: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any, Any]]:
-    """Where two values differ, and how. Null and an empty list count as absent; lists are compared item by item."""
+    """Yield each difference of two values: path, old value and new value.
+
+    Null and an empty list count as absent; lists are compared item by item.
+    """
     old, new = (None if value == [] else value for value in (old, new))
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in sorted(old.keys() | new.keys()):
@@ -215,14 +222,17 @@ def _changes(old: Any, new: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPa
 
 
 def _touches(path: FieldPath, value: Any, field: list[str]) -> bool:
-    """Whether the path is that of the field, or in it, or above it with the field in the value."""
+    """Return whether the path is the field or inside it, or encloses it and the field is in the value."""
     if any(wanted not in ("*", str(step)) for wanted, step in zip(field, path, strict=False)):
         return False
     return _holds(value, field[len(path) :])
 
 
 def _holds(value: Any, field: list[str]) -> bool:
-    """Whether the field is in a value. To the provider, a list that is gone held whatever its items may hold."""
+    """Return whether the field is in a value.
+
+    To the provider, a missing list contains whatever its items can contain.
+    """
     if not field:
         return True
     step, *rest = field
@@ -232,7 +242,7 @@ def _holds(value: Any, field: list[str]) -> bool:
 
 
 def _sent(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The object as the provider sends it: the ``stringData`` of a Secret encoded in its ``data``."""
+    """Return the object as the provider sends it: ``stringData`` of a Secret is encoded into its ``data``."""
     texts, known = data.get("stringData"), data.get("data") or {}
     if _kind(data) != ("", "Secret") or not texts or not all(isinstance(one, Mapping) for one in (texts, known)):
         return data
@@ -241,7 +251,7 @@ def _sent(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _filled(data: Mapping[str, Any], defaults: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The data with the defaults for what is absent."""
+    """Return the data with defaults for absent fields."""
     filled = dict(data)
     for key, default in defaults.items():
         value = data.get(key)

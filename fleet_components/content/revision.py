@@ -1,4 +1,4 @@
-"""The form in which contents are compared and kept."""
+"""Canonical and compressed forms of contents, for comparing and storing revisions."""
 
 from __future__ import annotations
 
@@ -13,20 +13,23 @@ from fleet_components.model.problem import Problem
 
 
 def canonical(value: Any) -> str:
-    """JSON with sorted keys and without blanks: equal text for equal data."""
+    """Return JSON with sorted keys and without blanks: equal data give equal text."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def compress(value: Any) -> str:
-    """Plain data as short text. The text may differ between Python versions: compare what it decompresses to."""
+    """Return plain data as compressed text.
+
+    The text may differ between Python versions, so compare the decompressed data instead.
+    """
     return base64.b64encode(zlib.compress(canonical(value).encode(), 9)).decode()
 
 
 def decompress(text: Any) -> list[Any]:
-    """The objects that were compressed.
+    """Return the objects that were compressed.
 
     Raises:
-        MisfitError: the text is damaged.
+        MisfitError: the text is corrupt.
     """
     try:
         found = json.loads(zlib.decompress(base64.b64decode(text, validate=True)))

@@ -1,8 +1,8 @@
-"""What a plain YAML scalar means to kubectl.
+"""Values of YAML scalars as kubectl reads them.
 
-Source: ``sigs.k8s.io/yaml``, with which kubectl turns YAML into JSON. It knows ``yes``, ``on`` and ``y`` and octal
-``0777``, but neither sexagesimal numbers nor timestamps, which stay text; numbers then are what JSON makes of
-them: ``1.0`` and ``1e3`` are integers.
+Source: ``sigs.k8s.io/yaml``, with which kubectl converts YAML to JSON. ``yes``, ``on`` and ``y`` are booleans and
+``0777`` is octal, but sexagesimal numbers and timestamps stay text. Numbers then are what JSON makes of them: ``1.0``
+and ``1e3`` are integers.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _YAML_TAG = "tag:yaml.org,2002:"
 
 
 def plain(text: str) -> Scalar:
-    """The value of a plain (unquoted, untagged) scalar.
+    """Return the value of a plain (unquoted, untagged) scalar.
 
     Raises:
-        ValueError: it is an infinity or no number, which JSON cannot say.
+        ValueError: it is an infinity or NaN, which JSON cannot express.
     """
     if text in _WORDS:
         return _WORDS[text]
@@ -54,10 +54,10 @@ def plain(text: str) -> Scalar:
 
 
 def tagged(tag: str, text: str) -> Scalar:
-    """The value of a scalar with an explicit tag, given without ``tag:yaml.org,2002:``; unknown tags mean text.
+    """Return the value of a scalar with an explicit tag, given without ``tag:yaml.org,2002:``. Unknown tags mean text.
 
     Raises:
-        ValueError: the text is no such value.
+        ValueError: the text is not a value of that type.
     """
     if tag == "binary":
         raise ValueError("!!binary is no value of a Kubernetes object")
@@ -70,7 +70,7 @@ def tagged(tag: str, text: str) -> Scalar:
 
 
 def scalar(event: ScalarEvent) -> Scalar:
-    """The value of a scalar, quoted, tagged or plain.
+    """Return the value of a quoted, tagged or plain scalar.
 
     Raises:
         ValueError: it has no value in a Kubernetes object.
@@ -82,7 +82,7 @@ def scalar(event: ScalarEvent) -> Scalar:
 
 
 def as_key(value: object) -> str | None:
-    """A value as the key of a map: keys read as booleans and whole numbers become text, others are no keys."""
+    """Return a value as the key of a map; None if it cannot be one. Booleans and integers become text."""
     match value:
         case str():
             return value
@@ -94,7 +94,7 @@ def as_key(value: object) -> str | None:
 
 
 def is_merge(event: object) -> bool:
-    """Whether it is the merge key, ``<<``."""
+    """Return whether the event is the merge key, ``<<``."""
     if not isinstance(event, ScalarEvent) or event.value != "<<":
         return False
     return event.tag == _YAML_TAG + "merge" or bool(event.implicit[0] and not event.tag)
@@ -115,6 +115,6 @@ def _is_integer(number: int) -> bool:
 
 
 def _as_json(number: int | float) -> int | float:
-    """Whole numbers of 64 bits are integers to the API server, all others floats."""
+    """Return the number as the API server reads it: a whole number of 64 bits is an integer, any other a float."""
     whole = -_INT64 <= number < _INT64 and number == int(number)
     return int(number) if whole else float(number)

@@ -1,13 +1,14 @@
-"""Which objects of a catalogue a KubeFleet placement selects.
+"""Selects the objects of a catalogue that a KubeFleet placement places.
 
-Source: KubeFleet 0.3.1, resource selection; refusals carry its text, which it shows after "The resource selectors
-are invalid: failed to process the request due to a client error: ". Where a hub and a catalogue differ:
+Source: ``pkg/utils/controller/resource_selector_resolver.go`` of KubeFleet 0.3.1. Errors have its text, which it shows
+after "The resource selectors are invalid: failed to process the request due to a client error: ". Differences between a
+hub and a catalogue:
 
-* Every hub has the namespaces ``default``, ``kube-system``, ``kube-public`` and ``kube-node-lease``, written down
-  or not. A selector that matches a reserved one is refused, as on a hub; of a ``default`` that nobody wrote down
-  only the contents are placed.
-* Objects in another namespace that nobody wrote down could not be on a hub. Selecting it finds nothing.
-* A hub hands out objects in the version of the selector. Here they stay as they were written.
+* Every hub has the namespaces ``default``, ``kube-system``, ``kube-public`` and ``kube-node-lease``, whether they are
+  in the catalogue or not. A selector that matches a reserved one is refused, as on a hub; of a ``default`` that is
+  not in the catalogue, only the contents are placed.
+* Objects in any other namespace that is not in the catalogue could not exist on a hub. Selecting it finds nothing.
+* A hub returns objects in the version of the selector. Here they stay as they were written.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.model.selector import LabelSelector
 
 HUB_NAMESPACES = (DEFAULT_NAMESPACE, "kube-node-lease", "kube-public", "kube-system")
-"""The namespaces that every cluster has."""
+"""Namespaces that every cluster has."""
 _WITH_SELECTORS = "NamespaceWithResourceSelectors"
 _OLD_ENVELOPE = "kubernetes-fleet.io/envelope-configmap"
 _USE_CRP = "use a ClusterResourcePlacement"
@@ -46,13 +47,13 @@ class Skipped:
 
 @attrs.frozen
 class Selection:
-    """What a placement places.
+    """The objects that a placement places.
 
     Attributes:
-        manifests: the objects as a resource snapshot holds them, in its order.
-        brought: for each resource selector of the placement what it brought, in snapshot order.
-        skipped: what the selectors match but KubeFleet leaves out silently.
-        warnings: what is placed as KubeFleet would, and may surprise.
+        manifests: the objects as a resource snapshot contains them, in its order.
+        brought: the objects found by each resource selector of the placement, in snapshot order.
+        skipped: objects that the selectors match but KubeFleet omits silently.
+        warnings: warnings about behaviour of KubeFleet that may be unexpected.
     """
 
     manifests: tuple[Manifest, ...]
@@ -62,7 +63,11 @@ class Selection:
 
 
 def select(catalogue: Catalogue, placement: Placement) -> Selection:
-    """The objects that a placement, which admission has passed, selects. Finding nothing is no error.
+    """Return the objects that a placement selects. An empty selection is not an error.
+
+    Args:
+        catalogue: the placeable objects.
+        placement: a placement that has passed admission.
 
     Raises:
         FleetError: for each selector that KubeFleet refuses: of an unknown kind or the wrong scope, of a reserved
@@ -80,11 +85,14 @@ def select(catalogue: Catalogue, placement: Placement) -> Selection:
 
 
 class _Refused(Exception):
-    """A selector is refused: KubeFleet's text, a hint, and whether an object that is missing may be the reason."""
+    """A refused selector.
+
+    Its arguments are KubeFleet's text, a hint, and whether a missing object may be the reason.
+    """
 
 
 class _Selecting:
-    """One selection: what is found so far, what is skipped, and what is worth a warning."""
+    """State of one selection: the current selector, skipped objects, and warnings."""
 
     def __init__(self, catalogue: Catalogue, placement: Placement) -> None:
         self.catalogue, self.placement = catalogue, placement
@@ -93,7 +101,7 @@ class _Selecting:
         self.path: FieldPath = ()
 
     def all(self) -> list[tuple[Manifest, ...]]:
-        """What each selector brings."""
+        """Return the objects of each selector, in snapshot order."""
         brought: list[tuple[Manifest, ...]] = []
         problems, taken = [], set[ObjectKey]()
         inner = self.inner_namespace()
@@ -110,7 +118,7 @@ class _Selecting:
         return brought
 
     def selectors(self) -> Iterator[ResourceSelector]:
-        """Each selector, while ``path`` points at it."""
+        """Yield each selector while ``path`` is set to its path."""
         for index, selector in enumerate(self.placement.spec.resource_selectors):
             self.path = ("spec", "resourceSelectors", index)
             yield selector
@@ -121,7 +129,7 @@ class _Selecting:
         return attrs.evolve(manifest.problem(what, self.path, hint), follows=follows)
 
     def inner_namespace(self) -> str:
-        """The namespace in which namespaced selectors select: that of a ResourcePlacement, or the one selected."""
+        """Return the namespace for namespaced kinds: that of a ResourcePlacement or the selected one; empty if none."""
         for selector in self.selectors():
             if self.placement.namespace or not _is_namespace(selector) or selector.selection_scope != _WITH_SELECTORS:
                 continue
@@ -135,7 +143,7 @@ class _Selecting:
         return self.placement.namespace
 
     def objects(self, selector: ResourceSelector, inner: str) -> list[Manifest]:
-        """What one selector brings."""
+        """Return the eligible objects of one selector."""
         if is_disabled(selector.group, selector.kind):
             self.warnings.append(self.problem(f"{selector.kind} objects are never placed: this selects nothing"))
             return []
@@ -149,7 +157,7 @@ class _Selecting:
         return [manifest for name in self.namespaces(selector) for manifest in self.namespace(name)]
 
     def fetch(self, selector: ResourceSelector, namespace: str) -> list[Manifest]:
-        """The objects of one kind: in a namespace, or cluster-scoped."""
+        """Return the eligible objects of one kind: in a namespace, or cluster-scoped."""
         kind = self.kind(selector, namespace)
         resource = f"{kind.group}/{selector.version}, Resource={kind.plural}"
         start = f"invalid placement {namespace}/{self.placement.name}: cannot select"
@@ -180,7 +188,7 @@ class _Selecting:
             self.warnings.append(self.problem(what, "select the version that the objects are written in"))
 
     def namespaces(self, selector: ResourceSelector) -> list[str]:
-        """The names of the namespaces that a selector matches, those included that every hub has."""
+        """Return the names of the namespaces that a selector matches, including those that every hub has."""
         if selector.name:
             return [selector.name]
         labels = selector.label_selector or LabelSelector()
@@ -188,9 +196,10 @@ class _Selecting:
         return sorted(written | {name for name in HUB_NAMESPACES if labels.matches({NAME_LABEL: name})})
 
     def namespace(self, name: str) -> list[Manifest]:
-        """A namespace and what is in it."""
+        """Return a namespace and its contents."""
         if is_reserved(name):
             what = f"namespace {name} is not allowed to propagate"
+            # The misspelling is KubeFleet's.
             raise _Refused(f"invalid clusterRresourcePlacement {self.placement.name}: {what}", _NOT_RESERVED)
         namespace = self.catalogue.get(ObjectKey("", "Namespace", "", name))
         contents = self.catalogue.contents(name)
@@ -205,7 +214,7 @@ class _Selecting:
         return []
 
     def eligible(self, manifests: Iterable[Manifest]) -> list[Manifest]:
-        """Those that are placed; the others are noted as skipped."""
+        """Return the objects that are placed, and record the others as skipped."""
         reasons = {manifest.key: why_skipped(manifest, self.catalogue) for manifest in manifests}
         self.skipped.update({key: reason for key, reason in reasons.items() if reason})
         return [manifest for manifest in manifests if not reasons[manifest.key]]

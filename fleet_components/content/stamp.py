@@ -1,4 +1,4 @@
-"""The last step before an object goes to a member: it is marked with what brought it."""
+"""Annotates objects with their stack and placement, the last step before they are delivered to a member."""
 
 from __future__ import annotations
 
@@ -18,23 +18,25 @@ _LONGEST_MANAGER = 128
 
 
 def manager_of(stack: str) -> str:
-    """The name under which a stack owns the fields of its objects; API servers take up to 128 characters.
+    """Return the field manager of a stack's objects; API servers accept up to 128 characters.
 
-    It is the same for all of its resources: what one of them has left behind, or has lost, the next one takes up
-    without a conflict. Another stack has another name, and conflicts.
+    All resources of the stack share it, so that a new resource takes over the fields of a former one without a
+    conflict. Another stack has another field manager and gets a conflict.
     """
     manager = f"fleet-components/{stack}"
     return manager if len(manager) <= _LONGEST_MANAGER else f"fleet-components/{sha256(stack.encode()).hexdigest()}"
 
 
 def stamped(data: Mapping[str, Any], *, stack: str, placement: str, manager: str) -> dict[str, Any]:
-    """The object with the stack and the placement that brought it, not waited for where KubeFleet would not either.
+    """Return the object with annotations of the stack and the placement that brought it.
+
+    Pulumi does not wait for an object whose availability KubeFleet does not track either.
 
     Args:
         data: the object.
         stack: the stack, as ``organization/project/stack``.
-        placement: the placement, as ``Kind/namespace/name``. Server-side apply by another stack
-            conflicts on these annotations, so nobody takes an object over unseen.
+        placement: the placement, as ``Kind/namespace/name``. Server-side apply by another stack conflicts on these
+            annotations, so a stack cannot take over an object without notice.
         manager: the field manager.
     """
     marks = {STACK_ANNOTATION: stack, PLACEMENT_ANNOTATION: placement, _MANAGER_ANNOTATION: manager}
@@ -44,6 +46,6 @@ def stamped(data: Mapping[str, Any], *, stack: str, placement: str, manager: str
 
 
 def annotated(data: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str, Any]:
-    """The object with further annotations."""
+    """Return the object with further annotations, which override existing ones."""
     metadata = data.get("metadata") or {}
     return {**data, "metadata": {**metadata, "annotations": {**(metadata.get("annotations") or {}), **annotations}}}

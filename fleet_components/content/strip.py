@@ -1,6 +1,7 @@
-"""What KubeFleet takes out of an object before it goes into a resource snapshot.
+"""Removes from an object what KubeFleet removes before it stores the object in a resource snapshot.
 
-Source: KubeFleet 0.3.1, resource selection. Finalizers, labels and all other annotations stay.
+Source: ``generateRawContent`` in ``pkg/utils/controller/resource_selector_resolver.go`` of KubeFleet 0.3.1. Finalizers,
+labels and all other annotations are kept.
 """
 
 from __future__ import annotations
@@ -43,11 +44,12 @@ _JOB: tuple[Path, ...] = (
 
 
 def strip(manifest: Manifest) -> Manifest:
-    """The object as a resource snapshot holds it."""
+    """Return the object as a resource snapshot contains it."""
     data = _strip_annotations(_without(manifest.data, *_OBJECT))
     match manifest.api_version, manifest.kind:
         case "v1", "Service":
             data = _strip_service(data)
+        # Each cluster generates selector and labels of a Job, unless manualSelector is set.
         case "batch/v1", "Job" if not _at(data, "spec", "manualSelector"):
             data = _without(data, *_JOB)
     return attrs.evolve(manifest, data=data)
@@ -59,7 +61,10 @@ def _strip_annotations(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _strip_service(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Addresses and node ports are given by each cluster; only a headless service stays headless."""
+    """Return a Service without the addresses and node ports that each cluster assigns.
+
+    Headless Services stay headless.
+    """
     if _at(data, "spec", "clusterIP") not in (None, "None"):
         data = _without(data, ("spec", "clusterIP"), ("spec", "clusterIPs"))
     data = _without(data, ("spec", "healthCheckNodePort"))
@@ -77,7 +82,7 @@ def _at(data: Any, *path: str) -> Any:
 
 
 def _without(data: Mapping[str, Any], *paths: Path) -> Mapping[str, Any]:
-    """The data without these fields; what is left is shared with the original."""
+    """Return the data without these fields. Unchanged parts are shared with the original."""
     for path in paths:
         data = _drop(data, path)
     return data

@@ -1,4 +1,4 @@
-"""Says what the YAML parser could not read, where, and what to write instead."""
+"""Turns errors of the YAML parser into problems with a line and a hint."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CLOSING = {"{": "}", "[": "]"}
 
 
 def syntax_problem(error: yaml.YAMLError, text: str, file: str) -> Problem:
-    """The problem that stands for an error of the YAML parser."""
+    """Return the problem for an error of the YAML parser."""
     if isinstance(error, ReaderError):
         line = text.encode()[: error.position].count(b"\n") + 1
         return Problem(f"not YAML: {error.reason}", file=file, line=line, hint="remove the character")
@@ -29,7 +29,7 @@ def syntax_problem(error: yaml.YAMLError, text: str, file: str) -> Problem:
 
 
 def _at(lines: list[str], mark: yaml.Mark | None) -> str:
-    """The character at a mark; empty at the end of a line or of the text."""
+    """Return the character at a mark; empty at the end of a line or of the text."""
     return lines[mark.line][mark.column : mark.column + 1] if mark and mark.line < len(lines) else ""
 
 
@@ -45,7 +45,7 @@ def _of_helm(lines: list[str], line: int) -> str:
 
 
 def _unclosed(lines: list[str], begun: yaml.Mark | None, mark: yaml.Mark | None) -> str:
-    """For a ``{`` or ``[`` that is still open where a field begins, at the wrong bracket, or at the end."""
+    """Return a hint if a ``{`` or ``[`` is still open where a field begins, at the wrong bracket, or at the end."""
     opening, here = _at(lines, begun), _at(lines, mark)
     if not begun or opening not in _CLOSING or (here == ":" and _in_value(lines, mark)):
         return ""
@@ -66,5 +66,5 @@ def _misplaced(lines: list[str], mark: yaml.Mark | None) -> str:
 
 
 def _in_value(lines: list[str], mark: yaml.Mark | None) -> bool:
-    """Whether the colon there is not the first one of its field."""
+    """Return whether the colon at the mark is not the first one of its field."""
     return mark is not None and ":" in re.split(r"[,{\[]", lines[mark.line][: mark.column])[-1]

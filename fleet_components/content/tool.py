@@ -1,4 +1,4 @@
-"""Runs helm and kustomize on what lies here, without a shell, and cut off from all that lies elsewhere."""
+"""Runs helm and kustomize on local files, without a shell, and kept from the network, clusters and tool settings."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ import attrs
 from fleet_components.model.text import count
 
 SECONDS = 120
-"""As long may a tool take."""
+"""Time limit of a tool in seconds."""
 _MOST_LINES = 5
 _KEPT = ("PATH", "HOME", "SYSTEMROOT", "TMPDIR", "TEMP")
-"""All that a tool sees of the environment: kustomize puts variables into ConfigMaps where it is asked to."""
+"""The only environment variables that a tool inherits. kustomize can write variables into ConfigMaps."""
+# A proxy at the discard port of the local host, so that no connection succeeds.
 _NOWHERE = "http://127.0.0.1:9"
 _CUT_OFF = {
     **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"), _NOWHERE),
+    # An empty list allows no protocol, so git cannot fetch remote bases.
     "GIT_ALLOW_PROTOCOL": "",
     "GIT_TERMINAL_PROMPT": "0",
     "KUBECONFIG": os.devnull,
@@ -35,7 +37,7 @@ class ToolError(Exception):
     """A tool is missing, fails, or takes too long; the text says which.
 
     Attributes:
-        missing: it is not on PATH.
+        missing: the tool is not on PATH.
     """
 
     def __init__(self, what: str, *, missing: bool = False) -> None:
@@ -45,11 +47,11 @@ class ToolError(Exception):
 
 @attrs.frozen
 class Printed:
-    """What a tool has printed.
+    """Output of a tool.
 
     Attributes:
         text: its standard output.
-        said: the first lines of its standard error, as one line; empty where it said nothing.
+        said: the first lines of its standard error, joined to one line; empty if there are none.
     """
 
     text: str
@@ -57,14 +59,14 @@ class Printed:
 
 
 def find_tool(what: str, *names: str) -> Path:
-    """The first of some tools that is on PATH.
+    """Return the first of the tools that is on PATH.
 
     Args:
-        what: what they are needed for.
-        names: the tools, the best one first.
+        what: what the tool is needed for, for the error.
+        names: the tools, the preferred one first.
 
     Raises:
-        ToolError: none is.
+        ToolError: none of them is on PATH.
     """
     found = next(filter(None, map(shutil.which, names)), None)
     if found is None:
@@ -73,7 +75,7 @@ def find_tool(what: str, *names: str) -> Path:
 
 
 def run_tool(tool: Path, arguments: Sequence[str], given: str = "") -> Printed:
-    """Run a tool to its end.
+    """Run a tool until it ends and return its output.
 
     Args:
         tool: the program.
@@ -81,7 +83,7 @@ def run_tool(tool: Path, arguments: Sequence[str], given: str = "") -> Printed:
         given: its standard input.
 
     Raises:
-        ToolError: it cannot be started, fails, takes longer than :data:`SECONDS`, or prints no text.
+        ToolError: it cannot be started, fails, takes longer than :data:`SECONDS`, or its output is not UTF-8.
     """
     with tempfile.TemporaryDirectory(prefix="fleet-components-") as home:
         try:
@@ -91,6 +93,7 @@ def run_tool(tool: Path, arguments: Sequence[str], given: str = "") -> Printed:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 env=_environment(home),
+                # A process group of its own, so that a tool that hangs is killed with its children.
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
@@ -107,7 +110,7 @@ def run_tool(tool: Path, arguments: Sequence[str], given: str = "") -> Printed:
 
 
 def as_argument(path: Path) -> str:
-    """A path that no tool takes for an option."""
+    """Return a path in a form that no tool mistakes for an option."""
     return str(path) if path.is_absolute() else os.path.join(os.curdir, path)
 
 
@@ -120,6 +123,7 @@ def _finished(process: subprocess.Popen[bytes], name: str, given: str) -> tuple[
     try:
         return process.communicate(given.encode(), timeout=SECONDS)
     except BaseException as error:
+        # Also on Ctrl-C, which does not reach the tool in its own process group.
         _end(process)
         if isinstance(error, subprocess.TimeoutExpired):
             raise ToolError(f"{name} took longer than {SECONDS} s") from None
@@ -127,7 +131,7 @@ def _finished(process: subprocess.Popen[bytes], name: str, given: str) -> tuple[
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a tool with all that it has started."""
+    """Kill a tool with all processes that it has started."""
     with suppress(ProcessLookupError):
         if os.name == "posix":
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,1 +1,1 @@
-"""Frozen typed values that every other layer speaks: no I/O, no Pulumi, no clock."""
+"""Frozen, typed values that all other layers share. No I/O, no Pulumi, no clock."""

@@ -1,6 +1,6 @@
-"""Applications that were seen to be Unhealthy: what Karmada's application failover goes by, recorded by hand or tool.
+"""Application health as input: which applications are Unhealthy on which member.
 
-::
+Karmada's application failover depends on it. It is recorded by hand or by a tool::
 
     apiVersion: fleet-components/v1
     kind: ApplicationHealth
@@ -29,15 +29,16 @@ KIND = "ApplicationHealth"
 
 @attrs.frozen(kw_only=True)
 class UnhealthyApplication:
-    """An application that does not work on a member.
+    """An application that is Unhealthy on one member.
 
     Attributes:
         api_version: ``group/version`` of the object.
-        kind: its kind.
-        namespace: its namespace; empty for a cluster-scoped one.
-        name: its name.
-        cluster: the member.
-        since: when that was first seen, as an RFC 3339 time; None for long enough.
+        kind: kind of the object.
+        namespace: namespace of the object; empty for a cluster-scoped one.
+        name: name of the object.
+        cluster: name of the member.
+        since: when it was first seen Unhealthy, as an RFC 3339 time; None if it has been Unhealthy for longer than any
+            toleration.
     """
 
     api_version: str
@@ -49,41 +50,41 @@ class UnhealthyApplication:
 
     @property
     def key(self) -> ObjectKey:
-        """The object."""
+        """Key of the object."""
         return ObjectKey(self.api_version.rpartition("/")[0], self.kind, self.namespace, self.name)
 
     @property
     def time(self) -> datetime | None:
-        """When it was first seen.
+        """``since`` as a datetime; None if it is not given.
 
         Raises:
-            ValueError: that is no time.
+            ValueError: ``since`` is not an RFC 3339 time with a time zone.
         """
         return read_time(self.since)
 
 
 @attrs.frozen
 class ApplicationHealth:
-    """What was seen.
+    """A parsed ``ApplicationHealth`` object.
 
     Attributes:
-        unhealthy: the applications.
-        manifest: the object that says so.
+        unhealthy: the Unhealthy applications.
+        manifest: the object that was parsed.
     """
 
     unhealthy: tuple[UnhealthyApplication, ...]
     manifest: Manifest
 
     def problem(self, position: int, what: str, field: str, hint: str) -> Problem:
-        """What is wrong with one of them."""
+        """Return a problem located at a field of the application at ``position``."""
         return self.manifest.problem(what, ("spec", "unhealthy", position, field), hint)
 
 
 def read_health(manifests: Iterable[Manifest]) -> tuple[ApplicationHealth, ...]:
-    """What was seen, of all such objects among some.
+    """Parse all ``ApplicationHealth`` objects among the manifests; other objects are ignored.
 
     Raises:
-        FleetError: something in one is wrong.
+        FleetError: at least one of them is invalid; carries all problems.
     """
     problems: list[Problem] = []
     found = []
@@ -123,7 +124,7 @@ def _no_time(health: ApplicationHealth, position: int) -> Problem | None:
 
 
 def by_object(found: Iterable[ApplicationHealth]) -> Mapping[ObjectKey, Mapping[str, datetime | None]]:
-    """By object: the members on which it is Unhealthy, and since when."""
+    """Return, for each object, the members on which it is Unhealthy and since when."""
     seen: dict[ObjectKey, dict[str, datetime | None]] = {}
     for health in found:
         for application in health.unhealthy:

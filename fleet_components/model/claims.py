@@ -1,4 +1,4 @@
-"""Which policy has claimed which object in Karmada, and what is remembered of it from one run to the next."""
+"""Claims of Karmada policies on objects, and the state of them that is kept between runs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from fleet_components.model.manifest import Manifest
 
 @attrs.frozen
 class Bound:
-    """What an object's binding carries. It stays when its policy goes.
+    """The policy-derived part of an object's binding. It stays when the policy is deleted.
 
     Attributes:
-        policy: the policy that the binding belongs to; None when it was released.
-        spec: what came from the policy, in API form: ``placement``, ``failover`` and so on.
-        revision: the revision of the object that it was made for; older than the object's own when it is frozen.
+        policy: the policy that the binding belongs to; None after it was released.
+        spec: the fields that came from the policy, in API form: ``placement``, ``failover`` and so on.
+        revision: the revision of the object that the binding was made for; lower than the object's own while the
+            binding is frozen.
     """
 
     policy: PolicyKey | None = None
@@ -28,19 +29,19 @@ class Bound:
 
     @property
     def placement(self) -> Placement:
-        """The placement that counts for the scheduler."""
+        """The placement that the scheduler uses."""
         placement: Placement = decode(Placement, self.spec.get("placement") or {})
         return placement
 
 
 @attrs.frozen
 class Claim:
-    """What is remembered of one object.
+    """Persisted claim state of one object.
 
     Attributes:
-        policy: the policy that has claimed it; None while none matches.
-        bound: its binding; None before the first one.
-        revision: the revision of the object that was looked at last; None when it has to be looked at again.
+        policy: the policy that has claimed the object; None while none matches.
+        bound: the object's binding; None before the first one.
+        revision: the revision of the object that was evaluated last; None if it must be evaluated again.
     """
 
     policy: PolicyKey | None = None
@@ -50,7 +51,12 @@ class Claim:
 
 @attrs.frozen
 class SeenPolicy:
-    """What is remembered of a policy: ``digest`` of its spec (empty when it has to be looked at again)."""
+    """Persisted state of a policy.
+
+    Attributes:
+        digest: digest of its spec; empty if the policy must be evaluated again.
+        priority: its explicit priority.
+    """
 
     digest: str
     priority: int = 0
@@ -58,26 +64,31 @@ class SeenPolicy:
 
 @attrs.frozen
 class Claims:
-    """All claims, by :func:`template_key`, and the policies seen, as ``kind/namespace/name``."""
+    """All claims.
+
+    Attributes:
+        objects: claims by :func:`template_key`.
+        policies: the known policies, by ``kind/namespace/name``.
+    """
 
     objects: Mapping[str, Claim] = attrs.field(factory=dict)
     policies: Mapping[str, SeenPolicy] = attrs.field(factory=dict)
 
     def of(self, key: str) -> Claim:
-        """The claim on an object; an empty one for an object not seen before."""
+        """Return the claim on an object; an empty claim if the object is new."""
         return self.objects.get(key, Claim())
 
     def to_wire(self) -> dict[str, object]:
-        """Their form in the state: plain maps and lists."""
+        """Return the claims in the form of the state: plain maps and lists."""
         wire: dict[str, object] = encode(self)
         return wire
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, object] | None) -> Claims:
-        """Read them back; None and the empty map stand for no claims."""
+        """Read claims from the state; None and the empty map mean no claims."""
         return decode(cls, wire or {})
 
 
 def template_key(manifest: Manifest) -> str:
-    """``group/kind/namespace/name`` of an object."""
+    """Return ``group/kind/namespace/name`` of an object."""
     return "/".join(manifest.key)

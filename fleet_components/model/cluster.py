@@ -1,4 +1,4 @@
-"""A member cluster as the schedulers see it: one record for KubeFleet and for Karmada."""
+"""Members as the schedulers see them: one class for KubeFleet and Karmada."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Taint(Typed):
 
 @attrs.frozen
 class Agent(Typed):
-    """What the KubeFleet member agent last reported. All times are absolute.
+    """The last report of the KubeFleet member agent. All times are absolute.
 
     Attributes:
-        joined: the ``Joined`` condition is True.
-        healthy: the ``Healthy`` condition is True; None when there is no such condition.
-        health_since: its last transition.
+        joined: True if the ``Joined`` condition is True.
+        healthy: True if the ``Healthy`` condition is True; None if there is no such condition.
+        health_since: last transition time of the ``Healthy`` condition.
         heartbeat: when the last heartbeat was received.
     """
 
@@ -48,7 +48,7 @@ class Agent(Typed):
 
 @attrs.frozen
 class Usage(Typed):
-    """Amounts by resource name (``cpu``, ``memory``, ...), as Kubernetes quantities in text."""
+    """Resource amounts by resource name (``cpu``, ``memory``, ...), as Kubernetes quantities in text."""
 
     capacity: Mapping[str, str] = NO_LABELS
     allocatable: Mapping[str, str] = NO_LABELS
@@ -57,7 +57,12 @@ class Usage(Typed):
 
 @attrs.frozen
 class ResourceModel(Typed):
-    """One grade of Karmada's resource models: the lower bound of a node of that grade, by resource."""
+    """One grade of Karmada's resource models.
+
+    Attributes:
+        grade: number of the grade.
+        minimum: lower bound of a node of this grade, by resource name.
+    """
 
     grade: int
     minimum: Mapping[str, str]
@@ -65,7 +70,7 @@ class ResourceModel(Typed):
 
 @attrs.frozen
 class ResourceSummary(Typed):
-    """Karmada's ``status.resourceSummary``: amounts by resource name, and free nodes by grade."""
+    """Karmada's ``status.resourceSummary``: amounts by resource name, and the number of free nodes by grade."""
 
     allocatable: Mapping[str, str] = NO_LABELS
     allocated: Mapping[str, str] = NO_LABELS

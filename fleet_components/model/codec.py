@@ -1,4 +1,7 @@
-"""Typed values to and from the form in which Kubernetes writes them: camelCase keys, defaults left out."""
+"""Conversion of typed values to and from their wire form, in the way that Kubernetes writes them.
+
+Keys are camelCase and fields that hold their default are left out.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +22,15 @@ from fleet_components.model.typed import TRUSTED
 
 T = TypeVar("T")
 
-# Sets are written sorted, so that nothing depends on their order.
+# Sets are written sorted, so that output does not depend on their iteration order.
 _converter = Converter(unstruct_collection_overrides={Set: sorted})
 
 
 class MisfitError(Exception):
-    """Values that do not fit their fields.
+    """Wire values that do not fit their fields.
 
     Attributes:
-        problems: one for each, with the path of its field.
+        problems: one problem for each value, with the path of its field.
     """
 
     def __init__(self, *problems: Problem) -> None:
@@ -36,10 +39,10 @@ class MisfitError(Exception):
 
 
 def decode(kind: type[T], wire: Any) -> T:
-    """Read a value from its wire form. Unknown keys are ignored; whole floats are taken as integers.
+    """Read a value from its wire form. Unknown keys are ignored; floats with an integral value are read as integers.
 
     Raises:
-        MisfitError: the wire form does not fit (admission refuses such input before, with file and line).
+        MisfitError: the wire form does not fit the type. Admission refuses such user input earlier, with file and line.
     """
     try:
         with TRUSTED:
@@ -51,29 +54,33 @@ def decode(kind: type[T], wire: Any) -> T:
 
 
 def encode(value: Any) -> Any:
-    """Write a value in its wire form."""
+    """Return the wire form of a value."""
     return _converter.unstructure(value)
 
 
 def camel(name: str) -> str:
-    """``match_labels`` to ``matchLabels``."""
+    """Convert a field name to camelCase: ``match_labels`` to ``matchLabels``."""
     head, *tail = name.split("_")
     return head + "".join(part.title() for part in tail)
 
 
 def one_of(*words: str) -> dict[str, Any]:
-    """The metadata of a field that holds one of these words; ``decode`` refuses any other."""
+    """Return metadata for a field that accepts only these words; ``decode`` refuses any other."""
     return checked(lambda word: None if word in words else f"is {shown(word)}, not {' or '.join(filter(None, words))}")
 
 
 def checked(problem: Callable[[Any], str | None]) -> dict[str, Any]:
-    """The metadata of a field that ``decode`` refuses where the function says what is wrong with its value."""
+    """Return metadata for a field with a check of its own.
+
+    Args:
+        problem: returns what is wrong with a value, or None or an empty text if the value is valid.
+    """
     return {"problem": problem}
 
 
 @contextmanager
 def below(*path: str | int) -> Iterator[None]:
-    """What is read here stands below a field: what does not fit is named with its path."""
+    """Prefix the paths of all misfits that are raised in the ``with`` block."""
     try:
         yield
     except MisfitError as misfit:
@@ -90,7 +97,7 @@ def _names(kind: Any) -> dict[str, Any]:
 
 
 def _hook(field: attrs.Attribute[Any]) -> Callable[[Any, Any], Any] | None:
-    """How a field with a check of its own is read; None where its type says it."""
+    """Return the function that reads a field with a check of its own; None if the type alone decides."""
     problem = field.metadata.get("problem")
     if problem is None:
         return None
@@ -105,7 +112,7 @@ def _hook(field: attrs.Attribute[Any]) -> Callable[[Any, Any], Any] | None:
 
 
 def _misfits(error: BaseException, path: FieldPath = ()) -> Iterator[Problem]:
-    """What does not fit, with the names that the fields have on the wire."""
+    """Yield a problem for each misfit, with the names that the fields have on the wire."""
     if isinstance(error, BaseValidationError):
         for one in error.exceptions:
             notes = getattr(one, "__notes__", ())
@@ -136,7 +143,7 @@ def _exactly(kind: type, noun: str) -> Callable[[Any, Any], Any]:
 
 
 def shown(value: Any) -> str:
-    """A value in a few characters of JSON, for a message."""
+    """Return a value as JSON text of about 40 characters at most, for a message; maps and lists by their kind only."""
     if isinstance(value, Mapping):
         return "a map"
     if isinstance(value, list | tuple):
@@ -171,7 +178,7 @@ def _time(value: Any, _: Any) -> datetime:
 
 
 def in_reach(time: datetime) -> bool:
-    """Whether a time is so far from the ends of all times that any wait can be added."""
+    """Return whether a time is far enough from the limits of ``datetime`` that any wait can be added to it."""
     return _YEARS[0] <= time.year <= _YEARS[1]
 
 
@@ -194,7 +201,7 @@ _converter.register_structure_hook(datetime, _time)
 _converter.register_unstructure_hook(datetime, datetime.isoformat)
 _converter.register_structure_hook(timedelta, _seconds)
 _converter.register_unstructure_hook(timedelta, timedelta.total_seconds)
-# Keys are text in every form that the engine and JSON know.
+# Map keys are text in JSON and in the Pulumi engine, so integer keys are written as text.
 _converter.register_unstructure_hook_func(
     lambda kind: _is_keyed_by_int(kind), lambda value: {str(key): item for key, item in value.items()}
 )
@@ -239,7 +246,7 @@ def _structure_sequence_fn(kind: Any) -> Any:
 
 
 def _is_sequence(kind: Any) -> bool:
-    """Whether it is a set, or a tuple of any length."""
+    """Return whether the type is a frozen set, or a tuple of any length."""
     origin: Any = get_origin(kind)
     return origin is frozenset or (origin is tuple and get_args(kind)[-1] is Ellipsis)
 

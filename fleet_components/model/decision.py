@@ -1,4 +1,4 @@
-"""What a scheduler decided, and the status that the real one would show for it."""
+"""Outcome of scheduling, and the status that the real control plane would show for it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ M = TypeVar("M")
 
 @attrs.frozen
 class Condition:
-    """A status condition, without times and generations."""
+    """A status condition without times and generations."""
 
     type: str
     status: str
@@ -21,7 +21,7 @@ class Condition:
 
 @attrs.frozen
 class ClusterScore:
-    """The scores of a member. The API calls the spread score ``priorityScore``."""
+    """Scores of a member. The API calls the topology spread score ``priorityScore``."""
 
     affinity_score: int
     topology_spread_score: int = attrs.field(metadata={"wire": "priorityScore"})
@@ -29,7 +29,7 @@ class ClusterScore:
 
 @attrs.frozen
 class ClusterDecision:
-    """One entry of ``clusterDecisions``."""
+    """One entry of ``clusterDecisions`` in the status."""
 
     cluster_name: str
     selected: bool
@@ -37,7 +37,7 @@ class ClusterDecision:
     cluster_score: ClusterScore | None = None
 
     def to_wire(self) -> dict[str, Any]:
-        """Its form in the API."""
+        """Return the entry in API form."""
         score = self.cluster_score
         return {
             "clusterName": self.cluster_name,
@@ -50,12 +50,12 @@ class ClusterDecision:
 
 @attrs.frozen
 class Status:
-    """The status of a policy snapshot.
+    """Status of a policy snapshot.
 
     Attributes:
         decisions: the cluster decisions, in order.
-        condition: the ``Scheduled`` condition; None while nothing was ever written.
-        pending: the status is older than the policy (the last cycle wrote none).
+        condition: the ``Scheduled`` condition; None if none was ever written.
+        pending: True if the status is older than the policy, because the last cycle did not write one.
     """
 
     decisions: tuple[ClusterDecision, ...] = ()
@@ -63,7 +63,11 @@ class Status:
     pending: bool = True
 
     def placement_condition(self, kind: str) -> Condition:
-        """The ``Scheduled`` condition of the placement of this kind, as its controller derives it."""
+        """Return the ``Scheduled`` condition of the placement, as the placement controller derives it.
+
+        Args:
+            kind: ``ClusterResourcePlacement`` or ``ResourcePlacement``.
+        """
         if self.pending or self.condition is None:
             return Condition(f"{kind}Scheduled", "Unknown", "SchedulePending", "Scheduling has not completed")
         return attrs.evolve(self.condition, type=f"{kind}Scheduled")
@@ -71,12 +75,12 @@ class Status:
 
 @attrs.frozen
 class Decision(Generic[M]):
-    """The outcome of scheduling.
+    """Outcome of scheduling one subject.
 
     Attributes:
-        memory: what to remember.
-        status: what the real system would show; derived, never stored.
-        error: why the scheduling cycle failed; empty when it did not.
+        memory: the state to persist for the next run.
+        status: the status that the real system would show; derived from the decision, never stored.
+        error: why the scheduling cycle failed; empty if it succeeded.
     """
 
     memory: M

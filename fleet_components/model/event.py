@@ -1,4 +1,4 @@
-"""Events as the real control planes record them."""
+"""Kubernetes events as the real control planes record them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import attrs
 
 @attrs.frozen
 class Event:
-    """An event: ``type`` is Normal or Warning."""
+    """A Kubernetes event. ``type`` is ``Normal`` or ``Warning``."""
 
     type: str
     reason: str

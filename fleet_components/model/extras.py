@@ -1,4 +1,4 @@
-"""What is not installed, and the extra of this package that brings it."""
+"""Maps modules that are not installed to the extra of this package that installs them."""
 
 from __future__ import annotations
 
@@ -10,28 +10,29 @@ from fleet_components.model.problem import Problem
 
 _PACKAGE = "fleet-components"
 _EXTRAS = ("cli", "kubernetes", "azure")
-"""Those of users; where several bring a module the first one is named."""
+"""The extras for users. If several of them install a module, messages name the first one."""
 _REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9._-]+).*; extra == ['\"](?P<extra>\w+)['\"]")
 
 
 def extra_of(module: str) -> str:
-    """The extra that brings a module; empty where none does."""
+    """Return the extra that installs a module; empty if there is none."""
     return _extras().get(module.partition(".")[0], "")
 
 
 def not_installed(module: str) -> Problem:
-    """The problem of a module of an extra that is not there, with what to install."""
+    """Return the problem for a missing optional module, with the ``pip install`` command as its hint."""
     return Problem(f"{module.partition('.')[0]} is not installed", hint=f"pip install '{_PACKAGE}[{extra_of(module)}]'")
 
 
 @cache
 def _extras() -> dict[str, str]:
-    """The extras by module, as the package itself declares them; none where it is not installed."""
+    """Return the extra of each module, from the package's own metadata; empty if the package is not installed."""
     try:
         requirements = metadata.requires(_PACKAGE) or ()
     except metadata.PackageNotFoundError:
         return {}
     found: dict[str, str] = {}
+    # Reversed, so that the first extra overwrites the others.
     for extra in reversed(_EXTRAS):
         for one in filter(None, map(_REQUIREMENT.fullmatch, requirements)):
             if one["extra"] == extra:

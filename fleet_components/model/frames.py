@@ -1,4 +1,4 @@
-"""Which parts of a traceback are the user's own, and not of this package, of Pulumi, or of Python."""
+"""Tells user code from this package, installed packages and Python in tracebacks and call stacks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _INSTALLED = {"site-packages", "dist-packages"}
 
 
 def is_own(file: str) -> bool:
-    """Whether code in that file is the user's."""
+    """Return whether a source file is the user's own code."""
     path = Path(file).resolve()
     return not (
         file.startswith("<")
@@ -25,7 +25,10 @@ def is_own(file: str) -> bool:
 
 
 def own_frames(error: BaseException) -> None:
-    """Cut the traceback of an error, and of what has led to it, down to the user's frames; all stay where none is."""
+    """Cut the tracebacks of an error and of its causes down to the user's frames.
+
+    A traceback without any user frame stays as it is, except that of a ``SyntaxError``, which is removed.
+    """
     for one in behind(error):
         own = [part for part in _parts(one.__traceback__) if is_own(part.tb_frame.f_code.co_filename)]
         for part, following in zip_longest(own, own[1:]):
@@ -35,7 +38,10 @@ def own_frames(error: BaseException) -> None:
 
 
 def behind(error: BaseException | None) -> Iterator[BaseException]:
-    """An error and what has led to it, each once: errors that tasks hand on can come to lead to themselves."""
+    """Yield an error and then its causes, each once.
+
+    Cycles are possible: errors that are passed between asynchronous tasks can end up as their own cause.
+    """
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
@@ -44,7 +50,10 @@ def behind(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def called_from() -> tuple[str, int | None]:
-    """The file and the line of the user's program that is running; empty where none is."""
+    """Return file and line of the innermost frame of user code; an empty file and None if there is none.
+
+    The file is relative to the working directory if it is below it.
+    """
     frame = sys._getframe()
     while not is_own(frame.f_code.co_filename):
         if frame.f_back is None:

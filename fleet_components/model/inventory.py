@@ -1,4 +1,4 @@
-"""The fleet compiled into columns, once per run, and shared by every placement that is scheduled on it."""
+"""The members of a fleet, compiled into columns once per run and shared by all subjects that are scheduled."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ T = TypeVar("T")
 
 @attrs.frozen
 class PropertyColumn:
-    """One property over all members.
+    """One property of all members. Positions are those of the inventory.
 
     Attributes:
-        texts: what each member says, by position; None where it says nothing.
-        values: the same as quantities; None where there is none.
-        present: the members that have a quantity.
-        errors: why a member's value is no quantity, by position.
+        texts: the value of each member, by position; None if the member does not have the property.
+        values: the same values as quantities; None if missing or not a quantity.
+        present: the members that have a valid quantity.
+        errors: why a member's value is not a quantity, by position.
     """
 
     texts: tuple[str | None, ...]
@@ -41,14 +41,14 @@ class PropertyColumn:
 
 
 class Inventory:
-    """All members, sorted by name; a member's position in that order is its bit in every mask.
+    """All members, sorted by name. A member's position in that order is its bit in every mask.
 
     Args:
         clusters: the members, in any order.
         as_of: the time at which observed members are judged; None means that nothing expires.
 
     Raises:
-        FleetError: two members have one name.
+        FleetError: several members have one name.
     """
 
     def __init__(self, clusters: Iterable[Cluster], as_of: datetime | None = None) -> None:
@@ -66,38 +66,42 @@ class Inventory:
         return len(self.clusters)
 
     def position(self, name: str) -> int | None:
-        """The position of the member of that name; None if there is none."""
+        """Return the position of the member with this name; None if there is none."""
         return self._positions.get(name)
 
     def mask_of(self, holds: Callable[[Cluster], bool]) -> Mask:
-        """The members for which a predicate holds."""
+        """Return the members for which the predicate holds."""
         return masks.from_flags(bytes(map(holds, self.clusters)))
 
     def mask_of_names(self, names: Iterable[str]) -> Mask:
-        """The members with these names; unknown names are left out."""
+        """Return the members with these names; unknown names are ignored."""
         found = (self._positions.get(name) for name in names)
         return masks.from_positions((p for p in found if p is not None), len(self))
 
     def column(self, key: Hashable, build: Callable[[], T]) -> T:
-        """A derived column: built on first use, then shared by all placements."""
+        """Return a derived column. It is built on first use and then shared by all subjects."""
         if key not in self._columns:
             self._columns[key] = build()
         value: T = self._columns[key]
         return value
 
     def domains(self, label: str) -> Mapping[str, Mask]:
-        """The members by their value of a label; those without it are in none."""
+        """Return the members by their value of a label. Members without the label are in no group."""
         return self.grouped(("label", label), lambda cluster: _value(cluster.labels, label))
 
     def matching(self, selector: LabelSelector | None) -> Mask:
-        """The members that a label selector matches; None matches all."""
+        """Return the members that match a label selector; None matches all."""
         matched = self.everything
         for requirement in selector.requirements() if selector else ():
             matched &= self.meeting(requirement, self.domains(requirement.key))
         return matched
 
     def meeting(self, requirement: Requirement, domains: Mapping[str, Mask]) -> Mask:
-        """The members that meet a requirement, given the members by value. ``NotIn`` holds where there is no value.
+        """Return the members that meet a requirement. ``NotIn`` holds for members without a value.
+
+        Args:
+            requirement: the requirement.
+            domains: the members by their value of the required key.
 
         Raises:
             ValueError: the operator is unknown.
@@ -114,11 +118,14 @@ class Inventory:
         raise ValueError(f'"{requirement.operator}" is not a valid label selector operator')
 
     def grouped(self, key: Hashable, values: Callable[[Cluster], Iterable[str]]) -> Mapping[str, Mask]:
-        """The members by the values that each has of something, as a derived column."""
+        """Return the members by value, for a function that gives each member's values. Cached under ``key``."""
         return self.column(("grouped", key), lambda: self._compile_groups(values))
 
     def property(self, name: str) -> PropertyColumn:
-        """A property by its KubeFleet name, ``resources.kubernetes-fleet.io/total-cpu`` among them."""
+        """Return the column of a property by its KubeFleet name.
+
+        Resource properties such as ``resources.kubernetes-fleet.io/total-cpu`` are read from the members' usage.
+        """
         return self.column(("property", name), lambda: self._compile_property(name))
 
     def _refuse_duplicates(self) -> None:
@@ -150,6 +157,7 @@ class Inventory:
         texts = self._property_texts(name)
         parsed: dict[str | None, Quantity | None] = {None: None}
         unparsed: dict[str | None, str] = {}
+        # Each distinct text is parsed once, since many members share the same values.
         for text in {text for text in texts if text is not None}:
             try:
                 parsed[text] = parse_quantity(text)
@@ -172,8 +180,10 @@ class Inventory:
 
 
 def _name_error(name: str) -> str:
-    """Why the real scheduler cannot read such a resource property; empty when it can."""
+    """Return why the real scheduler cannot read this resource property name; empty if it can."""
     suffix = name.removeprefix(RESOURCE_PREFIX)
+    # KubeFleet splits at every dash, so that a resource with a dash in its name (ephemeral-storage) cannot be read
+    # (pkg/scheduler/framework/plugins/clusteraffinity/types.go, v0.3.1).
     parts = suffix.split("-")
     if suffix == name:
         return ""

@@ -1,6 +1,6 @@
-"""Karmada policies as typed values, named and nested as the API has them.
+"""Karmada policies as typed values, with the names and nesting of the API.
 
-Source: ``policy.karmada.io`` v1alpha1, in the form that it has after defaulting (see admission).
+Source: ``policy.karmada.io`` v1alpha1, in the form after defaulting, which admission applies.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ _ZONE = "zone"
 
 
 class Rank(IntEnum):
-    """How precisely a selector matches an object: Karmada's implicit priority."""
+    """Precision with which a selector matches an object: Karmada's implicit priority.
+
+    Source: ``ResourceSelectorPriority`` in ``pkg/util/selector.go`` of Karmada 1.19.
+    """
 
     NO_MATCH = 0
     ALL = 1
@@ -36,7 +39,7 @@ class Rank(IntEnum):
 
 @attrs.frozen
 class ResourceSelector(Typed):
-    """Selects objects of one kind, by name, by labels, or all of them. With a name, labels are not looked at."""
+    """Selects objects of one kind: by name, by labels, or all of them. If a name is given, labels are ignored."""
 
     api_version: str
     kind: str
@@ -45,7 +48,7 @@ class ResourceSelector(Typed):
     label_selector: LabelSelector | None = None
 
     def rank(self, manifest: Manifest) -> Rank:
-        """How precisely it matches the object."""
+        """Return the precision with which the selector matches the object."""
         if (self.api_version, self.kind) != (manifest.api_version, manifest.kind):
             return Rank.NO_MATCH
         if self.namespace and self.namespace != manifest.namespace:
@@ -58,7 +61,7 @@ class ResourceSelector(Typed):
 
 
 def best_rank(selectors: Iterable[ResourceSelector], manifest: Manifest) -> Rank:
-    """The best rank of the object among the selectors."""
+    """Return the highest rank that any of the selectors gives the object."""
     return max((selector.rank(manifest) for selector in selectors), default=Rank.NO_MATCH)
 
 
@@ -69,7 +72,11 @@ class FieldSelector(Typed):
     match_expressions: tuple[Requirement, ...] = ()
 
     def matches(self, cluster: Cluster) -> bool:
-        """Whether the member meets all expressions; provider and region are as labels, absent when empty."""
+        """Return whether the member meets all expressions.
+
+        Provider and region are matched like labels, which are absent if empty; a zone expression is matched against all
+        zones of the member.
+        """
         zones = [asked for asked in self.match_expressions if asked.key == _ZONE]
         others = [asked for asked in self.match_expressions if asked.key != _ZONE]
         fields = {"provider": cluster.provider, "region": cluster.region}
@@ -79,7 +86,7 @@ class FieldSelector(Typed):
 
 @attrs.frozen(kw_only=True)
 class ClusterAffinity(Typed):
-    """Selects members. What is given must all hold; ``exclude`` beats everything."""
+    """Selects members. All given parts must match; ``exclude`` overrides everything else."""
 
     label_selector: LabelSelector | None = None
     field_selector: FieldSelector | None = None
@@ -87,7 +94,7 @@ class ClusterAffinity(Typed):
     exclude: tuple[str, ...] = ()
 
     def matches(self, cluster: Cluster) -> bool:
-        """Whether it selects the member. An invalid selector matches nothing, without an error."""
+        """Return whether the affinity selects the member. An invalid selector matches nothing and raises no error."""
         if cluster.name in self.exclude or (self.cluster_names and cluster.name not in self.cluster_names):
             return False
         if self.label_selector and not _meets(self.label_selector.requirements(), cluster.labels):
@@ -97,14 +104,14 @@ class ClusterAffinity(Typed):
 
 @attrs.frozen(kw_only=True)
 class OverflowAffinity(ClusterAffinity):
-    """Members that a group takes in addition when its own are full."""
+    """Members that an affinity group takes in addition when its own members are full."""
 
     affinity_name: str
 
 
 @attrs.frozen(kw_only=True)
 class ClusterAffinityTerm(ClusterAffinity):
-    """A named group of members, tried in the order of the groups."""
+    """A named affinity group. Groups are tried in the order of the list."""
 
     affinity_name: str
     overflow_affinities: tuple[OverflowAffinity, ...] = ()
@@ -112,14 +119,14 @@ class ClusterAffinityTerm(ClusterAffinity):
 
 @attrs.frozen
 class Toleration(Typed):
-    """Tolerates taints.
+    """A toleration of taints.
 
     Attributes:
-        key: the taint's key; empty for all.
-        operator: ``Equal`` (also when empty) or ``Exists``.
+        key: the taint's key; empty matches all keys.
+        operator: ``Equal`` (also if empty) or ``Exists``.
         value: the taint's value, for ``Equal``.
-        effect: the taint's effect; empty for all.
-        toleration_seconds: how long a ``NoExecute`` taint is tolerated; None for ever.
+        effect: the taint's effect; empty matches all effects.
+        toleration_seconds: how long a ``NoExecute`` taint is tolerated, in seconds; None means without limit.
     """
 
     key: str = ""
@@ -129,7 +136,7 @@ class Toleration(Typed):
     toleration_seconds: int | None = None
 
     def tolerates(self, taint: Taint) -> bool:
-        """Whether it tolerates the taint, however long."""
+        """Return whether the toleration matches the taint. ``toleration_seconds`` is not considered."""
         if self.effect not in ("", taint.effect) or self.key not in ("", taint.key):
             return False
         return self.operator == "Exists" or (self.operator in ("", "Equal") and self.value == taint.value)
@@ -137,7 +144,7 @@ class Toleration(Typed):
 
 @attrs.frozen
 class SpreadConstraint(Typed):
-    """Bounds for the number of groups; 0 groups at most is taken literally."""
+    """Bounds on the number of groups, by field or by label. ``max_groups`` 0 means 0 groups, as in Karmada."""
 
     spread_by_field: str = ""
     spread_by_label: str = ""
@@ -147,7 +154,7 @@ class SpreadConstraint(Typed):
 
 @attrs.frozen
 class StaticWeight(Typed):
-    """The weight of the members that it selects."""
+    """A weight for the members that an affinity selects."""
 
     target_cluster: ClusterAffinity
     weight: int
@@ -155,7 +162,7 @@ class StaticWeight(Typed):
 
 @attrs.frozen
 class WeightPreference(Typed):
-    """Weights; ``dynamic_weight`` (AvailableReplicas) wins over the static list."""
+    """Weights of members. ``dynamic_weight`` (``AvailableReplicas``) overrides the static list."""
 
     static_weight_list: tuple[StaticWeight, ...] = ()
     dynamic_weight: str = ""
@@ -163,7 +170,7 @@ class WeightPreference(Typed):
 
 @attrs.frozen
 class ReplicaScheduling(Typed):
-    """How replicas are given to the members: Duplicated, or Divided by Weighted or Aggregated preference."""
+    """Assignment of replicas: ``Duplicated``, or ``Divided`` with preference ``Weighted`` or ``Aggregated``."""
 
     replica_scheduling_type: str = DIVIDED
     replica_division_preference: str = ""
@@ -172,7 +179,7 @@ class ReplicaScheduling(Typed):
 
 @attrs.frozen
 class Placement(Typed):
-    """Which members, and how many replicas on each."""
+    """The ``placement`` of a policy: which members are selected, and how replicas are assigned to them."""
 
     cluster_affinity: ClusterAffinity | None = None
     cluster_affinities: tuple[ClusterAffinityTerm, ...] = ()
@@ -182,20 +189,20 @@ class Placement(Typed):
 
     @property
     def divided(self) -> bool:
-        """Replicas are divided; without ``replicaScheduling`` they are duplicated."""
+        """True if replicas are divided. Without ``replicaScheduling`` they are duplicated."""
         return self.replica_scheduling is not None and self.replica_scheduling.replica_scheduling_type == DIVIDED
 
 
 @attrs.frozen
 class DecisionConditions(Typed):
-    """When an application counts as failed: unhealthy for longer than this."""
+    """Condition under which an application counts as failed: unhealthy for longer than ``toleration_seconds``."""
 
     toleration_seconds: int = 300
 
 
 @attrs.frozen
 class ApplicationFailover(Typed):
-    """What happens when an application fails on a member."""
+    """Failover of an application that fails on a member. Times are in seconds."""
 
     decision_conditions: DecisionConditions = DecisionConditions()
     purge_mode: str = GRACEFULLY
@@ -204,14 +211,14 @@ class ApplicationFailover(Typed):
 
 @attrs.frozen
 class ClusterFailover(Typed):
-    """What happens when a member fails."""
+    """Failover of the objects on a member that fails."""
 
     purge_mode: str = GRACEFULLY
 
 
 @attrs.frozen
 class Failover(Typed):
-    """Failover of applications and of members."""
+    """Failover settings for applications and for members."""
 
     application: ApplicationFailover | None = None
     cluster: ClusterFailover | None = None
@@ -219,20 +226,20 @@ class Failover(Typed):
 
 @attrs.frozen
 class SuspendClusters(Typed):
-    """The members on which dispatching is suspended."""
+    """The members for which dispatching is suspended."""
 
     cluster_names: tuple[str, ...] = ()
 
 
 @attrs.frozen
 class Suspension(Typed):
-    """Dispatching is suspended on all members, or on some."""
+    """Suspension of dispatching: for all members, or for some."""
 
     dispatching: bool = False
     dispatching_on_clusters: SuspendClusters = SuspendClusters()
 
     def suspends(self, cluster: str) -> bool:
-        """Whether changes are kept from this member."""
+        """Return whether dispatching to this member is suspended."""
         return self.dispatching or cluster in self.dispatching_on_clusters.cluster_names
 
 
@@ -253,7 +260,7 @@ class PropagationSpec(Typed):
 
 @attrs.frozen(order=True)
 class PolicyKey:
-    """What tells two policies apart. ``namespace`` is empty for the cluster-wide kinds."""
+    """Identity of a policy. ``namespace`` is empty for the cluster-wide kinds."""
 
     kind: str
     namespace: str
@@ -269,7 +276,7 @@ class PropagationPolicy(Typed):
 
     Attributes:
         key: its kind, namespace and name.
-        spec: what it says.
+        spec: its spec, typed.
         manifest: the whole object.
     """
 
@@ -279,23 +286,23 @@ class PropagationPolicy(Typed):
 
     @classmethod
     def from_manifest(cls, manifest: Manifest) -> PropagationPolicy:
-        """Read a policy that admission has passed."""
+        """Read a policy that has passed admission."""
         return cls(policy_key(manifest), decode(PropagationSpec, manifest.data["spec"]), manifest)
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """The spec in its API form."""
+        """The spec in API form."""
         spec: Mapping[str, Any] = self.manifest.data["spec"]
         return spec
 
     @property
     def lazy(self) -> bool:
-        """Its changes wait until the object itself changes."""
+        """True if changes of the policy take effect only when the object changes (activation preference ``Lazy``)."""
         return self.spec.activation_preference == "Lazy"
 
 
 def policy_key(manifest: Manifest) -> PolicyKey:
-    """The key of a policy's manifest."""
+    """Return the key of a policy's manifest."""
     cluster_wide = manifest.kind in (CLUSTER_PROPAGATION, CLUSTER_OVERRIDE)
     return PolicyKey(manifest.kind, "" if cluster_wide else manifest.namespace or "default", manifest.name)
 
@@ -314,6 +321,6 @@ def _zones_meet(asked: Requirement, zones: tuple[str, ...]) -> bool:
 
 
 def _meets(requirements: Iterable[Requirement], labels: Labels) -> bool:
-    """Whether the labels meet all requirements; one that is invalid makes the selector match nothing."""
+    """Return whether the labels meet all requirements. One invalid requirement makes the selector match nothing."""
     asked = tuple(requirements)
     return all(requirement.valid for requirement in asked) and all(requirement.matches(labels) for requirement in asked)

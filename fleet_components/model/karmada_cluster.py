@@ -1,4 +1,4 @@
-"""Reads a Karmada ``Cluster`` object, written by hand or exported from a control plane."""
+"""Reads Karmada ``Cluster`` objects, written by hand or exported from a control plane."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from fleet_components.model.typed import TRUSTED
 
 @TRUSTED
 def read_karmada_cluster(data: Mapping[str, Any]) -> Cluster:
-    """The member that a ``Cluster`` describes; with a ``status`` it counts as observed.
+    """Return the member that a ``Cluster`` describes. It counts as observed if it has a ``status``.
 
     Raises:
-        ValueError: a taint's ``timeAdded`` is no RFC 3339 time.
+        ValueError: ``timeAdded`` of a taint is not an RFC 3339 time.
     """
     metadata, spec, status = data["metadata"], data.get("spec") or {}, data.get("status")
     return Cluster(
@@ -28,6 +28,7 @@ def read_karmada_cluster(data: Mapping[str, Any]) -> Cluster:
         leaving=metadata.get("deletionTimestamp") is not None,
         provider=spec.get("provider") or "",
         region=spec.get("region") or "",
+        # spec.zone is the deprecated form of spec.zones.
         zones=tuple(spec.get("zones") or filter(None, [spec.get("zone")])),
         api_enablements=None if status is None else _enablements(status),
         resource_models=_models(spec.get("resourceModels")),
@@ -48,7 +49,10 @@ def _enablements(status: Mapping[str, Any]) -> frozenset[tuple[str, str]]:
 
 
 def _models(models: Sequence[Mapping[str, Any]] | None) -> tuple[ResourceModel, ...] | None:
-    """The resource models; None for the default ones, which every control plane writes and members then share."""
+    """Return the resource models; None for the default ones.
+
+    Every control plane writes the default models into the object; None lets all members share one value.
+    """
     read = None if models is None else tuple(map(_model, models))
     return None if read == DEFAULT_MODELS else read
 
@@ -70,7 +74,7 @@ def _summary(summary: Mapping[str, Any] | None) -> ResourceSummary | None:
 
 
 def _counted(grades: Sequence[Mapping[str, Any]]) -> Mapping[int, int]:
-    """The nodes of each grade; a grade that is listed again counts again."""
+    """Return the number of nodes by grade. Counts of a grade that is listed more than once are added."""
     counts: Counter[int] = Counter()
     for part in grades:
         counts[part["grade"]] += part["count"]

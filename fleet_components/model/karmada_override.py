@@ -1,6 +1,6 @@
-"""Karmada override policies as typed values, named and nested as the API has them.
+"""Karmada override policies as typed values, with the names and nesting of the API.
 
-Source: ``policy.karmada.io`` v1alpha1, in the form that it has after defaulting (see admission).
+Source: ``policy.karmada.io`` v1alpha1, in the form after defaulting, which admission applies.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ImagePredicate:
 
 @attrs.frozen
 class ImageOverrider:
-    """Changes the Registry, Repository or Tag of images; without predicate of all containers."""
+    """Changes the registry, repository or tag of images; without a predicate, those of all containers."""
 
     component: str
     operator: str
@@ -44,7 +44,7 @@ class ImageOverrider:
 
 @attrs.frozen
 class CommandArgsOverrider:
-    """Adds to, or removes from, the command or the arguments of a container."""
+    """Adds words to, or removes them from, the command or arguments of a container."""
 
     container_name: str
     operator: str
@@ -61,7 +61,7 @@ class LabelAnnotationOverrider:
 
 @attrs.frozen
 class PatchOperation:
-    """One operation on the document in a field."""
+    """One patch operation on the document that a string field holds."""
 
     sub_path: str
     operator: str
@@ -88,7 +88,7 @@ class PlaintextOverrider:
 
 @attrs.frozen
 class Overriders:
-    """The overriders of a rule, in the order in which they are applied."""
+    """The overriders of a rule; the fields are in the order in which they are applied."""
 
     image_overrider: tuple[ImageOverrider, ...] = ()
     command_overrider: tuple[CommandArgsOverrider, ...] = ()
@@ -101,19 +101,22 @@ class Overriders:
 
 @attrs.frozen
 class OverrideRule:
-    """Overriders for the members that it selects; None selects all."""
+    """Overriders, and the members that they apply to. ``target_cluster`` None selects all members."""
 
     overriders: Overriders = Overriders()
     target_cluster: ClusterAffinity | None = None
 
     def applies_to(self, cluster: Cluster) -> bool:
-        """Whether the member is selected."""
+        """Return whether the rule selects the member."""
         return self.target_cluster is None or self.target_cluster.matches(cluster)
 
 
 @attrs.frozen
 class OverrideSpec:
-    """The spec of an override policy; ``target_cluster`` and ``overriders`` are the former form of one rule."""
+    """The spec of an override policy.
+
+    ``target_cluster`` and ``overriders`` are the deprecated form of a single rule.
+    """
 
     resource_selectors: tuple[ResourceSelector, ...] = ()
     override_rules: tuple[OverrideRule, ...] = ()
@@ -122,17 +125,20 @@ class OverrideSpec:
 
     @property
     def rules(self) -> tuple[OverrideRule, ...]:
-        """The rules in order."""
+        """The rules in order; the deprecated form counts as one rule."""
         return self.override_rules or (OverrideRule(self.overriders, self.target_cluster),)
 
     @property
     def new_names(self) -> tuple[str, ...]:
-        """The names that it gives to objects."""
+        """The names that the policy's plaintext overriders give to objects."""
         operations = (operation for rule in self.rules for operation in rule.overriders.plaintext)
         return tuple(str(operation.value) for operation in operations if operation.path == _NAME and operation.value)
 
     def rank(self, manifest: Manifest) -> Rank:
-        """How precisely it matches the object; without selectors it matches all."""
+        """Return the precision with which the policy matches the object.
+
+        A policy without selectors matches all objects.
+        """
         return best_rank(self.resource_selectors, manifest) if self.resource_selectors else Rank.ALL
 
 
@@ -142,7 +148,7 @@ class OverridePolicy:
 
     Attributes:
         key: its kind, namespace and name.
-        spec: what it says.
+        spec: its spec, typed.
         manifest: the whole object.
     """
 
@@ -152,5 +158,5 @@ class OverridePolicy:
 
     @classmethod
     def from_manifest(cls, manifest: Manifest) -> OverridePolicy:
-        """Read a policy that admission has passed."""
+        """Read a policy that has passed admission."""
         return cls(policy_key(manifest), decode(OverrideSpec, manifest.data["spec"]), manifest)

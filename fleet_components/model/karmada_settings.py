@@ -1,6 +1,6 @@
-"""How the Karmada control plane would be set up whose decisions are wanted: its gates, its flags, its custom kinds.
+"""Configuration of the Karmada control plane to imitate: feature gates, flags and custom workload kinds.
 
-::
+It comes from one object of the source::
 
     apiVersion: fleet-components/v1
     kind: KarmadaSettings
@@ -10,7 +10,7 @@
       workloads:
       - {apiVersion: example.com/v1, kind: Widget, replicas: spec.size, podTemplate: spec.template}
 
-Without such an object everything is as a control plane with default settings has it.
+Without such an object, the defaults of a control plane apply.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ KIND = "KarmadaSettings"
 
 @attrs.frozen(kw_only=True)
 class CustomWorkload:
-    """A kind whose replicas are divided, and that Karmada would know by a ``ResourceInterpreterCustomization``.
+    """A custom workload kind with replicas, which Karmada would learn from a ``ResourceInterpreterCustomization``.
 
     Attributes:
         api_version: ``group/version`` of the kind.
         kind: the kind.
-        replicas: the field with the number of replicas, as ``spec.size``.
-        pod_template: the field with the pod template, for requests and dependencies; None where there is none.
-        default: the number of replicas where the field is absent; None, the default, where it must not be.
+        replicas: the field that holds the number of replicas, for example ``spec.size``.
+        pod_template: the field that holds the pod template, for requests and dependencies; None if there is none.
+        default: the number of replicas if the field is absent; None, the default, if the field is required.
     """
 
     api_version: str
@@ -48,17 +48,17 @@ class CustomWorkload:
     default: int | None = None
 
     def describes(self, manifest: Manifest) -> bool:
-        """Whether the object is of this kind."""
+        """Return whether the object is of this kind."""
         return (manifest.api_version, manifest.kind) == (self.api_version, self.kind)
 
     @property
     def shape(self) -> WorkloadShape:
-        """Where its parts stand."""
+        """The paths of replicas and pod template."""
         template = None if self.pod_template is None else tuple(self.pod_template.split("."))
         return WorkloadShape(self.api_version, self.kind, tuple(self.replicas.split(".")), template, self.default)
 
     def problems(self) -> Iterator[Problem]:
-        """What is wrong with it."""
+        """Yield the validation errors of the declaration."""
         for field, path in (("replicas", self.replicas), ("podTemplate", self.pod_template)):
             if path is not None and not all(path.split(".")):
                 yield Problem(f'"{path}" is no field', (field,), "write the names from the root, as spec.replicas")
@@ -68,18 +68,18 @@ class CustomWorkload:
 
 @attrs.frozen(kw_only=True)
 class KarmadaSettings:
-    """The settings.
+    """Settings of the control plane.
 
     Attributes:
         preemption: the feature gate ``PropagationPolicyPreemption``; off by default.
-        no_execute_eviction: ``NoExecute`` taints drive objects from members: the feature gate ``Failover`` with the
+        no_execute_eviction: ``NoExecute`` taints evict objects from members: the feature gate ``Failover`` with the
             flag ``--enable-no-execute-taint-eviction``; off by default.
         purge_mode: the flag ``--no-execute-taint-eviction-purge-mode``: ``Gracefully``, the default, or ``Directly``.
         graceful_eviction_timeout: the flag ``--graceful-eviction-timeout``, in seconds; 600 by default.
-        exact: decide as Karmada does also where it hurts: a member that an object would have to leave at once may
-            be chosen, an eviction goes on when its taint is gone, and one that takes too long removes the only copy.
-            False by default.
-        workloads: custom kinds with replicas.
+        exact: decide exactly as Karmada does even where that does harm: a member that an object would have to leave at
+            once may be chosen, an eviction continues after its taint is gone, and an eviction that takes too long
+            removes the only copy. False by default.
+        workloads: custom workload kinds with replicas.
     """
 
     preemption: bool = False
@@ -91,11 +91,11 @@ class KarmadaSettings:
 
     @property
     def shapes(self) -> tuple[WorkloadShape, ...]:
-        """The shapes of the custom kinds."""
+        """The shapes of the custom workload kinds."""
         return tuple(workload.shape for workload in self.workloads)
 
     def problems(self) -> Iterator[Problem]:
-        """What is wrong with them."""
+        """Yield the validation errors of the settings."""
         if self.purge_mode not in (GRACEFULLY, DIRECTLY):
             yield Problem(f'"{self.purge_mode}" is no purge mode', ("purgeMode",), f"{GRACEFULLY} or {DIRECTLY}")
         if self.graceful_eviction_timeout < 0:
@@ -106,10 +106,10 @@ class KarmadaSettings:
 
 
 def read_settings(manifests: Iterable[Manifest]) -> KarmadaSettings:
-    """The settings among some objects; the default ones where there are none.
+    """Return the settings among the manifests; the defaults if there are none.
 
     Raises:
-        FleetError: they are given twice, or something in them is wrong.
+        FleetError: there are several such objects, or one is invalid.
     """
     found = [manifest for manifest in manifests if (manifest.api_version, manifest.kind) == (API_VERSION, KIND)]
     if len(found) > 1:

@@ -1,4 +1,4 @@
-"""The kinds that every control plane serves: which are namespaced, and how the API calls them."""
+"""API kinds of Kubernetes, KubeFleet and Karmada: their scope, plural and versions."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import attrs
 
 @attrs.frozen
 class Kind:
-    """What an API server knows of a kind.
+    """A kind as an API server describes it.
 
     Attributes:
-        group: its API group, empty for the core group.
-        kind: its name.
+        group: API group; empty for the core group.
+        kind: name of the kind.
         plural: its name in URLs and in ``group/version, Resource=plural``.
-        namespaced: its objects live in namespaces.
-        versions: the versions in which it is served.
+        namespaced: True if its objects belong to namespaces.
+        versions: the served versions.
     """
 
     group: str
@@ -27,7 +27,10 @@ class Kind:
 
 
 def guess_plural(kind: str) -> str:
-    """The plural that the API machinery assumes: ``policies``, ``classes``, ``deployments``."""
+    """Return the plural that the Kubernetes API machinery assumes: ``policies``, ``classes``, ``deployments``.
+
+    Source: ``UnsafeGuessKindToResource`` in ``pkg/api/meta`` of k8s.io/apimachinery.
+    """
     lower = kind.lower()
     if lower == "endpoints":
         return lower
@@ -133,6 +136,6 @@ def _kinds() -> Iterator[Kind]:
 
 
 BUILT_IN: Mapping[tuple[str, str], Kind] = {(kind.group, kind.kind): kind for kind in _kinds()}
-"""The kinds of Kubernetes 1.36, KubeFleet 0.3 and Karmada 1.19, by group and kind."""
+"""Kinds of Kubernetes 1.36, KubeFleet 0.3 and Karmada 1.19, by group and kind."""
 BUILT_IN_GROUPS = frozenset(group for group, _ in BUILT_IN)
-"""Their groups: nobody else defines kinds of these."""
+"""Groups of the built-in kinds. Custom resource definitions do not define kinds in these groups."""

@@ -1,7 +1,8 @@
-"""The syntax of names, label keys and label values, with the words in which Kubernetes refuses them.
+"""Validation of names, label keys and label values, with the error texts of Kubernetes.
 
-Source: the validation package of the Kubernetes API machinery. Each function returns the messages, none when the text
-is fine. KubeFleet is built with Kubernetes 1.34, Karmada with 1.36: the rules are the same, two words are not.
+Source: ``pkg/util/validation`` of k8s.io/apimachinery. Each function returns the error texts, none if the text is
+valid. KubeFleet is built with Kubernetes 1.34, Karmada with 1.36: the rules are the same, but two terms in the texts
+differ.
 """
 
 from __future__ import annotations
@@ -13,7 +14,12 @@ import attrs
 
 @attrs.frozen
 class Words:
-    """How a release calls a ``key`` with two slashes, and the ``unit`` in which it counts what is too long."""
+    """The terms of the error texts that differ between Kubernetes releases.
+
+    Attributes:
+        key: the term for a label key, in the error for a key with two slashes.
+        unit: the unit of a maximum length.
+    """
 
     key: str
     unit: str
@@ -32,7 +38,7 @@ _CONSIST = f"consist of alphanumeric characters, '-', '_' or '.', {_ENDS}"
 
 
 def subdomain_errors(name: str, words: Words = KUBERNETES_1_36) -> list[str]:
-    """A name of an object or cluster: ``aks-westeurope-1``, at most 253 characters."""
+    """Validate a name of an object or cluster, such as ``aks-westeurope-1``: an RFC 1123 subdomain, up to 253 bytes."""
     errors = _too_long(name, _MAX_SUBDOMAIN, words)
     if not re.fullmatch(_SUBDOMAIN, name):
         rule = f"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', {_ENDS}"
@@ -41,7 +47,7 @@ def subdomain_errors(name: str, words: Words = KUBERNETES_1_36) -> list[str]:
 
 
 def label_errors(name: str, words: Words = KUBERNETES_1_36) -> list[str]:
-    """A name without dots, as a namespace has; at most 63 characters."""
+    """Validate a name without dots (an RFC 1123 label), such as that of a namespace: at most 63 bytes."""
     errors = _too_long(name, _MAX_PART, words)
     if re.fullmatch(_LABEL, name):
         return errors
@@ -52,7 +58,7 @@ def label_errors(name: str, words: Words = KUBERNETES_1_36) -> list[str]:
 
 
 def key_errors(key: str, words: Words = KUBERNETES_1_36) -> list[str]:
-    """A label or taint key (a qualified name): ``gpu`` or ``example.com/gpu``."""
+    """Validate a label or taint key (a qualified name), such as ``gpu`` or ``example.com/gpu``."""
     prefix, slash, name = key.rpartition("/")
     if "/" in prefix:
         domain = " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
@@ -67,7 +73,7 @@ def key_errors(key: str, words: Words = KUBERNETES_1_36) -> list[str]:
 
 
 def value_errors(value: str, words: Words = KUBERNETES_1_36) -> list[str]:
-    """A label or taint value: at most 63 letters, digits, ``-``, ``_`` and ``.``; may be empty."""
+    """Validate a label or taint value: at most 63 letters, digits, ``-``, ``_`` and ``.``; may be empty."""
     errors = _too_long(value, _MAX_PART, words)
     if not re.fullmatch(_VALUE, value):
         rule = f"a valid label must be an empty string or {_CONSIST}"

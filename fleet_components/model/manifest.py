@@ -1,4 +1,4 @@
-"""A Kubernetes object as its user wrote it, and where it stands."""
+"""A Kubernetes object as the user wrote it, with the location it was read from."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fleet_components.model.problem import FieldPath, Problem
 
 
 class ObjectKey(NamedTuple):
-    """What tells two objects of one cluster apart. ``namespace`` is empty for cluster-scoped ones."""
+    """Identity of an object in a cluster. ``namespace`` is empty for cluster-scoped objects."""
 
     group: str
     kind: str
@@ -25,9 +25,12 @@ class ObjectKey(NamedTuple):
 
 @attrs.frozen(eq=False)
 class Origin:
-    """Where an object was read: a file, its first line, and the line of each field.
+    """Where an object was read from.
 
-    What a tool has made of a file has no lines in it: there they are None.
+    Attributes:
+        file: the file.
+        line: its first line, from 1; None if the object is the output of a tool, whose lines are not those of the file.
+        locate: returns the line of a field by its path; None if unknown.
     """
 
     file: str
@@ -36,21 +39,21 @@ class Origin:
 
     @property
     def place(self) -> str:
-        """``file:line``, or the file alone."""
+        """``file:line``, or the file alone if the line is unknown."""
         return self.file if self.line is None else f"{self.file}:{self.line}"
 
 
 PROGRAM = Origin("the program", None, lambda _: None)
-"""Where objects come from that a program gives to its fleet."""
+"""Origin of the objects that a program passes to its fleet. It has no lines."""
 
 
 @attrs.frozen
 class Manifest:
-    """One object.
+    """One Kubernetes object.
 
     Attributes:
-        data: the object, as parsed; never changed in place.
-        origin: where it was read; None for objects made in a program.
+        data: the parsed object; never changed in place.
+        origin: where it was read from; None, or :data:`PROGRAM`, for objects made in a program.
     """
 
     data: Mapping[str, Any]
@@ -73,12 +76,12 @@ class Manifest:
 
     @property
     def kind(self) -> str:
-        """The kind."""
+        """``kind``; empty if missing."""
         return str(self.data.get("kind", ""))
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """``metadata``, empty when absent."""
+        """``metadata``; empty if missing."""
         return self.data.get("metadata") or {}
 
     @property
@@ -88,25 +91,28 @@ class Manifest:
 
     @property
     def namespace(self) -> str:
-        """``metadata.namespace``; empty when absent."""
+        """``metadata.namespace``; empty if missing."""
         return str(self.metadata.get("namespace") or "")
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """``metadata.labels``, empty when absent."""
+        """``metadata.labels``; empty if missing."""
         return self.metadata.get("labels") or {}
 
     @property
     def key(self) -> ObjectKey:
-        """Its identity in a cluster."""
+        """Identity of the object in a cluster."""
         return ObjectKey(self.group, self.kind, self.namespace, self.name)
 
     def located(self, problem: Problem, *below: str) -> Problem:
-        """A problem of a part of this object, which stands below a field, with its file and the line of the field."""
+        """Return a problem of a part of this object with file and line.
+
+        ``below`` is the path of the part in the object.
+        """
         return self.problem(problem.what, (*below, *problem.path), problem.hint)
 
     def problem(self, what: str, path: FieldPath = (), hint: str = "") -> Problem:
-        """A problem of this object, with its file and the line of the field."""
+        """Return a problem of this object, with file and the line of the field."""
         file, line = "", None
         if self.origin:
             file, line = self.origin.file, self.origin.locate(path)

@@ -1,6 +1,6 @@
 """Sets of members as the bits of one integer: bit i stands for the i-th member of the inventory.
 
-Set operations on 10,000 members then cost a microsecond, whatever the selector.
+A set operation on 10,000 members takes about a microsecond, independent of the selector.
 """
 
 from __future__ import annotations
@@ -11,17 +11,18 @@ from itertools import compress, count
 Mask = int
 """A set of members. ``a & b``, ``a | b`` and ``a & ~b`` are intersection, union and difference."""
 
+# Translation tables between flags (bytes 0 and 1) and ASCII digits, so that int() and format() do the conversion.
 _TO_DIGITS = bytes([48, 49]) + bytes(254)
 _TO_FLAGS = bytes(49) + b"\x01" + bytes(206)
 
 
 def full(size: int) -> Mask:
-    """The set of all ``size`` members."""
+    """Return the set of all ``size`` members."""
     return (1 << size) - 1
 
 
 def from_positions(positions: Iterable[int], size: int) -> Mask:
-    """The set of the members at these positions."""
+    """Return the set of the members at these positions."""
     flags = bytearray(size)
     for position in positions:
         flags[position] = 1
@@ -29,17 +30,17 @@ def from_positions(positions: Iterable[int], size: int) -> Mask:
 
 
 def from_flags(flags: bytes | bytearray) -> Mask:
-    """The set of the members whose byte is 1."""
+    """Return the set of the members whose byte is 1."""
     return int(flags[::-1].translate(_TO_DIGITS), 2) if flags else 0
 
 
 def to_flags(mask: Mask, size: int = 0) -> bytes:
-    """A byte per member, 1 for those in the set: ``size`` bytes, or more where the set reaches further."""
+    """Return one byte per member, 1 for those in the set: at least ``size`` bytes, more if the set reaches further."""
     return f"{mask:0{size}b}".encode()[::-1].translate(_TO_FLAGS)
 
 
 def positions(mask: Mask) -> list[int]:
-    """The positions in a set, ascending."""
+    """Return the positions in a set, ascending."""
     if not mask:
         return []
     first = (mask & -mask).bit_length() - 1
@@ -47,5 +48,5 @@ def positions(mask: Mask) -> list[int]:
 
 
 def has(mask: Mask, position: int) -> bool:
-    """Whether the member at this position is in the set."""
+    """Return whether the member at this position is in the set."""
     return bool(mask >> position & 1)

@@ -1,4 +1,4 @@
-"""Reads a KubeFleet ``MemberCluster`` object, declared by hand or exported from a hub."""
+"""Reads KubeFleet ``MemberCluster`` objects, written by hand or exported from a hub."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from fleet_components.model.typed import TRUSTED
 
 @TRUSTED
 def read_member_cluster(data: Mapping[str, Any]) -> Cluster:
-    """The member that a ``MemberCluster`` describes.
+    """Return the member that a ``MemberCluster`` describes.
 
-    An object whose status carries ``agentStatus`` or ``conditions`` was observed on a hub and is judged by it;
-    any other one is declared: joined and healthy, with the properties and resource usage that it lists.
+    An object whose status has ``agentStatus`` or ``conditions`` was observed on a hub and is judged by that status. Any
+    other object is declared: joined and healthy, with the properties and resource usage that it lists.
 
     Raises:
-        ValueError: it has no name, a time has no zone or is none, or a property is not an object.
+        ValueError: the name is missing, a time is invalid or has no time zone, or a property is not an object.
     """
     metadata, spec, status = data.get("metadata") or {}, data.get("spec") or {}, data.get("status") or {}
     if not metadata.get("name"):
@@ -43,10 +43,11 @@ def read_member_cluster(data: Mapping[str, Any]) -> Cluster:
 
 
 def read_time(text: str | None) -> datetime | None:
-    """Read an RFC 3339 time; None stands for none.
+    """Parse an RFC 3339 time; None for None.
 
     Raises:
-        ValueError: the text is no such time, or has no zone.
+        ValueError: the text is not an RFC 3339 time, has no time zone, or is too far from the present to add a wait to
+            it.
     """
     if text is None:
         return None

@@ -1,4 +1,4 @@
-"""All that is remembered from one run to the next, in one form for the state, for ``--state`` and for ``out/``."""
+"""Scheduling state that is kept between runs, in one wire form for the Pulumi state, ``--state`` and ``out/``."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ SCHEDULED, BOUND, UNSCHEDULED = "Scheduled", "Bound", "Unscheduled"
 
 @attrs.frozen
 class Binding:
-    """A member that a placement has picked, or is about to leave.
+    """A member that a placement has picked or is about to leave.
 
     Attributes:
         state: Scheduled (picked, not yet rolled out), Bound, or Unscheduled (to be removed).
-        snapshot: the index of the policy snapshot that it was picked under.
-        rank: its place in the order of picking; fixed when picked.
-        affinity_score: its affinity score when picked; None under PickFixed.
-        topology_spread_score: its spread score when picked; None under PickFixed.
-        former_state: the state before Unscheduled; restored when the member is picked again.
+        snapshot: index of the policy snapshot under which the member was picked.
+        rank: position in the order of picking; fixed when picked.
+        affinity_score: affinity score when picked; None under PickFixed.
+        topology_spread_score: topology spread score when picked; None under PickFixed.
+        former_state: the state before Unscheduled; restored if the member is picked again.
     """
 
     state: str = attrs.field(metadata=one_of(SCHEDULED, BOUND, UNSCHEDULED))
@@ -38,12 +38,12 @@ class Binding:
 
 @attrs.frozen
 class PlacementMemory:
-    """What the scheduler remembers of a KubeFleet placement.
+    """Persisted scheduling state of a KubeFleet placement.
 
     Attributes:
-        snapshot: the index of the current policy snapshot; -1 before the first run.
-        policy: the last accepted policy; None stands for a missing one.
-        bindings: the bindings by member name.
+        snapshot: index of the current policy snapshot; -1 before the first run.
+        policy: the last accepted policy; None if the placement has no policy.
+        bindings: bindings by member name.
     """
 
     snapshot: int = -1
@@ -51,10 +51,10 @@ class PlacementMemory:
     bindings: Mapping[str, Binding] = attrs.field(factory=dict)
 
     def settled(self, held: Collection[str] = ()) -> PlacementMemory:
-        """The memory after a successful update: what was scheduled is bound, what was unscheduled is gone.
+        """Return the state after a successful update: Scheduled bindings are Bound, Unscheduled ones are removed.
 
         Args:
-            held: members whose removal the rollout holds; they stay unscheduled.
+            held: members whose removal the rollout delays; their bindings stay Unscheduled.
         """
         kept = {
             name: attrs.evolve(binding, state=BOUND) if binding.state != UNSCHEDULED else binding
@@ -64,14 +64,16 @@ class PlacementMemory:
         return attrs.evolve(self, bindings=kept)
 
     def renamed(self, cluster: Callable[[str], str]) -> PlacementMemory:
-        """The memory with the members under other names."""
+        """Return the state with the members renamed."""
         return attrs.evolve(self, bindings={cluster(name): binding for name, binding in self.bindings.items()})
 
     def delivered(self, standing: Collection[str]) -> PlacementMemory:
-        """The memory with what never came to a member as scheduled: when fewer are wanted it is the first to go.
+        """Return the state in which Bound bindings that were never delivered are Scheduled again.
+
+        Scheduled bindings are removed first when fewer members are wanted.
 
         Args:
-            standing: the members on which something stands.
+            standing: the members that have at least one of the objects.
         """
         bindings = {
             name: attrs.evolve(binding, state=SCHEDULED) if binding.state == BOUND and name not in standing else binding
@@ -81,23 +83,23 @@ class PlacementMemory:
 
     @property
     def selected(self) -> tuple[str, ...]:
-        """The members that have or are to get the objects, by rank and name."""
+        """The members that have the objects or are to get them, by rank and name."""
         live = [(b.rank, name) for name, b in self.bindings.items() if b.state != UNSCHEDULED]
         return tuple(name for _, name in sorted(live))
 
     def to_wire(self) -> dict[str, object]:
-        """Its form in the state: plain maps and lists."""
+        """Return the wire form: plain maps and lists."""
         wire: dict[str, object] = encode(self)
         return wire
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, object] | None) -> PlacementMemory:
-        """Read it back; None and the empty map stand for a placement that never ran."""
+        """Read the wire form; None and the empty map mean a placement that was never scheduled."""
         return decode(cls, wire) if wire else cls()
 
 
 def _no_time(text: str) -> str:
-    """What is wrong with a time; the empty text is none."""
+    """Return what is wrong with a time; empty if it is valid. The empty text, for no time, is valid."""
     try:
         known = not text or ((time := datetime.fromisoformat(text)).tzinfo is not None and in_reach(time))
     except ValueError:
@@ -107,17 +109,17 @@ def _no_time(text: str) -> str:
 
 @attrs.frozen
 class EvictionTask:
-    """A member that a template leaves; until the task is gone the member cannot be chosen (Karmada).
+    """A Karmada eviction task: a template leaves a member, which cannot be chosen again until the task ends.
 
     Attributes:
         purge_mode: Gracefully, Directly or Never.
-        replicas: how many it held; None for none.
+        replicas: the number of replicas on the member; None for 0.
         reason: TaintUntolerated or ApplicationFailure.
-        producer: who evicted it.
-        message: what is to be known about it.
-        grace_period_seconds: how long it may take; None for the default of ten minutes.
-        suppress_deletion: True keeps the task for ever, False ends it at once.
-        created: when it was made, as an RFC 3339 time; empty when not recorded.
+        producer: the component that made the task.
+        message: message of the task.
+        grace_period_seconds: how long it may take, in seconds; None for the default of ten minutes.
+        suppress_deletion: True keeps the task without limit, False ends it at once.
+        created: creation time, as an RFC 3339 time; empty if not recorded.
     """
 
     purge_mode: str = attrs.field(default=GRACEFULLY, metadata=one_of(GRACEFULLY, DIRECTLY, "Never"))
@@ -132,18 +134,18 @@ class EvictionTask:
 
 @attrs.frozen(kw_only=True)
 class TemplateMemory:
-    """What is remembered of an object template that Karmada places.
+    """Persisted scheduling state of a Karmada template.
 
     Attributes:
-        uid: the template's stable uid; ties between members depend on it.
-        claim: the policy that has claimed it.
-        placement: the placement that was last applied; None before.
-        clusters: the replicas by member, 0 for what has none, in the order of choosing.
-        observed_group: the affinity group in use.
-        scheduled: it was scheduled with success at least once.
-        rebalances: the names of the rebalances that were carried out.
-        evictions: the members that it is leaving.
-        required_by: the members of the objects that need it, by their binding.
+        uid: stable uid of the template; ties between members are broken by it.
+        claim: the policy that has claimed the template.
+        placement: the placement that was last applied; None before the first one.
+        clusters: replicas by member, 0 for templates without replicas, in the order in which members were chosen.
+        observed_group: name of the active affinity group.
+        scheduled: True if scheduling has succeeded at least once.
+        rebalances: names of the rebalances that were carried out.
+        evictions: eviction tasks by the member that the template leaves.
+        required_by: for each binding that depends on this template, its replicas by member.
     """
 
     uid: str = ""
@@ -157,7 +159,10 @@ class TemplateMemory:
     required_by: Mapping[str, Mapping[str, int]] = attrs.field(factory=dict)
 
     def evict(self, cluster: str, task: EvictionTask) -> TemplateMemory:
-        """Take the member from the targets and note the task, unless there is one. Nothing happens to others."""
+        """Return the state with the member removed from the targets and the eviction task added.
+
+        An existing task for the member is kept. Without effect if the member is not a target.
+        """
         if cluster not in self.clusters:
             return self
         task = attrs.evolve(task, replicas=self.clusters[cluster] or None)
@@ -168,7 +173,7 @@ class TemplateMemory:
         )
 
     def renamed(self, cluster: Callable[[str], str]) -> TemplateMemory:
-        """The memory with the members under other names."""
+        """Return the state with the members renamed."""
         required = {by: {cluster(name): n for name, n in members.items()} for by, members in self.required_by.items()}
         return attrs.evolve(
             self,
@@ -178,7 +183,10 @@ class TemplateMemory:
         )
 
     def to_wire(self) -> dict[str, object]:
-        """Its form in the state: plain maps and lists. ``order`` is there where it is not that of the names."""
+        """Return the wire form: plain maps and lists.
+
+        ``order`` is written only if there are replicas and members were not chosen in the order of names.
+        """
         wire: dict[str, object] = encode(self)
         names = list(self.clusters)
         if any(self.clusters.values()) and names != sorted(names):
@@ -187,7 +195,7 @@ class TemplateMemory:
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any] | None) -> TemplateMemory:
-        """Read it back; None and the empty map stand for a template that was never scheduled."""
+        """Read the wire form; None and the empty map mean a template that was never scheduled."""
         memory = decode(cls, wire or {})
         with below("order"):
             order: Mapping[str, int] = decode(Mapping[str, int], (wire or {}).get("order") or {})  # type: ignore[type-abstract]

@@ -1,4 +1,4 @@
-"""KubeFleet placements as typed values, named and nested as the API has them.
+"""KubeFleet placements as typed values, with the names and nesting of the API.
 
 Source: ``ClusterResourcePlacement`` and ``ResourcePlacement`` of ``placement.kubernetes-fleet.io`` v1 and v1beta1.
 """
@@ -21,7 +21,7 @@ PICK_ALL, PICK_FIXED, PICK_N = "PickAll", "PickFixed", "PickN"
 
 @attrs.frozen
 class PropertyRequirement(Typed):
-    """One property expression: ``operator`` is Gt, Ge, Lt, Le, Eq or Ne; exactly one value."""
+    """One property expression. ``operator`` is Gt, Ge, Lt, Le, Eq or Ne; ``values`` has exactly one value."""
 
     name: str
     operator: str
@@ -30,14 +30,14 @@ class PropertyRequirement(Typed):
 
 @attrs.frozen
 class PropertySelector(Typed):
-    """Property expressions, all of which must hold."""
+    """Property expressions that must all hold."""
 
     match_expressions: tuple[PropertyRequirement, ...] = ()
 
 
 @attrs.frozen
 class PropertySorter(Typed):
-    """Ranks members by a property; ``sort_order`` is Ascending or Descending (more is better)."""
+    """Ranks members by a property. ``sort_order`` is Ascending (less is better) or Descending (more is better)."""
 
     name: str
     sort_order: str = "Descending"
@@ -45,7 +45,7 @@ class PropertySorter(Typed):
 
 @attrs.frozen
 class ClusterSelectorTerm(Typed):
-    """A required term: the label selector and the property selector must both match."""
+    """A required term: both the label selector and the property selector must match."""
 
     label_selector: LabelSelector | None = None
     property_selector: PropertySelector | None = None
@@ -53,14 +53,14 @@ class ClusterSelectorTerm(Typed):
 
 @attrs.frozen
 class ClusterSelector(Typed):
-    """Required terms, one of which must match. Without terms every member matches."""
+    """Required terms, of which at least one must match. Without terms, every member matches."""
 
     cluster_selector_terms: tuple[ClusterSelectorTerm, ...] = ()
 
 
 @attrs.frozen
 class Preference(Typed):
-    """What a preferred term looks at."""
+    """The label selector or property sorter of a preferred term."""
 
     label_selector: LabelSelector | None = None
     property_sorter: PropertySorter | None = None
@@ -68,7 +68,7 @@ class Preference(Typed):
 
 @attrs.frozen
 class PreferredClusterSelector(Typed):
-    """A preferred term; ``weight`` is -100 to 100."""
+    """A preferred term. ``weight`` is -100 to 100."""
 
     weight: int
     preference: Preference = Preference()
@@ -100,7 +100,7 @@ class TopologySpreadConstraint(Typed):
 
 @attrs.frozen
 class Toleration(Typed):
-    """Tolerates taints; ``operator`` is Equal or Exists, an empty ``effect`` stands for all effects."""
+    """A toleration of taints. ``operator`` is Equal or Exists; an empty ``effect`` matches all effects."""
 
     key: str = ""
     operator: str = "Equal"
@@ -110,7 +110,7 @@ class Toleration(Typed):
 
 @attrs.frozen
 class PlacementPolicy(Typed):
-    """Which members a placement takes."""
+    """The policy of a placement: which members it picks."""
 
     placement_type: str = PICK_ALL
     cluster_names: tuple[str, ...] = ()
@@ -120,7 +120,7 @@ class PlacementPolicy(Typed):
     tolerations: tuple[Toleration, ...] = ()
 
     def wrong_values(self) -> Iterator[Problem]:
-        """A type that there is not, or a number that is missing or negative."""
+        """Yield a problem for an unknown placement type, and for a number of clusters that is missing or negative."""
         if self.placement_type not in (PICK_ALL, PICK_FIXED, PICK_N):
             hint = nearest(self.placement_type, (PICK_ALL, PICK_FIXED, PICK_N)) or f"{PICK_ALL}, {PICK_FIXED}, {PICK_N}"
             yield Problem(f'there is no type "{self.placement_type}"', ("placement_type",), hint)
@@ -131,23 +131,23 @@ class PlacementPolicy(Typed):
 
     @property
     def required_terms(self) -> tuple[ClusterSelectorTerm, ...]:
-        """The required affinity terms; empty when there are none."""
+        """The required affinity terms; empty if there are none."""
         affinity = self.affinity.cluster_affinity if self.affinity else None
         required = affinity.required_during_scheduling_ignored_during_execution if affinity else None
         return required.cluster_selector_terms if required else ()
 
     @property
     def preferred_terms(self) -> tuple[PreferredClusterSelector, ...]:
-        """The preferred affinity terms; empty when there are none."""
+        """The preferred affinity terms; empty if there are none."""
         affinity = self.affinity.cluster_affinity if self.affinity else None
         return affinity.preferred_during_scheduling_ignored_during_execution if affinity else ()
 
 
 @attrs.frozen
 class ResourceSelector(Typed):
-    """Selects objects of one kind, by name, by labels, or all of them.
+    """Selects objects of one kind: by name, by labels, or all of them.
 
-    ``selection_scope`` counts for namespaces: NamespaceWithResources, NamespaceOnly or
+    ``selection_scope`` applies to namespaces only: NamespaceWithResources, NamespaceOnly or
     NamespaceWithResourceSelectors.
     """
 
@@ -161,9 +161,10 @@ class ResourceSelector(Typed):
 
 @attrs.frozen
 class RollingUpdate(Typed):
-    """How many members may change at a time. Percentages count of the wanted number and round up.
+    """Limits on the number of members that change at the same time.
 
-    ``unavailable_period_seconds`` is how long content that cannot be tracked counts as unavailable.
+    ``max_unavailable`` and ``max_surge`` are numbers, or percentages of the wanted number of members, rounded up.
+    ``unavailable_period_seconds`` is how long content whose availability cannot be tracked counts as unavailable.
     """
 
     max_unavailable: int | str = "25%"
@@ -173,7 +174,7 @@ class RollingUpdate(Typed):
 
 @attrs.frozen
 class Strategy:
-    """How a change is rolled out; ``type`` is RollingUpdate or External (staged update runs)."""
+    """Rollout strategy. ``type`` is RollingUpdate or External (staged update runs)."""
 
     type: str = "RollingUpdate"
     rolling_update: RollingUpdate = RollingUpdate()
@@ -190,13 +191,13 @@ class PlacementSpec:
 
 @attrs.frozen
 class Placement:
-    """A ClusterResourcePlacement (``namespace`` empty) or a ResourcePlacement.
+    """A ClusterResourcePlacement or a ResourcePlacement.
 
     Attributes:
         name: ``metadata.name``.
-        namespace: the namespace of a ResourcePlacement.
         spec: the spec; a missing policy means PickAll.
-        origin: where it was read.
+        namespace: namespace of a ResourcePlacement; empty for a ClusterResourcePlacement.
+        origin: where it was read from.
     """
 
     name: str
@@ -206,17 +207,17 @@ class Placement:
 
     @classmethod
     def from_manifest(cls, manifest: Manifest) -> Placement:
-        """Read a placement that admission has passed."""
+        """Read a placement that has passed admission."""
         spec = decode(PlacementSpec, manifest.data["spec"])
         namespace = manifest.namespace if manifest.kind == "ResourcePlacement" else ""
         return cls(manifest.name, spec, namespace, manifest.origin)
 
     @property
     def kind(self) -> str:
-        """The API kind."""
+        """``ResourcePlacement`` or ``ClusterResourcePlacement``."""
         return "ResourcePlacement" if self.namespace else "ClusterResourcePlacement"
 
     @property
     def key(self) -> str:
-        """``namespace/name``, or the name alone for a cluster-scoped one."""
+        """``namespace/name``, or the name alone for a ClusterResourcePlacement."""
         return f"{self.namespace}/{self.name}" if self.namespace else self.name

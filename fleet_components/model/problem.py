@@ -1,4 +1,4 @@
-"""What is wrong, where, and what would do: the one form of every refusal."""
+"""Problems in the input: what is wrong, where, and how to fix it. Every error for users has this form."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 import attrs
 
 FieldPath = tuple[str | int, ...]
-"""Where a value stands in an object, as keys and indices: ``("spec", "taints", 0, "effect")``."""
+"""Path of a field in an object, as keys and indices: ``("spec", "taints", 0, "effect")``."""
 
 
 def show_path(path: Sequence[str | int]) -> str:
-    """Write a field path as the Kubernetes API does: ``spec.taints[0].effect``."""
+    """Format a field path as the Kubernetes API does: ``spec.taints[0].effect``."""
     text = ""
     for step in path:
         if isinstance(step, int) or "." in step or "/" in step:
@@ -23,17 +23,17 @@ def show_path(path: Sequence[str | int]) -> str:
 
 @attrs.frozen
 class Problem:
-    """One thing that is wrong with the input.
+    """One error in the input.
 
     Attributes:
-        what: what is wrong, as a sentence without a full stop.
+        what: the error, as a sentence without a full stop.
         path: the field, from the root of the object.
-        hint: what would do instead; empty where nothing better can be said.
+        hint: how to fix it; empty if nothing better can be said.
         subject: the object, as ``Kind namespace/name``.
         file: the file that it was read from; empty for objects made in a program.
         line: the line in that file, from 1.
-        follows: it may be there only because something is missing that could not be read or was refused;
-            see :func:`layered`.
+        follows: True if it may be the consequence of another problem: something is missing that could not be read or
+            was refused; see :func:`layered`.
     """
 
     what: str
@@ -51,15 +51,15 @@ class Problem:
 
 
 def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """The problems by file and line, each once; those of no file come last."""
+    """Return the problems sorted by file and line, without duplicates; those without a file come last."""
     return tuple(sorted(dict.fromkeys(problems), key=lambda one: (not one.file, one.file, one.line or 0)))
 
 
 def layered(*layers: Iterable[Problem]) -> tuple[Problem, ...]:
-    """The problems of all layers at once, each of which works on what the ones before it could read.
+    """Return the problems of all layers, each of which checks what the layers before it could read.
 
-    What may only follow is left out while an earlier layer has a problem that does not follow itself: the object that
-    is missed may stand in the file that is broken.
+    A problem that ``follows`` is left out if an earlier layer has a problem that does not: the missing object may be in
+    the file that could not be read.
     """
     found: list[Problem] = []
     for layer in layers:
@@ -69,7 +69,7 @@ def layered(*layers: Iterable[Problem]) -> tuple[Problem, ...]:
 
 
 class FleetError(Exception):
-    """Input that cannot be worked with; carries every problem found, not just the first.
+    """Invalid input. Carries all problems found, not only the first.
 
     Attributes:
         problems: the problems, in the order of files and lines.

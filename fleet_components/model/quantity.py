@@ -1,8 +1,7 @@
 """Exact Kubernetes quantities: ``1500m``, ``16Gi``, ``0.038``, ``1e-1``.
 
-Source of the rules: the ``Quantity`` type of the Kubernetes API machinery. Values are exact to 1e-9 and
-rounded up (away from zero) beyond it; binary quantities are capped at 2**63-1. Unlike there, exponents beyond
-400 are refused.
+Source: ``pkg/api/resource/quantity.go`` of k8s.io/apimachinery. Values are exact to 1e-9 and rounded up (away from
+zero) beyond that; binary quantities are capped at 2**63-1. Unlike there, exponents beyond 400 are refused.
 """
 
 from __future__ import annotations
@@ -19,6 +18,8 @@ _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)")
 _NANO = 9
 _MAX_INT64 = 2**63 - 1
+# Up to this many digits the Kubernetes parser uses an int64, beyond it a big decimal in nano units. The amount is the
+# same, but AsApproximateFloat64 may differ in its last bits.
 _MAX_FAST_DIGITS = 18
 _MAX_FAST_BINARY_DIGITS = 14
 _MAX_EXPONENT = 400
@@ -34,8 +35,8 @@ class Quantity:
 
     Attributes:
         nano: the amount in units of 1e-9.
-        approximate: the amount as the float that the real schedulers interpolate with
-            (``AsApproximateFloat64``: unscaled value times a power of ten); infinite when it is too large for one.
+        approximate: the amount as the float that the real schedulers interpolate with (``AsApproximateFloat64``:
+            unscaled value times a power of ten); infinite if it is too large for a float.
     """
 
     nano: int
@@ -53,17 +54,17 @@ class Quantity:
 
 @lru_cache(maxsize=65536)
 def parse_quantity(text: str) -> Quantity:
-    """Read a quantity as Kubernetes does.
+    """Parse a quantity as Kubernetes does.
 
     Raises:
-        ValueError: the text is no quantity; the message is the one that Kubernetes gives.
+        ValueError: the text is not a quantity; the message is that of Kubernetes.
     """
     match = _FORM.fullmatch(text)
     if not match or not text:
         raise ValueError(_WRONG_FORM)
     sign, zeros, whole, fraction, suffix = match.groups(default="")
     exponent = _BINARY[suffix] if suffix in _BINARY else _decimal_exponent(suffix)
-    # No digits at all mean 0, except with the suffixes for which the real parser reads the number in another way.
+    # Without digits the amount is 0, except for the suffixes that take the big decimal path of the real parser.
     if not (zeros or whole or fraction) and (suffix in ("Pi", "Ei") or exponent < -_NANO):
         raise ValueError(_WRONG_NUMBER)
     read = _binary if suffix in _BINARY else _decimal
@@ -71,7 +72,7 @@ def parse_quantity(text: str) -> Quantity:
 
 
 def is_quantity(text: str) -> bool:
-    """Whether :func:`parse_quantity` would take the text."""
+    """Return whether :func:`parse_quantity` accepts the text."""
     try:
         parse_quantity(text)
     except ValueError:
@@ -123,7 +124,7 @@ def _ten_to(exponent: int) -> int:
 
 @cache
 def _power_of_ten(exponent: int) -> float:
-    """The float that Go's ``math.Pow10`` gives, which multiplies two exact ones."""
+    """Return the float that Go's ``math.Pow10`` gives, which multiplies two exact powers."""
     if exponent < 0:
         return 1 / _ten_to(-exponent)
     return float(_ten_to(exponent - exponent % 32)) * float(_ten_to(exponent % 32))

@@ -1,4 +1,7 @@
-"""Reads declarations from YAML: camelCase fields, each of its type, none unknown, with the path of what is wrong."""
+"""Reads the package's own declarations from YAML: camelCase fields, checked types, no unknown fields.
+
+Every error has the path of its field.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +17,18 @@ from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import nearest
 
 API_VERSION = "fleet-components/v1"
-"""The API version of all declarations."""
+"""API version of all declarations."""
 DECLARATIONS = ("ApplicationHealth", "KarmadaSettings")
-"""Their kinds."""
+"""Kinds of declarations, besides those of guests."""
 
 _NOT_DECLARED = ("time_added", "sizes", "kubeconfig")
-"""Attributes that no YAML can set: a time that is recorded, a table that the reader is given, a secret."""
+"""Attributes that YAML cannot set: a recorded time, a table that the caller passes, and a secret."""
 _WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 
 
 @lru_cache(maxsize=64)
 def fields_of(kind: type) -> Mapping[str, tuple[str, Any, bool]]:
-    """The fields of a declared class by the names they have in YAML: attribute, type, and whether it must be there."""
+    """Return the fields of a declared class by their YAML names: attribute, type, and whether the field is required."""
     hints = get_type_hints(kind)
     return {
         camel(field.name): (field.name, hints[field.name], field.default is attrs.NOTHING)
@@ -38,11 +41,12 @@ def read(kind: Any, data: Any, path: FieldPath = ()) -> Any:
     """Read a value of a type from plain data.
 
     Raises:
-        MisfitError: something does not fit; carries all that does not.
+        MisfitError: the data does not fit the type; carries all misfits.
     """
     if kind is Any:
         return data
     if get_origin(kind) in (Union, types.UnionType):
+        # YAML cannot express the other options of a union, such as Pulumi outputs.
         kind, *_ = (option for option in get_args(kind) if option is not type(None))
         return None if data is None else read(kind, data, path)
     if attrs.has(kind):
@@ -55,7 +59,7 @@ def read(kind: Any, data: Any, path: FieldPath = ()) -> Any:
 
 
 def unknown_field(name: str, known: Collection[str], path: FieldPath) -> Problem:
-    """The problem of a field that nobody knows, with the name that was probably meant."""
+    """Return the problem for an unknown field, with the most similar known name as its hint."""
     hint = nearest(name, known) or f"one of {', '.join(known)}"
     return Problem(f'there is no field "{name}"', (*path, name), hint)
 

@@ -1,6 +1,7 @@
-"""Karmada's resource models: grades of nodes, and the summary of a member by its nodes.
+"""Karmada's resource models: grades of nodes, and the resource summary of a member by its nodes.
 
-Source: Karmada's cluster defaults and its modeling package. A grade is known by the lower bounds of its ranges.
+Source: ``pkg/apis/cluster/mutation/mutation.go`` (defaults) and ``pkg/modeling/modeling.go`` of Karmada 1.19. A grade
+is represented by the lower bounds of its ranges.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ _BOUNDS = ((0, 0), (1, 4), (2, 16), (4, 32), (8, 64), (16, 128), (32, 256), (64,
 DEFAULT_MODELS = tuple(
     ResourceModel(grade, {"cpu": str(cores), "memory": f"{gib}Gi"}) for grade, (cores, gib) in enumerate(_BOUNDS)
 )
-"""The nine models that every joined member gets: cores and GiB."""
+"""The nine models that every joined member gets by default: CPU cores and GiB of memory."""
 
 
 def grade_of(free: Mapping[str, str], models: Sequence[ResourceModel] = DEFAULT_MODELS) -> int | None:
-    """The grade of a node with these free amounts: the highest whose lower bounds it reaches; None for none."""
+    """Return the highest grade whose lower bounds the free amounts of a node reach; None if there is none."""
     places = [_last_reached(free.get(name, "0"), [m.minimum.get(name, "0") for m in models]) for name in _names(models)]
     place = min(places, default=-1)
     return models[place].grade if place >= 0 else None
@@ -28,14 +29,14 @@ def grade_of(free: Mapping[str, str], models: Sequence[ResourceModel] = DEFAULT_
 def summarize(
     nodes: Iterable[tuple[int, Mapping[str, str]]], models: Sequence[ResourceModel] = DEFAULT_MODELS
 ) -> ResourceSummary:
-    """The resource summary of a member whose nodes are all free.
+    """Return the resource summary of a member whose nodes are all free.
 
     Args:
-        nodes: how many nodes, and what each has to give (``cpu``, ``memory``, ``pods``, ...).
+        nodes: pairs of the number of nodes and the allocatable amounts of each (``cpu``, ``memory``, ``pods``, ...).
         models: the member's resource models.
 
     Raises:
-        ValueError: an amount is no quantity.
+        ValueError: an amount is not a quantity.
     """
     total: Counter[str] = Counter()
     grades = Counter({model.grade: 0 for model in models})

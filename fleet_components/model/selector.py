@@ -1,4 +1,4 @@
-"""Label selectors, as the Kubernetes API machinery evaluates them."""
+"""Label selectors, evaluated as the Kubernetes API machinery does."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Requirement(Typed):
     """One ``matchExpressions`` entry.
 
     Attributes:
-        key: the label.
+        key: the label key.
         operator: ``In``, ``NotIn``, ``Exists`` or ``DoesNotExist``.
-        values: the values of ``In`` and ``NotIn``; empty for the others.
+        values: the values for ``In`` and ``NotIn``; empty for the others.
     """
 
     key: str
@@ -29,7 +29,7 @@ class Requirement(Typed):
 
     @property
     def error(self) -> str:
-        """Why the API machinery refuses it, in the words of KubeFleet's release; empty when it takes it."""
+        """The API machinery's error for an invalid requirement, in the words of KubeFleet's release; empty if none."""
         if self.operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
             return f"{_quoted(self.operator)} is not a valid label selector operator"
         errors = list(self._errors())
@@ -49,11 +49,11 @@ class Requirement(Typed):
 
     @property
     def valid(self) -> bool:
-        """Whether the API machinery takes it: an operator with what it needs, a label key and label values."""
+        """True if the API machinery accepts the requirement: operator, number of values, label key and label values."""
         return not self.error
 
     def matches(self, labels: Labels) -> bool:
-        """Whether the labels satisfy it. ``NotIn`` holds for an absent label.
+        """Return whether the labels satisfy the requirement. ``NotIn`` holds if the label is absent.
 
         Raises:
             ValueError: the operator is unknown.
@@ -73,24 +73,27 @@ class Requirement(Typed):
 
 @attrs.frozen
 class LabelSelector(Typed):
-    """A selector: all of ``match_labels`` and all of ``match_expressions``. The empty one matches all."""
+    """A label selector: all of ``match_labels`` and ``match_expressions`` must hold.
+
+    The empty selector matches everything.
+    """
 
     match_labels: Labels = attrs.field(factory=dict)
     match_expressions: tuple[Requirement, ...] = ()
 
     @TRUSTED
     def requirements(self) -> tuple[Requirement, ...]:
-        """All that is asked for, in one form."""
+        """Return all conditions as requirements, those of ``match_labels`` first."""
         equal = [Requirement(key, "In", (value,)) for key, value in self.match_labels.items()]
         return (*equal, *self.match_expressions)
 
     @property
     def error(self) -> str:
-        """Why the API machinery refuses it: the first error; empty when it takes it."""
+        """Error of the API machinery for the first invalid requirement; empty if the selector is valid."""
         return next((requirement.error for requirement in self.requirements() if requirement.error), "")
 
     def matches(self, labels: Labels) -> bool:
-        """Whether the labels satisfy every requirement."""
+        """Return whether the labels satisfy all requirements."""
         return all(requirement.matches(labels) for requirement in self.requirements())
 
 

@@ -1,4 +1,4 @@
-"""An object template that Karmada places, and how much of it the members can take."""
+"""Karmada templates as the scheduler sees them, and estimates of how many replicas the members can take."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from fleet_components.model.typed import Typed
 
 @attrs.frozen
 class Template(Typed):
-    """What the scheduler knows of an object.
+    """An object to be placed, as the scheduler sees it.
 
     Attributes:
         api_version: ``group/version``, or the version alone for the core group.
         kind: its kind.
         name: its name.
         namespace: its namespace; empty for a cluster-scoped object.
-        replicas: how many replicas it asks for; 0 for what has none.
-        requests: what one replica requests, by resource; None when it states no requirements.
+        replicas: the number of replicas; 0 for an object without replicas.
+        requests: the requests of one replica, by resource; None if it states no requirements.
     """
 
     api_version: str
@@ -31,25 +31,28 @@ class Template(Typed):
 
     @property
     def workload(self) -> bool:
-        """It has replicas, or requirements of a replica. Other objects go to every member that is selected."""
+        """True if the object has replicas, or states requirements of a replica.
+
+        Objects that are not workloads go to every selected member.
+        """
         return self.replicas > 0 or self.requests is not None
 
     @property
     def binding(self) -> str:
-        """The binding that Karmada makes for it, as events name it."""
+        """The binding that Karmada makes for the object, as events name it."""
         name = f"{self.name.replace(':', '.')}-{self.kind}".lower()
         return f"ResourceBinding({self.namespace}/{name})" if self.namespace else f"ClusterResourceBinding({name})"
 
 
 @attrs.frozen
 class Estimates(Typed):
-    """How many replicas of a template its members can take: declared or recorded, never asked for live.
+    """Number of replicas of a template that members can take; declared or recorded, never queried while scheduling.
 
-    Without any, Karmada's general estimator reads the members' resource summaries.
+    Without estimates, Karmada's general estimator reads the members' resource summaries.
 
     Attributes:
-        available: how many more a member can take, -1 when not known; a member that is missing is not known.
-        capacity: how many it can take in all, those that it holds already included.
+        available: how many more replicas a member can take; -1 or missing if unknown.
+        capacity: how many replicas a member can take in total, including those that it already has.
     """
 
     available: Mapping[str, int] | None = None

@@ -1,4 +1,7 @@
-"""Values whose arguments are checked: a wrong type is refused by name where it is given, and never deep inside."""
+"""Base class of values that check the types of their arguments where they are created.
+
+A wrong argument in a program is then reported with its name and line, instead of failing deep inside the package.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,9 @@ from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.model.text import article
 
 HINT = "hint"
-"""The metadata of an argument that say what would do, where its type does not say it well."""
+"""Metadata key of an argument: a hint that replaces the one derived from its type."""
 LATER = "later"
-"""The metadata that say what would do in the place of an output, where a plain value is not the only thing."""
+"""Metadata key of an argument: a hint for a given output, if the argument accepts more than plain values."""
 _TOO_LATE = "the plan is made before any resource, so give a plain value"
 _SORTS: Mapping[Any, tuple[str, str]] = {
     str: ("text", "write it in quotes"),
@@ -30,19 +33,19 @@ _SORTS: Mapping[Any, tuple[str, str]] = {
     datetime: ("a time", "a datetime with a time zone: datetime(2026, 1, 31, tzinfo=timezone.utc)"),
     NoneType: ("None", "leave it out"),
 }
-"""What values of a sort are called, and what would do."""
+"""Names of types in messages, and the hint for each."""
 
 
 @runtime_checkable
 class Later(Protocol):
-    """A value that is known later: an ``Output`` of Pulumi, which nothing here imports."""
+    """A value that is known later: Pulumi's ``Output``, which this layer must not import."""
 
     def future(self, with_unknowns: bool | None = None) -> Awaitable[Any]:
-        """Its value, once it is known."""
+        """Return an awaitable of the value."""
 
 
 class _Trusted(ContextDecorator, threading.local):
-    """Where values are made of what was checked before: of YAML that was admitted, or of a state."""
+    """Context in which type checks are skipped. Per thread and nestable."""
 
     depth = 0
 
@@ -54,14 +57,14 @@ class _Trusted(ContextDecorator, threading.local):
 
 
 TRUSTED = _Trusted()
-"""``with TRUSTED:``, or a function under ``@TRUSTED``, makes values without a look at their types: for ten thousand
-members that takes its time."""
+"""``with TRUSTED:``, or the decorator ``@TRUSTED``, creates values without type checks.
+For input that was checked before (admitted YAML, or a state), because the checks are slow for ten thousand members."""
 
 
 class Typed:
-    """A class made with attrs that refuses arguments of wrong types, all of them at once.
+    """Base of attrs classes that refuse arguments of wrong types, all of them at once.
 
-    Lists are taken for tuples, and lists and sets for frozen sets.
+    Lists are accepted for tuples; lists, tuples and sets for frozen sets. They are stored as the declared type.
 
     Raises:
         FleetError: an argument has a wrong type or value; each is named as ``Class.argument``, with the line of the
@@ -70,9 +73,9 @@ class Typed:
 
     __slots__ = ()
     REFUSAL: ClassVar[type[FleetError]] = FleetError
-    """What is raised; where Pulumi runs a program, something that it prints without a traceback."""
+    """The error class to raise. In a Pulumi program it is one that Pulumi prints without a traceback."""
     NAMES: ClassVar[Mapping[str, Any]] = {}
-    """Names in the types of its arguments that its module does not know."""
+    """Names used in the types of the arguments that the class's module does not define."""
 
     def __attrs_post_init__(self) -> None:
         if not TRUSTED.depth:
@@ -100,18 +103,19 @@ class Typed:
             raise self.REFUSAL(attrs.evolve(p, path=(name, *p.path), file=file, line=line) for p in wrong)
 
     def wrong_values(self) -> Iterator[Problem]:
-        """What is wrong with arguments of the right types; asked when all of them are."""
+        """Yield problems of arguments that have the right types. Called only if all types are right."""
         return iter(())
 
 
 class _Misfit(Exception):
-    """A value that is not of its type.
+    """A value that does not have the declared type.
 
     Attributes:
-        what: what is wrong.
-        hint: what would do.
-        path: where it is in the argument.
-        near: nothing says better what would do: it is of the right sort and something about it is wrong, or too late.
+        what: the error.
+        hint: how to fix it.
+        path: the position of the value in the argument.
+        near: True if ``hint`` is more precise than the argument's own hint: the value is of the right kind but invalid,
+            or it is an output.
     """
 
     def __init__(self, what: str, hint: str, path: FieldPath = (), *, near: bool = False) -> None:
@@ -119,19 +123,19 @@ class _Misfit(Exception):
         self.what, self.hint, self.path, self.near = what, hint, path, near or bool(path)
 
     def inside(self, *path: str | int) -> _Misfit:
-        """The same, seen from further out."""
+        """Return the misfit with its path prefixed."""
         return _Misfit(self.what, self.hint, (*path, *self.path))
 
 
 Fit = Callable[[Any], Any]
-"""Gives a value in the form in which it is kept, or says why it is of no use."""
+"""Returns a value in the form in which it is stored, or raises ``_Misfit``."""
 
 
 def fitted(kind: Any, value: Any, argument: FieldPath) -> Any:
-    """A value of a type, in the form in which it is kept.
+    """Return a value in the form in which it is stored.
 
     Raises:
-        FleetError: it is not of that type; the argument is named.
+        FleetError: the value does not have the type; the problem names the argument.
     """
     try:
         return _fit(kind)(value)
@@ -142,7 +146,7 @@ def fitted(kind: Any, value: Any, argument: FieldPath) -> Any:
 
 @cache
 def _arguments(kind: Any) -> tuple[tuple[attrs.Attribute[Any], Fit], ...]:
-    """The arguments of a class, each with what its values are checked with."""
+    """Return the arguments of a class, each with the function that checks its values."""
     hints = get_type_hints(kind, localns=dict(kind.NAMES))
     return tuple((field, _fit(hints[field.name])) for field in attrs.fields(kind) if field.init)
 
@@ -197,13 +201,14 @@ def _one_of(kinds: tuple[Any, ...]) -> Fit:
 
 
 def _items(make: Callable[[Any], Any] | None, item: Fit, sort: tuple[str, str]) -> Fit:
-    """A list of any length, kept as what ``make`` makes of it; as it is without one."""
+    """Return the check of a list of any length. ``make`` converts it to the stored type; None keeps it as it is."""
     taken: Any = {tuple: (list, tuple), frozenset: (Set, list, tuple), None: Sequence}[make]  # type: ignore[index]
 
     def fit(value: Any) -> Any:
         if not isinstance(value, taken) or isinstance(value, str | bytes):
             raise _misfit(value, sort)
         found = [_at(item, position, each) for position, each in enumerate(value)]
+        # Unchanged values are kept as they are instead of copied.
         same = all(before is after for before, after in zip(value, found, strict=True))
         return value if same and (make is None or type(value) is make) else (make or tuple)(found)
 
@@ -211,7 +216,7 @@ def _items(make: Callable[[Any], Any] | None, item: Fit, sort: tuple[str, str]) 
 
 
 def _exactly(items: tuple[Fit, ...], sort: tuple[str, str]) -> Fit:
-    """A list of so many items."""
+    """Return the check of a tuple with a fixed number of items."""
 
     def fit(value: Any) -> Any:
         if not isinstance(value, list | tuple):
@@ -241,7 +246,7 @@ def _at(fit: Fit, step: str | int, value: Any) -> Any:
 
 
 def _misfit(value: Any, sort: tuple[str, str]) -> _Misfit:
-    """What it is and should be; values are not shown, for they may be secret."""
+    """Return the misfit of a value of a wrong type. It never shows the value, which may be secret."""
     if isinstance(value, Later):
         return _Misfit("is an Output", _TOO_LATE, near=True)
     expected, hint = sort
@@ -254,7 +259,7 @@ def _misfit(value: Any, sort: tuple[str, str]) -> _Misfit:
 
 @cache
 def _sort(kind: Any) -> tuple[str, str]:
-    """What values of a type are called, and what would do."""
+    """Return the name of a type in messages, and the hint for it."""
     if kind in _SORTS:
         return _SORTS[kind]
     origin, inner = get_origin(kind) or kind, get_args(kind)

@@ -1,7 +1,8 @@
 """Divides a whole number by weights with the Webster (Sainte-Laguë) method, as Karmada does.
 
-Source: Karmada facts: seats are handed out one by one to the highest ``weight / (2 * seats + 1)``, in 64-bit
-floating point; ties go to fewer seats, then by name in a direction that depends on the template's uid.
+Source: ``pkg/util/helper/webstermethod.go`` and ``binding.go`` of Karmada 1.19. Seats are assigned one by one to the
+highest ``weight / (2 * seats + 1)``, in 64-bit floating point; ties go to the name with fewer seats, then by name, in a
+direction that depends on the template's uid.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ _FNV_OFFSET, _FNV_PRIME, _32_BITS = 0x811C9DC5, 0x01000193, 0xFFFFFFFF
 
 
 def divide(total: int, weights: Mapping[str, int], uid: str = "") -> dict[str, int]:
-    """Divide ``total`` by the weights.
+    """Divide ``total`` in proportion to the weights.
 
     Args:
-        total: how many to hand out, at least 0.
+        total: the number to divide, at least 0.
         weights: a weight of at least 0 for each name.
-        uid: the uid of the object template; decides the direction of ties between names.
+        uid: uid of the template; decides the direction of ties between names.
 
     Returns:
-        The number for each name, in the order of names, zeros included; empty when all weights are 0.
+        The number for each name, ordered by name, zeros included; empty if all weights are 0.
     """
     if not any(weights.values()):
         return {}
@@ -38,7 +39,7 @@ def divide(total: int, weights: Mapping[str, int], uid: str = "") -> dict[str, i
 
 
 def larger_names_first(uid: str) -> bool:
-    """Whether ties go to the larger name: the uid's 32-bit FNV-1a hash is odd. Never without a uid."""
+    """Return whether ties go to the larger name: if the 32-bit FNV-1a hash of the uid is odd. False without a uid."""
     if not uid:
         return False
     value = _FNV_OFFSET
@@ -48,10 +49,10 @@ def larger_names_first(uid: str) -> bool:
 
 
 def _certain_seats(total: int, votes: list[float]) -> list[int]:
-    """Seats that are handed out whatever the rounding: those above a priority with at most ``total`` before it.
+    """Return the seats that can be assigned at once: those above a priority that fewer than ``total`` seats exceed.
 
-    At priority p a vote v has fewer than v / 2p + 1/2 seats before it, so that all have fewer than ``total``
-    where p = sum of votes / (2 * total - number of votes).
+    At priority p, a vote v has fewer than v / 2p + 1/2 seats before it. All votes together then have fewer than
+    ``total`` for p = sum of votes / (2 * total - number of votes). This saves most steps of the one-by-one assignment.
     """
     spare = 2 * total - len(votes)
     if spare <= 0:

@@ -1,4 +1,4 @@
-"""Where the workloads of a kind keep their replicas and their pod template."""
+"""Paths of the replicas and the pod template in the workloads of a kind."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import attrs
 
 @attrs.frozen
 class WorkloadShape:
-    """Where the parts of a workload stand.
+    """Paths of the parts of a workload.
 
     Attributes:
         api_version: ``group/version`` of the kind.
         kind: the kind.
-        replicas: the path of the number of replicas; None for kinds without (a DaemonSet).
-        template: the path of the pod template; None where there is none. The empty path means the object itself.
-        default: the number of replicas where the field is absent; None where it must not be.
+        replicas: the path of the number of replicas; None for kinds without replicas (a DaemonSet).
+        template: the path of the pod template; None if there is none. The empty path means the object itself.
+        default: the number of replicas if the field is absent; None if the field is required.
     """
 
     api_version: str

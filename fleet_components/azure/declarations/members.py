@@ -1,4 +1,4 @@
-"""Reads many members from one YAML object, with defaults for all and for each region.
+"""Reads many members from one YAML object, with defaults for all of them and for each region.
 
 ::
 
@@ -16,9 +16,9 @@
       - {name: weu-1, region: westeurope, group: canary}
       - {name: edge, region: westeurope, clusterId: /subscriptions/...}
 
-A member's own fields win over those of its region, which win over the defaults; labels and tags are merged key by key.
-A member with ``clusterId`` or ``kubeconfigFile`` is a cluster that is there already; any other one is an AKS cluster to
-be created. Fields are those of :class:`AksMember` and :class:`JoinedMember`, in camelCase.
+A member's own fields override those of its region, which override the defaults; labels and tags are merged key by key.
+A member with ``clusterId`` or ``kubeconfigFile`` is an existing cluster; any other one is an AKS cluster to be created.
+Fields are those of :class:`AksMember` and :class:`JoinedMember`, in camelCase.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ _DEFAULTABLE = {**fields_of(AksMember), **fields_of(JoinedMember)}
 
 @attrs.frozen
 class _Layer:
-    """Fields from one place of the file, and the path of that place."""
+    """Fields from one location of the file, with the path of that location."""
 
     data: Mapping[str, Any]
     path: FieldPath
 
 
 def read_member_list(manifest: Manifest, table: SizeTable) -> tuple[FleetMember, ...]:
-    """The members of an object of kind ``Members``, in its order.
+    """Return the members of an object of kind ``Members``, in its order.
 
     Raises:
-        FleetError: something in it is wrong; carries all problems, with file and line.
+        FleetError: the object is invalid; carries all problems, with file and line.
     """
     problems = list(_shape_problems(manifest.data))
     members = [] if problems else list(_members(manifest.data["spec"], table, problems))
@@ -68,15 +68,15 @@ def read_member_list(manifest: Manifest, table: SizeTable) -> tuple[FleetMember,
 
 
 def is_member_list(manifest: Manifest) -> bool:
-    """Whether an object is a list of members."""
+    """Return whether an object is of kind ``Members``."""
     return (manifest.api_version, manifest.kind) == (API_VERSION, MEMBERS)
 
 
 def read_member_lists(manifests: Iterable[Manifest], table: SizeTable) -> tuple[FleetMember, ...]:
-    """The members of all lists among some objects; all others are passed over.
+    """Return the members of all ``Members`` objects among the manifests; other objects are ignored.
 
     Raises:
-        FleetError: something in one is wrong, or a member is in two of them.
+        FleetError: an object is invalid, or a member is in two of them.
     """
     members: dict[str, FleetMember] = {}
     problems: list[Problem] = []
@@ -95,7 +95,7 @@ def read_member_lists(manifests: Iterable[Manifest], table: SizeTable) -> tuple[
 
 
 def declared_clusters(manifests: Iterable[Manifest], table: SizeTable | None = None) -> tuple[Cluster, ...]:
-    """What the scheduler knows of the members of all lists among some objects.
+    """Return the members of all ``Members`` objects as the scheduler sees them.
 
     Args:
         manifests: the objects.
@@ -139,7 +139,7 @@ def _shape_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _field_maps(spec: Mapping[str, Any]) -> Iterator[tuple[FieldPath, Any, bool]]:
-    """Everything in it that must be a map: where it stands, what it is, and whether it holds shared fields."""
+    """Yield each value that must be a map: its path, the value, and whether several members share its fields."""
     regions = spec.get("regions") or {}
     yield ("defaults",), spec.get("defaults") or {}, True
     yield ("regions",), regions, False
@@ -177,7 +177,7 @@ def _merged(layers: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _placed(problem: Problem, layers: tuple[_Layer, ...]) -> Problem:
-    """The same problem, at the place of the file that the value came from."""
+    """Return the problem with the path where the value is written: that of the member, its region or the defaults."""
     depth = 2 if problem.path[0] in _MERGED else 1
     layer = next((layer for layer in layers if _has(layer.data, problem.path[:depth])), layers[0])
     return attrs.evolve(problem, path=(*layer.path, *problem.path))

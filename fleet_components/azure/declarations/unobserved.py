@@ -1,4 +1,4 @@
-"""Finds what policies ask for that no declaration tells: free capacity, and sizes that could be had."""
+"""Finds properties in policies that declarations cannot provide: free capacity, and VM sizes that could be created."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _MOST_NAMED = 3
 
 
 def unobserved(policy: Manifest, clusters: Iterable[Cluster]) -> Iterator[Problem]:
-    """A problem for each property of a policy that some declared members lack for want of an observation.
+    """Yield a problem for each property of a policy that some declared members lack because it was not observed.
 
-    Observed members report what they have; of declared ones, ``available-*`` and ``vm-sizes/*/capacity`` are known only
-    where they were declared as observed. A policy takes a member without the property for one that does not fit.
+    Observed members report all properties. Declared members have ``available-*`` and ``vm-sizes/*/capacity`` only if
+    these are declared as observed. A policy treats a member without the property as one that does not match.
     """
     declared = [cluster for cluster in clusters if not cluster.observed]
     for path, name in _property_names(policy.data):
@@ -31,7 +31,7 @@ def unobserved(policy: Manifest, clusters: Iterable[Cluster]) -> Iterator[Proble
 
 
 def _property_names(data: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, str]]:
-    """The properties that a policy selects or sorts by and that must be observed, with the path of their name."""
+    """Yield the properties that a policy selects or sorts by and that must be observed, with the path of each name."""
     if isinstance(data, Mapping):
         name = data.get("name")
         if isinstance(name, str) and (name.startswith(_AVAILABLE) or _CAPACITY.fullmatch(name)):

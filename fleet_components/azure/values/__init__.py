@@ -1,1 +1,1 @@
-"""What is declared of Azure, as frozen values: members, node pools, sizes, prices, names. No SDK, no Pulumi."""
+"""Declarations of Azure resources as frozen values: members, node pools, VM sizes, prices, names. No SDK, no Pulumi."""

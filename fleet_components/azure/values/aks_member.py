@@ -1,4 +1,4 @@
-"""An AKS cluster that the fleet creates as a member, declared."""
+"""Declaration of an AKS cluster that the fleet creates as a member."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Entra(Typed):
     """Sign-in with Entra ID.
 
     Attributes:
-        admin_groups: object IDs of the groups whose people administer the cluster.
-        azure_rbac: Azure role assignments say what people may do in Kubernetes.
+        admin_groups: object IDs of the groups whose users administer the cluster.
+        azure_rbac: Azure role assignments decide what users may do in Kubernetes; on by default.
         tenant: the tenant's ID; None for the subscription's.
     """
 
@@ -38,7 +38,7 @@ class Entra(Typed):
     tenant: str | None = None
 
     def problems(self, path: FieldPath) -> Iterator[Problem]:
-        """What Azure would refuse of it."""
+        """Yield Azure validation errors."""
         for position, group in enumerate(self.admin_groups):
             yield from names.OBJECT_ID.problems(group, (*path, "adminGroups", position))
         if self.tenant is not None:
@@ -49,33 +49,34 @@ class Entra(Typed):
 class AksMember(FleetMember):
     """An AKS cluster to be created and joined.
 
-    What only a new cluster can change: name, region, resource group, DNS prefix, node resource group, network, whether
-    the API server is private, and of the first system pool what only a new pool can change.
+    These can only be set when a cluster is created: name, region, resource group, DNS prefix, node resource group,
+    network, whether the API server is private, and those fields of the first system pool that can only be set when a
+    pool is created.
 
     Attributes:
-        resource_group: the resource group that holds it; it must be there.
-        system_pool: the first pool. Azure makes it together with the cluster, so it stays as long as the cluster.
-        pools: all other pools, of either mode; they come and go on their own.
-        subscription: the subscription's ID, for the automatic label; empty when not known to the program.
+        resource_group: the resource group of the cluster; it must exist.
+        system_pool: the first pool. Azure creates it together with the cluster, so it exists as long as the cluster.
+        pools: all other pools, of either mode; they can be added and removed at any time.
+        subscription: the subscription's ID, for the automatic label; empty if the program does not know it.
         cluster_name: the name of the AKS cluster; empty for the member's name.
-        kubernetes_version: a minor version such as ``1.33`` or a patch of one; None for Azure's default.
-        upgrades: ``pulumi`` (the versions declared here are kept) or ``fleet`` (update runs and auto-upgrade profiles
-            change them, and Pulumi looks away).
+        kubernetes_version: a minor version such as ``1.33`` or a patch version of one; None for Azure's default.
+        upgrades: ``pulumi`` (the versions declared here are applied) or ``fleet`` (update runs and auto-upgrade
+            profiles change the versions, and Pulumi ignores them).
         tier: ``Standard`` (the default), ``Free`` (no service level) or ``Premium`` (long-term support).
-        long_term_support: needs tier Premium.
-        network: how it is connected.
-        subnet: the ID of the nodes' subnet; None lets Azure make one. A Pulumi output will do.
-        api_server: who reaches its API.
+        long_term_support: long-term support; needs tier Premium.
+        network: how the cluster is connected.
+        subnet: the ID of the nodes' subnet; None lets Azure create one. A Pulumi output is accepted.
+        api_server: who can reach the Kubernetes API.
         entra: sign-in with Entra ID; None leaves certificates only and needs ``local_accounts``.
-        local_accounts: certificates that bypass Entra ID; off.
-        oidc_issuer: workloads get tokens that Entra ID can trust; on.
-        workload_identity: workloads sign in to Azure as themselves; on.
-        identity: the ID of a user-assigned identity; None for a system-assigned one. A Pulumi output will do.
-        node_os_channel: how node images are kept up to date between upgrades; None for ``NodeImage``, or for ``None``
-            when the fleet upgrades.
+        local_accounts: certificates that bypass Entra ID; off by default.
+        oidc_issuer: workloads get tokens that Entra ID can trust; on by default.
+        workload_identity: workloads sign in to Azure with identities of their own; on by default.
+        identity: the ID of a user-assigned identity; None for a system-assigned one. A Pulumi output is accepted.
+        node_os_channel: how node images are updated between upgrades; None for ``NodeImage``, or for ``None`` if the
+            fleet upgrades.
         maintenance: when Azure may upgrade.
-        dns_prefix: of the API server's address; empty for the cluster's name.
-        node_resource_group: where Azure puts the machines; None for its default.
+        dns_prefix: prefix of the API server's address; empty for the cluster's name.
+        node_resource_group: the resource group of the machines; None for Azure's default.
         tags: Azure tags of the cluster.
     """
 
@@ -109,21 +110,21 @@ class AksMember(FleetMember):
 
     @property
     def cluster(self) -> ClusterId:
-        """The parts of its resource ID, as far as they are declared."""
+        """The parts of the cluster's resource ID, as far as they are declared."""
         return ClusterId(self.subscription, self.resource_group, AKS, self.aks_name)
 
     @property
     def node_pools(self) -> tuple[NodePool, ...]:
-        """The first system pool and the others."""
+        """The first system pool, then the others."""
         return (attrs.evolve(self.system_pool, mode=SYSTEM), *self.pools)
 
     @property
     def default_max_pods(self) -> int:
-        """Pods per node where a pool does not say."""
+        """Pods per node for pools that do not set it."""
         return self.network.max_pods
 
     def problems(self, table: SizeTable, path: FieldPath = ()) -> Iterator[Problem]:
-        """What Azure would refuse of it, and what nobody knows of it."""
+        """Yield Azure validation errors, unknown VM sizes included."""
         yield from super().problems(table, path)
         yield from self._name_problems(path)
         yield from self._pool_problems(table, path)

@@ -1,6 +1,7 @@
-"""Amounts of CPU and memory in the canonical text of a Kubernetes quantity: ``11580m``, ``12k``, ``48Gi``.
+"""Amounts of CPU and memory as canonical Kubernetes quantities: ``11580m``, ``12k``, ``48Gi``.
 
-Source: ``CanonicalizeBytes`` of the Kubernetes API machinery, which writes every sum of node capacities.
+Source: ``CanonicalizeBytes`` in ``pkg/api/resource/quantity.go`` of k8s.io/apimachinery, which formats every sum of
+node capacities.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ _BINARY = ("Mi", "Gi", "Ti", "Pi")
 
 
 def cpu_quantity(millicores: int) -> str:
-    """Write an amount of CPU, given in thousandths of a core."""
+    """Format an amount of CPU, given in thousandths of a core."""
     return _shortest(millicores, 1000, _DECIMAL)
 
 
 def memory_quantity(mebibytes: int) -> str:
-    """Write an amount of memory, given in MiB."""
+    """Format an amount of memory, given in MiB."""
     return _shortest(mebibytes, 1024, _BINARY)
 
 

@@ -1,4 +1,4 @@
-"""The ID of a cluster that can join a fleet."""
+"""Resource IDs of clusters that can join a fleet."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TYPES = {AKS.lower(): AKS, ARC.lower(): ARC}
 
 @attrs.frozen
 class ClusterId:
-    """The parts of the resource ID of an AKS or Arc cluster.
+    """Parts of the resource ID of an AKS or Arc cluster.
 
     Attributes:
         subscription: the subscription's GUID.
@@ -33,7 +33,7 @@ class ClusterId:
 
 
 def parse_cluster_id(text: str) -> ClusterId | None:
-    """The parts of a cluster's resource ID; None when it is none, or not that of a cluster that can join."""
+    """Parse the resource ID of a cluster; None if it is invalid, or the ID of something that cannot join a fleet."""
     match = _FORM.fullmatch(text)
     kind = _TYPES.get(match["type"].lower()) if match else None
     return ClusterId(match["subscription"], match["resource_group"], kind, match["name"]) if match and kind else None

@@ -1,4 +1,4 @@
-"""The checks that several declarations share: choices, ranges, duplicates, labels, taints, networks."""
+"""Validation that several declarations share: choices, ranges, duplicates, labels, taints, networks."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from fleet_components.model.problem import FieldPath, Problem
 
 
 def one_of(value: str, choices: Iterable[str], path: FieldPath) -> Iterator[Problem]:
-    """The value must be one of a few."""
+    """Yield a problem if the value is not one of the choices."""
     choices = tuple(choices)
     if value not in choices:
         yield Problem(f'"{value}" is not known here', path, f"one of {', '.join(choices)}")
 
 
 def in_range(value: int | None, low: int, high: int, path: FieldPath) -> Iterator[Problem]:
-    """The number, if there is one, must lie between two others, both included."""
+    """Yield a problem if the number is given and not between ``low`` and ``high``, both included."""
     if value is not None and not low <= value <= high:
         yield Problem(f"{value} is out of range", path, f"{low} to {high}")
 
 
 def unique(names: Iterable[str], what: str, path: FieldPath, field: str = "name") -> Iterator[Problem]:
-    """No name may be there twice."""
+    """Yield a problem for each name that occurs more than once."""
     seen: set[str] = set()
     for position, name in enumerate(names):
         if name in seen:
@@ -33,7 +33,7 @@ def unique(names: Iterable[str], what: str, path: FieldPath, field: str = "name"
 
 
 def labels(values: Mapping[str, str], reserved: Iterable[str], path: FieldPath) -> Iterator[Problem]:
-    """Keys and values must be those of Kubernetes labels, and no key may have a reserved prefix."""
+    """Yield problems for invalid Kubernetes label keys and values, and for keys with a reserved prefix."""
     for key, value in values.items():
         prefix = next((prefix for prefix in reserved if key.startswith(prefix)), None)
         if prefix:
@@ -43,7 +43,7 @@ def labels(values: Mapping[str, str], reserved: Iterable[str], path: FieldPath) 
 
 
 def taints(values: Iterable[Taint], effects: Iterable[str], path: FieldPath) -> Iterator[Problem]:
-    """Keys, values and effects must be those of Kubernetes taints; key and effect together are unique."""
+    """Yield problems for invalid taint keys, values and effects, and for repeated pairs of key and effect."""
     values = tuple(values)
     for position, taint in enumerate(values):
         at = (*path, position)
@@ -57,7 +57,7 @@ def taints(values: Iterable[Taint], effects: Iterable[str], path: FieldPath) -> 
 
 
 def network(text: str) -> IPv4Network | None:
-    """The IPv4 range written as ``10.1.0.0/16``; None when it is none, or has bits set beyond its prefix."""
+    """Parse an IPv4 range such as ``10.1.0.0/16``; None if it is invalid or has bits set beyond its prefix."""
     try:
         return IPv4Network(text)
     except ValueError:
@@ -65,7 +65,7 @@ def network(text: str) -> IPv4Network | None:
 
 
 def networks_apart(ranges: Mapping[str, str], path: FieldPath) -> Iterator[Problem]:
-    """Each range, by field, must be an IPv4 network, and no two may overlap."""
+    """Yield problems for ranges that are not IPv4 networks or overlap. ``ranges`` are by field."""
     known = {field: network(text) for field, text in ranges.items()}
     for field, found in known.items():
         if found is None:

@@ -1,4 +1,4 @@
-"""What declared members cost, roughly: nodes at the prices of the table, and the fee of the control plane."""
+"""Rough cost of declared members: nodes at the prices of the size table, and the fee of the control plane."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from fleet_components.azure.values.vm_size import SizeTable
 
 HOURS_A_MONTH = 730
 CONTROL_PLANE = {"Free": 0.0, "Standard": 0.10, "Premium": 0.60}
-"""USD an hour for a cluster by tier (Azure's price list of AKS, read 2026-11)."""
+"""Fee in USD per hour of a cluster by tier (Azure's price list of AKS, read 2026-11)."""
 
 HUB_SIZE = "Standard_D4s_v4"
-"""The size that Azure tries first for the one node of a hub (Fleet Manager quickstart, 2026-06)."""
+"""The VM size that Azure tries first for the one node of a hub (Fleet Manager quickstart, 2026-06)."""
 
 
 @attrs.frozen
 class Estimate:
-    """USD an hour.
+    """Estimated cost in USD per hour.
 
     Attributes:
         low: with the fewest nodes.
         high: with the most nodes that the autoscalers may add.
-        unpriced: what has no price in the table, as ``size in region``.
+        unpriced: VM sizes without a price in the table, as ``size in region``.
     """
 
     low: float = 0.0
@@ -37,7 +37,7 @@ class Estimate:
         return Estimate(self.low + other.low, self.high + other.high, tuple(unpriced))
 
     def text(self, table: SizeTable) -> str:
-        """A sentence for people: USD a month, what is in it, and what is not."""
+        """Return a sentence for users: the cost in USD per month, what it includes, and what it does not."""
         low, high = (f"{hourly * HOURS_A_MONTH:,.0f}" for hourly in (self.low, self.high))
         amount = low if low == high else f"{low} to {high}"
         dated = f"list prices of {table.prices_as_of}" if table.prices_as_of else "the given prices"
@@ -48,19 +48,19 @@ class Estimate:
 
 
 def member_cost(member: AksMember, table: SizeTable) -> Estimate:
-    """The cost of one member. Spot nodes count at the price on demand, which is the most that they cost."""
+    """Return the cost of one member. Spot nodes count at the on-demand price, which is an upper bound."""
     fee = CONTROL_PLANE[member.tier]
     return sum_of((_pool_cost(pool, member.region, table) for pool in member.node_pools), Estimate(fee, fee))
 
 
 def hub_cost(region: str, vm_size: str | None, table: SizeTable) -> Estimate:
-    """The cost of a fleet's hub cluster: one node and a control plane of tier Standard."""
+    """Return the cost of a fleet's hub cluster: one node and a control plane of tier Standard."""
     node = NodePool("hub", vm_size or HUB_SIZE, count=1)
     return _pool_cost(node, region, table) + Estimate(CONTROL_PLANE["Standard"], CONTROL_PLANE["Standard"])
 
 
 def sum_of(estimates: Iterable[Estimate], start: Estimate | None = None) -> Estimate:
-    """All of them together."""
+    """Return the sum of the estimates."""
     return sum(estimates, start or Estimate())
 
 

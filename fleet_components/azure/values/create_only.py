@@ -1,4 +1,4 @@
-"""What Azure takes only when it creates something, and how a change of it is refused."""
+"""Fields that Azure accepts only when a resource is created, and the errors for changes of them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _SECOND_SYSTEM_POOL = "add another pool of mode System and keep this one small: 
 
 @attrs.frozen
 class Rule:
-    """What is held of some fields.
+    """A rule for fields that cannot change.
 
     Attributes:
-        thing: a pattern for the path of what is created; it and all fields below it are held.
-        way_out: what to do instead of changing them.
-        may_come: the thing itself may be added later.
-        may_go: the thing itself may be removed.
+        thing: a pattern for the path of the created resource; the rule applies to it and to all fields below it.
+        way_out: advice on what to do instead of changing the fields.
+        may_come: the resource itself may be added later.
+        may_go: the resource itself may be removed.
     """
 
     thing: str
@@ -44,11 +44,11 @@ RULES = {
         Rule("[^.]+", _NEW_MEMBER),
     ),
 }
-"""By kind of thing; the first rule that fits a field holds for it."""
+"""Rules by kind of resource; the first rule that matches a field applies."""
 
 
 def refuse_changes(old: Mapping[str, Any], new: Mapping[str, Any], rules: tuple[Rule, ...]) -> tuple[Problem, ...]:
-    """A problem for each held field that is to change, with the old value, the new one and the way out."""
+    """Return a problem for each change of a field that cannot change, with both values and what to do instead."""
     problems = []
     for path, before, after in _changes("", old, new):
         rule = next(rule for rule in rules if re.match(rf"{rule.thing}(\.|$)", path))

@@ -1,4 +1,4 @@
-"""When AKS may upgrade a cluster by itself, and when update runs may."""
+"""Maintenance windows: when AKS and update runs may upgrade a cluster."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Su
 
 @attrs.frozen
 class MaintenanceWindow(Typed):
-    """A weekly window.
+    """A weekly maintenance window.
 
     Attributes:
-        upgrades: what it is for: ``cluster`` (Kubernetes versions) or ``nodeImages``.
-        day: the day of the week.
-        start: the time at which it opens, as HH:MM.
-        hours: how long it stays open, 4 to 24.
-        every_weeks: 1 to 4.
-        utc_offset: of ``start``, as +HH:MM or -HH:MM.
+        upgrades: what it applies to: ``cluster`` (Kubernetes versions) or ``nodeImages``.
+        day: the day of the week, as ``Monday``.
+        start: the time of day at which it opens, as HH:MM; 01:00 by default.
+        hours: its length in hours, 4 to 24; 4 by default.
+        every_weeks: the interval in weeks, 1 to 4; 1 by default.
+        utc_offset: UTC offset of ``start``, as +HH:MM or -HH:MM; +00:00 by default.
     """
 
     upgrades: str
@@ -38,7 +38,7 @@ class MaintenanceWindow(Typed):
     utc_offset: str = "+00:00"
 
     def problems(self, path: FieldPath) -> Iterator[Problem]:
-        """What Azure would refuse of it."""
+        """Yield Azure validation errors."""
         yield from checks.one_of(self.upgrades, CONFIGURATIONS, (*path, "upgrades"))
         yield from checks.one_of(self.day, _DAYS, (*path, "day"))
         if not re.fullmatch("([01][0-9]|2[0-3]):[0-5][0-9]", self.start):

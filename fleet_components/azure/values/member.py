@@ -1,4 +1,4 @@
-"""A member of the fleet, declared once: for Azure, which provisions and registers it, and for the scheduler."""
+"""Declaration of a member, used both by Azure, which creates and joins it, and by the scheduler."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from fleet_components.model.text import count
 from fleet_components.model.typed import Later, Typed
 
 RESERVED_LABELS = ("fleet.azure.com/", "kubernetes-fleet.io/")
-"""Prefixes of the labels that Azure and KubeFleet set on a member by themselves."""
+"""Prefixes of the labels that Azure and KubeFleet set on members."""
 
 _MOST_TAINTS = 100
 
 
 @attrs.frozen(kw_only=True)
 class FleetMember(Typed):
-    """What every member has.
+    """Base of all declared members.
 
     Attributes:
         name: its name in the fleet.
-        region: the short name of its region, as in ``westeurope``.
-        labels: those that placements select by; the automatic ``fleet.azure.com/*`` ones are added.
-        taints: those that placements must tolerate; effect ``NoSchedule`` only.
+        region: the short name of its region, for example ``westeurope``.
+        labels: labels that placements select by; the automatic ``fleet.azure.com/*`` labels are added.
+        taints: taints that placements must tolerate; effect ``NoSchedule`` only.
         group: its update group; empty for none.
-        observed: what no declaration tells.
+        observed: values that cannot be derived from a declaration.
     """
 
     name: str
@@ -45,21 +45,21 @@ class FleetMember(Typed):
 
     @property
     def cluster(self) -> ClusterId | None:
-        """The parts of its cluster's resource ID, as far as they are declared; None when Azure does not know it."""
+        """The parts of its cluster's resource ID, as far as they are declared; None if it is not an Azure cluster."""
         raise NotImplementedError
 
     @property
     def node_pools(self) -> tuple[NodePool, ...]:
-        """All its node pools that are declared."""
+        """All declared node pools."""
         raise NotImplementedError
 
     @property
     def default_max_pods(self) -> int:
-        """Pods per node where a pool does not say."""
+        """Pods per node for pools that do not set it."""
         raise NotImplementedError
 
     def problems(self, table: SizeTable, path: FieldPath = ()) -> Iterator[Problem]:
-        """What Azure would refuse of it, and what nobody knows of it."""
+        """Yield Azure validation errors, unknown VM sizes included."""
         yield from names.MEMBER.problems(self.name, (*path, "name"))
         yield from names.REGION.problems(self.region, (*path, "region"))
         yield from checks.labels(self.labels, RESERVED_LABELS, (*path, "labels"))
@@ -77,16 +77,16 @@ class FleetMember(Typed):
 
 @attrs.frozen(kw_only=True)
 class JoinedMember(FleetMember):
-    """A cluster that is there already: an AKS or Arc cluster by its ID, or any other by its kubeconfig.
+    """An existing cluster: an AKS or Arc cluster by its resource ID, or any other cluster by its kubeconfig.
 
     Attributes:
-        cluster_id: the resource ID of the AKS or Arc cluster. Only a new member can change it. Empty for a cluster that
-            Azure does not know: it takes part in placement, but not in an Azure fleet.
-        kubeconfig_file: the path of its kubeconfig; empty to ask Azure, which gives that of an AKS cluster in the
-            subscription that Pulumi works in.
-        kubeconfig: its text instead, as a Pulumi output; not in YAML.
-        pools: its node pools, as far as the scheduler is to know them.
-        max_pods: pods per node where a pool does not say.
+        cluster_id: the resource ID of the AKS or Arc cluster; it can only be set when the member is created. Empty for
+            a cluster outside of Azure: it takes part in placement, but not in an Azure fleet.
+        kubeconfig_file: the path of its kubeconfig; empty to ask Azure, which returns that of an AKS cluster in the
+            subscription that Pulumi uses.
+        kubeconfig: the text of the kubeconfig instead, which may be a Pulumi output; not available in YAML.
+        pools: its node pools, as far as the scheduler should know them.
+        max_pods: pods per node for pools that do not set it; 110 by default.
     """
 
     cluster_id: str = ""
@@ -97,21 +97,21 @@ class JoinedMember(FleetMember):
 
     @property
     def cluster(self) -> ClusterId | None:
-        """The parts of ``cluster_id``; None when there is none."""
+        """The parts of ``cluster_id``; None if it is empty or invalid."""
         return parse_cluster_id(self.cluster_id)
 
     @property
     def node_pools(self) -> tuple[NodePool, ...]:
-        """Its node pools."""
+        """The declared node pools."""
         return self.pools
 
     @property
     def default_max_pods(self) -> int:
-        """Pods per node where a pool does not say."""
+        """Pods per node for pools that do not set it."""
         return self.max_pods
 
     def problems(self, table: SizeTable, path: FieldPath = ()) -> Iterator[Problem]:
-        """What Azure would refuse of it, and what nobody knows of it."""
+        """Yield Azure validation errors, unknown VM sizes included."""
         yield from super().problems(table, path)
         has_kubeconfig = bool(self.kubeconfig_file) or self.kubeconfig is not None
         if not self.cluster_id and not has_kubeconfig:

@@ -1,7 +1,7 @@
-"""The names that Azure Resource Manager takes, each with its rule in words.
+"""Validation of the names of Azure resources.
 
-Source: the request types of ``Microsoft.ContainerService`` at API versions 2025-09-01 (AKS) and 2026-06-01 (Fleet), and
-"Naming rules and restrictions for Azure resources" for resource groups.
+Sources: the request types of ``Microsoft.ContainerService`` at API versions 2025-09-01 (AKS) and 2026-06-01 (Fleet),
+and "Naming rules and restrictions for Azure resources" for resource groups.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from fleet_components.model.problem import FieldPath, Problem
 
 @attrs.frozen
 class NameRule:
-    """What a name must look like.
+    """Rule for one kind of name.
 
     Attributes:
-        what: what is named.
-        pattern: the whole name must match it.
-        longest: characters at most.
+        what: the kind of name, for messages.
+        pattern: a regular expression that the whole name must match.
+        longest: the maximum length in characters.
         words: the rule in words.
-        example: a name that fits.
+        example: a valid name.
     """
 
     what: str
@@ -33,7 +33,7 @@ class NameRule:
     example: str
 
     def problems(self, name: str, path: FieldPath) -> Iterator[Problem]:
-        """What is wrong with a name; nothing when it fits."""
+        """Yield what is wrong with a name; nothing if it is valid."""
         if not name:
             yield Problem(f"the {self.what} is missing", path, f"for example {self.example}")
         elif len(name) > self.longest or not re.fullmatch(self.pattern, name):

@@ -1,4 +1,4 @@
-"""How an AKS cluster is connected, as declared."""
+"""Declaration of the network and the API server access of an AKS cluster."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _DEFAULT_PODS = "10.244.0.0/16"
 
 @attrs.frozen
 class Network(Typed):
-    """The network of a cluster. Only a new cluster can change it.
+    """The network of a cluster. It can only be set when the cluster is created.
 
     Attributes:
         plugin: ``azure`` (the default), ``kubenet`` or ``none``.
-        overlay: pods have addresses of their own range instead of the subnet's; for ``azure`` only.
+        overlay: pods have addresses of a range of their own instead of the subnet's; for ``azure`` only; on by default.
         dataplane: ``cilium`` (the default) or ``azure``.
         policy: ``cilium`` (the default), ``azure``, ``calico`` or ``none``.
-        pods: the range of the pods under overlay and kubenet; None for Azure's 10.244.0.0/16.
-        services: the range of the services; None for Azure's 10.0.0.0/16.
-        dns: the address of the DNS service, within ``services``; None for the tenth.
-        outbound: how nodes reach the internet.
+        pods: the address range of the pods with overlay or kubenet; None for Azure's 10.244.0.0/16.
+        services: the address range of the services; None for Azure's 10.0.0.0/16.
+        dns: the address of the DNS service, within ``services``; None for the address at index 10 of the range.
+        outbound: how nodes reach the internet; ``loadBalancer`` by default.
     """
 
     plugin: str = "azure"
@@ -48,17 +48,17 @@ class Network(Typed):
 
     @property
     def max_pods(self) -> int:
-        """Pods per node where a pool does not say (AKS documentation of 2026-08)."""
+        """Pods per node for pools that do not set it (AKS documentation of 2026-08)."""
         return _DEFAULT_MAX_PODS["overlay" if self.overlay and self.plugin == "azure" else self.plugin]
 
     @property
     def dns_address(self) -> str | None:
-        """The address of the DNS service; None leaves it to Azure, as for services without a range of their own."""
+        """The address of the DNS service; None leaves it to Azure, if ``services`` is not set either."""
         found = checks.network(self.services) if self.services else None
         return self.dns or (str(found[10]) if found else None)
 
     def problems(self, has_subnet: bool, path: FieldPath) -> Iterator[Problem]:
-        """What Azure would refuse of it."""
+        """Yield Azure validation errors."""
         yield from checks.one_of(self.plugin, _PLUGINS, (*path, "plugin"))
         yield from checks.one_of(self.dataplane, ("cilium", "azure"), (*path, "dataplane"))
         yield from checks.one_of(self.policy, _POLICIES, (*path, "policy"))
@@ -103,13 +103,14 @@ class Network(Typed):
 
 @attrs.frozen
 class ApiServer(Typed):
-    """Who reaches the cluster's API server.
+    """Access to the cluster's API server.
 
     Attributes:
-        private: it has an address in the virtual network only. Only a new cluster can change it.
-        authorized: the ranges of addresses that may reach a public one; empty for all.
+        private: the API server has an address in the virtual network only. It can only be set when the cluster is
+            created.
+        authorized: the address ranges that may reach a public API server; empty for all.
         private_dns_zone: ``system`` (Azure's default), ``none`` or the ID of a zone.
-        run_command: ``az aks command invoke`` is allowed.
+        run_command: ``az aks command invoke`` is allowed; on by default.
     """
 
     private: bool = False
@@ -118,7 +119,7 @@ class ApiServer(Typed):
     run_command: bool = True
 
     def problems(self, path: FieldPath) -> Iterator[Problem]:
-        """What Azure would refuse of it."""
+        """Yield Azure validation errors."""
         if self.private and self.authorized:
             yield Problem(
                 "a private API server takes no authorized ranges", (*path, "authorized"), "leave out one of the two"
@@ -136,7 +137,10 @@ class ApiServer(Typed):
 
 
 def _is_usable(text: str, services: IPv4Network) -> bool:
-    """Whether it is an address of the range, and not the first, which the API server takes."""
+    """Return whether the text is an address of the range, other than its first two.
+
+    The first is the address of the range itself; the second is used by the Kubernetes API server.
+    """
     try:
         address = IPv4Address(text)
     except AddressValueError:

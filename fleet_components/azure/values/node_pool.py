@@ -1,4 +1,4 @@
-"""A node pool of an AKS cluster, as declared."""
+"""Declaration of a node pool of an AKS cluster."""
 
 from __future__ import annotations
 
@@ -25,30 +25,31 @@ _RESERVED_LABELS = ("kubernetes.azure.com/",)
 
 @attrs.frozen
 class NodePool(Typed):
-    """A node pool: so many nodes of one size.
+    """A node pool: a number of nodes of one VM size.
 
-    What only a new pool can change: name, VM size, zones, spot, OS disk, pods per node, subnet.
+    These can only be set when a pool is created: name, VM size, zones, spot, OS disk, pods per node, subnet.
 
     Attributes:
         name: 1 to 12 lower-case letters and digits.
-        vm_size: the size of its machines, as in ``Standard_D4s_v5``.
-        count: a fixed number of nodes; instead of it, ``min_count`` and ``max_count`` let the autoscaler choose.
-        min_count: the fewest nodes; a new pool starts with them.
-        max_count: the most nodes.
+        vm_size: the VM size, for example ``Standard_D4s_v5``.
+        count: a fixed number of nodes; alternatively, ``min_count`` and ``max_count`` let the autoscaler choose.
+        min_count: the minimum number of nodes; a new pool starts with it.
+        max_count: the maximum number of nodes.
         mode: ``System`` (runs what the cluster itself needs) or ``User``, the default.
         zones: availability zones of the region; empty for none.
-        labels: of every node.
-        taints: of every node.
+        labels: labels of every node.
+        taints: taints of every node.
         spot: machines that Azure may take back at any time, at a lower price; not for system pools.
         os_disk: ``Ephemeral`` or ``Managed``; None lets Azure choose.
-        os_disk_gib: its size; None for Azure's default.
+        os_disk_gib: size of the OS disk in GiB; None for Azure's default.
         os_sku: ``Ubuntu`` (Azure's default), ``AzureLinux``, ...
         max_pods: pods per node, 10 to 250; None for the default of the network plugin.
-        subnet: the subnet's ID; None for the cluster's. A Pulumi output will do.
+        subnet: the subnet's ID; None for the cluster's. A Pulumi output is accepted.
         tags: Azure tags.
-        cpu: CPU of a size that the table does not have, as a quantity.
-        memory: its memory, as a quantity.
-        hourly_price: USD an hour for a node; None for the list price.
+        cpu: CPU of a node, as a quantity, for a VM size that is not in the table; used only together with ``memory``.
+        memory: memory of a node, as a quantity, for a VM size that is not in the table; used only together with
+            ``cpu``.
+        hourly_price: USD per hour for a node; None for the list price.
     """
 
     name: str
@@ -73,21 +74,21 @@ class NodePool(Typed):
 
     @property
     def autoscaled(self) -> bool:
-        """Whether the autoscaler chooses the number of nodes."""
+        """True if the autoscaler chooses the number of nodes."""
         return self.min_count is not None
 
     @property
     def nodes(self) -> int:
-        """How many nodes a new pool has."""
+        """The number of nodes of a new pool."""
         return (self.min_count if self.autoscaled else self.count) or 0
 
     @property
     def most_nodes(self) -> int:
-        """How many nodes it can have."""
+        """The maximum number of nodes."""
         return (self.max_count if self.autoscaled else self.count) or 0
 
     def size(self, table: SizeTable) -> VmSize | None:
-        """Its size: as declared where CPU and memory are, else as the table has it; None when neither knows."""
+        """Return the VM size: as declared if both CPU and memory are, else from the table; None if unknown."""
         known = table.find(self.vm_size)
         if self.cpu is None or self.memory is None:
             return known
@@ -95,14 +96,14 @@ class NodePool(Typed):
         return VmSize(known.name if known else self.vm_size, vcpus, mebibytes, prices=known.prices if known else {})
 
     def price(self, region: str, table: SizeTable) -> float | None:
-        """USD an hour for one of its nodes: as declared, else the list price on demand; None when nobody knows."""
+        """Return the price of a node in USD per hour: as declared, else the on-demand list price; None if unknown."""
         if self.hourly_price is not None:
             return self.hourly_price
         size = self.size(table)
         return size.prices.get(region) if size else None
 
     def problems(self, table: SizeTable, path: FieldPath) -> Iterator[Problem]:
-        """What Azure would refuse of it, and what the table does not know."""
+        """Yield Azure validation errors, a VM size that is not in the table included."""
         yield from names.NODE_POOL.problems(self.name, (*path, "name"))
         yield from self._size_problems(table, path)
         yield from checks.one_of(self.mode, (SYSTEM, USER), (*path, "mode"))

@@ -1,8 +1,8 @@
-"""What KubeFleet's Azure property provider would report of a cluster that has the declared pools and nothing else.
+"""Derives from declared node pools what KubeFleet's Azure property provider would report of the cluster.
 
-Source: the Azure property provider of KubeFleet v0.3.1. Where it reads nodes, this reads declarations, so amounts are
-nominal: a real node reports a few percent less memory than its size has. Its prices are list prices of the day; these
-are those of the table. Both take spot nodes at the price on demand.
+Source: ``pkg/propertyprovider/azure`` of KubeFleet v0.3.1. It reads nodes, this reads declarations, so amounts are
+nominal: a real node reports a few percent less memory than its VM size has. Its prices are the list prices of the day,
+these are those of the size table. Both use on-demand prices for spot nodes.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _SIZE_CAPACITY = "kubernetes.azure.com/vm-sizes/{}/capacity"
 
 @attrs.frozen
 class Observation(Typed):
-    """What no declaration tells, as recorded from a cluster or promised by its owner.
+    """Values that cannot be derived from a declaration, recorded from a cluster or promised by its owner.
 
     Attributes:
         available: free ``cpu`` and ``memory``, as quantities.
-        capacity: by VM size, how many more nodes of it could be had.
+        capacity: by VM size, how many more nodes of it could be created.
     """
 
     available: Mapping[str, str] = NO_LABELS
@@ -41,13 +41,13 @@ class Observation(Typed):
 
 @attrs.frozen
 class Nodes:
-    """Nodes alike.
+    """A group of equal nodes.
 
     Attributes:
-        size: their size.
-        count: how many.
+        size: their VM size.
+        count: the number of nodes.
         max_pods: pods per node.
-        price: USD an hour for one; None when nobody knows.
+        price: USD per hour for one node; None if unknown.
     """
 
     size: VmSize
@@ -57,12 +57,12 @@ class Nodes:
 
 
 def nodes_of(pools: Iterable[NodePool], region: str, table: SizeTable, max_pods: int) -> tuple[Nodes, ...]:
-    """The nodes that new pools start with; pools must be free of problems."""
+    """Return the nodes that new pools start with. The pools must be valid."""
     return tuple(_nodes(pool, region, table, max_pods) for pool in pools)
 
 
 def usage_of(nodes: Iterable[Nodes], observed: Observation) -> Usage:
-    """Total and allocatable CPU and memory, and the available ones as observed."""
+    """Return total and allocatable CPU and memory of the nodes, and the available amounts as observed."""
     nodes = tuple(nodes)
     return Usage(
         capacity={
@@ -78,7 +78,7 @@ def usage_of(nodes: Iterable[Nodes], observed: Observation) -> Usage:
 
 
 def free_nodes(nodes: Iterable[Nodes]) -> tuple[tuple[int, Mapping[str, str]], ...]:
-    """How many nodes there are, and what each of them has to give while nothing runs on it."""
+    """Return pairs of the number of nodes and what each can allocate while nothing runs on it."""
     return tuple(
         (
             group.count,
@@ -93,7 +93,7 @@ def free_nodes(nodes: Iterable[Nodes]) -> tuple[tuple[int, Mapping[str, str]], .
 
 
 def properties_of(nodes: Iterable[Nodes], observed: Observation) -> dict[str, str]:
-    """The properties by name: node counts, costs where every size has a price, and capacities as observed."""
+    """Return the properties by name: node counts, capacities as observed, and costs if all prices are known."""
     nodes = tuple(nodes)
     counts: Counter[str] = Counter()
     for group in nodes:
@@ -107,7 +107,7 @@ def properties_of(nodes: Iterable[Nodes], observed: Observation) -> dict[str, st
 
 
 def capacities_of(observed: Observation) -> dict[str, str]:
-    """How many more nodes of each size could be had, as observed."""
+    """Return the capacity properties: how many more nodes of each VM size could be created, as observed."""
     return {_SIZE_CAPACITY.format(size): str(count) for size, count in observed.capacity.items()}
 
 
@@ -120,6 +120,7 @@ def _nodes(pool: NodePool, region: str, table: SizeTable, max_pods: int) -> Node
 def _costs(nodes: tuple[Nodes, ...]) -> dict[str, str]:
     running = [group for group in nodes if group.count]
     if not running:
+        # As in trackers/nodes.go of the provider, which sets the costs of a cluster without nodes to 0.
         return {CPU_COST: "0.000", MEMORY_COST: "0.000"}
     prices = [group.price for group in running]
     if None in prices or not any(prices):

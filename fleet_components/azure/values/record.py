@@ -1,4 +1,4 @@
-"""The scheduler's record of a declared member: what is known of it before it exists."""
+"""Converts declared members to the scheduler's view of them, before they exist."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fleet_components.model.resource_models import summarize
 
 
 def cluster_record(member: FleetMember, table: SizeTable) -> Cluster:
-    """The member as the scheduler sees it. It must be free of problems."""
+    """Return the member as the scheduler sees it. It must be valid."""
     pools = member.node_pools
     nodes = nodes_of(pools, member.region, table, member.default_max_pods)
     return Cluster(
@@ -24,15 +24,15 @@ def cluster_record(member: FleetMember, table: SizeTable) -> Cluster:
         provider="azure",
         region=member.region,
         zones=tuple(sorted({f"{member.region}-{zone}" for pool in pools for zone in pool.zones})),
-        # What is free was observed as a sum, which tells nothing of single nodes.
+        # Observed free capacity is a sum over all nodes, which cannot be split into grades of nodes.
         resource_summary=summarize(free_nodes(nodes)) if pools and not member.observed.available else None,
     )
 
 
 def automatic_labels(member: FleetMember) -> Mapping[str, str]:
-    """The labels that Azure adds to a member (Microsoft, "member cluster labels", 2026-10-06).
+    """Return the labels that Azure adds to a member (Microsoft, "member cluster labels", 2026-10-06).
 
-    A cluster that Azure does not know gets none, and the subscription is left out where it is not declared.
+    A cluster outside of Azure gets none. The subscription is left out if it is not declared.
     """
     if member.cluster is None:
         return {}

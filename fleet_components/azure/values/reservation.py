@@ -1,13 +1,13 @@
-"""What AKS keeps of a Linux node for itself, so that the allocatable part is known before the node exists.
+"""The resources that AKS reserves on a Linux node, which gives the allocatable amounts before the node exists.
 
 Source: "Node resource reservations in Azure Kubernetes Service" (Microsoft, 2024-04-16, read 2026-11), rules for AKS
-1.29 and later; the brackets of CPU between the sizes of its table as in Azure/karpenter-provider-azure.
+1.29 and later; the CPU brackets between the sizes of its table as in Azure/karpenter-provider-azure.
 """
 
 from __future__ import annotations
 
 EVICTION_MIB = 100
-"""The kubelet evicts below this much free memory, which makes it not allocatable."""
+"""The kubelet evicts pods below this much free memory, which is therefore not allocatable."""
 
 _CPU_BRACKETS = ((1, 60), (2, 40), (4, 20))
 _CPU_BEYOND = 10
@@ -15,7 +15,10 @@ _MIB_PER_POD, _MIB_BASE = 20, 50
 
 
 def allocatable_cpu(vcpus: int) -> int:
-    """The allocatable CPU of a node, in millicores: 60m of the first core are kept, 40m of the second, and so on."""
+    """Return the allocatable CPU of a node in millicores.
+
+    Reserved are 60m of the first core, 40m of the second, 20m of each up to the fourth, and 10m of each further one.
+    """
     kept, low = 0, 0
     for high, rate in _CPU_BRACKETS:
         kept += rate * max(0, min(vcpus, high) - low)
@@ -24,6 +27,9 @@ def allocatable_cpu(vcpus: int) -> int:
 
 
 def allocatable_memory(memory_mib: int, max_pods: int) -> int:
-    """The allocatable memory of a node, in MiB: the lesser of a quarter and 20 MiB a pod + 50 MiB is kept."""
+    """Return the allocatable memory of a node in MiB.
+
+    Reserved is the lesser of a quarter of the memory and 20 MiB per pod + 50 MiB, besides the eviction threshold.
+    """
     kept = min(memory_mib // 4, _MIB_PER_POD * max_pods + _MIB_BASE)
     return max(0, memory_mib - kept - EVICTION_MIB)

@@ -1,4 +1,4 @@
-"""The order in which a fleet upgrades its members, declared: stages of groups, with waits and approvals.
+"""Declaration of update strategies: the stages and groups in which a fleet upgrades, with waits and approvals.
 
 Source: ``fleets/updateStrategies`` at API version 2026-06-01, and "Update orchestration" (Microsoft, 2026-08).
 """
@@ -24,13 +24,13 @@ _AT_ONCE = re.compile("([1-9][0-9]*)|([1-9][0-9]?|100)%")
 
 @attrs.frozen
 class Step(Typed):
-    """What stages and groups have in common.
+    """Base of stages and groups.
 
     Attributes:
-        name: the name; that of a group is the update group of its members.
-        at_once: members upgraded at the same time, as a number or a percentage; None for Azure's default.
-        approve_before: names of the approvals asked for before it begins.
-        approve_after: names of the approvals asked for when it is done.
+        name: its name; the name of a group is the update group of its members.
+        at_once: how many members are upgraded at the same time, as a number or percentage; None for Azure's default.
+        approve_before: names of the approvals that are required before it starts.
+        approve_after: names of the approvals that are required after it has finished.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Step(Typed):
     approve_after: tuple[str, ...] = attrs.field(default=(), kw_only=True)
 
     def step_problems(self, path: FieldPath) -> Iterator[Problem]:
-        """What Azure would refuse of it."""
+        """Yield Azure validation errors of the common fields."""
         if self.at_once is not None and not _AT_ONCE.fullmatch(self.at_once):
             yield Problem(f'"{self.at_once}" is no number of members', (*path, "atOnce"), "for example 3 or 25%")
         elif self.at_once and self.at_once.isdigit():
@@ -50,7 +50,7 @@ class Step(Typed):
                     yield Problem("an approval needs a name", (*path, field, position), "1 to 100 characters")
 
     def step_body(self) -> dict[str, Any]:
-        """Its part of the request."""
+        """Return the common part of the request."""
         gates = {"beforeGates": self.approve_before, "afterGates": self.approve_after}
         body: dict[str, Any] = {"name": self.name, "maxConcurrency": self.at_once}
         body |= {field: [{"displayName": name, "type": "Approval"} for name in each] for field, each in gates.items()}
@@ -70,18 +70,18 @@ def _groups(groups: Sequence[Group | str]) -> tuple[Group, ...]:
 
 @attrs.frozen
 class Stage(Step):
-    """Groups that are upgraded at the same time; the next stage waits for all of them.
+    """Groups that are upgraded at the same time; the next stage starts after all of them.
 
     Attributes:
         groups: the groups, by name or with settings of their own; at least one.
-        wait_seconds: how long to wait after it.
+        wait_seconds: how long to wait after the stage, in seconds; 0 by default.
     """
 
     groups: tuple[Group, ...] = attrs.field(converter=_groups, metadata={HINT: 'for example ["canary"]'})
     wait_seconds: int = 0
 
     def problems(self, path: FieldPath) -> Iterator[Problem]:
-        """What Azure would refuse of it."""
+        """Yield Azure validation errors."""
         yield from names.STAGE.problems(self.name, (*path, "name"))
         yield from self.step_problems(path)
         yield from checks.in_range(self.wait_seconds, 0, _LONGEST_WAIT, (*path, "waitSeconds"))
@@ -92,25 +92,30 @@ class Stage(Step):
             yield from group.step_problems((*path, "groups", position))
 
     def body(self) -> dict[str, Any]:
-        """Its part of the request."""
+        """Return the stage's part of the request."""
         wait = {"afterStageWaitInSeconds": self.wait_seconds} if self.wait_seconds else {}
         return {**self.step_body(), "groups": [group.step_body() for group in self.groups], **wait}
 
 
 @attrs.frozen
 class Strategy(Typed):
-    """Stages, one after the other.
+    """A sequence of stages.
 
     Attributes:
         name: its name.
-        stages: at least one; no group may be in two of them.
+        stages: at least one; a group may be in one of them only.
     """
 
     name: str
     stages: tuple[Stage, ...]
 
     def problems(self, groups: Iterable[str] | None = None, path: FieldPath = ()) -> Iterator[Problem]:
-        """What Azure would refuse of it; with the members' update groups, also which of its groups nobody is in."""
+        """Yield Azure validation errors.
+
+        Args:
+            groups: the update groups of the members, to find groups without members; None to skip that check.
+            path: path of the strategy.
+        """
         yield from names.STRATEGY.problems(self.name, (*path, "name"))
         if not self.stages:
             yield Problem("a strategy needs a stage", (*path, "stages"), "at least one")
@@ -132,5 +137,5 @@ class Strategy(Typed):
                 seen.add(group.name)
 
     def body(self) -> dict[str, Any]:
-        """The ``properties`` of the request."""
+        """Return the ``properties`` of the request."""
         return {"strategy": {"stages": [stage.body() for stage in self.stages]}}

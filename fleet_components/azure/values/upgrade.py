@@ -1,4 +1,4 @@
-"""Upgrades of a fleet, declared: update runs and auto-upgrade profiles.
+"""Declaration of upgrades of a fleet: update runs and auto-upgrade profiles.
 
 Source: ``fleets/updateRuns`` and ``fleets/autoUpgradeProfiles`` at API version 2026-06-01.
 """
@@ -22,13 +22,13 @@ _RUN_KINDS = ("Full", "ControlPlaneOnly", "NodeImageOnly")
 
 @attrs.frozen
 class Run(Typed):
-    """One upgrade of the fleet. It is made, not started: starting it is an act, not a state.
+    """An update run: one upgrade of the fleet. It is created but not started, since starting is an action, not a state.
 
     Attributes:
         name: its name.
-        kind: ``Full``, ``ControlPlaneOnly`` or ``NodeImageOnly``.
-        kubernetes_version: the version to go to; not for ``NodeImageOnly``.
-        node_images: ``Latest`` of each region, or ``Consistent`` over all of them.
+        kind: ``Full`` (the default), ``ControlPlaneOnly`` or ``NodeImageOnly``.
+        kubernetes_version: the target version; not for ``NodeImageOnly``.
+        node_images: ``Latest`` of each region (the default), or ``Consistent`` across all regions.
         strategy: the name of a strategy; empty to upgrade one member after the other.
     """
 
@@ -39,7 +39,7 @@ class Run(Typed):
     strategy: str = ""
 
     def problems(self, strategies: Iterable[str], path: FieldPath = ()) -> Iterator[Problem]:
-        """What Azure would refuse of it."""
+        """Yield Azure validation errors."""
         yield from names.RUN.problems(self.name, (*path, "name"))
         yield from checks.one_of(self.kind, _RUN_KINDS, (*path, "kind"))
         yield from checks.one_of(self.node_images, _NODE_IMAGES, (*path, "nodeImages"))
@@ -54,7 +54,7 @@ class Run(Typed):
             yield from checks.one_of(self.strategy, strategies, (*path, "strategy"))
 
     def body(self) -> dict[str, Any]:
-        """The ``properties`` of the request, but for the strategy's ID."""
+        """Return the ``properties`` of the request, without the strategy's ID."""
         upgrade = {"type": self.kind, "kubernetesVersion": self.kubernetes_version}
         return {
             "managedClusterUpdate": {
@@ -66,16 +66,18 @@ class Run(Typed):
 
 @attrs.frozen
 class AutoUpgrade(Typed):
-    """An auto-upgrade profile: Azure makes and starts runs by itself when versions come out.
+    """An auto-upgrade profile: Azure creates and starts update runs when new versions are released.
 
     Attributes:
         name: its name.
-        channel: ``Stable``, ``Rapid``, ``NodeImage`` or ``TargetKubernetesVersion``.
-        target_version: the minor version to stay on, for that last channel and for no other.
-        long_term_support: goes on with patches of minor versions in long-term support; for that channel only.
-        node_images: ``Latest`` or ``Consistent``.
-        strategy: the name of a strategy; empty for all members one by one. Only a new profile can change it.
-        disabled: makes no runs.
+        channel: ``Stable`` (the default), ``Rapid``, ``NodeImage`` or ``TargetKubernetesVersion``.
+        target_version: the minor version to stay on, for channel ``TargetKubernetesVersion`` only.
+        long_term_support: continue with patches of minor versions in long-term support, for channel
+            ``TargetKubernetesVersion`` only.
+        node_images: ``Latest`` (the default) or ``Consistent``.
+        strategy: the name of a strategy; empty to upgrade one member after the other. It can only be set when the
+            profile is created.
+        disabled: no update runs are created.
     """
 
     name: str
@@ -87,7 +89,7 @@ class AutoUpgrade(Typed):
     disabled: bool = False
 
     def problems(self, strategies: Iterable[str], path: FieldPath = ()) -> Iterator[Problem]:
-        """What Azure would refuse of it."""
+        """Yield Azure validation errors."""
         yield from names.PROFILE.problems(self.name, (*path, "name"))
         yield from checks.one_of(self.channel, _CHANNELS, (*path, "channel"))
         yield from checks.one_of(self.node_images, _NODE_IMAGES, (*path, "nodeImages"))
@@ -102,7 +104,7 @@ class AutoUpgrade(Typed):
             yield from checks.one_of(self.strategy, strategies, (*path, "strategy"))
 
     def body(self) -> dict[str, Any]:
-        """The ``properties`` of the request, but for the strategy's ID."""
+        """Return the ``properties`` of the request, without the strategy's ID."""
         target = {"targetKubernetesVersion": self.target_version, "longTermSupport": self.long_term_support}
         return {
             "channel": self.channel,

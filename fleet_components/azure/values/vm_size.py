@@ -1,4 +1,4 @@
-"""The sizes of virtual machines and their list prices: a dated table in the package, or one of the user's own."""
+"""VM sizes and their list prices: a dated table in the package, or a table of the user."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _HEADER_HINT = f"begin the header with {','.join(_COLUMNS)} and go on with one c
 
 @attrs.frozen
 class VmSize:
-    """A size of virtual machine.
+    """A VM size.
 
     Attributes:
-        name: as Azure writes it, and as nodes carry it in ``beta.kubernetes.io/instance-type``.
+        name: as Azure writes it, and as nodes have it in the label ``beta.kubernetes.io/instance-type``.
         vcpus: usable virtual CPUs.
         memory_mib: nominal memory in MiB; a node reports a few percent less.
-        gpus: GPUs.
+        gpus: number of GPUs.
         arch: ``amd64`` or ``arm64``.
-        prices: USD an hour by region, on demand, Linux; a region without a price is missing.
+        prices: USD per hour by region, on demand, Linux; regions without a price are missing.
     """
 
     name: str
@@ -42,10 +42,10 @@ class VmSize:
 
 
 class SizeTable:
-    """Sizes by name, whatever the case in which the name is written.
+    """VM sizes by name, case-insensitive.
 
     Attributes:
-        notes: what the file says of itself: ``sizes-as-of``, ``prices-as-of`` and the sources.
+        notes: metadata from the comments of the file: ``sizes-as-of``, ``prices-as-of`` and the sources.
     """
 
     def __init__(self, rows: Mapping[str, list[str]], regions: tuple[str, ...], notes: Mapping[str, str]) -> None:
@@ -57,32 +57,32 @@ class SizeTable:
         return len(self._rows)
 
     def find(self, name: str) -> VmSize | None:
-        """The size of that name; None when the table has none."""
+        """Return the VM size with this name; None if it is not in the table."""
         row = self._rows.get(name.lower())
         return _size(row, self._regions) if row else None
 
     def similar(self, name: str) -> list[str]:
-        """Up to three names of the table that look like it."""
+        """Return up to three similar names of the table."""
         return [self._rows[key][0] for key in get_close_matches(name.lower(), self._rows, n=3)]
 
     @property
     def prices_as_of(self) -> str:
-        """The date of the prices, as written in the file; empty when it does not say."""
+        """The date of the prices, as written in the file; empty if missing."""
         return self.notes.get("prices-as-of", "")
 
 
 @lru_cache(maxsize=1)
 def built_in_sizes() -> SizeTable:
-    """The table of the package: some 1,400 sizes in 57 regions; its header names sources and dates."""
+    """Return the table of the package: some 1,400 sizes in 57 regions. Its header names sources and dates."""
     data = files("fleet_components.azure") / "data" / "vm_sizes.csv"
-    return parse_sizes(data.read_text(encoding="utf-8"), "azure_vm_sizes.csv")
+    return parse_sizes(data.read_text(encoding="utf-8"), "vm_sizes.csv")
 
 
 def read_sizes(path: str | Path) -> SizeTable:
-    """Read a table of one's own, which takes the place of the built-in one. It has the same form.
+    """Read a user's table, which replaces the built-in one and has the same format.
 
     Raises:
-        FleetError: it cannot be read, has no header, or a row has no usable number; with file and line.
+        FleetError: it cannot be read, has no header, or a row has an invalid number; with file and line.
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -92,7 +92,7 @@ def read_sizes(path: str | Path) -> SizeTable:
 
 
 def parse_sizes(text: str, file: str) -> SizeTable:
-    """Read a table from its text; ``file`` is its name in errors.
+    """Parse a table from its text; ``file`` is its name in errors.
 
     Raises:
         FleetError: as :func:`read_sizes`.

@@ -1,6 +1,6 @@
-"""The objects that a workload names and that go along with it (``propagateDeps``).
+"""Objects that a workload refers to and that are placed with it (``propagateDeps``).
 
-Source: Karmada's default resource interpreter.
+Source: ``pkg/resourceinterpreter/default/native/dependencies.go`` and ``pkg/util/helper/pod.go`` of Karmada 1.19.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ _SECRET_OF_VOLUME = {
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 
 _Named = tuple[str, Any]
-"""A kind of the core group, and the name of an object of it; what is no text names nothing."""
+"""A kind of the core group, and the name of an object. A name that is not text refers to nothing."""
 
 
 @attrs.frozen(order=True)
 class Dependency:
-    """An object, or several by their labels, of the workload's namespace.
+    """A dependency in the namespace of the workload: one object by name, or several by labels.
 
     Attributes:
         kind: the kind.
-        name: the name; empty where labels select.
+        name: the name; empty if labels select.
         api_version: ``group/version`` of the kind.
         namespace: the namespace.
-        labels: the labels that all of them have, as pairs; empty where the name selects.
+        labels: the labels that all of the objects have, as pairs; empty if the name selects.
     """
 
     kind: str
@@ -51,7 +51,7 @@ class Dependency:
     labels: tuple[tuple[str, str], ...] = ()
 
     def matches(self, manifest: Manifest) -> bool:
-        """Whether the object is meant."""
+        """Return whether the dependency refers to the object."""
         identity = (manifest.api_version, manifest.kind, manifest.namespace)
         if identity != (self.api_version, self.kind, self.namespace):
             return False
@@ -61,7 +61,7 @@ class Dependency:
 
 
 def dependencies_of(manifest: Manifest, declared: Iterable[WorkloadShape] = ()) -> tuple[Dependency, ...]:
-    """What the object names, by kind and name, each once; they need not exist."""
+    """Return the dependencies of an object, sorted and without duplicates. They need not exist."""
     match (manifest.api_version, manifest.kind):
         case ("networking.k8s.io/v1", "Ingress"):
             found = [("Secret", tls.get("secretName")) for tls in value_at(manifest.data, ("spec", "tls")) or ()]
@@ -106,7 +106,7 @@ def _named_by_volume(volume: Mapping[str, Any]) -> Iterator[_Named]:
 
 
 def _own_claims(manifest: Manifest) -> set[_Named]:
-    """The claims that a StatefulSet makes itself from its templates."""
+    """Return the claims that a StatefulSet creates itself from its templates."""
     if (manifest.api_version, manifest.kind) != ("apps/v1", "StatefulSet"):
         return set()
     templates = value_at(manifest.data, ("spec", "volumeClaimTemplates")) or ()
@@ -114,7 +114,7 @@ def _own_claims(manifest: Manifest) -> set[_Named]:
 
 
 def _derived_service(manifest: Manifest) -> tuple[Dependency, ...]:
-    """The service that Karmada derives from an import, and its endpoints."""
+    """Return the Service that Karmada derives from a ServiceImport, and its endpoints."""
     service = f"derived-{manifest.name}"
     labels = (("kubernetes.io/service-name", service),)
     return (

@@ -1,7 +1,8 @@
 """Patches the JSON or YAML document that a string field holds, and writes it as Karmada does.
 
-Source: Karmada facts. JSON keeps its order and its numbers as they were written; YAML is read by the YAML 1.1 rules
-of Go's yaml package and written with sorted keys.
+Source: ``applyFieldOverriders`` in ``pkg/util/overridemanager/overridemanager.go`` of Karmada 1.19. JSON keeps the
+order of its keys and the notation of its numbers. YAML goes through ``sigs.k8s.io/yaml``: it is read by YAML 1.1 rules
+and written with sorted keys.
 """
 
 from __future__ import annotations
@@ -24,21 +25,22 @@ _TIME = re.compile(
 _BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
 _Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _STRING = "tag:yaml.org,2002:str"
+# Go's encoding/json escapes these characters by default, so that JSON is safe inside HTML.
 _HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 
 class _Number(str):
-    """A JSON number as it was written."""
+    """A JSON number in its original notation."""
 
     __slots__ = ()
 
 
 def patch_json(text: str, operations: Iterable[Operation]) -> str:
-    """The JSON document in the text after the operations.
+    """Return the JSON document after the operations. An empty text stays empty.
 
     Raises:
-        ValueError: the text is no JSON object or list.
-        PatchError: an operation does not apply.
+        ValueError: the text is not a JSON object, list or null.
+        PatchError: an operation cannot be applied.
     """
     if not text:
         return text
@@ -50,11 +52,11 @@ def patch_json(text: str, operations: Iterable[Operation]) -> str:
 
 
 def patch_yaml(text: str, operations: Iterable[Operation]) -> str:
-    """The YAML document in the text after the operations.
+    """Return the YAML document after the operations.
 
     Raises:
-        ValueError: the text is no YAML mapping or sequence.
-        PatchError: an operation does not apply.
+        ValueError: the text is not a YAML mapping, sequence or null.
+        PatchError: an operation cannot be applied.
     """
     try:
         document = _construct(yaml.compose(text, Loader=_Loader))
@@ -66,7 +68,10 @@ def patch_yaml(text: str, operations: Iterable[Operation]) -> str:
 
 
 def _where(error: yaml.MarkedYAMLError) -> str:
-    """The line as Go's yaml package counts it."""
+    """Return the position of an error as Go's yaml package writes it; empty for the first line.
+
+    Lines count from 1 for scanner errors, but from 0 for all others.
+    """
     mark = error.problem_mark
     line = mark.line + isinstance(error, yaml.scanner.ScannerError) if mark and mark.line else 0
     return f"line {line}: " if line else ""
@@ -90,7 +95,7 @@ def _write_json(value: Any) -> str:
 
 
 def _construct(node: yaml.Node | None) -> Any:
-    """The value of a node; dates stay texts, keys become texts."""
+    """Return the value of a node. Dates stay text, keys become text."""
     if isinstance(node, yaml.SequenceNode):
         return [_construct(item) for item in node.value]
     if isinstance(node, yaml.MappingNode):
@@ -123,7 +128,7 @@ def _write_scalar(value: bool | float | None) -> str:
 
 
 def _shortest(number: float) -> str:
-    """A float as Go's %g writes it: with an exponent below 1e-4 and from 1e6 on."""
+    """Format a float as Go's %g does: with an exponent below 1e-4 and from 1e6 on."""
     sign, digits, exponent = Decimal(repr(number)).normalize().as_tuple()
     point = len(digits) + int(exponent)
     if -4 < point <= 6:
@@ -134,7 +139,7 @@ def _shortest(number: float) -> str:
 
 
 def _needs_quotes(text: str) -> bool:
-    """Whether the text would not be read back as a text, here or by other readers of YAML 1.1."""
+    """Return whether the text, written without quotes, would be read back as another type by some YAML 1.1 reader."""
     try:
         return not isinstance(plain(text), str) or bool(_TIME.fullmatch(text) or _BASE_60.fullmatch(text))
     except ValueError:
@@ -142,7 +147,7 @@ def _needs_quotes(text: str) -> bool:
 
 
 def _natural(key: str) -> list[tuple[int, int, int, str]]:
-    """Sorts keys as Go's yaml package does: letters last, runs of digits by their number."""
+    """Return the sort key of a map key in Go's yaml package: letters last, runs of digits by their number."""
     parts: list[tuple[int, int, int, str]] = []
     for run in re.findall(r"[0-9]+|.", key, re.DOTALL):
         if run.isdecimal():
@@ -153,7 +158,7 @@ def _natural(key: str) -> list[tuple[int, int, int, str]]:
 
 
 class _Dumper(yaml.BaseDumper):
-    """Writes plain data; every scalar is a text here, so that nothing but our rules asks for quotes."""
+    """Writes plain data. Every scalar is given as a string, so that only the rules of this module decide on quotes."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

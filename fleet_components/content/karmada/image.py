@@ -1,7 +1,7 @@
-"""The parts of an image reference, as Karmada takes them apart and puts them together.
+"""Image references, parsed and formatted as Karmada does.
 
-Source: Karmada facts and the ``distribution/reference`` grammar. A digest beside a tag is dropped; the registry of
-``nginx`` is empty, not docker.io.
+Source: ``pkg/util/imageparser/parser.go`` of Karmada 1.19 and the grammar of ``distribution/reference``. A digest
+beside a tag is dropped; the registry of ``nginx`` is empty, not docker.io.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Image:
 
     @classmethod
     def parse(cls, text: str) -> Image:
-        """Take a reference apart.
+        """Parse an image reference.
 
         Raises:
-            ValueError: it is none; the message is the one that Karmada shows.
+            ValueError: the text is not an image reference; the message is the one that Karmada shows.
         """
         match = _REFERENCE.fullmatch(text)
         if not match:
@@ -60,11 +60,11 @@ class Image:
 
     @property
     def tag_or_digest(self) -> str:
-        """The tag, or else the digest."""
+        """The tag; the digest if there is no tag."""
         return self.tag or self.digest
 
     def with_tag_or_digest(self, text: str) -> Image:
-        """The same image with this tag or digest; unchanged when the text is neither."""
+        """Return the image with this tag or digest; unchanged if the text is neither."""
         if re.fullmatch(_TAG, text):
             return attrs.evolve(self, tag=text, digest="")
         if re.fullmatch(_DIGEST, text):

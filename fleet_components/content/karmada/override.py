@@ -1,8 +1,8 @@
-"""Karmada override policies: which apply to an object on a member, in which order, and what comes out.
+"""Applies Karmada override policies to an object on its way to a member.
 
-Source: Karmada facts. ClusterOverridePolicies come first, then the OverridePolicies of the object's namespace; within
-each kind the less precise selector first, then by name, so that the last and most precise one wins. Overrides are
-applied after replicas are set.
+Source: ``pkg/util/overridemanager/overridemanager.go`` of Karmada 1.19. ClusterOverridePolicies are applied first, then
+the OverridePolicies of the object's namespace; within each kind, less precise selectors first, then by name, so that
+the last and most precise policy wins. Overrides are applied after replicas are set.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from fleet_components.model.problem import Problem
 
 @attrs.frozen
 class Overridden:
-    """What the override policies make of an object on one member.
+    """Result of the override policies for an object on one member.
 
     Attributes:
-        data: the object; None when a policy failed, which keeps the object from this member only.
-        applied: the policies applied, in order, once for each of their rules; empty when one failed.
+        data: the object; None if a policy failed, which keeps the object from this member only.
+        applied: the applied policies in order, once for each of their rules; empty if one failed.
         events: the events that Karmada records on the object.
-        problem: why it failed.
+        problem: why a policy failed; None if none did.
     """
 
     data: Mapping[str, Any] | None
@@ -38,7 +38,7 @@ class Overridden:
     problem: Problem | None = None
 
     def applied_of(self, kind: str) -> tuple[str, ...]:
-        """The names of the applied policies of a kind, in order."""
+        """Return the names of the applied policies of a kind, in order."""
         return tuple(key.name for key in self.applied if key.kind == kind)
 
 
@@ -53,7 +53,7 @@ def override(manifest: Manifest, cluster: Cluster, policies: Iterable[OverridePo
     known = tuple(policies)
     state = Overridden(manifest.data)
     for kind in (CLUSTER_OVERRIDE, OVERRIDE):
-        # The second kind is chosen for the object as the first one left it.
+        # The selectors of the second kind are evaluated on the object as changed by the first kind.
         for policy in applicable(Manifest(state.data or {}), known, kind):
             state = _apply(state, cluster, policy)
             if state.problem:
@@ -62,7 +62,7 @@ def override(manifest: Manifest, cluster: Cluster, policies: Iterable[OverridePo
 
 
 def applicable(manifest: Manifest, policies: Iterable[OverridePolicy], kind: str) -> list[OverridePolicy]:
-    """The policies of one kind that select the object, in the order in which they are applied."""
+    """Return the policies of one kind that select the object, in the order in which they are applied."""
     namespace = "" if kind == CLUSTER_OVERRIDE else manifest.namespace
     ranked = [
         (policy.spec.rank(manifest), policy)

@@ -1,7 +1,8 @@
 """Applies the overriders of one rule of an override policy to an object.
 
-Source: Karmada facts. Overriders run in a fixed order, each on what the one before it made: image, command, args,
-labels, annotations, field, plaintext. The first error ends it.
+Source: ``applyPolicyOverriders`` in ``pkg/util/overridemanager/overridemanager.go`` of Karmada 1.19. Overriders run in
+a fixed order, each on the result of the one before it: image, command, args, labels, annotations, field, plaintext. The
+first error stops them.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ _POD_SPEC_PATHS = {
 
 
 class OverrideError(Exception):
-    """An overrider cannot be applied; the text is the one that Karmada logs."""
+    """An overrider that cannot be applied. The text is the one that Karmada logs."""
 
 
 def apply_overriders(data: Object, overriders: Overriders) -> Object:
-    """The object with all overriders applied; the one that is given stays as it is.
+    """Return the object with all overriders applied; the given object is not changed.
 
     Raises:
         OverrideError: an overrider cannot be applied.
@@ -58,6 +59,7 @@ def apply_overriders(data: Object, overriders: Overriders) -> Object:
         patched: Object = apply_patch(data, (Operation(p.operator, p.path, p.value) for p in overriders.plaintext))
     except (PatchError, ValueError) as error:
         raise OverrideError(str(error)) from None
+    # Karmada decodes the result as an unstructured object, which must have a kind.
     if not patched.get("kind"):
         raise OverrideError(f"Object 'Kind' is missing in '{json.dumps(patched, separators=(',', ':'))}'")
     return patched
@@ -80,7 +82,7 @@ def _override_images(data: Object, overrider: ImageOverrider) -> Object:
 
 
 def _image_at(data: Object, path: str) -> str:
-    """The image at a predicate's path, whose steps are not unescaped."""
+    """Return the image at a predicate's path. Its steps are not unescaped, unlike in a JSON pointer."""
     value: Any = data
     *way, last = path.strip("/").split("/")
     for step in way:
@@ -135,6 +137,7 @@ def _edited(part: str, overrider: ImageOverrider) -> str:
 def _override_words(data: Object, target: str, overrider: CommandArgsOverrider) -> Object:
     for index, container in enumerate(_containers(data)):
         if container.get("name") == overrider.container_name:
+            # As in Karmada, removing words from a container without the field adds the field as an empty list.
             words = _overridden_words([str(word) for word in container.get(target) or ()], overrider)
             data = apply_patch(data, [Operation("add", f"{_containers_path(data)}/{index}/{target}", words)])
     return data
@@ -147,7 +150,7 @@ def _overridden_words(words: list[str], overrider: CommandArgsOverrider) -> list
 
 
 def _override_texts(data: Object, part: str, overrider: LabelAnnotationOverrider) -> Object:
-    """Replacing and removing what is not there does nothing."""
+    """Return the object with labels or annotations changed. Replacing or removing an absent key has no effect."""
     metadata = data.get("metadata") or {}
     texts = dict(metadata.get(part) or {})
     for key, value in overrider.value.items():
@@ -203,9 +206,10 @@ def _replaced(data: Object, path: str, text: str) -> Object:
 
 
 def _containers(data: Object) -> list[Mapping[str, Any]]:
-    """The containers of a pod or of a workload with a pod template; none for other kinds."""
+    """Return the containers of a pod or of a workload with a pod template; none for other kinds."""
     kind = data.get("kind", "")
     value: Any = data
+    # Karmada does not change initContainers.
     for step in (*_POD_SPEC_PATHS[kind], "containers") if kind in _POD_SPEC_PATHS else ():
         if not isinstance(value, Mapping):
             raise OverrideError(f"failed to convert {kind} from unstructured object: {step} stands in no object")

@@ -1,7 +1,7 @@
-"""The number of replicas of a workload: read from the template, set for each member.
+"""Reads the number of replicas of a workload, and sets it for each member.
 
-Source: Karmada's default resource interpreter, on objects as the API server stores them: a Deployment without
-replicas has one.
+Source: ``pkg/resourceinterpreter/default/native`` of Karmada 1.19, for objects as the API server stores them: a
+Deployment without replicas has one.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _PARALLELISM = ("spec", "parallelism")
 
 
 def replicas_of(manifest: Manifest, declared: Iterable[WorkloadShape] = ()) -> int:
-    """How many replicas an object asks for; 0 for what has none. A Pod is one replica of itself.
+    """Return the number of replicas of an object; 0 if it has none. A Pod counts as one replica.
 
     Raises:
-        FleetError: a kind without a default does not say it.
+        FleetError: the field is absent and the kind has no default.
     """
     shape = shape_of(manifest, declared)
     if _is(manifest, "v1", "Pod"):
@@ -36,7 +36,10 @@ def replicas_of(manifest: Manifest, declared: Iterable[WorkloadShape] = ()) -> i
 
 
 def completions_of(manifest: Manifest) -> int | None:
-    """The completions of a Job; None for a work queue, and for other kinds. A Job that says nothing has one."""
+    """Return the completions of a Job; None for a work queue and for other kinds.
+
+    A Job with neither completions nor parallelism has one completion.
+    """
     if not _is(manifest, "batch/v1", "Job"):
         return None
     if value_at(manifest.data, _COMPLETIONS) is None:
@@ -45,15 +48,15 @@ def completions_of(manifest: Manifest) -> int | None:
 
 
 def divide_completions(manifest: Manifest, replicas: Mapping[str, int], uid: str) -> dict[str, int]:
-    """The completions of a divided Job by member, in proportion to the parallelism that each member got.
+    """Return the completions of a divided Job by member, in proportion to each member's parallelism.
 
     Args:
         manifest: the template.
-        replicas: the replicas by member.
+        replicas: replicas by member.
         uid: the template's stable uid; decides ties.
 
     Returns:
-        Empty where nothing is to be divided.
+        Completions by member; empty if the object has no completions to divide.
     """
     completions = completions_of(manifest)
     return {} if completions is None else divide(completions, replicas, uid)
@@ -62,7 +65,10 @@ def divide_completions(manifest: Manifest, replicas: Mapping[str, int], uid: str
 def with_replicas(
     manifest: Manifest, replicas: int, completions: int | None = None, declared: Iterable[WorkloadShape] = ()
 ) -> Mapping[str, Any]:
-    """The object for one member: with its replicas and, for a divided Job, its completions. Others stay as they are."""
+    """Return the object for one member, with its replicas and, for a divided Job, its completions.
+
+    Objects without replicas are returned unchanged.
+    """
     shape = shape_of(manifest, declared)
     data = manifest.data
     if shape and shape.replicas:

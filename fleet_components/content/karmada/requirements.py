@@ -1,7 +1,7 @@
-"""What one replica of a workload requires of a member.
+"""Resource requirements of one replica of a workload.
 
-Source: Karmada's default resource interpreter. A container's missing requests are its limits; an init container
-counts only where it needs more than all containers together.
+Source: ``GenerateReplicaRequirements`` in ``pkg/util/helper/binding.go`` of Karmada 1.19. Missing requests of a
+container are its limits; an init container counts only if it needs more than all containers together.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _Amounts = dict[str, int]
 
 @attrs.frozen
 class NodeClaim:
-    """What the nodes must offer, as the pod template says it."""
+    """Conditions of the pod template on nodes."""
 
     node_selector: Mapping[str, str] = attrs.field(factory=dict)
     tolerations: tuple[Mapping[str, Any], ...] = ()
@@ -39,8 +39,8 @@ class Requirements:
     """The requirements of one replica.
 
     Attributes:
-        requests: the amount of each resource, as Kubernetes quantities.
-        node_claim: what the nodes must offer; None for nothing.
+        requests: amounts by resource, as Kubernetes quantities.
+        node_claim: conditions on nodes; None for none.
     """
 
     requests: Mapping[str, str]
@@ -48,7 +48,7 @@ class Requirements:
 
 
 def requirements_of(manifest: Manifest, declared: Iterable[WorkloadShape] = ()) -> Requirements | None:
-    """The requirements of one replica; None when the object states none, or is no workload with replicas."""
+    """Return the requirements of one replica; None if the object states none or is not a workload with replicas."""
     shape = shape_of(manifest, declared)
     if shape is None or (shape.replicas is None and shape.template != ()):
         return None
@@ -78,6 +78,7 @@ def _amounts(quantities: Mapping[str, Any]) -> _Amounts:
     for name, quantity in quantities.items():
         if _is_counted(name) and quantity is not None:
             unit = _MILLI if name == _CPU else _UNIT
+            # Rounded up, as Value() and MilliValue() of a Kubernetes Quantity do.
             amounts[name] = -(-parse_quantity(str(quantity)).nano // unit)
     return amounts
 

@@ -1,7 +1,7 @@
-"""Where the workloads of each kind keep their replicas and their pod template.
+"""Paths of the replicas and the pod template in each kind of workload.
 
-Source: Karmada's default resource interpreter, with the third-party kinds whose scripts only name fields. Kinds that
-it does not know are declared.
+Source: the default resource interpreter of Karmada 1.19 (``pkg/resourceinterpreter/default``), with those third-party
+kinds whose scripts only name fields. Kinds that it does not know are declared in ``KarmadaSettings``.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ _BY_KIND = {(shape.api_version, shape.kind): shape for shape in _KNOWN}
 
 
 def shape_of(manifest: Manifest, declared: Iterable[WorkloadShape] = ()) -> WorkloadShape | None:
-    """The shape of an object; None for what is no workload. A declared shape wins over a known one."""
+    """Return the shape of an object; None if it is not a workload. A declared shape overrides a known one."""
     key = (manifest.api_version, manifest.kind)
     return next((shape for shape in declared if (shape.api_version, shape.kind) == key), _BY_KIND.get(key))
 
 
 def pod_spec(manifest: Manifest, shape: WorkloadShape | None) -> Mapping[str, Any]:
-    """The pod spec of a workload; empty where there is none."""
+    """Return the pod spec of a workload; empty if there is none."""
     if shape is None or shape.template is None:
         return {}
     return value_at(manifest.data, (*shape.template, "spec")) or {}
 
 
 def value_at(data: Any, path: Iterable[str]) -> Any:
-    """The value at a path; None where it does not lead anywhere."""
+    """Return the value at a path; None if there is none."""
     for step in path:
         data = data.get(step) if isinstance(data, Mapping) else None
     return data
