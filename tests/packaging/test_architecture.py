@@ -1,0 +1,47 @@
+"""The page on the architecture: the files that it names are there, and so are the layers."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+ARCHITECTURE = (ROOT / "docs/architecture.md").read_text()
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: page.name)
+def test_what_a_page_links_to_is_there(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_a_link_to_a_file_says_which() -> None:
+    named = re.findall(r"\[([^]]+\.py)\]\(\.\./fleet_components/([^)]+)\)", ARCHITECTURE)
+    assert len(named) > 40
+    assert [name for name, path in named if name != path] == []
+
+
+def test_names_in_code_are_those_of_the_files() -> None:
+    """``a/b.py`` in backquotes, and folders in backquotes, are there too."""
+    named = re.findall(r"`([a-z_/]+(?:\.py|/))`", ARCHITECTURE)
+    missing = [one for one in named if not (ROOT / "fleet_components" / one).exists() and not (ROOT / one).exists()]
+    assert set(missing) <= {"record.py"}
+
+
+def test_the_layers_are_those_that_are_checked() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    contracts = {one["name"]: one for one in project["tool"]["importlinter"]["contracts"]}
+    layers = [
+        [module.strip().removeprefix("fleet_components.") for module in layer.split("|")]
+        for layer in contracts["Imports go one way"]["layers"]
+    ]
+    drawn = re.findall(r"^  ([a-z &]+?)(?:\[.*?\])? --> ([a-z &\[\]\"/]+)", ARCHITECTURE, re.MULTILINE)
+    assert len(drawn) == len(layers) - 1
+    for (above, below), (_, following) in zip(drawn, pairwise(layers), strict=True):
+        assert above
+        assert set(re.findall(r"\b([a-z]+)\[", below)) <= set(following)
