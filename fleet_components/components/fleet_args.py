@@ -76,7 +76,7 @@ class FleetArgs(Arguments):
     providers: Mapping[str, pulumi.ProviderResource] = attrs.field(factory=dict)
 
     def wrong_values(self) -> Iterator[Problem]:
-        """What is wrong with arguments of the right types."""
+        """Yield a problem for each value that has the right type and is still invalid."""
         yield from wrong_limits(self.limit, self.max_wait)
         for name in sorted(self.kubeconfigs.keys() & self.providers.keys()):
             yield Problem(f'the member "{name}" has a kubeconfig as well', ("providers", name), "give one of the two")
