@@ -1,4 +1,4 @@
-"""What a fleet is made of."""
+"""Arguments of the fleet component."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def _source(given: AnySource) -> Source:
 
 @attrs.frozen
 class FleetArgs(Arguments):
-    """What a fleet is made of.
+    """Arguments of a fleet.
 
-    Kubeconfigs may be outputs of other resources. All else is plain, because the plan is made before any resource is
-    registered.
+    Kubeconfigs may be outputs of other resources. Everything else is plain, because the plan is made before any
+    resource is registered.
 
     Attributes:
         source: policies, manifests and members from genuine YAML: the path of a file or directory, relative to the
