@@ -40,7 +40,7 @@ def read_config() -> FromConfig:
     """
     values = _Values(pulumi.Config(NAMESPACE), [_unknown(key) for key in _given() if key not in KEYS])
     paths: tuple[str, ...] = values.read("source") or ()
-    if not paths and not values.problems:  # else one of the unknown keys may be meant
+    if not paths and not values.problems:  # with problems, a misspelt key may be the source
         values.problems.append(_wrong("source", "is not set", _A_DIRECTORY))
     source = gather(*paths) if paths else gathered(Given())
     args = FromConfig(source=source, render_to=values.read("render") or "")
@@ -56,7 +56,8 @@ def configured(args: FleetArgs) -> FleetArgs:
     """
     if isinstance(args, FromConfig):
         return args
-    meant = [_unknown(key) for key in _given() if key not in KEYS and nearest(key, KEYS)]  # others may be the program's
+    # Keys that resemble none of ours may be the program's own.
+    meant = [_unknown(key) for key in _given() if key not in KEYS and nearest(key, KEYS)]
     own = {member.name for member in args.members}
     known = {*own, *(cluster.name for cluster in args.source.clusters)}
     values = _Values(pulumi.Config(NAMESPACE), [], [*meant, *_of_the_program(args)], frozenset(known))
@@ -113,7 +114,7 @@ class _Values:
         problems: errors, which end the plan.
         warnings: values that are ignored.
         members: names of this fleet's members: values for any others are ignored with a warning. None to keep all
-            values, in which case planning reports names that are no members.
+            values, in which case planning reports names of no member.
     """
 
     config: pulumi.Config
@@ -145,6 +146,7 @@ class _Values:
 
 
 def _given() -> list[str]:
+    # pulumi.Config cannot list its keys.
     prefix = f"{NAMESPACE}:"
     return sorted(key.removeprefix(prefix) for key in CONFIG.get() if key.startswith(prefix))
 

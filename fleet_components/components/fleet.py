@@ -119,7 +119,7 @@ class Fleet(pulumi.ComponentResource):
         options = read_options(opts)
         args: FleetArgs = read_config()
         if not args.source.problems and any(is_member_list(manifest) for manifest in args.source.catalogue.manifests):
-            from fleet_components.components.azure.provision import provision  # loads the Azure SDK
+            from fleet_components.components.azure.provision import provision  # loads the Azure SDK, so only if needed
 
             args = provision(name, args, options.beside)
         return cls(name, args, opts)

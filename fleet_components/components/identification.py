@@ -219,12 +219,12 @@ def identity_in(kubeconfig: pulumi.Input[str] | None, member: str) -> str:
     try:
         config = yaml.load(read_kubeconfig(kubeconfig, member), yaml.CSafeLoader)
     except FleetError:
-        return ""  # its provider says what is wrong with it
+        return ""  # the provider reports what is wrong with it
     contexts, clusters = _named(config, "context"), _named(config, "cluster")
     context = contexts.get(str(config.get("current-context"))) or next(iter(contexts.values()), {})
     cluster = clusters.get(str(context.get("cluster")))
     if not cluster or not str(cluster.get("server")).startswith("https://"):
-        return ""  # without TLS it is a proxy, which may lead anywhere
+        return ""  # without TLS the server is a proxy, which may lead to any cluster
     authority = [str(cluster.get(field) or "") for field in ("certificate-authority-data", "tls-server-name")]
     return identity_of(str(cluster["server"]), "\n".join(authority))
 
@@ -233,7 +233,7 @@ def _uid(name: str, kubeconfig: str) -> str | None:
     try:
         return cluster_uid(read_kubeconfig(kubeconfig, name))
     except FleetError:
-        return None  # its provider says what is wrong with it
+        return None  # the provider reports what is wrong with it
 
 
 def _named(config: Mapping[str, Any], what: str) -> dict[str, Mapping[str, Any]]:

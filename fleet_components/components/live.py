@@ -96,7 +96,7 @@ def delete_leftovers(
 
     if outcome:
         _within(timeout, delete)
-    known = dict(outcome)  # a thread that was left behind may still change it
+    known = dict(outcome)  # a copy, because an abandoned thread may still change it
     if wrong := [Problem(what, subject=str(each), hint=_HINT) for each, what in known.items() if isinstance(what, str)]:
         raise FleetError(wrong)
     return tuple(each for each, deleted in known.items() if deleted)
@@ -123,7 +123,7 @@ def _member(kubeconfig: str, deadline: float) -> Iterator[_Member]:
     from lightkube.config.client_adapter import Client, ConnectionParams
     from lightkube.config.models import User
 
-    # Relative files are looked for where the provider does.
+    # Relative paths resolve against the working directory, as in the Kubernetes provider.
     config = KubeConfig.from_dict(yaml.load(kubeconfig, yaml.CSafeLoader), fname=Path.cwd() / "kubeconfig").get()
     assert config is not None
     user = config.user or User()

@@ -150,6 +150,7 @@ def _is_input(value: Any) -> bool:
 
 def _resource_of(kind: type) -> type[pulumi.CustomResource] | None:
     """Return the resource class of an input type, which is in the same package; None if there is none."""
+    # The input type of the resource Deployment is called DeploymentInitArgs.
     package = import_module(kind.__module__.rpartition(".")[0] or kind.__module__)
     found = getattr(package, kind.__name__.removesuffix("Args").removesuffix("Init"), None)
     return found if isinstance(found, type) and issubclass(found, pulumi.CustomResource) else None

@@ -89,7 +89,7 @@ def _readable(kubeconfig: pulumi.Input[str] | None, cluster: str) -> pulumi.Outp
         except FleetError as error:
             if not in_process():
                 raise RefusedError(error.problems) from None
-            if not isinstance(kubeconfig, str | None):  # else the plan says so
+            if not isinstance(kubeconfig, str | None):  # plain values are reported by the plan
                 pulumi.log.warn(str(in_earnest(error.problems[0])))
             return REDACTED
 

@@ -121,6 +121,7 @@ def record(make: Callable[[], Any], *, naming: bool = True) -> Recorder:
 
 def _run(make: Callable[[], Any], recorder: Recorder) -> None:
     _ensure_event_loop()
+    # These settings belong to the copied context; those of the program stay as they are.
     SETTINGS.monitor, SETTINGS.dry_run = recorder, True
     SETTINGS.rpc_manager, SETTINGS.outputs = RPCManager(), type(SETTINGS.outputs)()
     set_root_resource(None)  # type: ignore[arg-type]

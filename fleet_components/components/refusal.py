@@ -34,7 +34,8 @@ class RefusedPlanError(RefusedError):
         self.plan = plan
 
     def __str__(self) -> str:
-        from fleet_components.plan.describe import describe_plan, describe_subject  # a member needs no planner
+        # Imported here, so that a member can be declared without loading the planner.
+        from fleet_components.plan.describe import describe_plan, describe_subject
 
         lines = [f"the update is refused: {problem}" for problem in self.plan.refused]
         lines += [line.text for line in describe_plan(self.plan)]
@@ -51,7 +52,8 @@ class Arguments(Typed):
     """Base class for the arguments of a component; it checks their types."""
 
     __slots__ = ()
-    NAMES: ClassVar[Mapping[str, Any]] = {"Output": pulumi.Output, "T": Any}  # as pulumi.Input writes them
+    # The names that pulumi.Input uses in its annotation.
+    NAMES: ClassVar[Mapping[str, Any]] = {"Output": pulumi.Output, "T": Any}
 
 
 def expect(component: type, name: Any, args: Any, kind: type, opts: Any) -> None:

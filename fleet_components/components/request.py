@@ -129,7 +129,7 @@ class _Wire:
             hint = 'take one of its fields, as namespace.metadata["name"]'
             self.problems.append(("is a resource or a file, and no value", path, hint))
             return None
-        if isinstance(value, Mapping):  # The order of keys on the wire is no order.
+        if isinstance(value, Mapping):  # sorted, because keys are sent in no fixed order
             return {key: self._plain(value[key], (*path, key)) for key in sorted(value)}
         if isinstance(value, list):
             return [self._plain(item, (*path, position)) for position, item in enumerate(value)]

@@ -22,6 +22,7 @@ from fleet_components.testing.mocks import PROVIDERS, FleetMocks
 from fleet_components.testing.transforms import Transforms
 
 _QUIET_SECONDS = 0.3
+"""Time without a registration after which no further one is expected."""
 
 
 @attrs.frozen

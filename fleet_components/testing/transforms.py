@@ -9,6 +9,7 @@ from typing import Any
 import grpc  # type: ignore[import-untyped]
 from pulumi.runtime.proto import callback_pb2, callback_pb2_grpc, resource_pb2
 
+# Objects can be larger than gRPC's default limit of 4 MB a message.
 _NO_LIMIT = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
 _FIELDS = {
     "depends_on": "dependencies",
@@ -64,6 +65,7 @@ class Transforms:
             for option, field in _KNOWN.items():
                 _copy(request, field, asked.options, option)
             if not request.deleteBeforeReplaceDefined:
+                # A registration tells in a field of its own whether this one is set.
                 asked.options.ClearField("delete_before_replace")
             answer = resource_pb2.TransformResponse.FromString(self._call(callback, asked.SerializeToString()))
             if answer.HasField("properties"):

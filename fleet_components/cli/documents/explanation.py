@@ -27,7 +27,7 @@ def explanation(plans: Sequence[FleetPlan], placement: str | None = None, member
         member: name of one member; None for all.
 
     Raises:
-        FleetError: there is no such placement, template or member.
+        FleetError: the placement, template or member is unknown.
     """
     chosen = _find([one for plan in plans for one in plan.subjects], placement)
     found = [_subject(one, None if member is None else {member}) for one in chosen]

@@ -1,4 +1,4 @@
-"""The fields that are not carried out, as a document."""
+"""The document of the fields that are not carried out."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def inside(project: Project) -> Iterator[None]:
 
 def run_main(project: Project) -> None:
     """Run the program of a project as ``__main__``."""
-    # Absolute, because importers are cached by path.
+    # An absolute path, because Python caches importers by path, and "." may have been another directory before.
     runpy.run_path(str(Path(project.program).resolve()), run_name="__main__")
 
 

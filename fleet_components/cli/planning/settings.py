@@ -74,7 +74,7 @@ def _is_spec(spec: Any) -> bool:
 
 def _default(spec: Any) -> Any:
     if not _is_spec(spec):
-        return spec  # shorthand: the value itself
+        return spec  # the short form of a declaration: the default itself
     return spec.get("default", spec.get("value"))
 
 

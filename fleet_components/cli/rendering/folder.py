@@ -77,6 +77,7 @@ def _write(folder: Path, files: Mapping[str, str], private: bool) -> None:
         if path.endswith("/"):
             continue
         mode = _PRIVATE if private else _OPEN
+        # The mode is set on creation, so that nobody else can open a private file in between.
         with open(
             os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8", newline="\n"
         ) as out:

@@ -9,9 +9,10 @@ from fleet_components.cli.showing import words
 from fleet_components.model.text import count
 
 LIMIT = 60_000
-"""GitHub cuts comments at 65,536 characters."""
+"""Largest number of characters of a comment; GitHub cuts comments at 65,536."""
 
 _RESERVE = 500
+"""Characters kept free for the note about what is left out."""
 _SIGNS = {"create": "+", "delete": "-", "update": "~", "replace": "+-"}
 _VALUE_SHOWN = 200
 

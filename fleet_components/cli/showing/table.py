@@ -37,7 +37,7 @@ def _first(console: Console, document: Document) -> None:
     for line in refusals:
         print_indented(console, Text(line, "bold red"), 0)
     if line := words.confirmation(document):
-        console.print(Text(line, "yellow"), soft_wrap=True)  # never folded, so that it can be pasted
+        console.print(Text(line, "yellow"), soft_wrap=True)  # not wrapped, so that it can be copied
     for style, line in leaving:
         print_indented(console, Text(line, style), 0)
     if refusals or leaving:

@@ -120,6 +120,7 @@ def _node_os_channel(member: AksMember) -> str:
 
 
 def _changed_by_azure(member: AksMember) -> list[str]:
+    # The autoscaler changes the number of nodes, update runs of the fleet the versions.
     ignored = ["agentPoolProfiles[0].count"] if member.system_pool.autoscaled else []
     if member.upgrades == BY_FLEET:
         ignored += ["kubernetesVersion", "agentPoolProfiles[0].orchestratorVersion"]

@@ -86,7 +86,7 @@ class AzureMember(pulumi.ComponentResource):
 
     @property
     def member(self) -> Member:
-        """The member as :class:`fleet_components.Fleet` takes it."""
+        """Member in the form that :class:`fleet_components.Fleet` takes."""
         return Member(self.record, self.kubeconfig, self._identifier)
 
     def _provision(self, name: str, member: AksMember, login: Login) -> list[pulumi.Resource]:

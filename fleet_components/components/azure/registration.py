@@ -17,6 +17,7 @@ NOT_READY = Taint("fleet-components/not-ready")
 """Taint that keeps work off a new member until everything that its registration waits for exists."""
 
 _API_VERSION, _KIND = "cluster.kubernetes-fleet.io/v1", "MemberCluster"
+# patchForce takes fields over that another field manager has set.
 _OUR_FIELDS = {"pulumi.com/patchFieldManager": "fleet-components", "pulumi.com/patchForce": "true"}
 
 
