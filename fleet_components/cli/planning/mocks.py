@@ -30,7 +30,7 @@ class PlanMocks(FleetMocks):
         self._stored = {(r.type, r.name): (r.id, stored.get(r.urn, {})) for r in state.resources.values()}
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
-        """Return the id and the outputs of a resource: those in the state, or no id for a new resource."""
+        """Return the id and the outputs of a resource: those in the state for an existing one, no id for a new one."""
         identity, outputs = super().new_resource(args)
         if args.typ in PROVIDERS or not args.custom:
             return identity, outputs

@@ -126,7 +126,7 @@ def survey(paths: Sequence[Path], told: Told) -> Survey:
 
 
 def of_stack(told: Told, project: str, stack: str) -> Told:
-    """Return the options without a state of another project or stack, in which nothing would be found.
+    """Return the options; a state of another project or stack becomes a problem, since nothing would be found in it.
 
     Args:
         told: the options of the command line.

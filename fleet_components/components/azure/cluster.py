@@ -39,7 +39,7 @@ def managed_cluster(name: str, member: AksMember, opts: pulumi.ResourceOptions) 
         security_profile=aks.ManagedClusterSecurityProfileArgs(
             workload_identity=aks.ManagedClusterSecurityProfileWorkloadIdentityArgs(enabled=member.workload_identity)
         ),
-        # Azure's own upgrades are off: they would race with update runs, and with the version declared here.
+        # Azure's own upgrade channel is off: it would race with update runs, and with the version declared here.
         auto_upgrade_profile=aks.ManagedClusterAutoUpgradeProfileArgs(
             upgrade_channel="none", node_os_upgrade_channel=_node_os_channel(member)
         ),

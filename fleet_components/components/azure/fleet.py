@@ -40,7 +40,7 @@ class AzureFleetArgs(Arguments):
 
     Attributes:
         members: its members; at most 1,000.
-        hub: the fleet manager to create, or an existing one; None for clusters without a fleet.
+        hub: the fleet manager to create, or an existing hub; None for clusters without a fleet.
         existing_resource_groups: resource groups that are not created. All others that hub and members name are
             created here, and deleted with the last member in them.
         strategies: update strategies.
@@ -146,8 +146,8 @@ class AzureFleet(pulumi.ComponentResource):
         for member in args.members:
             if isinstance(member, AksMember):
                 regions.setdefault(member.resource_group, member.region)
-        # The region of a group only says where Azure keeps its metadata. It is taken from the first member, so a new
-        # order of members must not move the group.
+        # The region of a group only says where Azure keeps its metadata. It is that of the hub or of the first member
+        # in the group, so a new order of members must not move the group.
         stay = pulumi.ResourceOptions.merge(self._mine, pulumi.ResourceOptions(ignore_changes=["location"]))
         return {
             group: resources.ResourceGroup(group, resource_group_name=group, location=region, opts=stay)
