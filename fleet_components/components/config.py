@@ -297,7 +297,7 @@ class Key:
 
     Attributes:
         argument: name of the :class:`FleetArgs` argument that it sets.
-        read: parses its text; raises ``_WrongError``.
+        read: parses its text; an invalid one raises ``_WrongError``.
         meaning: its description on the page of settings.
         added: combines the program's value with the configuration's; by default the latter replaces the former.
         by_member: True if its value names members.

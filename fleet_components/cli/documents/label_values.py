@@ -11,7 +11,7 @@ from fleet_components.scheduler.explain import show_requirement
 
 
 def missing_labels(selectors: Iterable[LabelSelector | None], members: Sequence[Cluster]) -> list[str]:
-    """Return ``no member has region=asia; the members have europe (2), america (1)``, a line a requirement.
+    """Return a line for each unmet requirement: ``no member has region=asia; the members have europe (2)``.
 
     Args:
         selectors: the selectors, one of which must match; None matches every member.

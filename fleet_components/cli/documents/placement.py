@@ -31,7 +31,7 @@ def unmet_labels(subject: PlacementSubject) -> list[str]:
 
 
 def _policy(subject: PlacementSubject) -> str:
-    """Return ``PickN 3 of 5 members``; with fewer members, ``PickN 3 (the fleet has only 2 members)``."""
+    """Return the policy in short: ``PickN 3 of 5 members``, or ``PickN 3 (the fleet has only 2 members)``."""
     policy, members = subject.policy, len(subject.inventory)
     kind = policy.placement_type if policy else PICK_ALL
     if policy is None or kind == PICK_ALL:

@@ -28,7 +28,7 @@ class StateFile:
     Attributes:
         file: the file that it was read from; empty for a new fleet.
         state: the resources.
-        export: the whole export; None for a render.
+        export: the whole export; None for a render or a new fleet.
         problems: why it could not be read. It is then the state of a new fleet, so that all other problems can be
             reported as well.
     """

@@ -30,14 +30,14 @@ _COUNTS = {
 
 
 def summary(document: Document) -> str:
-    """Return ``3 placements and 1 template on 5 members: 9 join, 1 is held; 2 objects are deleted``."""
+    """Return a summary: ``3 placements and 1 template on 5 members: 9 join, 1 is held; 2 objects are deleted``."""
     subjects = _subjects([one["kind"] for one in document["subjects"]])
     placed = f"{subjects} on {count(document['members'], 'member')}: {changes(document['totals'])}"
     return "; ".join([placed, *_losses(document)])
 
 
 def _subjects(kinds: Sequence[str]) -> str:
-    """Return ``3 placements and 1 template``."""
+    """Return the number of subjects in words: ``3 placements and 1 template``."""
     templates = kinds.count("Template")
     placements = len(kinds) - templates
     parts = [count(placements, "placement")] if placements or not templates else []
@@ -61,24 +61,24 @@ def _losses(document: Document) -> Iterator[str]:
 
 
 def changes(totals: Mapping[str, int]) -> str:
-    """Return ``2 join, 1 leaves``."""
+    """Return the totals of changes in words: ``2 join, 1 leaves``."""
     happens = [f"{totals[word]} {forms[totals[word] != 1]}" for word, forms in _SUMMARY.items() if totals[word]]
     return ", ".join(happens) or "nothing is placed"
 
 
 def resource_counts(counts: Mapping[str, int]) -> str:
-    """Return ``+ 3 to create, 68 unchanged``, in the words of ``pulumi preview``."""
+    """Return the number of changes in the words of ``pulumi preview``: ``+ 3 to create, 68 unchanged``."""
     return ", ".join(text.format(counts[change]) for change, text in _COUNTS.items() if counts[change]) or "none"
 
 
 def headline(subject: Document) -> str:
-    """Return ``PickN 3 of 5 members, 4 objects, revision 0->1``."""
+    """Return the headline of a subject: ``PickN 3 of 5 members, 4 objects, revision 0->1``."""
     revision = "new" if subject["revision"]["old"] is None else f"revision {show_revision(subject).replace(' ', '')}"
     return f"{subject['policy']}, {count(subject['objects'], 'object')}, {revision}"
 
 
 def show_revision(holder: Document, field: str = "revision") -> str:
-    """Return ``0 -> 1``; ``1`` if it stays the same, ``-> 1`` if it is new, ``1 ->`` if it is removed."""
+    """Return an old and a new number as ``0 -> 1``; ``1`` if it stays, ``-> 1`` if it is new, ``1 ->`` if it goes."""
     old, new = holder[field]["old"], holder[field]["new"]
     if old == new:
         return "" if new is None else str(new)
@@ -218,7 +218,7 @@ def grouped(members: Iterable[Document]) -> list[str]:
 
 
 def show_field(field: Mapping[str, Any]) -> str:
-    """Return ``spec.replicas: 3 -> 5``."""
+    """Return a field with its old and its new value: ``spec.replicas: 3 -> 5``."""
     return f"{field['field']}: {show_value(field['old'])} -> {show_value(field['new'])}"
 
 
