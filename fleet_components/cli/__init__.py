@@ -1,4 +1,4 @@
-"""The ``fleet`` command: what would happen to a fleet, and why, before anything does."""
+"""The ``fleet`` command: shows what an update would do to a fleet, and why, before it is run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fleet_components.model.extras import extra_of, not_installed
 
 
 def main() -> None:
-    """Run the command. Needs the extra ``cli``; Pulumi is only loaded for Pulumi projects."""
+    """Run the command. It needs the extra ``cli``; Pulumi is loaded only for Pulumi projects."""
     try:
         from fleet_components.cli.command import fleet
     except ModuleNotFoundError as missing:
@@ -19,5 +19,5 @@ def main() -> None:
         sys.exit(f"error: {problem.what}\n  hint: {problem.hint}")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # what the terminal cannot say is shown somehow
+            stream.reconfigure(errors="backslashreplace")  # escapes characters that the terminal cannot encode
     fleet()

@@ -1,4 +1,4 @@
-"""``python -m fleet_components.cli``."""
+"""Entry point of ``python -m fleet_components.cli``."""
 
 from fleet_components.cli import main
 

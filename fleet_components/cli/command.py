@@ -1,4 +1,4 @@
-"""The command line: ``fleet plan``, ``fleet explain``, ``fleet render``, ``fleet fields``."""
+"""The command group ``fleet`` with its commands: ``plan``, ``explain``, ``render`` and ``fields``."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from fleet_components.model.text import count
 from fleet_components.review.showing.words import confirming
 
 _MOST = 50
-"""As many problems are shown at once."""
+"""Largest number of problems that are shown."""
 
 
 class _Commands(click.Group):
-    """Says what is wrong with the input, a problem a line with its hint below, and ends with status 1.
+    """A command group that prints problems of the input, one a line with its hint below, and exits with status 1.
 
-    Wrong usage ends with 1 too, not with click's own 2.
+    Wrong usage exits with 1 as well, not with click's own 2.
     """
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        """Read the options of the command itself."""
+        """Parse the options of the group itself."""
         with _ending_with_1():
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
+        """Run the command and print its problems."""
         try:
             with _ending_with_1():
                 return super().invoke(ctx)

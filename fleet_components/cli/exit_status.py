@@ -1,4 +1,4 @@
-"""How every command ends: one table, for the help, for the documents, and for the commands themselves."""
+"""Exit status of all commands: one table for the help, for the documentation, and for the commands themselves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fleet_components.review.showing.words import warned
 
 
 class ExitStatus(IntEnum):
-    """How a command ends. An error comes before all else, and what is refused before what changes."""
+    """Exit status of a command. Errors take precedence over everything else, and refusals over changes."""
 
     FINE = 0
     ERROR = 1
@@ -29,14 +29,14 @@ _NARROW = 44
 
 
 def status_of(document: Document, *, detailed: bool = False, strict: bool = False) -> ExitStatus:
-    """How a command ends that has made this plan."""
+    """Return the exit status of a command that made this plan."""
     if document["refused"] or (strict and strictly(document)):
         return ExitStatus.REFUSED
     return ExitStatus.CHANGES if detailed and document["changes"] else ExitStatus.FINE
 
 
 def strictly(document: Document) -> str:
-    """Why ``--strict`` refuses a plan; empty where it does not."""
+    """Return why ``--strict`` refuses a plan; empty if it does not."""
     unfulfilled = len({one["subject"] for one in document["unfulfilled"]})
     warnings = warned(document)
     parts = [f"{count(unfulfilled, 'policy')} not fulfilled"] if unfulfilled else []
@@ -45,19 +45,20 @@ def strictly(document: Document) -> str:
 
 
 def epilogue() -> str:
-    """The table for the help of a command."""
+    """Return the table for the help of a command."""
     lines = ["Exit status:"]
     for status, meaning in MEANINGS.items():
         lines += textwrap.wrap(meaning, _NARROW, initial_indent=f"  {status}  ", subsequent_indent=" " * 5)
+    # click does not rewrap a paragraph that begins with \b ("Preventing Rewrapping" in its documentation).
     return "\b\n" + "\n".join(lines)
 
 
 def table() -> str:
-    """The table for the documents, in Markdown."""
+    """Return the table for the documentation, in Markdown."""
     rows = [f"| {status} | {_code(meaning)} |" for status, meaning in MEANINGS.items()]
     return "\n".join(("| exit status | |", "| --- | --- |", *rows))
 
 
 def _code(meaning: str) -> str:
-    """The options as code."""
+    """Return a text with its options marked as code."""
     return " ".join(f"`{word}`" if word.startswith("--") else word for word in meaning.split())

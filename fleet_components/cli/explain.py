@@ -1,4 +1,4 @@
-"""``fleet explain``: why each member is in a placement, or is not."""
+"""The command ``fleet explain``: shows why each member is in a placement, or is not."""
 
 from __future__ import annotations
 

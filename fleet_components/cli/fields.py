@@ -1,4 +1,4 @@
-"""``fleet fields``: which fields are not carried out, and why."""
+"""The command ``fleet fields``: shows which fields are not carried out, and why."""
 
 from __future__ import annotations
 

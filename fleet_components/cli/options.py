@@ -1,4 +1,4 @@
-"""The arguments and options that several commands share."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Time(click.ParamType[datetime]):
-    """An RFC 3339 time with a zone."""
+    """Parameter type of an RFC 3339 time with a zone."""
 
     name = "TIME"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """Read it; wrong usage when it is none."""
+        """Parse a value; one that is not a time is a usage error."""
         try:
             time = value if isinstance(value, datetime) else read_time(str(value))
         except ValueError as error:
@@ -41,7 +41,7 @@ PATHS = click.argument("paths", nargs=-1, required=True, type=click.Path(path_ty
 
 
 def where(command: F) -> F:
-    """``--state``, ``--stack``, and what a plan is told besides; :func:`told` takes them."""
+    """Add ``--state``, ``--stack`` and the other options of a plan to a command; :func:`told` takes their values."""
     options = (
         click.option(
             "--state",
@@ -87,12 +87,12 @@ def where(command: F) -> F:
 
 
 def output(*forms: str) -> Callable[[F], F]:
-    """``-o``, the first form being the default."""
+    """Return a decorator that adds ``-o``; the first form is the default."""
     return click.option("-o", "--output", type=click.Choice(forms), default=forms[0], show_default=True)
 
 
 def endings(*, detailed: bool = True) -> Callable[[F], F]:
-    """``--strict`` and ``--detailed-exitcode``, which :func:`end` takes; and the table of exit statuses in the help."""
+    """Return a decorator that adds ``--strict`` and, if ``detailed``, ``--detailed-exitcode``, for :func:`end`."""
 
     def decorated(command: F) -> F:
         if detailed:
@@ -117,7 +117,7 @@ def told(
     pass_over: tuple[str, ...],
     any_state: bool,
 ) -> Told:
-    """What the options of :func:`where` say."""
+    """Return the values of the options that :func:`where` adds."""
     return Told(
         state=state_of(state),
         stack=stack,
@@ -132,7 +132,7 @@ def told(
 
 
 def state_of(state: Path | None) -> StateFile:
-    """What ``--state`` holds, or why it cannot be read; nothing for a new fleet."""
+    """Return the state of ``--state``, or an empty one with the problems if it cannot be read; empty if not given."""
     if state is None:
         return StateFile()
     try:
@@ -142,33 +142,34 @@ def state_of(state: Path | None) -> StateFile:
 
 
 def say_refused(surveyed: Survey, *, told: bool = False) -> None:
-    """Say on standard error why the update is refused.
+    """Print on standard error why the update is refused.
 
-    Standard output may be a file or a pipe, and a refusal must not go unseen; nor is it said twice in one place.
+    Standard output may be a file or a pipe, where a refusal could be missed. It is not repeated if both streams go to
+    the same place.
 
     Args:
-        surveyed: what was planned.
-        told: standard output has told a reader of it already.
+        surveyed: the result of planning.
+        told: True if standard output shows the refusal already.
     """
     for problem in () if told and _one_place() else surveyed.refused:
         click.echo(f"refused: {problem}", err=True)
 
 
 def say_warnings(document: Document) -> None:
-    """Say on standard error what is not as it was asked for, and what may surprise."""
+    """Print the warnings on standard error, policies that are not fulfilled included."""
     for name, text in words.warnings(document):
         click.echo(f"warning: {f'{name}: ' if name else ''}{words.one_line(text)}", err=True)
 
 
 def end(document: Document, *, strict: bool, detailed: bool = False) -> None:
-    """End the command with its status."""
+    """Exit with the status of the plan; with ``strict``, print the reason for a refusal first."""
     if strict and (why := strictly(document)):
         click.echo(why, err=True)
     sys.exit(status_of(document, strict=strict, detailed=detailed))
 
 
 def _one_place() -> bool:
-    """Whether standard output and standard error go to one terminal, or to one log."""
+    """Return whether standard output and standard error go to the same terminal or file."""
     try:
         return os.path.sameopenfile(sys.stdout.fileno(), sys.stderr.fileno())
     except OSError:

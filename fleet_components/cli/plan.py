@@ -1,4 +1,4 @@
-"""``fleet plan``: what would happen, and why."""
+"""The command ``fleet plan``: shows what would happen to each cluster, and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``fleet render``: the manifests of each member, with the decisions beside them."""
+"""The command ``fleet render``: writes the manifests of each member, with the decisions beside them."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ def render(
 
 
 def _only(plans: tuple[FleetPlan, ...]) -> FleetPlan:
-    """The one fleet that is rendered.
+    """Return the only fleet, which is the one to render.
 
     Raises:
-        FleetError: there is none, or there are several.
+        FleetError: there is no fleet, or there are several.
     """
     if len(plans) != 1:
         what = "the program has no fleet" if not plans else f"the program has {len(plans)} fleets"
@@ -81,7 +81,7 @@ def _only(plans: tuple[FleetPlan, ...]) -> FleetPlan:
 
 
 def _stack_name(paths: tuple[Path, ...], told: Told) -> str:
-    """The name of the folder: that of the stack, without its organization."""
+    """Return the name of the output folder: the name of the stack without its organization."""
     name = (told.stack or "").rpartition("/")[2]
     if is_project(paths[0]):
         name = choose_stack(read_project(paths[0]), name or None)
@@ -94,7 +94,7 @@ def _no_folder(name: str) -> Iterator[Problem]:
 
 
 def _inside(paths: tuple[Path, ...], out: Path) -> Iterator[Problem]:
-    """What is written must not be read again the next time."""
+    """Yield a problem for each input directory that contains the output, which the next run would read as input."""
     for path in paths:
         if not is_project(path) and out.resolve().is_relative_to(path.resolve()):
             hint = "write to a place outside of it, --out ../out for example"
@@ -108,7 +108,7 @@ def _last(folder: Path) -> Path | None:
 
 
 def _report(document: Document, folder: Path, state: str, files: dict[str, str]) -> None:
-    """Say what is lost, what may surprise, and what was written; nothing is written where the update is refused."""
+    """Print what is lost, the warnings, and what was written, which is nothing if the update is refused."""
     if line := words.confirmation(document):
         click.echo(line, err=True)
     for _, lost in words.leaving(document):

@@ -1,1 +1,1 @@
-"""The Pulumi layer: components to build programs from."""
+"""Pulumi components that programs are built from: a fleet, its members, and what is delivered to them."""

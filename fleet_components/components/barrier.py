@@ -1,4 +1,4 @@
-"""Order between groups of resources, with as few edges as it takes."""
+"""Dependencies between groups of resources, with as few edges as possible."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from fleet_components.dynamic import Barrier
 
 
 def between(name: str, before: Sequence[pulumi.Resource], after: int, parent: pulumi.Resource) -> list[pulumi.Resource]:
-    """What the resources of the next group should depend on.
+    """Return the resources that every resource of the next group has to depend on.
 
     Args:
-        name: the name of the barrier, if one is needed.
-        before: the resources that come first.
-        after: how many resources follow.
+        name: name of the barrier, if one is needed.
+        before: the resources of the first group.
+        after: number of resources in the next group.
         parent: the barrier's parent.
 
     Returns:
-        The resources themselves while that takes few edges, else one barrier behind all of them.
+        The resources of the first group while that takes no more edges than a barrier; else one barrier that
+        depends on all of them.
     """
     if len(before) * after <= len(before) + after + 1:
         return list(before)

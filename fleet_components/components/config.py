@@ -1,4 +1,4 @@
-"""A fleet described by stack configuration alone."""
+"""Arguments of a fleet from the ``fleet:`` keys of the stack's configuration, alone or merged with a program's own."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ NAMESPACE = "fleet"
 
 
 class _WrongError(Exception):
-    """What is wrong with a value, and what would do."""
+    """An invalid value; its arguments are the message and the hint of a problem."""
 
 
 @attrs.frozen
 class FromConfig(FleetArgs):
-    """The arguments of a fleet that the configuration alone describes: a program adds nothing to them."""
+    """Arguments of a fleet that only the configuration describes; no program adds to them."""
 
 
 def read_config() -> FromConfig:
-    """The arguments of a fleet, from the ``fleet:`` keys of the stack's configuration.
+    """Return the arguments of a fleet, read from the ``fleet:`` keys of the stack's configuration.
 
-    What is wrong with the configuration, or with the source, is in the ``problems`` of the source: it ends the plan,
-    together with all else that does.
+    Errors in the configuration or in the source are not raised here. They are in the ``problems`` of the source, so
+    that planning reports them together with all other errors.
     """
     values = _Values(pulumi.Config(NAMESPACE), [_unknown(key) for key in _given() if key not in KEYS])
     paths: tuple[str, ...] = values.read("source") or ()
-    if not paths and not values.problems:  # else one of the unknown keys may be meant
+    if not paths and not values.problems:  # with problems, a misspelt key may be the source
         values.problems.append(_wrong("source", "is not set", _A_DIRECTORY))
     source = gather(*paths) if paths else gathered(Given())
     args = FromConfig(source=source, render_to=values.read("render") or "")
@@ -49,14 +49,15 @@ def read_config() -> FromConfig:
 
 
 def configured(args: FleetArgs) -> FleetArgs:
-    """The arguments that a program gives, with what the configuration of its stack says besides.
+    """Return a program's arguments with the configuration of its stack applied.
 
-    What the configuration sets wins; its lists and maps are added to those of the program. A program may have several
-    fleets, so that members which are not in this one are named in a warning, and nothing more.
+    A value from the configuration replaces the program's; lists and maps of both are merged. A program may have
+    several fleets, so a key that names a member of another fleet only causes a warning.
     """
     if isinstance(args, FromConfig):
         return args
-    meant = [_unknown(key) for key in _given() if key not in KEYS and nearest(key, KEYS)]  # others may be the program's
+    # Keys that resemble none of ours may be the program's own.
+    meant = [_unknown(key) for key in _given() if key not in KEYS and nearest(key, KEYS)]
     own = {member.name for member in args.members}
     known = {*own, *(cluster.name for cluster in args.source.clusters)}
     values = _Values(pulumi.Config(NAMESPACE), [], [*meant, *_of_the_program(args)], frozenset(known))
@@ -76,7 +77,7 @@ def configured(args: FleetArgs) -> FleetArgs:
 
 
 def _of_the_program(args: FleetArgs) -> Iterator[Problem]:
-    """What a program says itself: a warning of each key that says otherwise."""
+    """Yield a warning for each key that the configuration sets, and the program sets to something else."""
     config = pulumi.Config(NAMESPACE)
     for key, here in (("source", args.source.given.place), ("render", args.render_to)):
         if config.get(key) not in (None, here):
@@ -84,7 +85,7 @@ def _of_the_program(args: FleetArgs) -> Iterator[Problem]:
 
 
 def _unreached(args: FleetArgs) -> list[str]:
-    """The members for which the program has neither a kubeconfig nor a provider."""
+    """Return the names of the members for which the program gives neither a kubeconfig nor a provider."""
     reached = {*args.kubeconfigs, *args.providers}
     own = {member.name for member in args.members if member.kubeconfig is not None or member.provider is not None}
     return [
@@ -95,7 +96,7 @@ def _unreached(args: FleetArgs) -> list[str]:
 
 
 def _heard(values: _Values, args: FleetArgs) -> dict[str, Any]:
-    """The arguments that the configuration sets, or adds to."""
+    """Return the arguments that the configuration sets or extends, by name."""
     heard = {}
     for name, key in KEYS.items():
         said = None if name in ("source", "render", "kubeconfigs") else values.read(name)
@@ -106,13 +107,14 @@ def _heard(values: _Values, args: FleetArgs) -> dict[str, Any]:
 
 @attrs.frozen
 class _Values:
-    """Reads values, and collects what is wrong with them.
+    """Reader of configuration values that collects their problems.
 
     Attributes:
-        config: the configuration.
-        problems: what is wrong.
-        warnings: what is not heard.
-        members: the members of which anything is heard; None where whatever is named has to be a member.
+        config: the ``fleet:`` keys of the configuration.
+        problems: errors, which end the plan.
+        warnings: values that are ignored.
+        members: names of this fleet's members: values for any others are ignored with a warning. None to keep all
+            values, in which case planning reports names of no member.
     """
 
     config: pulumi.Config
@@ -121,7 +123,7 @@ class _Values:
     members: frozenset[str] | None = None
 
     def read(self, key: str) -> Any:
-        """A value; None where it is not given, or is wrong."""
+        """Return the parsed value of a key; None if it is not set or invalid."""
         text = self.config.get(key)
         try:
             said = KEYS[key].read(text) if text else None
@@ -144,6 +146,7 @@ class _Values:
 
 
 def _given() -> list[str]:
+    # pulumi.Config cannot list its keys.
     prefix = f"{NAMESPACE}:"
     return sorted(key.removeprefix(prefix) for key in CONFIG.get() if key.startswith(prefix))
 
@@ -159,9 +162,9 @@ _A_DIRECTORY = "set it to the directory of the fleet's YAML, or to a list of dir
 
 
 def _kubeconfigs(values: _Values, names: Iterable[str]) -> dict[str, pulumi.Input[str]]:
-    """The kubeconfigs in plain: the providers make secrets of them.
+    """Return the kubeconfigs by member as plain text; the providers mark them as secrets.
 
-    Those of the given members are unseen in a plan without the passphrase, and where they are wrong.
+    If they are invalid, or encrypted in a plan without the passphrase, each of the given members gets ``[secret]``.
     """
     given = values.config.get("kubeconfigs")
     unseen: dict[str, str] = dict.fromkeys(names if given else (), REDACTED)
@@ -200,7 +203,11 @@ def _lists(text: str) -> dict[str, list[str]]:
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """A list of names, or one name or several with commas between them, as the command line sets them."""
+    """Parse a list of names: JSON, or one or several names separated by commas, as the command line sets them.
+
+    Raises:
+        _WrongError: the text is neither.
+    """
     listed = _parsed(text) if text.lstrip().startswith(("[", "{")) else text.split(",")
     if not isinstance(listed, list) or any(isinstance(item, list | dict) for item in listed):
         raise _WrongError("is no list of names", "write names with commas between them")
@@ -246,7 +253,7 @@ def _map(text: str, what: str, hint: str) -> dict[str, Any]:
 
 
 def _parsed(text: str) -> Any:
-    """A value that is no text is handed over as JSON."""
+    """Return the value of a text: Pulumi hands over values other than strings as JSON."""
     try:
         return json.loads(text)
     except ValueError:
@@ -286,14 +293,14 @@ def _renamed_too(program: Renamed, said: Renamed) -> Renamed:
 
 @attrs.frozen
 class Key:
-    """A key of the configuration.
+    """One ``fleet:`` key of the configuration.
 
     Attributes:
-        argument: the argument of :class:`FleetArgs` that it sets.
-        read: reads its text.
-        meaning: what it says.
-        added: what becomes of what the program gives and what the configuration says; by default that is heard alone.
-        by_member: it names members.
+        argument: name of the :class:`FleetArgs` argument that it sets.
+        read: parses its text; an invalid one raises ``_WrongError``.
+        meaning: its description on the page of settings.
+        added: combines the program's value with the configuration's; by default the latter replaces the former.
+        by_member: True if its value names members.
     """
 
     argument: str

@@ -1,4 +1,4 @@
-"""One placement or template of a fleet, delivered to its members wave by wave."""
+"""Delivery of one placement or template of a fleet to its members, wave by wave."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ _DECISIONS: Mapping[str, type[dynamic.Placement | dynamic.Template]] = {
 
 @attrs.frozen
 class DeliveryArgs:
-    """What all that a fleet delivers has in common.
+    """Arguments that all deliveries of a fleet share.
 
     Attributes:
         fleet: the fleet's name.
         plan: the plan.
-        inventory: the members, as they are handed to the providers.
+        inventory: the members, as they are handed to the dynamic providers.
         providers: the Kubernetes providers of the members.
-        former: where resources were registered before.
-        after: what comes first: that every member was found to be the cluster that it was.
-        clear: deletes objects of a member that are kept otherwise and have to be made anew.
-        transform: last change to an object before it is registered.
+        former: former names and URNs of the resources.
+        after: resources to wait for: the checks that every member is still the same cluster.
+        clear: deletes retained objects from a member that have to be created anew.
+        transform: applied to each object before it is registered.
     """
 
     fleet: str
@@ -56,20 +56,20 @@ class DeliveryArgs:
 
 
 class SubjectDelivery(pulumi.ComponentResource):
-    """A placement or template.
+    """Component of one placement or template: its decision, its objects and its bindings.
 
-    What depends on it (``depends_on=[placement]``) waits for the objects and bindings of all waves. It does not wait
-    for what this update does not do: a member that is held keeps what it has, and what leaves a member is deleted at
-    the end of the update. See "What waits for a fleet" in ``docs/delivery.md``.
+    Resources that depend on it (``depends_on=[placement]``) wait for the objects and bindings of all waves. They do
+    not wait for what this update does not do: a held member keeps what it has, and objects that leave a member are
+    deleted at the end of the update. See "What waits for a fleet" in ``docs/delivery.md``.
 
     Attributes:
-        delivered: by member name, the revision that runs there: known once every object of every wave stands; in a
-            preview at once, as it is planned. A member that is held has the revision that it keeps; one that is left
-            has none, though its objects go later.
-        decisions: by member name: rank, wave and revision; of a template revision and replicas.
-        decided: what was decided and why, known at once.
-        bindings: by member name, what stands once all objects of the member stand.
-        last: the bindings of the last wave, behind all others.
+        delivered: by member name, the revision that runs there. Known once every object of every wave stands; in a
+            preview at once, as planned. A held member has the revision that it keeps; a member that is left has
+            none, although its objects are deleted later.
+        decisions: by member name: rank, wave and revision of a placement; revision and replicas of a template.
+        decided: the decision and its reasons, known at once.
+        bindings: by member name, the binding, which is registered once all objects of the member stand.
+        last: the bindings of the last wave, which come after all others; the decision if there are none.
     """
 
     delivered: pulumi.Output[Mapping[str, int]]
@@ -114,10 +114,10 @@ class SubjectDelivery(pulumi.ComponentResource):
     def _deliver(
         self, decision: pulumi.Resource, first: Sequence[SubjectDelivery]
     ) -> tuple[dict[str, dynamic.Binding], Sequence[pulumi.Resource]]:
-        """Register the targets, wave by wave; nothing is registered when the decision is refused.
+        """Register the targets wave by wave; none is registered if the decision is refused.
 
         Returns:
-            The bindings by member, and those of the last wave, or the decision where there is none.
+            The bindings by member, and those of the last wave, or the decision if there are none.
         """
         bindings: dict[str, dynamic.Binding] = {}
         waits = {wave.number: wave.wait_seconds for wave in self.decided.outcome.rollout.waves}
@@ -141,7 +141,7 @@ class SubjectDelivery(pulumi.ComponentResource):
         def by_member(found: list[Any]) -> Mapping[str, int]:
             return {member: int(revision) for member, revision in zip(members, found[1:], strict=True)}
 
-        # Where no member has it, it is delivered once that is decided.
+        # With no member to deliver to, it counts as delivered once that is decided.
         revisions = [self.bindings[member].revision for member in members]
         return pulumi.Output.all(decision.urn, *revisions).apply(by_member)
 
@@ -161,7 +161,10 @@ class SubjectDelivery(pulumi.ComponentResource):
         )
 
     def _waited(self, before: Sequence[pulumi.Resource], seconds: int) -> After:
-        """The same resources, once the time after them is over; no resource stands for it, so none is left over."""
+        """Return the resources as outputs that resolve when a wait is over.
+
+        The wait is not a resource of its own, so it leaves nothing in the state.
+        """
         if not seconds or pulumi.runtime.is_dry_run():
             return before
 

@@ -1,4 +1,4 @@
-"""A fleet: planned first, then its members and every placement and template delivered to them."""
+"""The fleet component: plans first, then registers the members and delivers every placement and template to them."""
 
 from __future__ import annotations
 
@@ -42,27 +42,28 @@ from fleet_components.plan.vain import meant
 
 
 class Fleet(pulumi.ComponentResource):
-    """A fleet.
+    """A fleet: its members, and the placements and templates delivered to them.
 
-    What depends on it (``depends_on=[fleet]``) waits for the objects and bindings of all waves of all placements and
-    templates. It does not wait for what this update does not do: a member that is held keeps what it has, and what
-    leaves a member is deleted at the end of the update. See "What waits for a fleet" in ``docs/delivery.md``.
+    Resources that depend on it (``depends_on=[fleet]``) wait for the objects and bindings of all waves of all
+    placements and templates. They do not wait for what this update does not do: a held member keeps what it has, and
+    objects that leave a member are deleted at the end of the update. See "What waits for a fleet" in
+    ``docs/delivery.md``.
 
-    Its resource options are ``parent``, ``depends_on``, ``aliases``, ``transforms``, ``transformations``,
-    ``provider`` and ``providers`` (not of Kubernetes) and ``protect`` (as :attr:`FleetArgs.protect`); others are
-    refused, with what to write instead.
+    It takes the resource options ``parent``, ``depends_on``, ``aliases``, ``transforms``, ``transformations``,
+    ``provider`` and ``providers`` (except Kubernetes providers) and ``protect`` (as :attr:`FleetArgs.protect`). All
+    others are refused, with a hint at what to write instead.
 
     Attributes:
-        delivered: by key of placement and template, the revision that runs on each member: known once all of them are
-            delivered; in a preview at once, as it is planned.
+        delivered: by key of placement or template, the revision that runs on each member. Known once all of them are
+            delivered; in a preview at once, as planned.
         plan: what happens to every placement, template, member and object, and why; known at once.
         placements: the placements by key: name, or ``namespace/name``.
-        templates: what Karmada's policies place, by key: ``namespace/Kind/name``.
-        inventory: the members as they were scheduled on.
+        templates: the templates, which Karmada's policies place, by key: ``namespace/Kind/name``.
+        inventory: the members as the schedulers saw them.
 
     Raises:
-        FleetError: the input cannot be worked with, or the update would take too much; every problem is named, and
-            nothing was registered.
+        FleetError: the input is invalid, or the update would take too much; every problem is named, and nothing was
+            registered.
     """
 
     delivered: pulumi.Output[Mapping[str, Mapping[str, int]]]
@@ -92,7 +93,7 @@ class Fleet(pulumi.ComponentResource):
             former=former,
             after=providers.after,
             clear=identification.clear,
-            # Rendered files may be read by others.
+            # Rendered files may be read by others, so the data of Secrets is hidden in them.
             transform=redacted if args.render_to else dict,
         )
         self._deliver(delivery)
@@ -107,13 +108,13 @@ class Fleet(pulumi.ComponentResource):
     @classmethod
     @refusing()
     def from_config(cls, name: str, opts: pulumi.ResourceOptions | None = None) -> Fleet:
-        """A fleet described by the ``fleet:`` keys of the stack's configuration alone; see ``config.KEYS``.
+        """Return a fleet that only the ``fleet:`` keys of the configuration describe; see ``config.KEYS``.
 
-        Clusters that its YAML declares are made beside it: they have its parent and providers, its transforms, and
+        Clusters that its YAML declares are provisioned beside it: they get its parent, providers and transforms, and
         wait for what it waits for.
 
         Raises:
-            FleetError: the configuration or what it names cannot be worked with.
+            FleetError: the configuration, or a source that it names, is invalid.
         """
         options = read_options(opts)
         args: FleetArgs = read_config()
@@ -122,10 +123,11 @@ class Fleet(pulumi.ComponentResource):
         return cls(name, args, opts)
 
     def _enroll(self, former: Former, after: Sequence[pulumi.Resource], *, protect: bool) -> dynamic.Roster:
-        """Remember the members, once all else stands.
+        """Register the roster, the record of all members, once everything else stands.
 
-        It is a seal as well: a program from which the fleet has gone would delete everything without any check.
-        What depends on others is deleted before them, and this cannot be deleted.
+        The roster also guards the fleet: a program that no longer declares the fleet would delete everything without
+        any check. The engine deletes resources that depend on others before these, so it begins with the roster, which
+        is protected and stops the deletion.
         """
         plan, name = self.plan, self.plan.options.fleet
         props = {**plan.roster, dynamic.FEED: feed_plan(plan)}
@@ -136,12 +138,12 @@ class Fleet(pulumi.ComponentResource):
         return dynamic.Roster(name, props, pulumi.ResourceOptions.merge(options, alias))
 
     def _reach(self, name: str, args: FleetArgs, identification: Identification) -> MemberProviders:
-        """The providers of the members, used once every member is known to be the cluster that it was."""
+        """Return the providers of the members, which wait until every member is known to be the same cluster."""
         members, former = identification.members, identification.former
         after = identification.register()
         providers = MemberProviders(name, members, args.render_to, former, after, self)
         for cluster in sorted(cluster for cluster, member in members.items() if member.lost):
-            # They are what drops the objects that cannot be reached any more.
+            # These providers drop the objects that can no longer be reached from the state (delete_unreachable).
             providers.of(cluster)
             if self.plan.past.templates():
                 providers.of(cluster, adopts=False)
@@ -149,7 +151,7 @@ class Fleet(pulumi.ComponentResource):
 
     def _deliver(self, delivery: DeliveryArgs) -> None:
         made: dict[str, SubjectDelivery] = {}
-        for decided in reversed(self.plan.subjects):  # what others need goes before them
+        for decided in reversed(self.plan.subjects):  # subjects that others need come first
             first = [made[other] for other in decided.first if other in made]
             made[decided.name] = SubjectDelivery(decided, delivery, first, self)
         self.placements, self.templates = (
@@ -166,7 +168,7 @@ class Fleet(pulumi.ComponentResource):
 
 
 class _ByKey(dict[str, SubjectDelivery]):
-    """What was delivered, by key; one that there is not is an error that says what there is."""
+    """Deliveries by key; looking up an unknown key raises an error that suggests known ones."""
 
     def __missing__(self, key: str) -> SubjectDelivery:
         file, line = called_from()
@@ -175,16 +177,16 @@ class _ByKey(dict[str, SubjectDelivery]):
 
 
 class _MissingError(RefusedError, KeyError):
-    """What a program asks a fleet for and is not there."""
+    """A lookup of a placement or template that the fleet does not have."""
 
 
 def _once(stands: pulumi.Resource, values: Mapping[str, pulumi.Output[Any]]) -> pulumi.Output[Any]:
-    """Values by name, known once a resource stands."""
+    """Return the values by name as one output that resolves once a resource stands."""
     return pulumi.Output.all(stands.urn, pulumi.Output.all(**values)).apply(lambda found: dict(found[1]))
 
 
 def stack_name() -> str:
-    """The stack that is running, as ``organization/project/stack``."""
+    """Return the full name of the running stack: ``organization/project/stack``."""
     return f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
 
 
@@ -194,15 +196,15 @@ def _plan(
     """Plan the fleet.
 
     Args:
-        name: its name.
-        args: what it is made of.
-        members: its members by name.
-        problems: what is wrong with them.
-        formerly: names that its aliases tell.
+        name: the fleet's name.
+        args: the fleet's arguments.
+        members: the members by name.
+        problems: problems of the members and of the fleet's name.
+        formerly: former names of the fleet, from its aliases.
 
     Raises:
-        RefusedPlanError: the update must not happen.
-        FleetError: there is no plan: all that stands in its way.
+        RefusedPlanError: there is a plan, and it is refused.
+        FleetError: there is no plan; carries all problems that prevent one.
     """
     settings = Settings(
         limit=args.limit,
@@ -232,7 +234,7 @@ def _plan(
         plan = plan_fleet(attrs.evolve(args.source, clusters=clusters, problems=wrong), past, options)
     except FleetError as error:
         raise FleetError(error.problems if isinstance(args, FromConfig) else of_the_program(error.problems)) from None
-    if in_process():  # no cluster is touched
+    if in_process():  # no cluster is contacted, so a member without a usable kubeconfig is only a warning
         unreached = [in_earnest(unreachable[member]) for member in plan.sent_to if member in unreachable]
         plan = attrs.evolve(plan, warnings=(*plan.warnings, *unreached))
     if plan.refused:
@@ -243,7 +245,10 @@ def _plan(
 
 
 def _past(name: str, former: Iterable[str]) -> tuple[Past, str, tuple[Problem, ...]]:
-    """What stands, and the former name if it was found under that; of a new fleet where it is damaged, and why."""
+    """Return the past of a fleet, its former name if the state has it under that, and the problems of the state.
+
+    A damaged state gives the past of a new fleet, so that all other errors can be reported with its problems.
+    """
     try:
         return *read_past(name, former), ()
     except FleetError as error:
@@ -251,7 +256,7 @@ def _past(name: str, former: Iterable[str]) -> tuple[Past, str, tuple[Problem, .
 
 
 def _members(name: str, args: FleetArgs) -> tuple[dict[str, Member], list[Problem]]:
-    """The members by name, and what is wrong with them or with the name of the fleet."""
+    """Return the members by name, and the problems of the members and of the fleet's name."""
     declared = [
         Member(cluster, args.kubeconfigs.get(cluster.name), provider=args.providers.get(cluster.name))
         for cluster in args.source.clusters

@@ -1,4 +1,4 @@
-"""What a fleet is made of."""
+"""Arguments of the fleet component."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def _source(given: AnySource) -> Source:
 
 @attrs.frozen
 class FleetArgs(Arguments):
-    """What a fleet is made of.
+    """Arguments of a fleet.
 
-    Kubeconfigs may be outputs of other resources. All else is plain, because the plan is made before any resource is
-    registered.
+    Kubeconfigs may be outputs of other resources. Everything else is plain, because the plan is made before any
+    resource is registered.
 
     Attributes:
         source: policies, manifests and members from genuine YAML: the path of a file or directory, relative to the
@@ -76,7 +76,7 @@ class FleetArgs(Arguments):
     providers: Mapping[str, pulumi.ProviderResource] = attrs.field(factory=dict)
 
     def wrong_values(self) -> Iterator[Problem]:
-        """What is wrong with arguments of the right types."""
+        """Yield a problem for each value that has the right type and is still invalid."""
         yield from wrong_limits(self.limit, self.max_wait)
         for name in sorted(self.kubeconfigs.keys() & self.providers.keys()):
             yield Problem(f'the member "{name}" has a kubeconfig as well', ("providers", name), "give one of the two")

@@ -1,4 +1,4 @@
-"""The resource options of a fleet: those that it carries out, and what to write in the place of all others."""
+"""Resource options of a fleet: those that it supports, and what to write instead of all others."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ _OF_MEMBERS = "each member has its own: Member(provider=...), or FleetArgs.provi
 
 @attrs.frozen
 class FleetOptions:
-    """The options of a fleet, read.
+    """The parsed resource options of a fleet.
 
     Attributes:
-        own: those of the component, for the engine.
-        beside: those of clusters that are provisioned with it: they have the same parent and providers, and wait for
-            the same.
-        protect: whether the fleet is protected; None where nothing says so.
-        former: names that the fleet had before, as its aliases say.
+        own: options of the fleet component itself, for the engine.
+        beside: options of the clusters that are provisioned with the fleet: the same parent, providers, transforms
+            and dependencies.
+        protect: whether the fleet is protected; None if the option is not set.
+        former: former names of the fleet, from its aliases.
     """
 
     own: pulumi.ResourceOptions
@@ -57,24 +57,25 @@ class FleetOptions:
 
 
 def read_options(opts: pulumi.ResourceOptions | None) -> FleetOptions:
-    """Read the resource options of a fleet.
+    """Parse the resource options of a fleet.
 
-    Protection is not handed to the engine as it is: there it comes down on everything below, so that no object could
-    ever leave a member. Nor does it come down from a parent.
+    ``protect`` is not passed on to the engine: the engine applies it to all children, so no object could ever leave
+    a member. The protection of a parent is not inherited either.
 
     Raises:
-        FleetError: an option would do nothing, or something else than it says.
+        FleetError: an option would have no effect, or another effect than its name says.
     """
     opts = opts or pulumi.ResourceOptions()
     if problems := [*_without_effect(opts), *_wrong_providers(opts), *_wrong_aliases(opts)]:
         raise FleetError(of_the_program(problems))
+    # An explicit False also keeps the engine from handing down a parent's protection.
     own = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(protect=False))
     beside = pulumi.ResourceOptions(**{option: getattr(opts, option) for option in _SHARED})
     return FleetOptions(own, beside, opts.protect, tuple(dict.fromkeys(filter(None, map(_name, opts.aliases or ())))))
 
 
 def _without_effect(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
-    """Options that the engine takes for a component and does nothing about, or nothing good."""
+    """Yield a problem for each option that the engine accepts for a component but ignores or applies harmfully."""
     unset = vars(pulumi.ResourceOptions())
     for option, value in vars(opts).items():
         if option not in _CARRIED_OUT and option in unset and value:
@@ -110,7 +111,7 @@ def _wrong_aliases(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
 
 
 def _name(alias: str | pulumi.Alias | Any) -> str:
-    """The name of the fleet that an alias tells; empty where it tells another parent, or of another type."""
+    """Return the fleet name in an alias; empty if the alias has only another parent, or is of another type."""
     if isinstance(alias, pulumi.Alias):
         return str(_given(alias.name))
     urn = Urn.parse(alias)
@@ -118,5 +119,5 @@ def _name(alias: str | pulumi.Alias | Any) -> str:
 
 
 def _given(name: Any) -> Any:
-    """A part of an alias; empty where it is left out."""
+    """Return a part of an alias; empty if it is omitted (``...`` is the SDK's default)."""
     return "" if name is None or name is ... else name

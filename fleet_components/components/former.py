@@ -1,4 +1,4 @@
-"""Where things were registered before they were renamed or moved: the aliases that keep them alive."""
+"""Aliases of resources that were renamed or moved, which keep them from being deleted and created anew."""
 
 from __future__ import annotations
 
@@ -16,54 +16,56 @@ from fleet_components.plan.names import Urn
 
 @attrs.frozen
 class Former:
-    """The former names and URNs of what a fleet registers.
+    """Former names and URNs of the resources of a fleet.
 
     Attributes:
-        plan: the plan, which knows what was renamed and what stands.
+        plan: the plan, which holds the renames and the current URNs.
     """
 
     plan: FleetPlan
 
     @property
     def fleet(self) -> str:
-        """The fleet's former name."""
+        """Former name of the fleet; the current name if it was not renamed."""
         return self.plan.options.renamed.fleet or self.plan.options.fleet
 
     def member(self, member: str) -> str:
-        """A member's former name."""
+        """Return the former name of a member; the current name if it was not renamed."""
         return self.plan.options.renamed.members.get(member, member)
 
     def subject(self, key: str) -> str:
-        """The former name of a subject's resources."""
+        """Return the former name of a subject's resources."""
         return names.subject_name(self.fleet, self._key(key))
 
     def target(self, key: str, cluster: str) -> str:
-        """The former name of a subject's resources on a member."""
+        """Return the former name of a subject's resources on a member."""
         return names.target_name(self.fleet, self._key(key), self.member(cluster))
 
     def component(self) -> pulumi.ResourceOptions:
-        """The alias of the fleet itself, which may have had another name or another parent.
+        """Return the alias of the fleet component, which may have had another name or another parent.
 
-        What is below it follows, as the engine has it: wherever a parent was found, its children are looked for.
+        Its children need no alias of their own for that: the engine also looks for the children of every alias of their
+        parent.
         """
         urn = self.plan.past.urns.get((names.FLEET, self.fleet))
         return pulumi.ResourceOptions(aliases=[urn] if urn else None)
 
     def alias(self, token: str, name: str, former: str) -> pulumi.ResourceOptions:
-        """The alias of a resource that had another name; no option where it had the same, or was not there.
+        """Return the alias of a renamed resource; no alias if the name is the same, or the resource is new.
 
         Args:
-            token: its type.
-            name: its name.
+            token: type token of the resource.
+            name: its current name.
             former: its former name.
         """
         urn = self.plan.past.urns.get((token, former)) if former != name else None
         return pulumi.ResourceOptions(aliases=[urn] if urn else None)
 
     def object_aliases(self, component: str, cluster: str, name: str, data: Mapping[str, Any]) -> list[str]:
-        """The alias of an object that stands under another URN: of another owner, name or apiVersion.
+        """Return the alias of an object that is in the state under another URN: another owner, name or apiVersion.
 
-        The new resource would take the live object over, and the old one's deletion would then remove it.
+        Without the alias the new resource would adopt the live object, and deleting the old resource would then remove
+        the object from the cluster.
         """
         pair = (cluster, Manifest(data).key)
         standing = self.plan.standing.get(pair)

@@ -1,4 +1,4 @@
-"""Which cluster each member really is, asked of the clusters themselves before anything is written to them."""
+"""Verification that each member is the cluster that it was, before anything is written to any of them."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ _RENAMED = "is the cluster that was called {old}: its uid is {uid}"
 
 @attrs.frozen
 class Identification:
-    """Asks the members who they are, and remembers it.
+    """Reads the uid of each member's cluster, compares it with the past, and records it.
 
     Attributes:
         fleet: the fleet's name.
         members: the members by name.
         plan: the plan.
-        former: what members were called before.
-        reaches: whether clusters may be asked at all; objects that are only rendered need none.
+        former: former names of the fleet and its members.
+        reaches: False if clusters are not contacted at all, because objects are only rendered.
         parent: the parent of the resources.
     """
 
@@ -57,13 +57,13 @@ class Identification:
 
     @cached_property
     def settings(self) -> Mapping[str, pulumi.Output[ProviderSettings]]:
-        """The settings of the providers that members bring, once all of them are found to do what is demanded."""
+        """Settings of the providers that members bring, by member; resolved once all meet the plan's demands."""
         brought = {name: settings_of(m.provider) for name, m in self.members.items() if m.provider and self.reaches}
         checked: pulumi.Output[Any] = pulumi.Output.all(**brought).apply(self._checked)
         return {name: checked.apply(itemgetter(name)) for name in brought}
 
     def register(self) -> list[pulumi.Resource]:
-        """Register a record of each member; what is returned comes before anything that is written to any."""
+        """Register a record of each member, and return what everything that is written to members has to depend on."""
         uids = self._uids()
         records = [self._record(name, uids) for name in sorted(self.members)]
         return between(f"{self.fleet}/members", records, 2 * len(records), self.parent) if records else []
@@ -97,7 +97,7 @@ class Identification:
         return MemberRecord(resource, props, pulumi.ResourceOptions.merge(options, alias))
 
     def _identifier(self, name: str) -> pulumi.Input[str]:
-        """What the provider of a member calls its cluster."""
+        """Return the identifier under which a member's provider knows its cluster."""
         before = identifier_of(self.plan, self.members[name])
         if name not in self.settings:
             return before
@@ -109,7 +109,7 @@ class Identification:
         return self.settings[name].apply(said)
 
     def _kubeconfig(self, name: str) -> pulumi.Output[str] | None:
-        """The kubeconfig of a member; empty text where its own provider has none, None where nobody reaches it."""
+        """Return the kubeconfig of a member; empty if its own provider has none, None if it cannot be reached."""
         member = self.members[name]
         if name in self.settings:
             return self.settings[name].apply(lambda settings: settings.kubeconfig(name))
@@ -123,7 +123,7 @@ class Identification:
             if (kubeconfig := self._kubeconfig(name)) is not None
         }
         if asked:
-            import_module("lightkube")  # what is not installed is said here, and not passed over where it is used
+            import_module("lightkube")  # fails here if it is not installed; later on, errors are suppressed
         after = [self.settings[name] for name in self.settings]
         found: pulumi.Output[Mapping[str, str | None]] = pulumi.Output.unsecret(
             pulumi.Output.all(asked, *after).apply(lambda known: self._ask(known[0]))
@@ -138,7 +138,7 @@ class Identification:
         return uids
 
     def _refuse(self, uids: Mapping[str, str | None]) -> None:
-        """Say of all members at once which of them is not the cluster that it should be."""
+        """Raise one error that names every member that is not the cluster it should be."""
         known = self.plan.past.members
         gone = {member.uid: name for name, member in known.items() if name not in self.members}
         told = {name: uid for name, uid in sorted(uids.items()) if uid is not None}
@@ -159,7 +159,10 @@ class Identification:
             raise RefusedError(problems)
 
     def _forgotten(self, name: str, uids: pulumi.Output[Any]) -> pulumi.Input[list[str]]:
-        """What is to be remembered of a lost member; nothing of one that is back, once it is rid of what has moved."""
+        """Return the objects that a lost member may still hold, for its record.
+
+        The list is empty for a member that is back, once the objects that have moved elsewhere are deleted from it.
+        """
         swept = self.plan.swept(name)
         if not swept:
             return list(self.plan.forgotten(name))
@@ -167,16 +170,18 @@ class Identification:
         return self.delete(name, leftovers, uids).apply(lambda _: [])
 
     def clear(self, name: str, leftovers: Sequence[Leftover]) -> pulumi.Output[Any]:
-        """Delete objects of a member that are kept otherwise, since they have to be made anew."""
+        """Delete retained objects from a member, because they have to be created anew."""
         return self.delete(name, leftovers, pulumi.Output.from_input(None))
 
     def delete(self, name: str, leftovers: Sequence[Leftover], after: pulumi.Output[Any]) -> pulumi.Output[Any]:
-        """Delete objects of this stack from a member; in updates only, and never in process.
+        """Delete objects of this stack from a member; only in updates, and never in process.
+
+        In a preview, a provider that the member brings is checked for a kubeconfig.
 
         Args:
-            name: the member.
-            leftovers: the objects.
-            after: what comes first.
+            name: name of the member.
+            leftovers: the objects to delete.
+            after: output that has to be known first.
         """
         kubeconfig = self._kubeconfig(name)
         shown = pulumi.runtime.is_dry_run() or in_process()
@@ -190,36 +195,36 @@ class Identification:
                 if not shown:
                     delete_leftovers(read_kubeconfig(found[0], name), leftovers, stack=self.plan.options.stack)
 
-        # Once it is known that the member is the cluster that it was.
+        # A member that is back passes its uid as `after`: nothing is deleted before that is checked.
         return pulumi.Output.unsecret(pulumi.Output.all(kubeconfig, after).apply(delete))
 
 
 def identifier_of(plan: FleetPlan, member: Member) -> str:
-    """What the provider calls a cluster: what it called it before, so that a new name replaces nothing."""
+    """Return the identifier of a member's cluster: the recorded one if known, so that a rename replaces nothing."""
     known = plan.past.members.get(member.name)
-    # Objects of a provider that calls its cluster otherwise are made anew, and then deleted: on the same cluster.
+    # With another identifier the provider creates every object anew and then deletes the old one: on the same cluster.
     return (known.identifier if known else "") or member.identifier or member.name
 
 
 def identities_of(members: Mapping[str, Member]) -> dict[str, str]:
-    """What tells the clusters of members from any other, as far as it is known before a program runs."""
+    """Return what identifies the cluster of each member, as far as it is known before the program runs."""
     found = {name: member.identifier or identity_in(member.kubeconfig, name) for name, member in members.items()}
     return {name: identity for name, identity in found.items() if identity}
 
 
 def identity_in(kubeconfig: pulumi.Input[str] | None, member: str) -> str:
-    """What a kubeconfig says of its cluster; empty where it is not known yet, or cannot be read."""
+    """Return the identity of the cluster in a kubeconfig; empty if it is not known yet, or cannot be read."""
     if not isinstance(kubeconfig, str) or kubeconfig == REDACTED:
         return ""
     try:
         config = yaml.load(read_kubeconfig(kubeconfig, member), yaml.CSafeLoader)
     except FleetError:
-        return ""  # its provider says what is wrong with it
+        return ""  # the provider reports what is wrong with it
     contexts, clusters = _named(config, "context"), _named(config, "cluster")
     context = contexts.get(str(config.get("current-context"))) or next(iter(contexts.values()), {})
     cluster = clusters.get(str(context.get("cluster")))
     if not cluster or not str(cluster.get("server")).startswith("https://"):
-        return ""  # without TLS it is a proxy, which may lead anywhere
+        return ""  # without TLS the server is a proxy, which may lead to any cluster
     authority = [str(cluster.get(field) or "") for field in ("certificate-authority-data", "tls-server-name")]
     return identity_of(str(cluster["server"]), "\n".join(authority))
 
@@ -228,11 +233,11 @@ def _uid(name: str, kubeconfig: str) -> str | None:
     try:
         return cluster_uid(read_kubeconfig(kubeconfig, name))
     except FleetError:
-        return None  # its provider says what is wrong with it
+        return None  # the provider reports what is wrong with it
 
 
 def _named(config: Mapping[str, Any], what: str) -> dict[str, Mapping[str, Any]]:
-    """The contexts or the clusters of a kubeconfig, by name; what is no such thing is left out."""
+    """Return the contexts or the clusters of a kubeconfig by name; malformed entries are left out."""
     given = (one for one in config[f"{what}s"] if isinstance(one, Mapping))
     return {str(one.get("name")): data for one in given if isinstance(data := one.get(what), Mapping)}
 

@@ -1,4 +1,4 @@
-"""What a program asks of a member cluster itself, past the Kubernetes provider."""
+"""Requests to member clusters that bypass the Kubernetes provider: reading the uid, and deleting leftovers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _HINT = "run again when the cluster answers and lets the kubeconfig's user get a
 
 @attrs.frozen
 class Leftover:
-    """An object that a cluster may still hold; ``namespace`` is empty for cluster-scoped ones."""
+    """An object that a cluster may still hold; ``namespace`` is empty if it is cluster-scoped."""
 
     api_version: str
     kind: str
@@ -46,11 +46,11 @@ class Leftover:
 
 
 def cluster_uid(kubeconfig: str, *, timeout: float = 5.0) -> str | None:
-    """What tells a cluster from every other: the uid of its namespace kube-system.
+    """Return the uid of the namespace kube-system, which identifies a cluster.
 
     Args:
         kubeconfig: the text of a kubeconfig.
-        timeout: the seconds that all of it may take.
+        timeout: limit for the whole call, in seconds.
 
     Returns:
         The uid; None when the cluster cannot be asked, for whatever reason.
@@ -68,22 +68,22 @@ def cluster_uid(kubeconfig: str, *, timeout: float = 5.0) -> str | None:
 def delete_leftovers(
     kubeconfig: str, objects: Sequence[Leftover], *, stack: str, timeout: float = 30.0
 ) -> tuple[Leftover, ...]:
-    """Delete what a stack brought to a cluster and what is still there; what depends on it follows in the background.
+    """Delete objects that a stack left behind on a cluster; their dependents are deleted in the background.
 
-    An object that is gone or going, is of a kind that the cluster does not serve any more, or carries the annotation
-    of another stack or none is left alone.
+    An object is left alone if it is gone or being deleted, if the cluster no longer serves its kind, or if its
+    annotation names another stack or is missing.
 
     Args:
         kubeconfig: the text of a kubeconfig.
-        objects: what may still be there.
+        objects: objects that may still exist.
         stack: the stack, as ``organization/project/stack``.
-        timeout: the seconds that all of it may take.
+        timeout: limit for the whole call, in seconds.
 
     Returns:
         The objects that were deleted.
 
     Raises:
-        FleetError: some could not be deleted; the others are.
+        FleetError: some objects could not be deleted; the others were.
     """
     outcome: dict[Leftover, bool | str] = dict.fromkeys(objects, _UNUSABLE)
 
@@ -96,16 +96,16 @@ def delete_leftovers(
 
     if outcome:
         _within(timeout, delete)
-    known = dict(outcome)  # a thread that was left behind may still change it
+    known = dict(outcome)  # a copy, because an abandoned thread may still change it
     if wrong := [Problem(what, subject=str(each), hint=_HINT) for each, what in known.items() if isinstance(what, str)]:
         raise FleetError(wrong)
     return tuple(each for each, deleted in known.items() if deleted)
 
 
 def _within(timeout: float, work: Callable[[float], None]) -> None:
-    """Do something in a thread, which is left behind when it takes too long: looking a name up knows no timeout.
+    """Run a function in a thread, which is abandoned on a timeout: resolving a host name has no timeout of its own.
 
-    Errors are dropped, because those of libraries may quote the kubeconfig.
+    Errors are dropped, because the errors of libraries may quote the kubeconfig.
     """
 
     def quietly(deadline: float) -> None:
@@ -123,7 +123,7 @@ def _member(kubeconfig: str, deadline: float) -> Iterator[_Member]:
     from lightkube.config.client_adapter import Client, ConnectionParams
     from lightkube.config.models import User
 
-    # Relative files are looked for where the provider does.
+    # Relative paths resolve against the working directory, as in the Kubernetes provider.
     config = KubeConfig.from_dict(yaml.load(kubeconfig, yaml.CSafeLoader), fname=Path.cwd() / "kubeconfig").get()
     assert config is not None
     user = config.user or User()
@@ -134,7 +134,7 @@ def _member(kubeconfig: str, deadline: float) -> Iterator[_Member]:
 
 
 def _credential(plugin: UserExec, deadline: float) -> User:
-    """Ask a credential plugin. lightkube does so without a timeout, and knows neither its v1 nor certificates."""
+    """Run a credential plugin. lightkube does so without a timeout, and supports neither API v1 nor certificates."""
     from lightkube.config.models import User
 
     asked = {"kind": "ExecCredential", "apiVersion": plugin.apiVersion, "spec": {"interactive": False}}
@@ -154,12 +154,12 @@ def _credential(plugin: UserExec, deadline: float) -> User:
 
 
 class _Refused(Exception):
-    """An answer that is neither a success nor that there is no such thing."""
+    """A response that is neither a success nor "not found"."""
 
 
 @attrs.define
 class _Member:
-    """A cluster that can be asked until a deadline, and what it said of the kinds it serves."""
+    """A connection to a cluster until a deadline, with the cached lists of the kinds that it serves."""
 
     client: Client
     namespace: str
@@ -167,7 +167,12 @@ class _Member:
     served: dict[str, Any] = attrs.field(factory=dict)
 
     def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """The answer; None when there is no such thing."""
+        """Return the body of the response; None for "not found".
+
+        Raises:
+            TimeoutError: the deadline has passed.
+            _Refused: the cluster answers with another error.
+        """
         left = self.deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError
@@ -180,7 +185,7 @@ class _Member:
         return answer.json()
 
     def delete(self, leftover: Leftover, stack: str) -> bool | str:
-        """Whether it was deleted, or why it could not be."""
+        """Return whether the object was deleted, or the reason why it could not be."""
         try:
             path = self._path(leftover)
             found = self.ask("GET", path) if path else None
@@ -191,13 +196,13 @@ class _Member:
     def _delete_own(self, path: str, metadata: Mapping[str, Any], stack: str) -> bool:
         if (metadata.get("annotations") or {}).get(STACK_ANNOTATION) != stack or metadata.get("deletionTimestamp"):
             return False
-        # The uid: not one that somebody makes in its place in between.
+        # The precondition spares an object that somebody creates under the same name in the meantime.
         options = {"propagationPolicy": "Background", "preconditions": {"uid": metadata["uid"]}}
         options |= {"apiVersion": "v1", "kind": "DeleteOptions"}
         return self.ask("DELETE", path, options) is not None
 
     def _path(self, leftover: Leftover) -> str:
-        """Where an object stands, in its own version or another one of its group; empty for a kind of the past."""
+        """Return the path of an object, in its own or another version of its group; empty if its kind is not served."""
         group, _, version = leftover.api_version.rpartition("/")
         for root in self._roots(group, version):
             for resource in self._once(root)["resources"]:
@@ -210,7 +215,7 @@ class _Member:
     def _roots(self, group: str, version: str) -> list[str]:
         if not group:
             return ["/api/v1"]
-        # Not asked for alone: what is no Kubernetes API says of every group that there is no such thing.
+        # The list of all groups, since a server without the Kubernetes API answers 404 for a single group too.
         groups = {each["name"]: each["versions"] for each in self._once("/apis")["groups"]}
         versions = sorted((each["version"] for each in groups.get(group, ())), key=lambda each: each != version)
         return [f"/apis/{group}/{each}" for each in versions]

@@ -1,4 +1,4 @@
-"""Objects made in a program: plain data, input types of ``pulumi_kubernetes``, or its resources."""
+"""Manifests of objects made in a program: from plain data, input types of ``pulumi_kubernetes``, or its resources."""
 
 from __future__ import annotations
 
@@ -28,17 +28,18 @@ _FORMS = "an object is a dict as in YAML, an input type such as DeploymentInitAr
 
 @refusing()
 def objects_of(make: Callable[[], Any]) -> tuple[Manifest, ...]:
-    """The Kubernetes objects that a function makes as resources of ``pulumi_kubernetes``; nothing is registered.
+    """Return the Kubernetes objects that a function makes as resources of ``pulumi_kubernetes``; none is registered.
 
-    Give them to a fleet as ``FleetArgs(objects=...)``, or to :func:`source_of`. Resources of the function may refer to
-    each other, and components in it stand for what they hold. An object without a name is called as its resource is:
-    many clusters need one name, so none is made up. ``depends_on`` among them does nothing: a fleet has its own order.
+    Pass them to a fleet as ``FleetArgs(objects=...)``, or to :func:`source_of`. Resources of the function may refer to
+    each other; of components, the resources in them count. An object without a name gets that of its resource, without
+    a random suffix: it needs the same name on all clusters. ``depends_on`` among them has no effect: a fleet has its
+    own order.
 
     Args:
-        make: makes the resources; what it returns is not looked at.
+        make: makes the resources; its return value is ignored.
 
     Raises:
-        FleetError: something is made that is no Kubernetes object, or a value is not known at once.
+        FleetError: a resource is not a Kubernetes object, or a value is not known at once.
     """
     made = record(make)
     if not made.manifests and not made.problems:
@@ -47,10 +48,10 @@ def objects_of(make: Callable[[], Any]) -> tuple[Manifest, ...]:
 
 
 def manifests_of(objects: Iterable[Any]) -> tuple[Manifest, ...]:
-    """The objects that a program gives.
+    """Return the manifests of the objects that a program passes to a fleet.
 
     Raises:
-        FleetError: something is no object, or a value in one is not known at once.
+        FleetError: an item is not an object, or one of its values is not known at once.
     """
     given = [_Given.of(value, position) for position, value in enumerate(objects)]
     problems = [problem for one in given for problem in one.problems]
@@ -64,12 +65,12 @@ def manifests_of(objects: Iterable[Any]) -> tuple[Manifest, ...]:
 
 @attrs.define
 class _Given:
-    """One of the things that a program gives.
+    """One item of ``objects``.
 
     Attributes:
-        manifest: the object; None where it has to be made first.
-        make: makes it as a resource, for values that the SDK has to write out.
-        problems: why it is none.
+        manifest: the object; None if it is not an object, or has to be made as a resource first.
+        make: makes it as a resource, for values that only the SDK can serialize.
+        problems: why it is not an object.
     """
 
     manifest: Manifest | None = None
@@ -78,7 +79,7 @@ class _Given:
 
     @classmethod
     def of(cls, value: Any, position: int) -> _Given:
-        """What was given at a position of ``objects``."""
+        """Read the item at a position of ``objects``."""
         path, name = ("objects", position), f"objects[{position}]"
         if isinstance(value, Manifest):
             return cls(value)
@@ -107,7 +108,7 @@ class _Given:
 
 
 def _register(waiting: Iterable[_Given]) -> None:
-    """Make them as resources; or a problem says which field a resource has not."""
+    """Make the items as resources; a field that the resource does not have becomes a problem of its item."""
     for one in waiting:
         try:
             assert one.make
@@ -117,7 +118,7 @@ def _register(waiting: Iterable[_Given]) -> None:
 
 
 def _plain(value: Any, path: FieldPath, problems: list[Problem]) -> Any:
-    """A value as YAML has it; what nobody knows yet is left as it is."""
+    """Return a value as YAML holds it; values that are not known yet stay as they are."""
     if isinstance(value, Enum):
         return _plain(value.value, path, problems)
     if isinstance(value, Mapping):
@@ -133,7 +134,7 @@ def _plain(value: Any, path: FieldPath, problems: list[Problem]) -> Any:
 
 
 def _inputs(value: Any) -> Iterator[Any]:
-    """All that is no plain value."""
+    """Yield every value that is not plain."""
     if isinstance(value, dict | list):
         for item in value.values() if isinstance(value, dict) else value:
             yield from _inputs(item)
@@ -148,17 +149,18 @@ def _is_input(value: Any) -> bool:
 
 
 def _resource_of(kind: type) -> type[pulumi.CustomResource] | None:
-    """The resource that is made of an input type: they stand in one package."""
+    """Return the resource class of an input type, which is in the same package; None if there is none."""
+    # The input type of the resource Deployment is called DeploymentInitArgs.
     package = import_module(kind.__module__.rpartition(".")[0] or kind.__module__)
     found = getattr(package, kind.__name__.removesuffix("Args").removesuffix("Init"), None)
     return found if isinstance(found, type) and issubclass(found, pulumi.CustomResource) else None
 
 
 def _checked(manifests: Iterable[Manifest], problems: Iterable[Problem]) -> tuple[Manifest, ...]:
-    """The objects, those of lists each for itself.
+    """Return the objects, with the items of lists as objects of their own.
 
     Raises:
-        FleetError: there are problems, or something lacks what every object has.
+        FleetError: there are problems, or an object lacks one of the fields that every object has.
     """
     found = [Manifest(fill_nulls(data), one.origin or PROGRAM) for one in manifests for _, data in objects_in(one.data)]
     problems = [*problems, *(problem for manifest in found for problem in check_header(manifest))]

@@ -1,4 +1,4 @@
-"""A member of the fleet as a program declares it: what the schedulers see, and how to reach it."""
+"""A member of the fleet as a program declares it: what the schedulers see, and how to reach the cluster."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fleet_components.model.problem import FieldPath, Problem
 
 @attrs.frozen
 class Member(Arguments):
-    """A member.
+    """A cluster of the fleet.
 
     Attributes:
         cluster: what the schedulers see: plain values, known in the first preview.
@@ -38,16 +38,16 @@ class Member(Arguments):
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
         if isinstance(self.kubeconfig, Awaitable):
-            # It is asked for more than once, and a coroutine answers once.
+            # The kubeconfig is used more than once, and a coroutine can be awaited only once.
             object.__setattr__(self, "kubeconfig", pulumi.Output.from_input(self.kubeconfig))
 
     @property
     def name(self) -> str:
-        """Its name in the fleet."""
+        """Name of the member in the fleet."""
         return self.cluster.name
 
     def wrong_values(self) -> Iterator[Problem]:
-        """What is wrong with arguments of the right types."""
+        """Yield a problem for each value that has the right type and is still invalid."""
         if self.provider is None:
             return
         if self.kubeconfig is not None:
@@ -56,6 +56,6 @@ class Member(Arguments):
 
 
 def wrong_provider(provider: pulumi.ProviderResource, path: FieldPath) -> Iterator[Problem]:
-    """Refuse a provider of something else than Kubernetes."""
+    """Yield a problem if a provider is not one of Kubernetes."""
     if provider.package != "kubernetes":
         yield Problem(f"is a provider of {provider.package}", path, "give a pulumi_kubernetes.Provider")

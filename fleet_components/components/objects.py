@@ -13,12 +13,12 @@ from fleet_components.plan.names import type_token
 
 
 class KubernetesObject(pulumi.CustomResource):
-    """An object of any kind, as the Kubernetes provider knows it; custom resources need no schema.
+    """A Kubernetes object of any kind as a resource of the Kubernetes provider; custom resources need no schema.
 
     Args:
         name: the resource's logical name.
-        data: the object, in wire form.
-        opts: options; an explicit provider, and its version, are expected.
+        data: the object in wire form.
+        opts: resource options, with an explicit provider and its version.
     """
 
     def __init__(self, name: str, data: Mapping[str, Any], opts: pulumi.ResourceOptions) -> None:
@@ -27,14 +27,14 @@ class KubernetesObject(pulumi.CustomResource):
 
 @cache
 def provider_version() -> str:
-    """The version of the Kubernetes provider plugin that belongs to the installed package."""
+    """Return the version of the Kubernetes provider plugin that belongs to the installed package."""
     from pulumi_kubernetes import _utilities
 
     return str(_utilities.get_version())
 
 
 def sealed(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The object with the data of a ``Secret`` marked as secret, and nothing else."""
+    """Return the object; if it is a ``Secret``, with its data marked as secret."""
     if not is_secret(data):
         return dict(data)
     return {k: pulumi.Output.secret(v) if k in SECRET_FIELDS else v for k, v in data.items()}

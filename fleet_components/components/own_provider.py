@@ -1,6 +1,6 @@
-"""A provider that a member brings itself: its settings, as the engine has them, and what is wrong with them.
+"""Checks of a provider that a member brings itself, on its settings as the engine has them.
 
-What it is to be a member's provider for is known from the plan; a provider that we declare is set so from the start.
+The plan determines what such a provider has to do. One that this package declares is set up so from the start.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _MUTABLE = "without it, {kind} whose data change is deleted and made anew"
 
 @attrs.frozen
 class ProviderSettings:
-    """What a provider was told, by the names that its plugin knows.
+    """Settings of a provider, by the names that its plugin uses.
 
     Attributes:
-        given: the settings; what is not known before the update is left out.
-        unknown: the names of those.
+        given: the known settings.
+        unknown: names of the settings that are not known before the update.
     """
 
     given: Mapping[str, Any] = attrs.field(factory=dict, repr=False)
@@ -45,17 +45,17 @@ class ProviderSettings:
 
     @property
     def identifier(self) -> str:
-        """What it calls its cluster; empty where it does not say, or not yet."""
+        """Its ``clusterIdentifier``; empty if it is not set, or not known yet."""
         return str(self.given.get("clusterIdentifier") or "")
 
     def is_on(self, setting: str) -> bool:
-        """Whether a setting is true; they come as JSON."""
+        """Return whether a setting is true; the engine hands booleans over as JSON text."""
         return str(self.given.get(setting)).lower() == "true"
 
     def kubeconfig(self, member: str) -> str:
-        """The text of its kubeconfig, with the context and the cluster that it chooses.
+        """Return the text of its kubeconfig, with the context and the cluster that its settings choose.
 
-        It is empty where there is none that can be read: the provider itself says what is wrong with it.
+        The text is empty if there is no readable one: the provider itself reports what is wrong with it.
         """
         try:
             text = read_kubeconfig(str(self.given.get("kubeconfig") or ""), member)
@@ -66,10 +66,11 @@ class ProviderSettings:
 
 
 def settings_of(provider: pulumi.ProviderResource) -> pulumi.Output[ProviderSettings]:
-    """The settings of a provider, once it is registered; in previews too."""
+    """Return the settings of a provider as an output, known once it is registered; in previews too."""
 
     async def ask(urn: str) -> ProviderSettings:
-        # The engine answers when it has the time, and mocks in a thread only; which monitor it is, no thread knows.
+        # In a thread, because the call blocks until the engine answers, and mocks answer in a thread only. The monitor
+        # is looked up here, because it belongs to a context that threads do not inherit.
         state = await asyncio.get_running_loop().run_in_executor(None, _state, get_monitor(), urn)
         unknown = frozenset(name for name, value in state.items() if value == rpc.UNKNOWN)
         return ProviderSettings({name: value for name, value in state.items() if name not in unknown}, unknown)
@@ -79,15 +80,15 @@ def settings_of(provider: pulumi.ProviderResource) -> pulumi.Output[ProviderSett
 
 @attrs.frozen
 class Demands:
-    """What is demanded of a provider that a member brings.
+    """Demands on a provider that a member brings.
 
     Attributes:
         member: the member's name.
-        identifier: what its cluster was called by the provider that brought its objects; empty for a new member.
-        wanted: what it may be called where nothing is known.
-        adopts: how it is to treat what is there already: True to take it up, False to refuse it; or both.
-        lost: the cluster is gone for good.
-        swept: what has to be deleted there and is in no state, so that no provider deletes it.
+        identifier: identifier of the cluster for the provider that brought its objects; empty for a new member.
+        wanted: identifier to suggest if none is recorded.
+        adopts: how it has to treat existing objects: True to adopt them, False to refuse them; or both.
+        lost: True if the cluster is gone for good.
+        swept: objects to delete there that are in no state, so that no provider deletes them.
     """
 
     member: str
@@ -98,7 +99,7 @@ class Demands:
     swept: Sequence[str] = ()
 
     def problems(self, settings: ProviderSettings) -> Iterator[Problem]:
-        """What would delete objects that are to stay, or write over what belongs to others."""
+        """Yield a problem for each setting that prevents what the plan needs, or would delete or overwrite objects."""
         yield from self._of_identifier(settings)
         for setting, field, kind in (
             ("enableConfigMapMutable", "enable_config_map_mutable", "a ConfigMap"),
@@ -119,7 +120,7 @@ class Demands:
             yield unreached(self.member, self.swept)
 
     def warnings(self, settings: ProviderSettings) -> Iterator[Problem]:
-        """What will be otherwise than with a provider that we declare."""
+        """Yield a warning for each setting that changes the behaviour of a provider declared by this package."""
         if True in self.adopts and not settings.is_on("upsertExistingObjects"):
             what = "its provider refuses what is there already, where a fleet takes it up"
             yield self._problem(what, "upsert_existing_objects=True")
@@ -146,7 +147,7 @@ class Demands:
 
 
 def demands_of(plan: FleetPlan, member: Member) -> Demands:
-    """What a plan demands of the provider of a member."""
+    """Return the demands of a plan on the provider of a member."""
     known = plan.past.members.get(member.name)
     deliveries = (one.deliveries.get(member.name) for one in plan.subjects)
     return Demands(
@@ -160,7 +161,7 @@ def demands_of(plan: FleetPlan, member: Member) -> Demands:
 
 
 def unreached(member: str, objects: Sequence[str]) -> Problem:
-    """Why what stands outside the state cannot be deleted: that takes a kubeconfig."""
+    """Return the problem of a provider without kubeconfig: objects outside the state cannot be deleted."""
     what = f"its provider names no kubeconfig to delete {few(objects, _SHOWN)} with"
     hint = "give that provider one, at least for this update"
     return Problem(what, subject=f"member {member}", hint=hint)
@@ -175,7 +176,7 @@ def _state(monitor: Any, urn: str) -> Mapping[str, Any]:
 
 
 def _choosing(text: str, context: str = "", cluster: str = "") -> str:
-    """A kubeconfig with another context in use, or with another cluster in that context."""
+    """Return a kubeconfig with another current context, or with another cluster in that context."""
     config = yaml.load(text, yaml.CSafeLoader)
     current = context or str(config.get("current-context") or "")
     contexts = [

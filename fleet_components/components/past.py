@@ -1,4 +1,4 @@
-"""What was decided and what stands, read back from the own stack as it stood before this run."""
+"""Reads the past of a fleet, its decisions and bindings, from the state of its own stack before this run."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _TRIES = 5
 
 
 def read_past(fleet: str, former: Iterable[str] = ()) -> tuple[Past, str]:
-    """What stands; nothing on a new stack.
+    """Return the past of a fleet; it is empty on a new stack.
 
-    Decisions run ahead of the truth when an update fails; bindings do not, because each is registered after the
-    objects of its cluster stand.
+    After a failed update the decisions are ahead of what runs. Bindings are not, because each is registered after
+    the objects of its member stand.
 
     Args:
-        fleet: the fleet's name; other fleets of the same stack are left out.
+        fleet: the fleet's name; other fleets of the same stack are ignored.
         former: names that the fleet may have had before.
 
     Returns:
-        The past, and the former name if it was found under one: once it was renamed it stands under the new one.
+        The past, and the former name if the fleet was found under it. After a rename it is found under the new name.
 
     Raises:
-        FleetError: the state is damaged, or a later version of this package has written it.
+        FleetError: the state is damaged, or was written by a later version of this package.
     """
     found = (_read(_TRIES).get("outputs") or {}).items()
     resources = [StoredResource(urn, one.get("type", ""), {}, reveal(one.get("outputs") or {})) for urn, one in found]
@@ -47,14 +47,18 @@ def read_past(fleet: str, former: Iterable[str] = ()) -> tuple[Past, str]:
 
 
 def _read(tries: int) -> Mapping[str, Any]:
-    """Ask the engine itself: what fails through the SDK's ``invoke`` ends the program, even when tried again."""
+    """Return the outputs of the stack's resources from the engine.
+
+    The monitor is called directly: a failed call through the SDK's ``invoke`` ends the program, even if a retry
+    succeeds.
+    """
     arguments = Struct()
     arguments["stackName"] = f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
     monitor: Any = get_monitor()
     try:
         answer = monitor.Invoke(ResourceInvokeRequest(tok=_READ, args=arguments))
     except grpc.RpcError:
-        # A file backend may be writing the state of this very run just now, and says EOF.
+        # A file backend may be writing the state of this run at the moment; the read then fails with EOF.
         if tries == 1:
             raise
         time.sleep(0.1)

@@ -1,4 +1,4 @@
-"""Whether a program runs on an engine, or in process against mocks; and values that are not known in either."""
+"""Detection of runs in process, against mocks instead of an engine; and outputs that are unknown in both."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pulumi.runtime.settings import get_monitor
 
 
 def in_process() -> bool:
-    """Whether the program runs against mocks: then no cluster is touched."""
+    """Return whether the program runs against mocks; then no cluster is contacted."""
     return isinstance(get_monitor(), MockMonitor)
 
 
 def unknown() -> Any:
-    """An output whose value is not known."""
+    """Return an output whose value is unknown."""
 
     def settled(value: Any) -> Any:
         future: asyncio.Future[Any] = asyncio.Future()

@@ -1,4 +1,4 @@
-"""The Kubernetes provider of one member."""
+"""The Kubernetes provider of one member, and the kubeconfig that it uses."""
 
 from __future__ import annotations
 
@@ -30,27 +30,27 @@ def member_provider(
     adopts: bool = True,
     opts: pulumi.ResourceOptions,
 ) -> pulumi.ProviderResource:
-    """Declare the provider of a member.
+    """Declare the Kubernetes provider of a member.
 
     Args:
-        name: the resource's name.
-        cluster: the member's name, for messages.
-        kubeconfig: text or path.
-        identifier: stays while the cluster is the same, so that a rotated kubeconfig replaces nothing.
+        name: name of the resource.
+        cluster: name of the member, for messages.
+        kubeconfig: text or path of the kubeconfig.
+        identifier: identifies the cluster; while it stays the same, a rotated kubeconfig replaces nothing.
         render_to: a directory to render to instead of reaching the cluster; empty for none.
-        lost: the cluster is gone: what it held is dropped from the state without being deleted there.
-        adopts: objects that are there already are taken up; else they are refused.
-        opts: the provider's options.
+        lost: True if the cluster is gone: its objects are dropped from the state without being deleted there.
+        adopts: True to adopt existing objects, False to refuse them.
+        opts: resource options of the provider.
     """
     from pulumi_kubernetes import Provider
 
     settings: dict[str, Any] = {
-        # Else the provider deletes and recreates a ConfigMap or Secret whose data change.
+        # Without these, the provider deletes and recreates a ConfigMap or Secret whose data change.
         "enable_config_map_mutable": True,
         "enable_secret_mutable": True,
-        # What a placement left behind, a namespace for example, is taken up again, as KubeFleet does by default. What
-        # another stack or placement brought conflicts on the annotations that say so, and is refused. Karmada's Abort
-        # refuses whatever is there.
+        # Objects that a placement left behind, a namespace for example, are adopted again, as KubeFleet does by
+        # default. Objects of another stack or placement conflict on the annotations that name their owner, and are
+        # refused. Karmada's conflictResolution Abort refuses every existing object.
         "upsert_existing_objects": adopts,
     }
     if render_to:
@@ -64,7 +64,7 @@ def member_provider(
 
 
 def unreachable_members(members: Iterable[Member]) -> dict[str, Problem]:
-    """Why members cannot be reached, by name, as far as that is known before a program runs."""
+    """Return why members cannot be reached, by name, as far as that is known before the program runs."""
     found = {}
     for member in members:
         try:
@@ -76,12 +76,12 @@ def unreachable_members(members: Iterable[Member]) -> dict[str, Problem]:
 
 
 def in_earnest(problem: Problem) -> Problem:
-    """Why a member cannot be reached, for a run in process, which needs no kubeconfig."""
+    """Return the problem of an unreachable member, worded for a run in process, which needs no kubeconfig."""
     return attrs.evolve(problem, what=f"{problem.what}: pulumi up would be refused")
 
 
 def _readable(kubeconfig: pulumi.Input[str] | None, cluster: str) -> pulumi.Output[str]:
-    """The text of a kubeconfig; in process, where no cluster is touched, one that cannot be read stays unseen."""
+    """Return the text of a kubeconfig; ``[secret]`` for an unreadable one in process, where no cluster is contacted."""
 
     def read(given: str | None) -> str:
         try:
@@ -89,7 +89,7 @@ def _readable(kubeconfig: pulumi.Input[str] | None, cluster: str) -> pulumi.Outp
         except FleetError as error:
             if not in_process():
                 raise RefusedError(error.problems) from None
-            if not isinstance(kubeconfig, str | None):  # else the plan says so
+            if not isinstance(kubeconfig, str | None):  # plain values are reported by the plan
                 pulumi.log.warn(str(in_earnest(error.problems[0])))
             return REDACTED
 
@@ -97,15 +97,15 @@ def _readable(kubeconfig: pulumi.Input[str] | None, cluster: str) -> pulumi.Outp
 
 
 def kubeconfig_key(cluster: str) -> str:
-    """The key of a member's kubeconfig in the stack's configuration, as a command line takes it with ``--path``."""
+    """Return the configuration key of a member's kubeconfig, as the command line takes it with ``--path``."""
     return f"'fleet:kubeconfigs[\"{cluster}\"]'" if "." in cluster else f"fleet:kubeconfigs.{cluster}"
 
 
 def read_kubeconfig(text_or_path: Any, cluster: str) -> str:
-    """The text of a kubeconfig that is given as text or as a path, perhaps by an output, which may come to anything.
+    """Return the text of a kubeconfig that is given as text or path; an output may have resolved to any type.
 
     Raises:
-        FleetError: there is none, the file cannot be read, or the text is no kubeconfig. The text is never shown.
+        FleetError: there is none, the file cannot be read, or the text is not a kubeconfig. The text is never shown.
     """
     if text_or_path is None:
         hint = f"pulumi config set --path {kubeconfig_key(cluster)} PATH, or give it to the member in the program"
@@ -113,7 +113,7 @@ def read_kubeconfig(text_or_path: Any, cluster: str) -> str:
     if not isinstance(text_or_path, str):
         raise FleetError([Problem("the kubeconfig is no text", subject=f"member {cluster}", hint=_HINT)])
     if text_or_path == REDACTED:
-        return text_or_path  # a plan without the passphrase: what is encrypted stays unseen
+        return text_or_path  # in a plan without the passphrase, encrypted values are unknown
     text, file = text_or_path, ""
     if "\n" not in text_or_path and not text_or_path.lstrip().startswith("{"):
         file = str(Path(text_or_path).expanduser())

@@ -1,4 +1,4 @@
-"""The Kubernetes providers of a fleet: those that members bring, and one per member and way of conflict for others."""
+"""Kubernetes providers of a fleet: the one that a member brings, else up to two, which adopt or refuse objects."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _ABORT = "/abort"
 
 
 class MemberProviders:
-    """Providers by member.
+    """The Kubernetes providers of a fleet by member, declared when first needed.
 
     Args:
-        fleet: the fleet's name, part of the resources' names.
+        fleet: the fleet's name, part of the names of resources.
         members: the members by name.
         render_to: a directory to render to instead of reaching clusters; empty for none.
-        former: what members and the fleet were called before.
-        after: what comes first: that every member was found to be the cluster that it was.
+        former: former names of the fleet and its members.
+        after: resources to wait for: the checks that every member is still the same cluster.
         parent: the parent of the providers.
     """
 
@@ -43,19 +43,19 @@ class MemberProviders:
         self._declared: dict[tuple[str, bool], pulumi.ProviderResource] = {}
 
     def declared(self) -> tuple[pulumi.ProviderResource, ...]:
-        """The providers that were needed so far, and were not there already."""
+        """Return the providers that were declared so far, which excludes those that members bring."""
         return tuple(self._declared.values())
 
     def of(self, cluster: str, *, adopts: bool = True) -> pulumi.ProviderResource:
-        """The provider of a member: its own where it brings one, unless there are only files.
+        """Return the provider of a member: its own if it brings one, unless objects are only rendered.
 
         Args:
             cluster: the member's name.
-            adopts: whether it takes up objects that are there already; one that does not refuses them. Files know
-                no such difference, and neither does a provider that the member brings.
+            adopts: True to adopt existing objects, False to refuse them. It makes no difference when objects are only
+                rendered, or for a provider that the member brings.
 
         Raises:
-            FleetError: the member cannot be reached: it is not declared.
+            FleetError: the member is no longer declared, so that it cannot be reached.
         """
         if cluster not in self._members:
             hint = f'declare it again, or mark it with fleet:lost before it is taken out: "{cluster}"'

@@ -1,7 +1,8 @@
-"""Stands in for the engine while a program makes Kubernetes resources, and keeps what they would be.
+"""A stand-in for the engine that records the Kubernetes resources a program makes, without registering them.
 
 The SDK takes its monitor from the context in which a resource is made, and tasks keep the context that they were
-started in: what is made in a context with another monitor is registered there alone, whatever goes on beside it.
+started in. So resources that are made in a context with another monitor are registered with that monitor alone,
+whatever else runs at the same time.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from fleet_components.plan.names import is_object
 from fleet_components.plan.state import is_marked
 
 SECONDS = 60
-"""As long may the values take that objects are made of; what takes longer is no setting."""
+"""Longest wait for the values of objects, in seconds; a value that takes longer is not a setting."""
 _BUILDERS = ("kubernetes:yaml", "kubernetes:helm", "kubernetes:kustomize")
 _AS_A_SOURCE = "give the path as a source of the fleet: it takes files, directories, Helm charts and kustomizations"
 _STRANGE = "unexpected input of type"
@@ -37,13 +38,13 @@ _STRANGE = "unexpected input of type"
 
 @attrs.define
 class Recorder:
-    """A monitor that registers nothing.
+    """A monitor that records objects and registers nothing.
 
     Attributes:
-        engine: the monitor that it stands in for; values may be asked of it.
-        naming: whether an object without a name is called as its resource is.
+        engine: the monitor that it replaces; calls for values are passed on to it.
+        naming: True if an object without a name gets that of its resource.
         manifests: the objects that were made.
-        problems: why something that was made is no object of a fleet.
+        problems: why other resources cannot be objects of a fleet.
     """
 
     engine: Any
@@ -54,7 +55,7 @@ class Recorder:
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
 
     def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
-        """Keep an object, and answer with what it would be; components stand for what they hold."""
+        """Record an object and answer with its inputs; of a component, only the resources in it are recorded."""
         urn = f"urn:pulumi:{pulumi.get_stack()}::{pulumi.get_project()}::{request.type}::{request.name}"
         answer = resource_pb2.RegisterResourceResponse(urn=urn, object=request.object)
         with self._lock:
@@ -69,27 +70,27 @@ class Recorder:
         return answer
 
     def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
-        """Components tell what they hand on; nobody here asks for it."""
+        """Accept the outputs of a component, which are not used."""
         return Empty()
 
     def ReadResource(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
-        """Refuse to look at what runs somewhere."""
+        """Record a problem: existing resources cannot be read."""
         with self._lock:
             self._refuse(request, "is read, and not made")
         return resource_pb2.ReadResourceResponse(urn=f"urn:pulumi:{request.name}", properties=request.properties)
 
     def Invoke(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
-        """Ask the engine, but not to build what is not built in every plan.
+        """Pass a call on to the engine, unless it builds objects, which not every plan can do.
 
         Raises:
-            FleetError: it is the Kubernetes provider that would have to build it.
+            FleetError: the Kubernetes provider would have to build the objects from files.
         """
         if request.tok.startswith(_BUILDERS):
             raise FleetError([Problem(f"{request.tok} makes objects of files", hint=_AS_A_SOURCE)])
         return self.engine.Invoke(request)
 
     def __getattr__(self, name: str) -> Any:
-        """All else is the engine's."""
+        """Delegate everything else to the engine."""
         return getattr(self.engine, name)
 
     def _refuse(self, request: Any, what: str) -> None:
@@ -99,16 +100,17 @@ class Recorder:
 
 
 def record(make: Callable[[], Any], *, naming: bool = True) -> Recorder:
-    """Run a function, and keep the Kubernetes resources that it makes.
+    """Run a function and record the Kubernetes resources that it makes.
 
-    It always sees a preview, so that fields that only a cluster knows are unknown, and it makes the same in an update.
+    The function always runs as in a preview, so fields that only a cluster knows are unknown, and an update makes
+    the same objects as a preview.
 
     Args:
         make: makes the resources.
-        naming: whether an object without a name is called as its resource is.
+        naming: True if an object without a name gets that of its resource.
 
     Raises:
-        FleetError: a value is not known for long, or is of a type that no object has.
+        FleetError: a value is still unknown after ``SECONDS``, or has a type that no object can hold.
     """
     recorder = Recorder(get_monitor(), naming)
     copy_context().run(_run, make, recorder)
@@ -119,6 +121,7 @@ def record(make: Callable[[], Any], *, naming: bool = True) -> Recorder:
 
 def _run(make: Callable[[], Any], recorder: Recorder) -> None:
     _ensure_event_loop()
+    # These settings belong to the copied context; those of the program stay as they are.
     SETTINGS.monitor, SETTINGS.dry_run = recorder, True
     SETTINGS.rpc_manager, SETTINGS.outputs = RPCManager(), type(SETTINGS.outputs)()
     set_root_resource(None)  # type: ignore[arg-type]
@@ -129,7 +132,7 @@ def _run(make: Callable[[], Any], recorder: Recorder) -> None:
         what = f"what an object is made of is not known after {SECONDS} s"
         raise FleetError([*recorder.problems, Problem(what, hint=OUTSIDE)]) from None
     except ValueError as error:
-        # The SDK says, outermost first, which field of which resource it cannot write out.
+        # The SDK names the field that it cannot serialize, outermost first; the last line has the value itself.
         *_, last = str(error).splitlines() or [""]
         if _STRANGE not in last:
             raise
@@ -138,7 +141,7 @@ def _run(make: Callable[[], Any], recorder: Recorder) -> None:
 
 
 def _tell_name(answer: Any, manifest: Manifest) -> None:
-    """Let other objects refer to it: ``namespace.metadata["name"]``, ``namespace.id``."""
+    """Add the name to the answer, so that other objects can use ``namespace.metadata["name"]`` or ``namespace.id``."""
     answer.id = f"{manifest.namespace}/{manifest.name}" if manifest.namespace else manifest.name
     metadata = MessageToDict(answer.object).get("metadata") or {}
     if not is_marked(metadata) and not metadata.get("name"):

@@ -1,4 +1,4 @@
-"""How a component refuses its arguments: all problems at once, and no traceback under them."""
+"""Errors of components: they carry all problems at once, and Pulumi shows them without a traceback."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class RefusedError(FleetError, pulumi.RunError):
-    """Input that cannot be worked with. Pulumi prints its text alone, without a traceback."""
+    """Invalid input. Pulumi prints a ``RunError`` without a traceback."""
 
 
 class RefusedPlanError(RefusedError):
-    """An update that must not happen. The plan is shown whole: why it is refused, then what it would do.
+    """An update that is refused. Its text is the whole plan: first the reasons for the refusal, then the changes.
 
     Attributes:
-        plan: the plan.
+        plan: the refused plan.
     """
 
     def __init__(self, plan: FleetPlan) -> None:
@@ -34,7 +34,8 @@ class RefusedPlanError(RefusedError):
         self.plan = plan
 
     def __str__(self) -> str:
-        from fleet_components.plan.describe import describe_plan, describe_subject  # a member needs no planner
+        # Imported here, so that a member can be declared without loading the planner.
+        from fleet_components.plan.describe import describe_plan, describe_subject
 
         lines = [f"the update is refused: {problem}" for problem in self.plan.refused]
         lines += [line.text for line in describe_plan(self.plan)]
@@ -48,17 +49,18 @@ Typed.REFUSAL = RefusedError
 
 
 class Arguments(Typed):
-    """What a component is made of, with its types checked."""
+    """Base class for the arguments of a component; it checks their types."""
 
     __slots__ = ()
-    NAMES: ClassVar[Mapping[str, Any]] = {"Output": pulumi.Output, "T": Any}  # as pulumi.Input writes them
+    # The names that pulumi.Input uses in its annotation.
+    NAMES: ClassVar[Mapping[str, Any]] = {"Output": pulumi.Output, "T": Any}
 
 
 def expect(component: type, name: Any, args: Any, kind: type, opts: Any) -> None:
-    """Refuse what a component cannot be made with: a name that is no text, arguments of another class.
+    """Refuse constructor arguments of the wrong type: a name that is not text, arguments of another class.
 
     Raises:
-        RefusedError: an argument has another type; it is named.
+        RefusedError: one or more arguments have the wrong type; each is named.
     """
     given = {"name": (str, name), "args": (kind, args), "opts": (pulumi.ResourceOptions | None, opts)}
     problems: list[Problem] = []
@@ -72,16 +74,16 @@ def expect(component: type, name: Any, args: Any, kind: type, opts: Any) -> None
 
 
 def of_the_program(problems: Iterable[Problem]) -> Iterator[Problem]:
-    """The problems; those that are in no file are in the line of the program that is running."""
+    """Return the problems; those without a file get the line of the user's program that is running."""
     file, line = called_from()
     return (problem if problem.file else attrs.evolve(problem, file=file, line=line) for problem in problems)
 
 
 def refuse(problems: Iterable[Problem], subject: str) -> None:
-    """Stop the program if there are problems; ``subject`` names what they are in.
+    """Raise an error if there are problems; ``subject`` names the component that they are about.
 
     Raises:
-        RefusedError: there is at least one.
+        RefusedError: there is at least one problem.
     """
     found = [attrs.evolve(problem, subject=subject) for problem in of_the_program(problems)]
     if found:
@@ -90,10 +92,10 @@ def refuse(problems: Iterable[Problem], subject: str) -> None:
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """Turns what a reader refuses into a refusal of the component, and a module that is missing as well.
+    """Convert a ``FleetError``, or the import error of a module from an extra, into an error of the component.
 
     Raises:
-        RefusedError: the reader raised a ``FleetError``, or an extra of this package is not installed.
+        RefusedError: the body raised a ``FleetError``, or an extra of this package is not installed.
     """
     try:
         yield

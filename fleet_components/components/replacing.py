@@ -1,7 +1,7 @@
-"""How an object is registered that has to be deleted and made anew.
+"""Registration of objects that have to be deleted and created anew.
 
-A preview tries the new object on the API server while the old one still stands, and fails where the difference is
-one that is refused. A field that is not known yet makes the provider skip that trial; nothing of it is sent.
+A preview tries the new object on the API server while the old one still exists, and fails if the server rejects the
+change. A field with an unknown value makes the Kubernetes provider skip that trial; the field itself is never sent.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _MARK = "fleet-components/replaced"
 
 
 def untried(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The object as a preview registers it, so that the provider does not try it; in an update as it is."""
+    """Return the object with an unknown annotation in a preview, so that the provider skips the trial."""
     if not pulumi.runtime.is_dry_run() or in_process():
         return dict(data)
     return annotated(data, {_MARK: unknown()})
 
 
 def trial_ignored() -> list[str]:
-    """The field that nothing is to be said of in a preview."""
+    """Return the path of the unknown annotation in a preview, so that its change can be ignored."""
     return [f'metadata.annotations["{_MARK}"]'] if pulumi.runtime.is_dry_run() and not in_process() else []

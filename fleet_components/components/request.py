@@ -1,4 +1,4 @@
-"""A Kubernetes object as the request to register it tells it, and why it cannot be one of a fleet's."""
+"""Reads a Kubernetes object from the request that registers it, and finds why a fleet cannot take it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fleet_components.model.text import few
 from fleet_components.plan import state
 
 _UNKNOWN = "[unknown]"
-"""Stands in messages for what is not known."""
+"""Placeholder for unknown values in messages."""
 OUTSIDE = "the plan is made before any resource: take what is known at once, a name or a setting of the stack"
 _OPTIONS = {
     "provider": "provider",
@@ -32,16 +32,16 @@ _OPTIONS = {
     "transforms": "transforms",
     "hooks": "hooks",
 }
-"""Options of a resource that would do nothing, by their names in the request."""
+"""Resource options that would have no effect: names in the request, and in the SDK."""
 
 
 def read_request(request: Any, own: Collection[str], *, naming: bool) -> tuple[Manifest, list[Problem]]:
-    """The object, and what is wrong with it.
+    """Return the manifest of a request, and its problems.
 
     Args:
-        request: the request of the SDK.
-        own: the URNs of what was made beside it.
-        naming: whether an object without a name is called as its resource is.
+        request: the registration request of the SDK.
+        own: URNs of the resources made by the same function.
+        naming: True if an object without a name gets that of its resource.
     """
     wire = _Wire.read(MessageToDict(request.object))
     metadata = wire.data.get("metadata") or {}
@@ -70,7 +70,10 @@ def _kept_secret(manifest: Manifest, secrets: Collection[FieldPath]) -> Iterator
 
 
 def _known(request: Any, manifest: Manifest, unknown: Collection[FieldPath], own: Collection[str]) -> Iterator[Problem]:
-    """What comes of resources that stand later than the plan, whether they tell it in a preview or not."""
+    """Yield a problem for each value that depends on resources outside of the function, even if a preview knows it.
+
+    Those resources are registered after the plan is made.
+    """
     implied: set[str] = set()
     for field, dependencies in sorted(request.propertyDependencies.items()):
         implied.update(dependencies.urns)
@@ -98,13 +101,13 @@ def _carried_out(request: Any, manifest: Manifest) -> Iterator[Problem]:
 
 @attrs.define
 class _Wire:
-    """An object as it goes to the engine, taken apart.
+    """An object in the form that is sent to the engine, taken apart.
 
     Attributes:
-        data: the object in plain.
-        secrets: the fields that are secret.
-        unknown: the fields that are not known.
-        problems: what no object can hold: what is wrong, the field, and what would do.
+        data: the plain object.
+        secrets: paths of the secret fields.
+        unknown: paths of the fields whose value is unknown.
+        problems: values that no object can hold, as (what, path, hint).
     """
 
     data: dict[str, Any] = attrs.field(factory=dict)
@@ -126,7 +129,7 @@ class _Wire:
             hint = 'take one of its fields, as namespace.metadata["name"]'
             self.problems.append(("is a resource or a file, and no value", path, hint))
             return None
-        if isinstance(value, Mapping):  # The order of keys on the wire is no order.
+        if isinstance(value, Mapping):  # sorted, because keys are sent in no fixed order
             return {key: self._plain(value[key], (*path, key)) for key in sorted(value)}
         if isinstance(value, list):
             return [self._plain(item, (*path, position)) for position, item in enumerate(value)]

@@ -1,4 +1,4 @@
-"""Members handed from the stack that provisions them to the stacks that place workloads on them."""
+"""Exchange of members between stacks: one provisions them, others place workloads on them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _MEMBERS, _KUBECONFIGS = "members", "kubeconfigs"
 
 
 def member_exports(members: Iterable[Member]) -> dict[str, Any]:
-    """The stack outputs that :func:`members_of_stack` reads: plain records, and kubeconfigs as secrets, by name.
+    """Return the stack outputs that :func:`members_of_stack` reads: plain records, and kubeconfigs as secrets, by name.
 
     Raises:
-        FleetError: a member has a provider of its own.
+        FleetError: a member brings a provider, which cannot be exported.
     """
     members = tuple(members)
     if own := [member.name for member in members if member.provider is not None]:
@@ -34,14 +34,15 @@ def member_exports(members: Iterable[Member]) -> dict[str, Any]:
 
 
 def members_of_stack(stack: str) -> tuple[Member, ...]:
-    """The members that another stack exports, known in a preview; only their kubeconfigs are outputs.
+    """Return the members that another stack exports. They are known in a preview; only kubeconfigs are outputs.
 
     Args:
-        stack: its full name, as ``organization/project/stack``.
+        stack: full name of the stack, as ``organization/project/stack``.
 
     Raises:
-        FleetError: the stack is not there, or exports no members.
+        FleetError: the stack does not exist, or exports no members.
     """
+    # A StackReference would give outputs; the plan needs plain values.
     answer = pulumi.runtime.invoke("pulumi:pulumi:readStackOutputs", {"name": stack}).value or {}
     found = (answer.get("outputs") or {}).get(_MEMBERS)
     if not isinstance(found, Mapping):
@@ -53,7 +54,7 @@ def members_of_stack(stack: str) -> tuple[Member, ...]:
 
 @attrs.frozen
 class _Exported:
-    """What a stack exports of a member."""
+    """Exported form of one member, without its kubeconfig."""
 
     cluster: Cluster
     identifier: str = ""

@@ -1,4 +1,4 @@
-"""One placement or template on one member: its objects, phase by phase, and the binding that says that they stand."""
+"""One placement or template on one member: its objects, phase by phase, then the binding that records them."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from fleet_components.plan.record import FORMAT
 from fleet_components.plan.subject import Decided, Delivery
 
 After = Sequence[pulumi.Input[pulumi.Resource]]
-"""Resources that come first."""
+"""Resources to depend on."""
 
 
 @attrs.frozen
 class TargetArgs:
-    """What goes to the member.
+    """Arguments of a target.
 
     Attributes:
         fleet: the fleet's name.
-        decided: the placement or template.
+        decided: the placement or template, with its decision.
         cluster: the member's name.
-        objects: the objects, as they are registered.
-        provider: the provider of the member.
-        former: where the resources were registered before.
-        clear: deletes objects of the member that are kept otherwise.
-        keeps: which objects outlive it: ``all``, ``cluster-scoped``, or none where it is empty.
-        since: the time of this update, for stages that wait; None where there is no time.
+        objects: the objects in the form that is registered.
+        provider: the Kubernetes provider of the member.
+        former: former names and URNs of the resources.
+        clear: deletes retained objects from the member that have to be created anew.
+        keeps: which objects stay when the subject leaves: ``all``, ``cluster-scoped``, or empty for none.
+        since: the time of this update, for stages that wait; None if there is no time.
     """
 
     fleet: str
@@ -53,12 +53,12 @@ class TargetArgs:
 
     @property
     def delivery(self) -> Delivery:
-        """What the member gets, and how."""
+        """Objects for this member, and how they are delivered."""
         return self.decided.deliveries[self.cluster]
 
 
 class Target(pulumi.ComponentResource):
-    """A placement or template on a member.
+    """Component of one placement or template on one member.
 
     Attributes:
         binding: registered once every object stands; later waves depend on it.
@@ -71,7 +71,7 @@ class Target(pulumi.ComponentResource):
         self._name = names.target_name(args.fleet, key, args.cluster)
         self._formerly = args.former.target(key, args.cluster)
         alias = args.former.alias(names.TARGET, self._name, self._formerly)
-        # It waits as well: nothing of an update that is refused while it runs is to be left in the state.
+        # The component waits as well, so that an update that is refused while it runs leaves nothing in the state.
         opts = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(parent=parent, depends_on=list(after)), alias)
         super().__init__(names.TARGET, self._name, {}, opts)
         placed: list[pulumi.Resource] = []
@@ -88,14 +88,14 @@ class Target(pulumi.ComponentResource):
     def _object(
         self, args: TargetArgs, manifest: Manifest, before: After
     ) -> tuple[str, Mapping[str, Any], pulumi.ResourceOptions]:
-        """Name, data and options of an object."""
+        """Return the name, the data and the options of an object's resource."""
         data = manifest.data
         name = f"{self._name}/{names.short_name(manifest.key)}"
         retained = args.keeps == ALL or (args.keeps == CLUSTER_SCOPED and not manifest.namespace)
         replaced = args.former.plan.replaced.get((args.cluster, manifest.key))
         if replaced and retained:
             before = self._cleared(args, manifest, before)
-        # The provider knows some fields itself that force a replacement; for others it has to be asked.
+        # For some fields the provider itself forces a replacement; for the others it has to be told.
         asked = bool(replaced and replaced.asked)
         component = names.component_type(args.decided.subject.COMPONENT)
         options = pulumi.ResourceOptions(
@@ -112,7 +112,7 @@ class Target(pulumi.ComponentResource):
         return name, sealed(untried(data) if replaced else data), options
 
     def _cleared(self, args: TargetArgs, manifest: Manifest, before: After) -> After:
-        """The same resources, once the object that is kept otherwise is gone, so that it can be made anew."""
+        """Return the resources as outputs that wait until the retained object is deleted, before it is created anew."""
         key = manifest.key
         gone = args.clear([Leftover(manifest.api_version, key.kind, key.namespace, key.name)])
 

@@ -1,4 +1,4 @@
-"""What users need to test their own programs: run them in process and look at what they register.
+"""Tools for users to test their own programs: run them in process and check what they register.
 
 Example::
 

@@ -1,4 +1,4 @@
-"""Small fleets for tests: members, placements and objects with nothing in them but what matters."""
+"""Builders of small fleets for tests: members, placements and objects with only the fields that matter."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from fleet_components.model.manifest import Manifest
 
 
 def member(name: str, labels: Mapping[str, str] | None = None, *, taints: tuple[Taint, ...] = ()) -> Member:
-    """A declared member, with a kubeconfig that reaches nothing."""
+    """Return a declared member whose kubeconfig leads to no cluster."""
     return Member(Cluster(name, labels=labels or {}, taints=taints), kubeconfig(name))
 
 
 def kubeconfig(name: str) -> str:
-    """A kubeconfig in due form; nothing answers there."""
+    """Return a well-formed kubeconfig; nothing answers at its address."""
     return (
         f"apiVersion: v1\nkind: Config\ncurrent-context: {name}\nusers: []\n"
         f"clusters: [{{name: {name}, cluster: {{server: 'http://127.0.0.1:9'}}}}]\n"
@@ -25,12 +25,12 @@ def kubeconfig(name: str) -> str:
 
 
 def placement(namespace: str, policy: Mapping[str, Any] | None = None, *, name: str = "") -> Manifest:
-    """A ``ClusterResourcePlacement`` of a namespace with all that is in it.
+    """Return a ``ClusterResourcePlacement`` of a namespace with everything in it.
 
     Args:
-        namespace: the namespace, which gives the placement its name unless there is another.
+        namespace: name of the namespace.
         policy: ``spec.policy``; PickAll without one.
-        name: the name.
+        name: name of the placement; empty for that of the namespace.
     """
     selector = {"group": "", "version": "v1", "kind": "Namespace", "name": namespace}
     spec = {"resourceSelectors": [selector], **({"policy": dict(policy)} if policy else {})}
@@ -39,7 +39,7 @@ def placement(namespace: str, policy: Mapping[str, Any] | None = None, *, name: 
 
 
 def config_map(namespace: str, name: str, data: Mapping[str, str] | None = None) -> tuple[Manifest, Manifest]:
-    """A namespace with a ``ConfigMap`` in it: the least that can be placed."""
+    """Return a namespace and a ``ConfigMap`` in it: the smallest set of objects that can be placed."""
     metadata = {"name": name, "namespace": namespace}
     return (
         Manifest({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}),

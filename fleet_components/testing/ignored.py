@@ -1,7 +1,7 @@
-"""Fields whose changes are ignored: they take the value that they had, as the engine has it.
+"""Restores the old values of fields whose changes are ignored, as the engine does.
 
-Source: ``PropertyPath.Reset`` of the engine (pulumi/pulumi ``sdk/go/common/resource/properties_path.go``). What it
-cannot do it leaves as it is.
+Source: ``PropertyPath.Reset`` of the engine (pulumi/pulumi ``sdk/go/common/resource/properties_path.go``). A path that
+cannot be applied leaves the inputs unchanged.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _STEP = re.compile(r'\.?(?:\[(?:"((?:\\"|[^"])*)"|([0-9]+)|(\*))\]|([^.\[]+))')
 
 
 def ignore(inputs: dict[str, Any], olds: Mapping[str, Any], paths: Iterable[str]) -> None:
-    """Give fields their old values.
+    """Set fields back to their old values.
 
     Args:
-        inputs: the new inputs, in wire form; changed in place.
-        olds: the inputs before.
-        paths: the fields, as ``spec.replicas`` or ``spec.containers[0]["image"]``.
+        inputs: the new inputs in wire form; changed in place.
+        olds: the old inputs.
+        paths: paths of the fields, as ``spec.replicas`` or ``spec.containers[0]["image"]``.
     """
     for text in paths:
         if path := _parsed(text):
@@ -31,7 +31,7 @@ def ignore(inputs: dict[str, Any], olds: Mapping[str, Any], paths: Iterable[str]
 
 
 def _parsed(text: str) -> Path:
-    """The steps of a path; none where it is no path."""
+    """Return the steps of a path; empty if the text is not a path."""
     steps: list[str | int] = []
     place = 0
     while place < len(text):
@@ -72,10 +72,10 @@ def _has(value: Any, step: str | int) -> bool:
 
 
 def _opened(value: Any) -> Any:
-    """What is in a secret."""
+    """Return the value inside a secret; other values as they are."""
     return value["value"] if is_secret(value) and "value" in value else value
 
 
 def _kept(old: Any, new: Any) -> Any:
-    """The old value; it stays a secret where the new one is."""
+    """Return the old value, as a secret if the new one is a secret."""
     return {**new, "value": old} if is_secret(new) and not is_secret(old) else old

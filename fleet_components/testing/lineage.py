@@ -1,4 +1,4 @@
-"""What a resource has from those above it, as the engine hands it down.
+"""Inheritance of options, transforms and aliases from parent resources, as on the engine.
 
 Source: ``RegisterResource`` and ``generateAliases`` of the engine (pulumi/pulumi ``pkg/resource/deploy``).
 """
@@ -17,17 +17,17 @@ ROOT = "pulumi:pulumi:Stack"
 
 @attrs.frozen
 class _Above:
-    """What a resource that was registered hands down.
+    """Values that a registered resource hands down to its children.
 
     Attributes:
-        parent: the URN of its own parent.
-        transforms: the callbacks of its transforms.
-        protect: whether it is protected; None where nothing says so.
-        retain: whether it is left alone when it goes; None where nothing says so.
-        deleted_with: the resource with which it goes.
-        providers: the references of its providers, by package.
-        component: whether it is a component.
-        former: the URN under which it was found in the state; empty for a new one.
+        parent: URN of its own parent.
+        transforms: callbacks of its transforms.
+        protect: whether it is protected; None if not set.
+        retain: whether it is retained on deletion; None if not set.
+        deleted_with: URN of the resource with which it is deleted.
+        providers: references of its providers, by package.
+        component: True for a component.
+        former: URN under which it was found in the state; empty for a new resource.
     """
 
     parent: str
@@ -41,10 +41,10 @@ class _Above:
 
 
 class Lineage:
-    """The resources of a run, by URN.
+    """The resources of a run with what they hand down, by URN.
 
     Args:
-        known: the URNs of the state before.
+        known: URNs in the state before the run.
     """
 
     def __init__(self, known: Collection[str]) -> None:
@@ -54,12 +54,12 @@ class Lineage:
         self._lock = threading.Lock()
 
     def transform_all(self, callback: Any) -> None:
-        """Note a transform of the whole stack; it counts for what is registered from now on."""
+        """Add a transform of the whole stack; it applies to resources that are registered from now on."""
         with self._lock:
             self._stack.append(callback)
 
     def inherit(self, request: Any) -> None:
-        """Fill in what a resource does not say itself and its parent does."""
+        """Set the options that a request does not set itself and its parent hands down."""
         above = self._above.get(request.parent)
         if above is None:
             return
@@ -72,7 +72,7 @@ class Lineage:
             request.provider = above.providers.get(request.type.partition(":")[0], "")
 
     def transforms(self, request: Any) -> list[Any]:
-        """The transforms of a resource: its own, then those above it, then those of the stack."""
+        """Return the transforms of a resource: its own, then those of its parents, then those of the stack."""
         found, urn = list(request.transforms), request.parent
         while urn in self._above:
             found += self._above[urn].transforms
@@ -81,18 +81,18 @@ class Lineage:
             return [*found, *self._stack]
 
     def aliases(self, request: Any) -> tuple[str, ...]:
-        """The URNs under which a resource may have been registered before, its own left out."""
+        """Return the URNs, except its own, under which a resource may have been registered before."""
         spoken = [*request.aliasURNs, *(alias.urn or self._spelled(alias.spec, request) for alias in request.aliases)]
         found = [*spoken, *self._inherited(spoken, request)]
         own = make_urn(request.parent, request.type, request.name)
         return tuple(urn for urn in dict.fromkeys(found) if urn != own)
 
     def former(self, urn: str, aliases: Sequence[str]) -> str:
-        """The URN under which a resource stands in the state; empty for a new one."""
+        """Return the URN under which a resource is in the state; empty for a new resource."""
         return next((self._known[at] for at in map(_place, (urn, *aliases)) if at in self._known), "")
 
     def enter(self, urn: str, request: Any, former: str) -> None:
-        """Remember a resource for those below it."""
+        """Store what a resource hands down to its children."""
         providers = dict(request.providers)
         above = self._above.get(request.parent)
         if above is not None and above.component and not request.custom:
@@ -111,7 +111,7 @@ class Lineage:
             self._above[urn] = entered
 
     def _inherited(self, aliases: Sequence[str], request: Any) -> Iterator[str]:
-        """Those that follow from the parent, which itself was found under another URN."""
+        """Yield the aliases that follow from a parent that was itself found under another URN."""
         above = self._above.get(request.parent)
         if above is None or not above.former:
             return
@@ -119,7 +119,7 @@ class Lineage:
             yield _below(above.former, _type(urn), _name(urn), _name(request.parent))
 
     def _spelled(self, spec: Any, request: Any) -> str:
-        """The URN that the parts of an alias come to."""
+        """Return the URN that an alias given in parts stands for."""
         parent = request.parent
         if spec.parentUrn:
             above = self._above.get(spec.parentUrn)
@@ -131,20 +131,20 @@ class Lineage:
 
 
 def make_urn(parent: str, type_: str, name: str) -> str:
-    """The URN of a resource, with the types of all parents but the stack."""
+    """Return the URN of a resource, which includes the types of all parents except the stack."""
     above = parent.split("::")[2] if parent else ROOT
     types = type_ if above == ROOT else f"{above}${type_}"
     return f"urn:pulumi:{get_stack()}::{get_project()}::{types}::{name}"
 
 
 def _below(parent: str, type_: str, name: str, parent_name: str) -> str:
-    """The URN of a child when its parent had another: the name of a child often begins with that of its parent."""
+    """Return the URN of a child under a former URN of its parent, whose name is replaced in that of the child."""
     rest = name.removeprefix(parent_name)
     return make_urn(parent, type_, name if rest == name else f"{_name(parent)}{rest}")
 
 
 def _place(urn: str) -> str:
-    """A URN without stack and project: they are the same in the whole state, and not those that it is planned for."""
+    """Return a URN without stack and project: in the state they may differ from those that are planned."""
     return urn.split("::", 2)[-1]
 
 

@@ -1,4 +1,4 @@
-"""Mocks for Pulumi programs that use fleet components: placements are really decided."""
+"""Mocks for Pulumi programs with fleet components; unlike plain mocks they make the placement decisions."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ _KUBECONFIG = base64.b64encode(
     b"{apiVersion: v1, kind: Config, current-context: it, clusters: [{name: it, cluster: {server: 'https://127.0.0.1'}}],"
     b" contexts: [{name: it, context: {cluster: it, user: it}}], users: [{name: it, user: {}}]}"
 ).decode()
-"""What a cluster that does not exist yet would be reached with; nothing listens there."""
+"""Kubeconfig of a cluster that does not exist, in base64 as Azure returns it; nothing listens at its address."""
 
 
 class CheckFailed(Exception):
-    """A provider's ``check`` refused its inputs."""
+    """A provider's ``check`` rejected its inputs."""
 
 
 class FleetMocks(Mocks):
-    """Runs the ``check`` of the fleet's own resources, with the old inputs of a state; all else is echoed.
+    """Mocks that run the ``check`` of the fleet's own resources against the state before, and echo all other resources.
 
-    Use it as any mocks: ``pulumi.runtime.set_mocks(FleetMocks())``, or with :func:`run_program`.
+    Use them like any mocks: ``pulumi.runtime.set_mocks(FleetMocks())``, or with :func:`run_program`.
 
     Args:
         state: the state before the run; empty by default, as for a new stack.
@@ -51,17 +51,17 @@ class FleetMocks(Mocks):
         self._deciding = threading.Lock()
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
-        """The id and the outputs of a resource."""
+        """Return the id and the outputs of a resource."""
         provider = PROVIDERS.get(args.typ)
         if provider is None:
             return args.resource_id or f"{args.name}-id", dict(args.inputs)
         outputs = self.check(provider, args.typ, args.name, reveal(args.inputs))
-        # What goes in as a secret stays one, whatever check makes of it.
+        # Secret inputs stay secret, whatever `check` returns for them.
         shown = {k: pulumi.Output.secret(v) if is_secret(args.inputs.get(k)) else v for k, v in outputs.items()}
         return str(outputs.get("key", args.name)), shown
 
     def call(self, args: MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-        """The outputs of the stack's own resources, as they stood before the run; a kubeconfig where Azure is asked."""
+        """Return the resource outputs of the stack before the run, or a kubeconfig for Azure's credential functions."""
         if args.token.startswith("azure-native:") and args.token.endswith("Credentials"):
             return {"kubeconfigs": [{"name": "kubeconfig", "value": _KUBECONFIG}]}, []
         if args.token != READ_OUTPUTS:
@@ -70,21 +70,21 @@ class FleetMocks(Mocks):
         return {"outputs": {r.urn: {"type": r.type, "outputs": _plain(r.outputs)} for r in stored}}, []
 
     def olds(self, typ: str, name: str) -> Mapping[str, Any]:
-        """The inputs that a resource had before the run; empty for a new one."""
+        """Return the inputs that a resource had before the run; empty for a new resource."""
         urn = self._stood.get((typ, name))
         if urn is None:
             return self._olds.get((typ, name), {})
         return self.state.resources[urn].inputs if urn else {}
 
     def stood(self, typ: str, name: str, urn: str) -> None:
-        """Say under which URN of the state a resource stands; empty for a new one."""
+        """Set the URN under which a resource is in the state; empty for a new resource."""
         self._stood[typ, name] = urn
 
     def check(self, provider: dynamic.RecordProvider, typ: str, name: str, news: dict[str, Any]) -> dict[str, Any]:
-        """What the engine would take as inputs.
+        """Return the inputs that the engine would use.
 
         Raises:
-            CheckFailed: the provider refuses; the text is the one that the engine shows.
+            CheckFailed: the provider rejects the inputs; the text is the engine's.
         """
         with self._deciding:
             result = provider.check(dict(self.olds(typ, name)), news)
@@ -95,5 +95,5 @@ class FleetMocks(Mocks):
 
 
 def _plain(outputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Outputs without what the engine does not hand over either."""
+    """Return outputs without unknown values, which the engine does not return either."""
     return {key: value for key, value in outputs.items() if not isinstance(value, pulumi.output.Unknown)}

@@ -1,4 +1,4 @@
-"""Records what a program registers, in the form in which the engine would get it."""
+"""A mock monitor that records what a program registers, in the form in which the engine would receive it."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from fleet_components.testing.mocks import PROVIDERS, FleetMocks
 from fleet_components.testing.transforms import Transforms
 
 _QUIET_SECONDS = 0.3
+"""Time without a registration after which no further one is expected."""
 
 
 @attrs.frozen
@@ -32,12 +33,12 @@ class Registration:
         urn: its URN.
         type: its type token.
         name: its logical name.
-        custom: whether a provider manages it; False for components.
-        inputs: what the engine would take as inputs, in wire form, secrets marked.
+        custom: True if a provider manages it, False for a component.
+        inputs: the inputs that the engine would use, in wire form, with secrets marked.
         parent: the URN of its parent; empty for the stack.
         provider: the reference of its explicit provider; empty when it has none.
         dependencies: the URNs that it depends on.
-        options: the options that matter to a reader, where set: protect, retainOnDelete, hideDiffs.
+        options: the options that are shown to a reader, if set: protect, retainOnDelete, hideDiffs.
         aliases: the URNs under which it may have been registered before.
     """
 
@@ -54,18 +55,18 @@ class Registration:
 
 
 class Refused(Exception):
-    """A resource that a test made fail."""
+    """The failure of a resource that a test made fail."""
 
 
 class RecordingMonitor(MockMonitor):
-    """The SDK's mock monitor, with a memory, and with what the engine does besides.
+    """The SDK's mock monitor, extended by a record of all registrations and by behaviour of the engine.
 
-    A resource has from those above it what it has on the engine: transforms, those of the stack as well, aliases,
-    protection, providers.
+    As on the engine, resources inherit transforms (those of the stack included), aliases, protection and providers
+    from their parents.
 
     Args:
-        mocks: answers for the resources.
-        fails: says which registrations fail, as if a cluster had refused them.
+        mocks: the mocks that answer for the resources.
+        fails: returns True for registrations that fail, as if a cluster had rejected them.
     """
 
     def __init__(self, mocks: FleetMocks, fails: Callable[[Registration], bool] = lambda _: False) -> None:
@@ -81,17 +82,17 @@ class RecordingMonitor(MockMonitor):
         self._loops: set[asyncio.AbstractEventLoop] = set()
 
     def make_urn(self, parent: str, type_: str, name: str) -> str:
-        """The URN as the engine makes it: with the types of all parents but the stack."""
+        """Return the URN as the engine makes it, with the types of all parents except the stack."""
         return make_urn(parent, type_, name)
 
     def close(self) -> None:
-        """Close what the calls of a program have opened: event loops of threads, and connections."""
+        """Close what the program's calls opened: event loops of threads, and connections."""
         self._transforms.close()
         for loop in self._loops:
             loop.close()
 
     def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
-        """Record the resource, then answer as the mocks do."""
+        """Record a resource and answer as the mocks do."""
         if request.type == ROOT:
             return super().RegisterResource(request)  # type: ignore[no-untyped-call]
         self._hand_down(request)
@@ -114,12 +115,12 @@ class RecordingMonitor(MockMonitor):
         return answer
 
     def RegisterStackTransform(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
-        """Note a transform of all resources."""
+        """Record a transform of all resources."""
         self._lineage.transform_all(request)
         return empty_pb2.Empty()
 
     def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
-        """Keep the outputs of components and of the stack."""
+        """Record the outputs of a component or of the stack."""
         self.outputs[request.urn] = reveal(_wire(request.outputs))
         return super().RegisterResourceOutputs(request)  # type: ignore[no-untyped-call]
 
@@ -131,23 +132,23 @@ class RecordingMonitor(MockMonitor):
             self._note_loop()
 
     def _claim(self, urn: str) -> None:
-        """Refuse a second resource of one URN, in the engine's own words."""
+        """Raise the engine's error if another resource has the same URN."""
         with self._lock:
             if urn in self._claimed:
                 raise RunError(f"Duplicate resource URN '{urn}'; try giving it a unique name")
             self._claimed.add(urn)
 
     def _hand_down(self, request: Any) -> None:
-        """Give a resource what it has from those above it."""
+        """Apply options and transforms of the parents to a request."""
         self._lineage.inherit(request)
         dependencies = list(request.dependencies)
         self._transforms.apply(self._lineage.transforms(request), request)
         if not request.transforms:
-            # The engine takes up other dependencies from transforms of the resource's own alone.
+            # The engine takes changed dependencies only from the resource's own transforms.
             request.dependencies[:] = dependencies
 
     def _ignore_changes(self, request: Any) -> None:
-        """Take ignored fields from the old inputs, as the engine does."""
+        """Set ignored fields back to their old values, as the engine does."""
         old = self._fleet_mocks.olds(request.type, request.name)
         if request.ignoreChanges and old:
             inputs = _wire(request.object)
@@ -156,14 +157,17 @@ class RecordingMonitor(MockMonitor):
             ParseDict(inputs, request.object)
 
     def _settle(self) -> None:
-        """Wait until nothing else is registered: what does not depend on the failing one goes on, as on an engine."""
+        """Wait until nothing else is registered.
+
+        As on the engine, resources that do not depend on the failing one are still registered.
+        """
         seen = -1
         while seen != len(self.registrations):
             seen = len(self.registrations)
             time.sleep(_QUIET_SECONDS)
 
     def _note_loop(self) -> None:
-        with self._lock, suppress(RuntimeError):  # a thread that needed none has none
+        with self._lock, suppress(RuntimeError):  # a thread that needed no event loop has none
             self._loops.add(asyncio.get_event_loop())
 
     def _record(self, registration: Registration, outputs: Mapping[str, Any]) -> None:

@@ -24,14 +24,14 @@ from fleet_components.testing.monitor import RecordingMonitor, Registration
 
 @attrs.frozen
 class ProgramRun:
-    """What came of one run.
+    """Result of one run.
 
     Attributes:
         registrations: the resources, in the order of registration.
         before: the state before the run.
         outputs: the outputs of the stack.
         messages: what the program logged, as (level, message).
-        error: why the program ended early, with the frames of the program alone; None when it did not.
+        error: the error that ended the program early, with the frames of the program only; None if it did not.
     """
 
     registrations: tuple[Registration, ...]
@@ -41,16 +41,16 @@ class ProgramRun:
     error: BaseException | None = None
 
     def state(self) -> StackState:
-        """The state after the run: what a failed run did not reach, and would have deleted, is still there."""
+        """Return the state after the run; after a failed one, with all resources that it did not update or delete."""
         after = {r.urn: _stored(r) for r in self.registrations}
         kept = self.before.resources if self.error else {}
         return StackState({**kept, **after})
 
     def named(self, name: str, kind: str = "") -> Registration:
-        """The one resource of that name, and of a type that ends so.
+        """Return the only resource with that name and a type that ends with ``kind``.
 
         Raises:
-            LookupError: there is none, or several.
+            LookupError: there is none, or there are several.
         """
         found = [r for r in self.registrations if r.name == name and r.type.endswith(kind)]
         if len(found) != 1:
@@ -59,7 +59,7 @@ class ProgramRun:
         return found[0]
 
     def inputs(self, name: str, kind: str = "") -> Mapping[str, Any]:
-        """The inputs of a resource, in plain."""
+        """Return the inputs of a resource, with secrets in plain; arguments as for :meth:`named`."""
         plain: Mapping[str, Any] = reveal(self.named(name, kind).inputs)
         return plain
 
@@ -80,16 +80,16 @@ def run_program(
     """Run a program against :class:`FleetMocks`.
 
     Args:
-        program: the program: a function without arguments.
+        program: the program, as a function without arguments.
         state: the state before the run.
         project: the project's name.
         stack: the stack's name.
         organization: the organization; a file backend has ``organization``.
-        config: stack configuration; values that are no text are given as JSON, as the engine does.
+        config: stack configuration; values other than strings are handed over as JSON, as by the engine.
         secret_keys: the configuration keys that are secret.
-        preview: whether the program is told that this is a preview.
-        fails: says which registrations fail; what depends on them is then not registered.
-        mocks: makes the mocks, given the state before the run.
+        preview: whether the program runs as in a preview.
+        fails: returns True for registrations that fail; resources that depend on them are then not registered.
+        mocks: returns the mocks, given the state before the run.
     """
     before = state or StackState()
     monitor, logger, messages = RecordingMonitor(mocks(before), fails), *_recording_logger()
@@ -139,14 +139,14 @@ def _text(value: Any) -> str:
 
 
 def reset_runtime() -> None:
-    """Forget the program that ran last; the SDK keeps it in globals."""
+    """Reset the SDK's globals, which hold the program that ran last."""
     set_root_resource(None)  # type: ignore[arg-type]
     SETTINGS.rpc_manager = rpc_manager.RPCManager()
     SETTINGS.outputs.clear()
 
 
 def end_loop(loop: asyncio.AbstractEventLoop) -> None:
-    """Cancel what a program left running, and forget it."""
+    """Cancel the tasks that a program left running, close its event loop, and reset the SDK."""
     pending = asyncio.all_tasks(loop)
     for task in pending:
         task.cancel()

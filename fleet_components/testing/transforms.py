@@ -1,4 +1,4 @@
-"""Transforms, called as the engine calls them: by the callbacks that the program serves."""
+"""Calls a program's transforms as the engine does: through the callbacks that the program serves."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import grpc  # type: ignore[import-untyped]
 from pulumi.runtime.proto import callback_pb2, callback_pb2_grpc, resource_pb2
 
+# Objects can be larger than gRPC's default limit of 4 MB a message.
 _NO_LIMIT = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
 _FIELDS = {
     "depends_on": "dependencies",
@@ -32,29 +33,29 @@ _FIELDS = {
     "replacement_trigger": "replacement_trigger",
     "hooks": "hooks",
 }
-"""What a transform may change, each with its name in a registration."""
+"""Options that a transform may change: name in the transform's messages, name in a registration."""
 _KNOWN = {
     option: field
     for option, field in _FIELDS.items()
     if option in resource_pb2.TransformResourceOptions.DESCRIPTOR.fields_by_name
     and field in resource_pb2.RegisterResourceRequest.DESCRIPTOR.fields_by_name
 }
-"""What of it the installed SDK has."""
+"""Those of the options that the installed SDK has."""
 
 
 class Transforms:
-    """The transforms of a program, which serves them itself."""
+    """Client of the callback servers of a program, with its open connections."""
 
     def __init__(self) -> None:
         self._channels: dict[str, grpc.Channel] = {}
         self._lock = threading.Lock()
 
     def apply(self, callbacks: Iterable[Any], request: Any) -> None:
-        """Let transforms change a registration, one after the other.
+        """Apply transforms to a registration, one after the other.
 
         Args:
-            callbacks: where each of them is served.
-            request: the registration; what it becomes takes its place.
+            callbacks: address and token of each transform.
+            request: the registration; changed in place.
         """
         for callback in callbacks:
             asked = resource_pb2.TransformRequest(
@@ -64,6 +65,7 @@ class Transforms:
             for option, field in _KNOWN.items():
                 _copy(request, field, asked.options, option)
             if not request.deleteBeforeReplaceDefined:
+                # A registration tells in a field of its own whether this one is set.
                 asked.options.ClearField("delete_before_replace")
             answer = resource_pb2.TransformResponse.FromString(self._call(callback, asked.SerializeToString()))
             if answer.HasField("properties"):
@@ -73,7 +75,7 @@ class Transforms:
                     _copy(answer.options, option, request, field)
 
     def close(self) -> None:
-        """End the connections."""
+        """Close the connections."""
         for channel in self._channels.values():
             channel.close()
 
@@ -88,7 +90,7 @@ class Transforms:
 
 
 def _copy(source: Any, field: str, target: Any, name: str) -> None:
-    """Copy a field of one message to one of another, whatever its sort; what is not set there is cleared."""
+    """Copy a field of any type from one message to another; if it is not set, it is cleared in the target."""
     target.ClearField(name)
     if source.DESCRIPTOR.fields_by_name[field].has_presence and not source.HasField(field):
         return

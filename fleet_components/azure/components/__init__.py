@@ -1,1 +1,1 @@
-"""A fleet on Azure, as components; :mod:`fleet_components.azure` has their public names."""
+"""Components of a fleet on Azure; :mod:`fleet_components.azure` exports their public names."""

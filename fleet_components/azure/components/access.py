@@ -1,4 +1,4 @@
-"""Who may do what in a fleet: role assignments by name of role, for the whole fleet or for a namespace."""
+"""Role assignments in a fleet by name of role, for the whole fleet or for one managed namespace."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _KINDS = ("User", "Group", "ServicePrincipal")
 
 @attrs.frozen(kw_only=True)
 class Grant(Arguments):
-    """One role for one person, group or pipeline.
+    """A role for one person, group or pipeline.
 
     Attributes:
-        to: a short name of who gets it, for the resource's name.
-        principal: the object ID in Entra ID. A Pulumi output will do.
+        to: a short name of the grantee, for the resource's name.
+        principal: the grantee's object ID in Entra ID. A Pulumi output is accepted.
         role: the name of a built-in role, as in ``Azure Kubernetes Fleet Manager RBAC Reader``.
         kind: ``User``, ``Group`` or ``ServicePrincipal`` (pipelines and identities).
-        namespace: a managed namespace of the fleet; empty for all of it.
+        namespace: a managed namespace of the fleet; empty for the whole fleet.
     """
 
     to: str
@@ -37,7 +37,7 @@ class Grant(Arguments):
     namespace: str = ""
 
     def problems(self, path: FieldPath) -> Iterator[Problem]:
-        """What Azure would refuse of it."""
+        """Yield a problem for each value that Azure would reject."""
         yield from names.MEMBER.problems(self.to, (*path, "to"))
         if isinstance(self.principal, str):
             yield from names.OBJECT_ID.problems(self.principal, (*path, "principal"))
@@ -48,18 +48,18 @@ class Grant(Arguments):
 
     @property
     def key(self) -> str:
-        """What tells it from other grants of one scope; another role or person is another assignment."""
+        """Key that is unique among the grants of one scope; another role or person is another assignment."""
         role = self.role.removeprefix("Azure Kubernetes ").lower().replace(" ", "-")
         return "-".join(filter(None, (self.to, role, self.namespace)))
 
 
 @attrs.frozen(kw_only=True)
 class AzureAccessArgs(Arguments):
-    """Role assignments of one scope.
+    """Arguments of the role assignments of one scope.
 
     Attributes:
         scope: the ID of a fleet, a cluster or a resource group.
-        grants: who gets what.
+        grants: the roles to assign, and to whom.
     """
 
     scope: pulumi.Input[str]
@@ -67,10 +67,10 @@ class AzureAccessArgs(Arguments):
 
 
 class AzureAccess(pulumi.ComponentResource):
-    """Role assignments. New ones can take some minutes, and on a private hub an hour, until they hold.
+    """Role assignments of one scope. New ones can take some minutes to be effective, on a private hub an hour.
 
     Attributes:
-        assignments: by key of their grant.
+        assignments: the role assignments by key of their grant.
     """
 
     def __init__(self, name: str, args: AzureAccessArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -83,7 +83,7 @@ class AzureAccess(pulumi.ComponentResource):
 
 
 def grant_problems(grants: tuple[Grant, ...]) -> Iterator[Problem]:
-    """What Azure would refuse of some grants of one scope."""
+    """Yield a problem for each value in the grants of one scope that Azure would reject."""
     for position, grant in enumerate(grants):
         yield from grant.problems(("grants", position))
     yield from checks.unique((grant.key for grant in grants), "grant", ("grants",), "to")

@@ -1,7 +1,7 @@
-"""A fleet and its children, at one generally available API version.
+"""Azure resources of a fleet and its children, at one generally available API version.
 
-The SDK's own classes for them speak 2024-05-02-preview, a preview that may end, and that knows no labels of members, no
-approvals and no concurrency. The generic resource of the SDK sends the same requests at any version.
+The SDK's own classes for them use 2024-05-02-preview, a preview version that may be retired and that lacks labels of
+members, approvals and concurrency. The SDK's generic resource sends the same requests at any version.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _SET_BY_AZURE = (
 
 @attrs.frozen(eq=False)
 class FleetAddress:
-    """Where the children of a fleet are declared: plain names, so that a preview shows them.
+    """Address of a fleet in Azure, for the declaration of its children; plain names, so that a preview shows them.
 
     Attributes:
         resource_group: the fleet's resource group.
-        name: its name.
-        fleet: the fleet itself, which they wait for.
+        name: the fleet's name in Azure.
+        fleet: the fleet's resource, which the children depend on.
     """
 
     resource_group: str
@@ -37,7 +37,7 @@ class FleetAddress:
 
 
 def children_of(component: pulumi.Resource, opts: pulumi.ResourceOptions | None) -> pulumi.ResourceOptions:
-    """The options of a component's children: they belong to it, and wait for what it was told to wait for."""
+    """Return the options of a component's children: the component as parent, and the dependencies it was given."""
     return pulumi.ResourceOptions(parent=component, depends_on=opts.depends_on if opts else None)
 
 
@@ -48,11 +48,11 @@ def fleet_resource(
 
     Args:
         name: the Pulumi name.
-        group: its resource group.
-        azure_name: its name in Azure.
+        group: the fleet's resource group.
+        azure_name: the fleet's name in Azure.
         properties: the ``properties`` of the request.
         opts: resource options.
-        top: location, identity and tags.
+        top: location, identity and tags of the request.
     """
     return _resource(name, group, ("", "fleets", azure_name), properties, opts, (), **top)
 
@@ -70,12 +70,12 @@ def fleet_child(
 
     Args:
         name: the Pulumi name.
-        kind: its type under the fleet, as in ``members``.
-        azure_name: its name in Azure.
-        fleet: the fleet.
+        kind: the child's type under the fleet, as in ``members``.
+        azure_name: the child's name in Azure.
+        fleet: the address of the fleet.
         properties: the ``properties`` of the request.
         opts: resource options.
-        ignored: fields of ``properties`` that Azure changes by itself, besides its status.
+        ignored: fields of ``properties`` that Azure changes by itself, in addition to its status fields.
     """
     after = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=[fleet.fleet]))
     path = (f"fleets/{fleet.name}", kind, azure_name)

@@ -1,4 +1,4 @@
-"""A declared member as an AKS cluster: the cluster itself, its further node pools and its maintenance windows."""
+"""Azure resources of a declared AKS member: the cluster, its further node pools and its maintenance windows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fleet_components.azure.values.node_pool import NodePool
 
 
 def managed_cluster(name: str, member: AksMember, opts: pulumi.ResourceOptions) -> aks.ManagedCluster:
-    """Declare the cluster with its first system pool, which Azure makes in one request."""
+    """Declare the cluster with its first system pool; Azure creates both in one request."""
     system_pool = aks.ManagedClusterAgentPoolProfileArgs(
         name=member.system_pool.name, **pool_request(member.node_pools[0], _pool_version(member), member.subnet)
     )
@@ -39,7 +39,7 @@ def managed_cluster(name: str, member: AksMember, opts: pulumi.ResourceOptions) 
         security_profile=aks.ManagedClusterSecurityProfileArgs(
             workload_identity=aks.ManagedClusterSecurityProfileWorkloadIdentityArgs(enabled=member.workload_identity)
         ),
-        # Azure's own channel stays closed: it would race with update runs, and with the version declared here.
+        # Azure's own upgrade channel is off: it would race with update runs, and with the version declared here.
         auto_upgrade_profile=aks.ManagedClusterAutoUpgradeProfileArgs(
             upgrade_channel="none", node_os_upgrade_channel=_node_os_channel(member)
         ),
@@ -51,7 +51,7 @@ def managed_cluster(name: str, member: AksMember, opts: pulumi.ResourceOptions) 
 def agent_pool(
     name: str, pool: NodePool, member: AksMember, cluster: aks.ManagedCluster, opts: pulumi.ResourceOptions
 ) -> aks.AgentPool:
-    """Declare a further pool, which comes, changes and goes without touching the cluster."""
+    """Declare a further node pool, which is added, changed and removed without touching the cluster."""
     ignored = ["count"] if pool.autoscaled else []
     if member.upgrades == BY_FLEET:
         ignored.append("orchestratorVersion")
@@ -86,7 +86,7 @@ def maintenance(
 
 
 def fixed_at_creation(member: AksMember) -> dict[str, Any]:
-    """What nothing but a new cluster, or a new pool, can change, by declared field."""
+    """Return the values, by declared field, that only a new cluster or a new pool can change."""
     network = member.network
     return {
         "name": member.name,
@@ -120,6 +120,7 @@ def _node_os_channel(member: AksMember) -> str:
 
 
 def _changed_by_azure(member: AksMember) -> list[str]:
+    # The autoscaler changes the number of nodes, update runs of the fleet the versions.
     ignored = ["agentPoolProfiles[0].count"] if member.system_pool.autoscaled else []
     if member.upgrades == BY_FLEET:
         ignored += ["kubernetesVersion", "agentPoolProfiles[0].orchestratorVersion"]

@@ -1,4 +1,4 @@
-"""A whole fleet on Azure: resource groups, hub, members, upgrades."""
+"""A whole fleet on Azure: its resource groups, hub, members and upgrades."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _MOST_MEMBERS = 1000
 
 @attrs.frozen(kw_only=True)
 class AzureFleetArgs(Arguments):
-    """A fleet.
+    """Arguments of a fleet on Azure.
 
     Attributes:
         members: its members; at most 1,000.
-        hub: the fleet manager to make, or one that is there; None for clusters without a fleet.
-        existing_resource_groups: those not to make. All others that hub and members name are made here, and deleted
-            with the last member in them.
+        hub: the fleet manager to create, or an existing hub; None for clusters without a fleet.
+        existing_resource_groups: resource groups that are not created. All others that hub and members name are
+            created here, and deleted with the last member in them.
         strategies: update strategies.
         runs: update runs.
         profiles: auto-upgrade profiles.
@@ -60,7 +60,7 @@ class AzureFleetArgs(Arguments):
     sizes: SizeTable | None = None
 
     def problems(self, table: SizeTable) -> Iterator[Problem]:
-        """What Azure would refuse of it."""
+        """Yield a problem for each value that Azure would reject."""
         yield from checks.unique((member.name for member in self.members), "member", ("members",))
         if len(self.members) > _MOST_MEMBERS:
             yield Problem(f"{len(self.members)} members", ("members",), f"{_MOST_MEMBERS} at most in one fleet")
@@ -71,13 +71,13 @@ class AzureFleetArgs(Arguments):
 
 
 class AzureFleet(pulumi.ComponentResource):
-    """A fleet with all its members.
+    """A fleet on Azure with all its members.
 
     Attributes:
-        hub: the fleet manager.
-        members: by name.
-        records: what the scheduler knows of each member; plain.
-        kubeconfigs: by member name, secrets.
+        hub: the hub; None for clusters without a fleet.
+        members: the members by name.
+        records: what the schedulers know of each member, as plain values.
+        kubeconfigs: the kubeconfigs by member name, as secrets.
     """
 
     hub: AzureHub | OwnHub | None
@@ -104,10 +104,10 @@ class AzureFleet(pulumi.ComponentResource):
     def from_file(
         cls, name: str, path: str | Path, args: AzureFleetArgs, opts: pulumi.ResourceOptions | None = None
     ) -> AzureFleet:
-        """The fleet that a YAML file or directory declares: its hub, unless ``args`` has one, and its members.
+        """Return the fleet that a YAML file or directory declares: its members, and its hub unless ``args`` has one.
 
         Raises:
-            RefusedError: it cannot be read, declares nothing, or something is wrong; with file and line.
+            RefusedError: it cannot be read, declares nothing, or is invalid; with file and line.
         """
         with refusing():
             manifests = load(path)
@@ -124,10 +124,10 @@ class AzureFleet(pulumi.ComponentResource):
         args: AzureFleetArgs,
         opts: pulumi.ResourceOptions | None = None,
     ) -> AzureFleet:
-        """The same, from objects that were read before.
+        """Return the fleet that objects declare; like :meth:`from_file`, for objects that were read before.
 
         Raises:
-            RefusedError: something is wrong; with file and line.
+            RefusedError: a declaration is invalid; with file and line.
         """
         with refusing():
             declared = read_declarations(manifests, args.sizes or built_in_sizes())
@@ -136,7 +136,7 @@ class AzureFleet(pulumi.ComponentResource):
 
     @property
     def exports(self) -> dict[str, Any]:
-        """What a stack of workloads needs of this one: plain records and secret kubeconfigs."""
+        """Stack outputs that a stack of workloads reads: plain records and secret kubeconfigs."""
         return member_exports(member.member for member in self.members.values())
 
     def _resource_groups(self, args: AzureFleetArgs) -> dict[str, resources.ResourceGroup]:
@@ -146,7 +146,8 @@ class AzureFleet(pulumi.ComponentResource):
         for member in args.members:
             if isinstance(member, AksMember):
                 regions.setdefault(member.resource_group, member.region)
-        # The region of a group is where its list is kept; who is first in the list must not move it.
+        # The region of a group only says where Azure keeps its metadata. It is that of the hub or of the first member
+        # in the group, so a new order of members must not move the group.
         stay = pulumi.ResourceOptions.merge(self._mine, pulumi.ResourceOptions(ignore_changes=["location"]))
         return {
             group: resources.ResourceGroup(group, resource_group_name=group, location=region, opts=stay)
@@ -159,7 +160,7 @@ class AzureFleet(pulumi.ComponentResource):
 
     def _member(self, member: FleetMember, args: AzureFleetArgs, groups: Mapping[str, pulumi.Resource]) -> AzureMember:
         group = member.resource_group if isinstance(member, AksMember) else ""
-        # A cluster that Azure does not know takes part in placement only.
+        # A cluster outside of Azure takes part in placement only, not in Azure's fleet.
         hub = None if isinstance(self.hub, AzureHub) and member.cluster is None else self.hub
         member_args = AzureMemberArgs(member=member, hub=hub, login=args.login, sizes=args.sizes, tell_cost=False)
         return AzureMember(member.name, member_args, self._in_group(group, groups))

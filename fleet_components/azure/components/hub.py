@@ -1,4 +1,4 @@
-"""The fleet manager, with or without a hub cluster, or an AKS cluster of one's own as hub."""
+"""The hub of a fleet: Azure's fleet manager, with or without a hub cluster, or a hub cluster of one's own."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ PUBLIC, PRIVATE, HUBLESS = "public", "private", "hubless"
 
 @attrs.frozen(kw_only=True)
 class AzureHubArgs(Arguments):
-    """A fleet manager.
+    """Arguments of a fleet manager.
 
-    A hubless fleet can get a hub later. Everything else is fixed at creation: name, region, resource group, and of a
-    hub whether it is private, its VM size, DNS prefix and subnets. Changing one is refused in the preview.
+    A hubless fleet can get a hub later. Everything else is fixed at creation: name, region and resource group; of a
+    hub also whether it is private, its VM size, DNS prefix and subnets. Changing one is refused in the preview.
 
     Attributes:
-        resource_group: the resource group that holds it; it must be there.
+        resource_group: the resource group that holds it; it must exist.
         region: the short name of its region. Members may be anywhere.
         fleet_name: its name in Azure; empty for the component's name.
         kind: ``public`` (a hub cluster that is reached over the internet), ``private`` (in a virtual network only) or
             ``hubless`` (update runs only, free of charge).
         network: where a private hub lives; needed for ``private``, not taken otherwise.
         vm_size: the size of the hub's one node; None lets Azure choose.
-        dns_prefix: of a public hub's address; empty for the fleet's name.
+        dns_prefix: the DNS prefix of a public hub's address; empty for the fleet's name.
         login: how the kubeconfig signs in.
-        grants: who may do what in the fleet; taints wait for them, so a pipeline can grant itself what they need.
+        grants: roles in the fleet; taints wait for them, so a pipeline can grant itself what they need.
         tags: Azure tags.
         sizes: the table for the cost estimate; None for the built-in one.
     """
@@ -62,7 +62,7 @@ class AzureHubArgs(Arguments):
     sizes: SizeTable | None = None
 
     def problems(self) -> Iterator[Problem]:
-        """What Azure would refuse of it."""
+        """Yield a problem for each value that Azure would reject."""
         yield from names.FLEET.problems(self.fleet_name, ("fleetName",))
         yield from names.RESOURCE_GROUP.problems(self.resource_group, ("resourceGroup",))
         yield from names.REGION.problems(self.region, ("region",))
@@ -88,9 +88,9 @@ class AzureHub(pulumi.ComponentResource):
 
     Attributes:
         fleet_id: the fleet's resource ID.
-        fleet_name: its name.
-        kubeconfig: of the hub cluster, a secret; None without one.
-        kind: as declared.
+        fleet_name: the fleet's name in Azure.
+        kubeconfig: the kubeconfig of the hub cluster, a secret; None without a hub cluster.
+        kind: ``public``, ``private`` or ``hubless``, as declared.
         identity: the principal ID of the fleet's identity.
     """
 
@@ -119,12 +119,12 @@ class AzureHub(pulumi.ComponentResource):
 
     @property
     def address(self) -> FleetAddress:
-        """What its children are declared under."""
+        """Address for the declaration of the fleet's children."""
         return FleetAddress(self._args.resource_group, self.fleet_name, self._fleet)
 
     @cached_property
     def provider(self) -> kubernetes.Provider | None:
-        """The hub cluster as a Kubernetes provider, made when first asked for; None for a hubless fleet."""
+        """Kubernetes provider of the hub cluster, created on first access; None for a hubless fleet."""
         if self.kubeconfig is None:
             return None
         return kubernetes.Provider(
@@ -172,13 +172,13 @@ class AzureHub(pulumi.ComponentResource):
 
 @attrs.frozen(eq=False)
 class OwnHub(Arguments):
-    """A cluster of one's own as hub, with KubeFleet's hub agent installed.
+    """A hub cluster of one's own, with KubeFleet's hub agent installed.
 
-    Its members are not known to Azure: update runs need an :class:`AzureHub`.
+    Azure does not know its members: update runs need an :class:`AzureHub`.
 
     Attributes:
-        provider: the hub cluster as a Kubernetes provider.
-        member_identity: the RBAC subject that a member's agent signs in with, by member name.
+        provider: the Kubernetes provider of the hub cluster.
+        member_identity: returns the RBAC subject that a member's agent signs in with, given the member's name.
     """
 
     provider: kubernetes.Provider

@@ -1,4 +1,4 @@
-"""Where a private hub lives: two subnets, an identity, and what that identity and Fleet Manager may do with them."""
+"""The network of a private hub: two subnets, an identity, and role assignments for it and for Fleet Manager."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ _FIND_FLEET_RP = 'az ad sp list --display-name "Azure Kubernetes Service - Fleet
 
 @attrs.frozen(kw_only=True)
 class HubNetwork(Arguments):
-    """The network of a private hub: ranges for a virtual network of its own, or two subnets that are there.
+    """The network of a private hub: ranges for a new virtual network, or two existing subnets.
 
     Attributes:
         fleet_rp: the object ID, in this tenant, of the service principal "Azure Kubernetes Service - Fleet RP".
         address_space: the range of a new virtual network; it must stay clear of 10.0.0.0/16.
         agents: the range of its subnet for the hub's node.
         api_server: the range of its subnet for the API server, /28 or larger.
-        agent_subnet: the ID of a subnet that is there, instead of the ranges. A Pulumi output will do.
-        api_server_subnet: the other one, delegated to ``Microsoft.ContainerService/managedClusters``.
+        agent_subnet: the ID of an existing subnet for the node, instead of the ranges. A Pulumi output is accepted.
+        api_server_subnet: the ID of an existing subnet for the API server, delegated to
+            ``Microsoft.ContainerService/managedClusters``.
     """
 
     fleet_rp: str
@@ -44,14 +45,14 @@ class HubNetwork(Arguments):
 
     @property
     def fixed(self) -> dict[str, str]:
-        """What nothing but a new hub can change: ranges, or those IDs of subnets that are plain."""
+        """Values that only a new hub can change: the ranges, or the IDs of subnets that are plain text."""
         if self.agent_subnet is None:
             return {"addressSpace": self.address_space, "agents": self.agents, "apiServer": self.api_server}
         subnets = {"agentSubnet": self.agent_subnet, "apiServerSubnet": self.api_server_subnet}
         return {field: subnet for field, subnet in subnets.items() if isinstance(subnet, str)}
 
     def problems(self, path: FieldPath) -> Iterator[Problem]:
-        """What Azure would refuse of it."""
+        """Yield a problem for each value that Azure would reject."""
         for problem in names.OBJECT_ID.problems(self.fleet_rp, (*path, "fleetRp")):
             yield attrs.evolve(problem, hint=_FIND_FLEET_RP)
         if (self.agent_subnet is None) != (self.api_server_subnet is None):
@@ -80,13 +81,13 @@ class HubNetwork(Arguments):
 
 @attrs.frozen(eq=False)
 class HubPlace:
-    """What a private hub is made in.
+    """Subnets, identity and role assignments of a private hub.
 
     Attributes:
         agents: the ID of the node's subnet.
         api_server: the ID of the API server's subnet.
         identity: the fleet's identity.
-        grants: the role assignments that must stand first.
+        grants: the role assignments that the hub depends on.
     """
 
     agents: pulumi.Input[str]
@@ -98,7 +99,7 @@ class HubPlace:
 def hub_network(
     name: str, network: HubNetwork, resource_group: str, region: str, opts: pulumi.ResourceOptions
 ) -> HubPlace:
-    """Declare what a private hub needs: subnets unless they are there, identity, role assignments."""
+    """Declare what a private hub needs: subnets unless they exist, an identity, and role assignments."""
     agents: Any = network.agent_subnet
     api_server: Any = network.api_server_subnet
     if agents is None or api_server is None:
@@ -119,7 +120,7 @@ def hub_network(
 def _subnets(
     name: str, network: HubNetwork, resource_group: str, region: str, opts: pulumi.ResourceOptions
 ) -> tuple[pulumi.Output[str], pulumi.Output[str]]:
-    # The network part of the SDK takes half a second to load: only who needs it pays.
+    # The network part of the SDK takes half a second to load, so only a program that needs it loads it.
     from pulumi_azure_native import network as azure_network
 
     vnet = azure_network.VirtualNetwork(
@@ -128,7 +129,7 @@ def _subnets(
         virtual_network_name=name,
         location=region,
         address_space=azure_network.AddressSpaceArgs(address_prefixes=[network.address_space]),
-        # Subnets are resources of their own; Azure lists them here as well.
+        # The subnets are separate resources; Azure lists them here as well.
         opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=["subnets"])),
     )
     agents = azure_network.Subnet(
@@ -140,7 +141,7 @@ def _subnets(
         opts=opts,
     )
     delegation = azure_network.DelegationArgs(name="aks", service_name=_API_SERVER_DELEGATION)
-    # Azure changes one subnet of a network at a time.
+    # Azure changes only one subnet of a network at a time.
     after = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=[agents]))
     api_server = azure_network.Subnet(
         f"{name}-api-server",

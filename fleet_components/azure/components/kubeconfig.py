@@ -1,4 +1,4 @@
-"""Kubeconfigs that need nobody at a keyboard."""
+"""Kubeconfigs of Azure that sign in without interaction."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _KEPT = ("--environment", "--server-id")
 
 @attrs.frozen
 class Login(Arguments):
-    """How ``kubelogin`` gets a token. Secrets come from its environment variables, never from the kubeconfig.
+    """Sign-in of ``kubelogin``. Secrets come from its environment variables, never from the kubeconfig.
 
     Attributes:
         mode: ``azurecli`` (the default), ``azd``, ``msi``, ``workloadidentity``, ``spn`` or ``azurepipelines``.
@@ -48,7 +48,7 @@ class Login(Arguments):
     service_connection: str | None = None
 
     def problems(self, path: FieldPath = ()) -> Iterator[Problem]:
-        """What ``kubelogin`` would refuse of it, and modes that ask somebody to type."""
+        """Yield a problem for each value that ``kubelogin`` would reject, and for interactive modes."""
         yield from checks.one_of(self.mode, _NEEDS, (*path, "mode"))
         for field in _NEEDS.get(self.mode, ()):
             if getattr(self, field) is None:
@@ -56,10 +56,10 @@ class Login(Arguments):
 
 
 def with_login(kubeconfig: str, login: Login) -> str:
-    """The same kubeconfig, with every ``kubelogin`` user signing in as asked.
+    """Return a kubeconfig in which every ``kubelogin`` user signs in as given.
 
     Azure always writes mode ``devicecode``, which waits for somebody to type a code. Users with certificates or tokens
-    stay as they are.
+    are not changed.
     """
     config = yaml.safe_load(kubeconfig)
     for user in config.get("users") or ():
@@ -70,7 +70,7 @@ def with_login(kubeconfig: str, login: Login) -> str:
 
 
 def decoded(credentials: Any) -> str:
-    """The kubeconfig in the answer of one of Azure's credential functions."""
+    """Return the kubeconfig in the response of one of Azure's credential functions."""
     return base64.b64decode(credentials.kubeconfigs[0].value).decode()
 
 

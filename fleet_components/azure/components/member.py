@@ -1,4 +1,4 @@
-"""A member of the fleet: provisioned, registered, and known to the scheduler, from one declaration."""
+"""A member of the fleet from one declaration: provisioned, registered, and described for the schedulers."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from fleet_components.model.problem import Problem
 
 @attrs.frozen(kw_only=True)
 class AzureMemberArgs(Arguments):
-    """A member and where it joins.
+    """Arguments of a member.
 
     Attributes:
-        member: the declaration: a cluster to create, or one that is there.
-        hub: the fleet that it joins; None for a cluster that stays alone.
-        ready: what must stand, besides its node pools, before work may come to a new member.
+        member: the declaration of a cluster to create, or of an existing one.
+        hub: the hub of the fleet that it joins; None for a cluster that joins none.
+        ready: resources, besides its node pools, that must exist before work may come to a new member.
         login: how the kubeconfig signs in.
         sizes: the table of VM sizes and prices; None for the built-in one.
-        tell_cost: prints an estimate of what it costs.
+        tell_cost: whether an estimate of its cost is logged.
     """
 
     member: FleetMember
@@ -54,9 +54,9 @@ class AzureMember(pulumi.ComponentResource):
     """A member cluster.
 
     Attributes:
-        record: what the scheduler knows of it; plain, so that placements can be decided before it exists.
+        record: what the schedulers know of it; plain, so that placements can be decided before it exists.
         cluster_id: the resource ID of its cluster; None for one that Azure does not know.
-        kubeconfig: a secret.
+        kubeconfig: its kubeconfig, a secret.
     """
 
     record: Cluster
@@ -86,7 +86,7 @@ class AzureMember(pulumi.ComponentResource):
 
     @property
     def member(self) -> Member:
-        """The member as :class:`fleet_components.Fleet` takes it."""
+        """Member in the form that :class:`fleet_components.Fleet` takes."""
         return Member(self.record, self.kubeconfig, self._identifier)
 
     def _provision(self, name: str, member: AksMember, login: Login) -> list[pulumi.Resource]:
@@ -135,6 +135,6 @@ def _joining(args: AzureMemberArgs) -> list[Problem]:
 
 
 def _identifier(member: FleetMember) -> str:
-    """What tells its cluster from any other: without the subscription, which a program may learn later."""
+    """Return the identifier of the cluster, without the subscription, which a program may only learn later."""
     found = member.cluster
     return f"{found.type}/{found.resource_group}/{found.name}" if found else member.name

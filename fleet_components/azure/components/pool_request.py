@@ -1,4 +1,4 @@
-"""A declared node pool as Azure wants it."""
+"""Requests to Azure for declared node pools."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from fleet_components.azure.values.node_pool import NodePool
 from fleet_components.model.cluster import Taint
 
 _SPOT = {"scale_set_priority": "Spot", "scale_set_eviction_policy": "Delete", "spot_max_price": -1}
-"""Up to the price on demand; Azure deletes what it takes back."""
+"""Fields of a spot pool: -1 sets the on-demand price as limit, and Azure deletes evicted nodes."""
 
 
 def pool_request(pool: NodePool, version: str | None, subnet: Any) -> dict[str, Any]:
-    """The arguments that ``AgentPool`` and the inline profile of ``ManagedCluster`` share.
+    """Return the arguments that ``AgentPool`` and the inline profile of ``ManagedCluster`` share.
 
-    Empty labels and taints are sent as such, so that removed ones go.
+    Empty labels and taints are sent as empty values, so that Azure deletes removed ones.
 
     Args:
         pool: the declared pool.
-        version: its Kubernetes version; None to follow the cluster when it is made.
-        subnet: the cluster's subnet, for a pool that has none of its own.
+        version: its Kubernetes version; None for that of the cluster at creation.
+        subnet: the cluster's subnet, used if the pool has none of its own.
     """
     request = {
         "mode": pool.mode,
@@ -46,7 +46,7 @@ def pool_request(pool: NodePool, version: str | None, subnet: Any) -> dict[str, 
 
 
 def fixed_fields(pool: NodePool) -> dict[str, Any]:
-    """What nothing but a new pool can change, by declared field."""
+    """Return the values, by declared field, that only a new pool can change."""
     return {
         "vmSize": pool.vm_size,
         "zones": list(pool.zones),

@@ -1,4 +1,4 @@
-"""A member's entry in its fleet: labels and update group in Azure, taints on the hub."""
+"""Registration of a member in its fleet: labels and update group in Azure, taints on the hub."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from fleet_components.azure.values.member import FleetMember
 from fleet_components.model.cluster import Taint
 
 NOT_READY = Taint("fleet-components/not-ready")
-"""Keeps work off a new member until everything that its registration waits for is there."""
+"""Taint that keeps work off a new member until everything that its registration waits for exists."""
 
 _API_VERSION, _KIND = "cluster.kubernetes-fleet.io/v1", "MemberCluster"
+# patchForce takes fields over that another field manager has set.
 _OUR_FIELDS = {"pulumi.com/patchFieldManager": "fleet-components", "pulumi.com/patchForce": "true"}
 
 
@@ -30,15 +31,15 @@ def register(
 ) -> None:
     """Join a member to a fleet and set its labels, update group and taints.
 
-    On a hub, the member first carries :data:`NOT_READY` besides its own taints; once ``ready`` stands, in the same
-    update, it carries its own alone. Both steps write ``spec.taints`` and nothing else, under one field manager.
+    On a hub, the member first has the taint :data:`NOT_READY` besides its own. Once the ``ready`` resources exist, in
+    the same update, only its own remain. Both steps write nothing but ``spec.taints``, under one field manager.
 
     Args:
-        name: the beginning of all Pulumi names.
+        name: prefix of all Pulumi names.
         member: the declared member.
-        cluster_id: the resource ID of its cluster; a hub of one's own asks for none.
-        hub: the fleet to join.
-        ready: what must stand before work may come.
+        cluster_id: the resource ID of its cluster; not used by a hub of one's own.
+        hub: the hub of the fleet to join.
+        ready: resources that must exist before work may come.
         opts: resource options; the parent is the member's component.
     """
     if isinstance(hub, AzureHub):
@@ -47,7 +48,7 @@ def register(
         entry = _own_entry(f"{name}-member", member, hub, opts)
     if hub.provider is None:
         return
-    # The first step acts once: afterwards the taints belong to the second.
+    # With later changes ignored, the first step acts only once; afterwards the second one owns the taints.
     once = pulumi.ResourceOptions(ignore_changes=["spec.taints"])
     first = _taints(f"{name}-not-ready", member, (NOT_READY, *member.taints), hub, [entry], opts, once)
     _taints(f"{name}-taints", member, member.taints, hub, [first, *ready], opts)

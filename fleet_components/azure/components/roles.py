@@ -1,4 +1,4 @@
-"""The built-in roles of Azure that a fleet needs, by name.
+"""Built-in Azure roles that a fleet needs, by name.
 
 Source: "Azure built-in roles" (Microsoft, read 2026-11).
 """
@@ -37,18 +37,18 @@ ROLES = {
     f"{_AKS} RBAC Reader": "7f6c6a51-bcf8-42ba-9220-52d62157d7db",
     NETWORK_CONTRIBUTOR: "4d97b98b-1d4f-4787-a291-c67834d212e7",
 }
-"""The GUIDs of the role definitions; they are the same in every tenant."""
+"""GUIDs of the role definitions by name; they are the same in every tenant."""
 
 
 def role_problems(role: str, path: FieldPath) -> Iterator[Problem]:
-    """What is wrong with a role's name: nothing, or that nobody knows it."""
+    """Yield a problem if a role is not one of the known roles."""
     if role not in ROLES:
         near = get_close_matches(role, ROLES, n=3) or list(ROLES)
         yield Problem(f'there is no role "{role}"', path, f"one of: {'; '.join(near)}")
 
 
 def role_definition_id(role: str, scope: pulumi.Input[str]) -> pulumi.Output[str]:
-    """The ID of a role's definition in the subscription of a scope."""
+    """Return the ID of a role's definition in the subscription of a scope."""
     subscription = pulumi.Output.from_input(scope).apply(lambda scope: scope.split("/")[2])
     definition = f"/providers/Microsoft.Authorization/roleDefinitions/{ROLES[role]}"
     return pulumi.Output.concat("/subscriptions/", subscription, definition)

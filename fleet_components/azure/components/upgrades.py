@@ -1,4 +1,4 @@
-"""How a fleet's members are upgraded: strategies, runs, auto-upgrade profiles."""
+"""Upgrades of a fleet's members: update strategies, update runs and auto-upgrade profiles."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from fleet_components.model.problem import Problem
 
 @attrs.frozen(kw_only=True)
 class AzureUpgradesArgs(Arguments):
-    """The upgrades of a fleet.
+    """Arguments of the upgrades of a fleet.
 
     Attributes:
         hub: the fleet, with or without a hub cluster.
-        strategies: the orders of upgrading that runs and profiles name.
+        strategies: the orders of upgrading that runs and profiles refer to.
         runs: upgrades that people start.
         profiles: upgrades that Azure starts. Members that they touch are declared with ``upgrades: fleet``.
-        groups: the update groups of the members, to find groups that nobody is in; None not to look.
+        groups: the update groups of the members, to report groups without members; None to skip that check.
     """
 
     hub: AzureHub
@@ -36,7 +36,7 @@ class AzureUpgradesArgs(Arguments):
     groups: frozenset[str] | None = None
 
     def problems(self) -> Iterator[Problem]:
-        """What Azure would refuse of it."""
+        """Yield a problem for each value that Azure would reject."""
         names = [strategy.name for strategy in self.strategies]
         yield from checks.unique(names, "strategy", ("strategies",))
         yield from checks.unique((run.name for run in self.runs), "update run", ("runs",))
@@ -53,7 +53,7 @@ class AzureUpgrades(pulumi.ComponentResource):
     """Update strategies, update runs and auto-upgrade profiles of a fleet.
 
     Attributes:
-        strategies: the IDs of the strategies by name.
+        strategies: the resource IDs of the strategies by name.
     """
 
     strategies: dict[str, pulumi.Output[str]]
@@ -70,7 +70,7 @@ class AzureUpgrades(pulumi.ComponentResource):
 
         self.strategies = {each.name: child("updateStrategies", "strategy", each, {}).id for each in args.strategies}
         for run in args.runs:
-            # A run copies its strategy when it is made, and goes on with the copy.
+            # Azure copies the strategy into a run when the run is created, and later uses only the copy.
             child("updateRuns", "run", run, self._following(run.strategy), "strategy")
         for profile in args.profiles:
             child("autoUpgradeProfiles", "profile", profile, self._following(profile.strategy))

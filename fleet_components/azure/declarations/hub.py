@@ -1,4 +1,4 @@
-"""A fleet declared in YAML: the hub as an object of kind ``Hub``, members as objects of kind ``Members``.
+"""An Azure fleet declared in YAML: the hub as an object of kind ``Hub``, members as objects of kind ``Members``.
 
 ::
 
@@ -7,8 +7,8 @@
     metadata: {name: shop}
     spec: {resourceGroup: rg-fleet, region: westeurope, kind: public}
 
-The fields of a hub's ``spec`` are those of :class:`AzureHubArgs` in camelCase; its name is the fleet's. The form of
-members is told in :mod:`fleet_components.azure.declarations.members`.
+The fields of a hub's ``spec`` are those of :class:`AzureHubArgs` in camelCase; the fleet is named like the object
+unless ``fleetName`` is set. The form of members is described in :mod:`fleet_components.azure.declarations.members`.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from fleet_components.model.reader import API_VERSION, read
 
 @attrs.frozen
 class Declarations:
-    """What a fleet is made of.
+    """The declared parts of a fleet.
 
     Attributes:
-        hub: the hub; None when none is declared.
+        hub: the hub; None if none is declared.
         members: the members.
     """
 
@@ -42,15 +42,15 @@ class Declarations:
 
 
 def is_declaration(manifest: Manifest) -> bool:
-    """Whether an object declares a hub or members."""
+    """Return whether an object declares a hub or members."""
     return is_member_list(manifest) or (manifest.api_version, manifest.kind) == (API_VERSION, HUB)
 
 
 def read_declarations(manifests: Iterable[Manifest], table: SizeTable) -> Declarations:
-    """The hub and the members among some objects; all others are passed over.
+    """Parse the hub and the members among some objects; all other objects are ignored.
 
     Raises:
-        FleetError: there are two hubs, or something is wrong; carries all problems, with file and line.
+        FleetError: there are two hubs, or a declaration is invalid; carries all problems, with file and line.
     """
     manifests = [manifest for manifest in manifests if is_declaration(manifest)]
     hubs = [manifest for manifest in manifests if manifest.kind == HUB]

@@ -1,4 +1,4 @@
-"""Provisions the members of a fleet whose YAML declares a hub, so that one program serves every stack."""
+"""Provisions the hub and the members that a fleet's YAML declares, so that one program serves every stack."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from fleet_components.components.fleet_args import FleetArgs
 
 
 def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None) -> FleetArgs:
-    """The same fleet, its declared members provisioned and reachable; unchanged when it declares none.
+    """Return the arguments of a fleet with its declared members provisioned; unchanged if it declares none.
 
     Args:
-        name: the name of the :class:`AzureFleet` that is made.
-        args: the fleet; declarations are looked for among the objects of its source.
+        name: the name of the :class:`AzureFleet` that is created.
+        args: the arguments of the fleet; declarations are among the objects of its source.
         opts: resource options.
     """
     declared = [manifest for manifest in args.source.catalogue.manifests if is_declaration(manifest)]

@@ -1,1 +1,1 @@
-"""Plans, explanations and decisions as documents: plain data with stable keys."""
+"""Documents of plans, explanations and decisions: plain data with stable keys."""

@@ -1,4 +1,4 @@
-"""What was decided for the templates of Karmada's policies, in the API's own form.
+"""Decisions about the templates of Karmada's policies, in the form of Karmada's API.
 
 Source: ``ResourceBinding`` and ``ClusterResourceBinding`` of ``work.karmada.io/v1alpha2``. Times, generations and what
 only members could report are left out.
@@ -26,14 +26,14 @@ _POLICY, _CLUSTER_POLICY = "propagationpolicy.karmada.io", "clusterpropagationpo
 
 
 def bindings(templates: Iterable[Decided]) -> list[dict[str, Any]]:
-    """The binding of each template, by key, as it stands once the decision is settled."""
+    """Return the bindings of the templates, sorted by key, as they are after the next scheduling."""
     known = {template.subject.key: template for template in templates}
     manifests = {key: _subject(template).manifest for key, template in known.items()}
     return [binding(known[key], manifests) for key in sorted(known)]
 
 
 def binding(decided: Decided, manifests: Mapping[str, Manifest] | None = None) -> dict[str, Any]:
-    """The binding of a template; ``manifests`` has those that may need it, by key."""
+    """Return the binding of a template; ``manifests`` holds templates that may require it, by key."""
     manifest, memory = _subject(decided).manifest, decided.record.memory
     schedule, replicas = memory.schedule, memory.replicas if decided.outcome.template.workload else None
     known = manifests or {}
@@ -62,7 +62,7 @@ def _subject(decided: Decided) -> TemplateSubject:
 
 
 def binding_status(decision: TemplateDecision | None, memory: TemplateState) -> dict[str, Any]:
-    """The status of a binding: right after a decision, or once it is settled."""
+    """Return the status of a binding, right after a decision or after the next scheduling."""
     condition = decision.status.condition if decision else None
     observed = memory.schedule.observed_group
     return {
@@ -72,13 +72,13 @@ def binding_status(decision: TemplateDecision | None, memory: TemplateState) -> 
 
 
 def _settled(decided: Decided) -> dict[str, Any]:
-    """What stands after the next scheduling, so that nothing differs while nothing changes."""
+    """Return the status after the next scheduling, which stays the same while nothing changes."""
     decision = decided.subject.decide(decided.record).decision  # type: ignore[attr-defined]
     return binding_status(decision, decided.record.memory)
 
 
 def _claimed(decided: Decided) -> dict[str, str]:
-    """Which policy has it, as Karmada writes it on the binding; nothing where none has."""
+    """Return Karmada's annotations that name the policy of a template; empty if it has none."""
     policy = decided.record.memory.policy
     if policy is None:
         return {}
@@ -88,7 +88,7 @@ def _claimed(decided: Decided) -> dict[str, str]:
 
 
 def _named(manifest: Manifest) -> dict[str, str]:
-    """The name and the namespace of an object's binding."""
+    """Return the name and the namespace of an object's binding."""
     name = f"{manifest.name}-{manifest.kind.lower()}"
     return {"name": name, **({"namespace": manifest.namespace} if manifest.namespace else {})}
 

@@ -1,4 +1,4 @@
-"""Explanations as a document: every member of a fleet, and what each plug-in says of it."""
+"""Explanations as a document: every member of a fleet, with the verdict of each plug-in."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from fleet_components.scheduler.explain import MemberExplanation
 
 
 def explanation(plans: Sequence[FleetPlan], placement: str | None = None, member: str | None = None) -> Document:
-    """Why each member is in a placement or template, or is not.
+    """Return why each member is in a placement or template, or is not.
 
     Args:
-        plans: the fleets, planned.
-        placement: the key of one placement or template, or ``Kind/key``; None for all.
-        member: the name of one member; None for all.
+        plans: the plans of the fleets.
+        placement: key of one placement or template, or ``Kind/key``; None for all.
+        member: name of one member; None for all.
 
     Raises:
-        FleetError: there is no such placement, template or member.
+        FleetError: the placement, template or member is unknown.
     """
     chosen = _find([one for plan in plans for one in plan.subjects], placement)
     found = [_subject(one, None if member is None else {member}) for one in chosen]
@@ -69,7 +69,7 @@ def _subject(decided: Decided, members: Collection[str] | None) -> Document:
 
 
 def _facts(decided: Decided) -> tuple[Facts, list[str]]:
-    """What is told of it, with the labels that no member has."""
+    """Return the facts of a subject, and hints at labels that are required and that no member has."""
     if isinstance(decided.subject, PlacementSubject):
         return placement_facts(decided), unmet_labels(decided.subject)
     facts = template_facts(decided)

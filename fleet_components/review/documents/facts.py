@@ -1,4 +1,4 @@
-"""What is told of a placement and of a template alike, each in its own words."""
+"""Facts that documents show of placements and templates alike."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from fleet_components.review.documents.form import Document
 
 @attrs.frozen(kw_only=True)
 class Facts:
-    """What one kind of subject has to tell.
+    """Facts of one subject, in the form that documents show.
 
     Attributes:
         policy: the policy in short.
-        policies: the policies that match it: policy, wins, why.
-        hints: where no member has a label that is asked for: the values that the members have for it.
-        first_told: members that are not picked and that the API itself tells of, each with its reason.
+        policies: the policies that match a template: policy, wins, why.
+        hints: if no member has a required label, the values that the members have for it.
+        first_told: members that are not picked and that the API's status names, each with its reason.
         due: members that it has to leave later, each with the reason and the time.
-        left: why it is left as it was placed; empty where it is not.
+        left: why it stays as it was placed; empty if it does not.
         skipped: objects that are selected and never placed, each with the reason.
-        required_by: the members of what takes it along, by key.
+        required_by: the members of the templates that require it, by key.
         status: the decision in the form of the API.
     """
 

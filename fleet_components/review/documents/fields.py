@@ -1,4 +1,4 @@
-"""The fields that are not carried out, as a document."""
+"""The document of the fields that are not carried out."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from fleet_components.review.documents.form import VERSION, Document
 
 
 def fields_document(kind: str | None = None) -> Document:
-    """The table of all kinds, or of one.
+    """Return the table of fields of all kinds, or of one kind.
 
     Raises:
-        FleetError: there is no such kind.
+        FleetError: the kind is unknown.
     """
     names = list(dict.fromkeys(one.name for one in KINDS.values()))
     known = {name.casefold(): name for name in names}
@@ -51,6 +51,6 @@ def _field(entry: Unheeded, kind: str | None) -> dict[str, Any]:
 
 
 def _alike(other: Unheeded, entry: Unheeded, kind: str | None) -> bool:
-    """Whether another entry is about some values of the same field."""
+    """Return whether another entry is about some values of the same field."""
     shared = set(other.kinds) & set(entry.kinds)
     return other is not entry and other.field == entry.field and (kind in shared if kind else bool(shared))

@@ -1,4 +1,4 @@
-"""What all documents have in common: their version, and the words for what happens to a member."""
+"""Common parts of all documents: their version, and the words for the changes of a member."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What members have where a required affinity asks for labels that none of them has."""
+"""Hints for required affinities with labels that no member has: the values that the members do have."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from fleet_components.scheduler.explain import show_requirement
 
 
 def missing_labels(selectors: Iterable[LabelSelector | None], members: Sequence[Cluster]) -> list[str]:
-    """``no member has region=asia; the members have europe (2), america (1)``, a line a requirement.
+    """Return a line for each unmet requirement: ``no member has region=asia; the members have europe (2)``.
 
     Args:
         selectors: the selectors, one of which must match; None matches every member.
         members: the members.
 
     Returns:
-        The lines; none while a selector matches a member.
+        The lines; empty if a selector matches a member.
     """
     asked = [selector.requirements() if selector else () for selector in selectors]
     if not members or any(all(_meets(member, one) for one in every) for every in asked for member in members):

@@ -1,4 +1,4 @@
-"""What is told of a KubeFleet placement."""
+"""Facts of a KubeFleet placement for documents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fleet_components.review.documents.status import cluster_decisions, placemen
 
 
 def placement_facts(decided: Decided) -> Facts:
-    """What is told of a placement."""
+    """Return the facts of a placement."""
     subject, status = decided.subject, decided.outcome.decision.status
     assert isinstance(subject, PlacementSubject)
     shown = placement_status(decided, status)
@@ -25,13 +25,13 @@ def placement_facts(decided: Decided) -> Facts:
 
 
 def unmet_labels(subject: PlacementSubject) -> list[str]:
-    """Where no member has a label that is required: the values that the members have for it."""
+    """Return hints for required labels that no member has: the values that the members have for them."""
     required = [term.label_selector for term in subject.policy.required_terms] if subject.policy else []
     return missing_labels(required, subject.inventory.clusters)
 
 
 def _policy(subject: PlacementSubject) -> str:
-    """``PickN 3 of 5 members``; where there are fewer, ``PickN 3 (the fleet has only 2 members)``."""
+    """Return the policy in short: ``PickN 3 of 5 members``, or ``PickN 3 (the fleet has only 2 members)``."""
     policy, members = subject.policy, len(subject.inventory)
     kind = policy.placement_type if policy else PICK_ALL
     if policy is None or kind == PICK_ALL:

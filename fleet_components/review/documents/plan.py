@@ -1,4 +1,4 @@
-"""The plan as a document: what all renderers show, and what ``-o json`` and ``-o yaml`` print.
+"""The plan as a document, which all views show, and which ``-o json`` and ``-o yaml`` print.
 
 Its form is described in ``docs/plan-document.md``; keys are stable.
 """
@@ -21,7 +21,7 @@ _TOKEN = re.compile(r"(?:fleet:confirm=|--confirm )(\w+)")
 
 
 def plan_document(surveyed: Survey) -> Document:
-    """The plan of a fleet; of all fleets, where a program has several."""
+    """Return the document of a plan; of all plans together, if a program has several fleets."""
     plans = surveyed.plans
     subjects = [subject_document(plan, decided) for plan in plans for decided in plan.subjects]
     as_of = next((plan.options.as_of for plan in plans if plan.options.as_of), None)
@@ -53,7 +53,7 @@ def plan_document(surveyed: Survey) -> Document:
 
 
 def totals(subjects: Iterable[Document]) -> Document:
-    """How often each change happens, over all placements and templates."""
+    """Return the number of members with each change, over all placements and templates."""
     changes = Counter(cluster["change"] for one in subjects for cluster in one["clusters"])
     return {word: changes[word] for word in WORDS.values()}
 
@@ -72,7 +72,7 @@ def _problem(problem: Problem) -> dict[str, Any]:
 
 
 def _of_a_project(surveyed: Survey) -> Document:
-    """The resources and the messages of a program; no resources where the update is refused."""
+    """Return the resources and messages of a program; None for the resources if the update is refused."""
     if not surveyed.of_project:
         return {}
     resources = surveyed.resources
@@ -83,7 +83,7 @@ def _of_a_project(surveyed: Survey) -> Document:
 
 
 def _counted(surveyed: Survey) -> Document:
-    """What happens to how many resources of a project; None where it is refused, or there is nothing to compare."""
+    """Return the number of a project's resources with each change; None if refused, or without a state to compare."""
     if not surveyed.of_project:
         return {}
     if surveyed.resources is None:

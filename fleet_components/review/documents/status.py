@@ -1,4 +1,4 @@
-"""A decision in the API's own status form.
+"""Decisions about placements, in the form of KubeFleet's API.
 
 Source: ``PlacementStatus`` and ``SchedulingPolicySnapshotStatus`` of ``placement.kubernetes-fleet.io/v1``, and the
 controller that fills the one from the other. Times, generations and what only members could report are left out.
@@ -24,11 +24,11 @@ API_VERSION = "placement.kubernetes-fleet.io/v1"
 
 
 def placement_status(decided: Decided, status: Status) -> dict[str, Any]:
-    """``status`` of the placement, as the hub would show it while it rolls out.
+    """Return the ``status`` of a placement as the hub shows it during the rollout.
 
     Args:
         decided: the placement.
-        status: what the scheduler says: right after this decision, or once it is settled.
+        status: the scheduler's status, right after this decision or after the next scheduling.
     """
     placed = decided.record.decisions
     selected = [_selected(decision, placed) for decision in status.decisions if decision.selected]
@@ -42,14 +42,14 @@ def placement_status(decided: Decided, status: Status) -> dict[str, Any]:
 
 
 def cluster_decisions(status: Status) -> list[dict[str, Any]]:
-    """The decisions of the scheduler, which the API keeps as ``status.targetClusters`` of the policy snapshot."""
+    """Return the scheduler's decisions, which the API keeps as ``status.targetClusters`` of the policy snapshot."""
     return [_without_none(decision.to_wire()) for decision in status.decisions]
 
 
 def api_objects(decided: Decided) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The placement and its policy snapshot, each with its status alone.
+    """Return the placement and its policy snapshot, each with nothing but its status.
 
-    It is the status that stands once the decision is settled, so that nothing differs while nothing changes.
+    The status is that after the next scheduling, which stays the same while nothing changes.
     """
     request, record = _placement(decided), decided.record
     status = schedule(request.inventory, request.policy, record.memory, namespace=request.namespace).status
@@ -79,7 +79,7 @@ def _object(kind: str, metadata: Mapping[str, str], status: Mapping[str, Any]) -
 
 
 def _observed(decided: Decided) -> str:
-    """With an update run the index is only set when all members have the same one."""
+    """Return the observed index; with an update run it is only set if all members have the same one."""
     record = decided.record
     running = {placed.revision for placed in record.decisions.values()}
     if not isinstance(_placement(decided).strategy, External):
@@ -103,7 +103,7 @@ def _condition(status: str, reason: str, message: str) -> dict[str, str]:
 
 
 def _missing(decided: Decided, selected: int) -> int:
-    """How many members are wanted and were not found."""
+    """Return the number of members that are wanted and were not found."""
     policy = _placement(decided).policy
     if policy and policy.placement_type == PICK_N:
         return max(0, (policy.number_of_clusters or 0) - selected)

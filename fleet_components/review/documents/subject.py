@@ -1,4 +1,4 @@
-"""A placement or template as a document."""
+"""The document of one placement or template."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_NOT_PICKED = 20
 
 
 def subject_document(plan: FleetPlan, decided: Decided) -> Document:
-    """What happens to a placement or template, and why."""
+    """Return the changes of a placement or template, with their reasons."""
     facts = placement_facts(decided) if isinstance(decided.subject, PlacementSubject) else template_facts(decided)
     old, new = decided.before.revision, decided.record.revision
     others = _others(decided, facts.first_told)
@@ -64,7 +64,7 @@ def subject_document(plan: FleetPlan, decided: Decided) -> Document:
 
 
 def departure_document(departure: Departure) -> Document:
-    """An object that leaves what has brought it to a member."""
+    """Return the document of an object that leaves the subject that brought it to a member."""
     return {
         "subject": departure.subject or None,
         "member": departure.cluster,
@@ -75,7 +75,7 @@ def departure_document(departure: Departure) -> Document:
 
 
 def content_changes(plan: FleetPlan, decided: Decided) -> list[Document] | None:
-    """What changes in the objects; None when the old ones are not known."""
+    """Return the changes of the objects; None if the old ones are unknown."""
     before, after = decided.before, decided.record
     if before.revision in (-1, after.revision):
         return []
@@ -107,7 +107,7 @@ def _masked(difference: Difference, data: Mapping[str, Any]) -> Difference:
 
 
 def _clusters(decided: Decided, told: Mapping[str, MemberExplanation]) -> list[Document]:
-    """Every member concerned: what changes first, wave by wave; then who is held, who leaves and who stays."""
+    """Return all members concerned: first those that change, by wave; then those that leave, are held or stay."""
     order = {change: rank for rank, change in enumerate(WORDS)}
     moves = (Change.ADD, Change.UPDATE)
 
@@ -135,9 +135,9 @@ def _cluster(decided: Decided, name: str, entry: Entry, explained: MemberExplana
 
 
 def _others(decided: Decided, first_told: Mapping[str, str]) -> list[str]:
-    """The members that have nothing to do with it, those first that the API itself tells of.
+    """Return the members that the subject does not concern; those that the API's status names come first.
 
-    Some that the API tells of are wanted and do not exist.
+    The status may also name members that are wanted and do not exist.
     """
     names = [*first_told, *decided.subject.inventory.names]
     return [name for name in dict.fromkeys(names) if name not in decided.entries]

@@ -1,4 +1,4 @@
-"""What is told of a template of Karmada's policies."""
+"""Facts of a template of Karmada's policies for documents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fleet_components.review.documents.label_values import missing_labels
 
 
 def template_facts(decided: Decided) -> Facts:
-    """What is told of a template."""
+    """Return the facts of a template."""
     subject, outcome = decided.subject, decided.outcome
     assert isinstance(subject, TemplateSubject)
     assert isinstance(outcome, TemplateOutcome)

@@ -1,4 +1,4 @@
-"""Documents as text: JSON, and YAML that kubectl reads back as it was meant."""
+"""Documents as text: JSON, and YAML that kubectl reads as the same values."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _WIDE = 2**30
 
 
 def to_json(document: Any) -> str:
-    """Indented JSON with a line end."""
+    """Return indented JSON with a final newline."""
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def to_yaml(*documents: Any, sort: bool = False) -> str:
-    """YAML documents in block style; lines are never folded, nothing is shared by anchors."""
+    """Return YAML documents in block style; lines are never wrapped, and anchors are not used."""
     text: str = yaml.dump_all(
         documents,
         Dumper=_Dumper,
@@ -33,7 +33,7 @@ def to_yaml(*documents: Any, sort: bool = False) -> str:
 
 
 class _Dumper(_Base):  # type: ignore[misc]
-    """Quotes what kubectl, unlike PyYAML, would not read as text."""
+    """Dumper that quotes text which kubectl, unlike PyYAML, would not read as text."""
 
     def ignore_aliases(self, _data: Any) -> bool:
         return True

@@ -1,1 +1,1 @@
-"""What a command line names, planned: directories of YAML, or the program of a Pulumi project."""
+"""Planning of the inputs of a command line: directories of YAML, or the program of a Pulumi project."""

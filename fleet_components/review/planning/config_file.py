@@ -14,11 +14,11 @@ from fleet_components.model.problem import FieldPath, FleetError, Problem
 
 @attrs.frozen
 class ConfigFile:
-    """A file that holds one map.
+    """A YAML file that holds one map.
 
     Attributes:
-        path: the file.
-        data: the map; empty when the file is, or is not there.
+        path: path of the file.
+        data: the map; empty if the file is empty or does not exist.
     """
 
     path: Path
@@ -30,7 +30,7 @@ class ConfigFile:
         """Read a file.
 
         Raises:
-            FleetError: it cannot be read, or is no map.
+            FleetError: the file cannot be read, or is not a map.
         """
         problems: list[Problem] = []
         try:
@@ -48,6 +48,6 @@ class ConfigFile:
         return cls(path, found[0].data, found[0])
 
     def problem(self, what: str, field: FieldPath = (), hint: str = "") -> Problem:
-        """A problem of this file, with the line of the field."""
+        """Return a problem of this file, with the line of the field."""
         line = self._document.place(()).line(field) if self._document else None
         return Problem(what, field, hint, file=str(self.path), line=line)

@@ -1,4 +1,4 @@
-"""What differs between two values in wire form, field by field."""
+"""Comparison of two values in wire form, field by field."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HIDDEN = "[secret]"
 
 @attrs.frozen
 class Difference:
-    """One field that differs; ``old`` is None where it was absent, ``new`` where it is gone."""
+    """One field that differs; ``old`` is None if it was absent, ``new`` if it is removed."""
 
     path: FieldPath
     old: Any
@@ -22,16 +22,16 @@ class Difference:
 
     @property
     def field(self) -> str:
-        """The path as the Kubernetes API writes it."""
+        """Path of the field, as the Kubernetes API writes it."""
         return show_path(self.path)
 
     def to_wire(self) -> dict[str, Any]:
-        """Its form in documents."""
+        """Return the form that documents show."""
         return {"field": self.field, "old": self.old, "new": self.new}
 
 
 def differences(old: Any, new: Any, path: FieldPath = ()) -> Iterator[Difference]:
-    """The fields that differ. Null counts as absent; lists are compared item by item."""
+    """Yield the fields that differ. Null counts as absent; lists are compared item by item."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in sorted(old.keys() | new.keys()):
             yield from differences(old.get(key), new.get(key), (*path, key))
@@ -40,4 +40,5 @@ def differences(old: Any, new: Any, path: FieldPath = ()) -> Iterator[Difference
             before, after = (items[index] if index < len(items) else None for items in (old, new))
             yield from differences(before, after, (*path, index))
     elif old != new or isinstance(old, bool) != isinstance(new, bool):
+        # In Python True equals 1, in YAML it does not.
         yield Difference(path, old, new)

@@ -1,4 +1,4 @@
-"""A fault of the user's own program, as its author wants to see it: where it is, and how the program came there."""
+"""Problems for errors of the user's own program: they show where the error is, and the calls that led to it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _MOST_CAUSES = 5
 
 
 def fault(error: BaseException, folder: Path) -> Problem:
-    """The problem of an error that a program has raised, or has let pass.
+    """Return the problem for an error that a program raised or did not catch.
 
     Args:
-        error: the error, its traceback cut down to the user's frames.
-        folder: where the program looks for its own modules.
+        error: the error, with a traceback of the user's frames only.
+        folder: the directory from which the program imports its own modules.
     """
     frames = traceback.extract_tb(error.__traceback__)
     file, line = (frames[-1].filename, frames[-1].lineno) if frames else ("", None)
@@ -36,7 +36,7 @@ def fault(error: BaseException, folder: Path) -> Problem:
 
 
 def _of_nobody(module: str, folder: Path) -> Problem:
-    """The problem of a module that none of our extras brings, with what may be meant."""
+    """Return the problem for a missing module that no extra of this package brings, with a suggestion."""
     own = [path.stem for path in folder.glob("*.py") if path.stem != "__main__"]
     near = nearest(module, own)
     package = module.partition(".")[0]
@@ -45,20 +45,20 @@ def _of_nobody(module: str, folder: Path) -> Problem:
 
 
 def _told(error: BaseException) -> Iterator[str]:
-    """What is wrong, then the frames; then the same of what has led to it."""
+    """Yield the error and its frames, then the same for its causes, up to a limit."""
     seen: list[list[str]] = []
     one: BaseException | None = error
     while one is not None and len(seen) < _MOST_CAUSES:
         what = "".join(traceback.format_exception_only(_plain(one))).strip().replace("\n", "\n  ")
         lines = [what, *_frames(one)]
-        if lines not in seen:  # what tasks hand on may come to lead to itself
+        if lines not in seen:  # an error that tasks pass on can be among its own causes
             yield from (f"  because of {line}" if seen and line is what else line for line in lines)
         seen.append(lines)
         one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
 
 
 def _plain(error: BaseException) -> BaseException:
-    """A syntax error without its place, which is told before it."""
+    """Return a syntax error without its location, which is printed separately; other errors as they are."""
     return type(error)(error.msg) if isinstance(error, SyntaxError) else error
 
 
@@ -71,6 +71,6 @@ def _frames(error: BaseException) -> Iterator[str]:
 
 
 def _shown(file: str) -> str:
-    """A file as seen from here; one that is somewhere else by its whole path."""
+    """Return the path of a file: relative if it is the user's and below the current directory, else unchanged."""
     path = Path(file)
     return os.path.relpath(path) if file and is_own(file) and path.is_relative_to(Path.cwd()) else file

@@ -1,4 +1,4 @@
-"""Mocks that keep the plan of every fleet, and answer for what exists as its state does."""
+"""Mocks that collect the plan of every fleet, and answer for existing resources with the values in the state."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from fleet_components.testing.mocks import PROVIDERS, CheckFailed, FleetMocks
 
 
 class PlanMocks(FleetMocks):
-    """Decides as its base does, and collects every refusal instead of stopping at the first.
+    """Mocks that decide like :class:`FleetMocks`, and collect all refusals instead of stopping at the first.
 
     Args:
-        state: the state before.
-        stored: the outputs of the same resources by URN, with secrets marked.
+        state: the state before the run.
+        stored: the outputs of the resources in the state by URN, with secrets marked.
     """
 
     def __init__(self, state: StackState, stored: Mapping[str, Mapping[str, Any]]) -> None:
@@ -30,7 +30,7 @@ class PlanMocks(FleetMocks):
         self._stored = {(r.type, r.name): (r.id, stored.get(r.urn, {})) for r in state.resources.values()}
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
-        """A new resource has no id before it is made; an old one keeps its own, and its outputs."""
+        """Return the id and the outputs of a resource: those in the state for an existing one, no id for a new one."""
         identity, outputs = super().new_resource(args)
         if args.typ in PROVIDERS or not args.custom:
             return identity, outputs
@@ -38,7 +38,7 @@ class PlanMocks(FleetMocks):
         return identity, {**{key: _on_the_wire(value) for key, value in stored.items()}, **outputs}
 
     def check(self, provider: dynamic.RecordProvider, typ: str, name: str, news: dict[str, Any]) -> dict[str, Any]:
-        """Decide; what is refused is kept for the end, and the old decision goes on in its place."""
+        """Run the ``check`` of a provider; a refusal is collected, and the old inputs are returned in its place."""
         if isinstance(provider, dynamic.RosterProvider) and (plan := plan_at_hand(news[dynamic.FEED])):
             self.plans.append(plan)
         try:
@@ -49,7 +49,7 @@ class PlanMocks(FleetMocks):
 
 
 def _on_the_wire(value: Any) -> Any:
-    """A value of a state as a provider hands it to the program: what is a secret stays one."""
+    """Return a value of the state as a provider returns it to the program: secrets stay marked."""
     if not is_secret(value):
         return reveal(value)
     return {**{k: v for k, v in value.items() if k not in ("plaintext", "ciphertext")}, "value": reveal(value)}

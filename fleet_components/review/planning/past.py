@@ -1,4 +1,4 @@
-"""What ``--state`` holds: the output of ``pulumi stack export``, or the ``state.json`` of a render."""
+"""State files for ``--state``: the output of ``pulumi stack export``, or the ``state.json`` of a render."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ from fleet_components.plan.state import MEND, StackState, StoredResource, stored
 FORMAT = "fleet-components/render"
 VERSION = 2
 RENDER_ANEW = "render anew with --fresh"
-"""What would do where the state of a render is damaged."""
+"""Hint for a damaged state of a render."""
 _HINT = "give the output of: pulumi stack export --file FILE, or the state.json of a fleet render"
 
 
 @attrs.frozen
 class StateFile:
-    """A state, wherever it comes from: both sorts hold the same resources.
+    """A state from either kind of file; both hold the same resources.
 
     Attributes:
-        file: where it was read; empty for a new fleet.
+        file: the file that it was read from; empty for a new fleet.
         state: the resources.
-        export: the whole export, where it was one.
-        problems: why it could not be read; it is as that of a new fleet then, so that what else is wrong can be told.
+        export: the whole export; None for a render or a new fleet.
+        problems: why it could not be read. It is then the state of a new fleet, so that all other problems can be
+            reported as well.
     """
 
     file: str = ""
@@ -38,21 +39,21 @@ class StateFile:
     problems: tuple[Problem, ...] = ()
 
     def unread(self, problems: Iterable[Problem]) -> StateFile:
-        """The state of a new fleet in its place, and why."""
+        """Return the state of a new fleet in its place, with the problems added."""
         return StateFile(self.file, problems=(*self.problems, *problems))
 
     @property
     def stack(self) -> tuple[str, str]:
-        """The project and the stack that it is of; empty for a new fleet."""
+        """Project and stack of the resources; empty for a new fleet."""
         urn = next(iter(self.state.resources), "")
         return (names.Urn.parse(urn).project, names.Urn.parse(urn).stack) if urn else ("", "")
 
     @property
     def fleet(self) -> str:
-        """The name of its only fleet; empty for a new one.
+        """Name of its only fleet; empty for a new fleet.
 
         Raises:
-            FleetError: it has several.
+            FleetError: it holds several fleets.
         """
         fleets = fleets_of(self.state.resources.values())
         if len(fleets) > 1:
@@ -62,7 +63,7 @@ class StateFile:
         return fleets[0] if fleets else ""
 
     def sound(self) -> StateFile:
-        """Itself, or why one of its fleets cannot be read."""
+        """Return the state itself, or that of a new fleet with the problems if one of its fleets cannot be read."""
         problems: list[Problem] = []
         for fleet in fleets_of(self.state.resources.values()) or ("",):
             try:
@@ -72,7 +73,7 @@ class StateFile:
         return self.unread(dict.fromkeys(problems)) if problems else self
 
     def only(self, default: str) -> tuple[str, Past, tuple[Problem, ...]]:
-        """The name of its only fleet and what it says of that; as of a new one where it cannot be read, and why.
+        """Return the name and the past of its only fleet; if that cannot be read, an empty past and the problems.
 
         Args:
             default: the name of a new fleet.
@@ -84,16 +85,16 @@ class StateFile:
             return default, Past(file=self.file), error.problems
 
     def past(self, fleet: str) -> Past:
-        """What it says of a fleet.
+        """Return the past of a fleet.
 
         Raises:
-            FleetError: it is damaged, or a later version has written it.
+            FleetError: the state is damaged, or was written by a later version.
         """
         mend = MEND if self.export else RENDER_ANEW
         return Past.of(self.state.resources.values(), fleet, file=self.file, mend=mend)
 
     def shown(self) -> StateFile:
-        """The same, compared with the data of Secrets: what was hidden and is shown now counts as changed."""
+        """Return the state for a plan that shows the data of Secrets: data that was hidden counts as changed."""
 
         def show(one: StoredResource) -> StoredResource:
             roster = one.type == names.ROSTER
@@ -103,10 +104,10 @@ class StateFile:
 
 
 def read_state(file: Path) -> StateFile:
-    """Read either kind of file.
+    """Read a state from either kind of file.
 
     Raises:
-        FleetError: it cannot be read, or is neither.
+        FleetError: the file cannot be read, or is of neither kind.
     """
     try:
         text = file.read_bytes()
@@ -116,10 +117,10 @@ def read_state(file: Path) -> StateFile:
 
 
 def parse_state(text: bytes, file: str) -> StateFile:
-    """What either kind of file holds; ``file`` is what it is called.
+    """Parse the content of either kind of file; ``file`` is its name in messages.
 
     Raises:
-        FleetError: it is neither.
+        FleetError: the content is of neither kind.
     """
     try:
         data = json.loads(text.decode())
@@ -137,13 +138,13 @@ def parse_state(text: bytes, file: str) -> StateFile:
 
 
 def to_render(stack: str, resources: list[StoredResource]) -> dict[str, Any]:
-    """The state file of a render: what the stack would hold. A render always succeeds."""
+    """Return the state file of a render: the resources of the stack after the update, as a render always succeeds."""
     held = {one.urn: {"type": one.type, "outputs": _whole(one.outputs)} for one in resources}
     return {"format": FORMAT, "version": VERSION, "stack": stack, "resources": held}
 
 
 def _whole(value: Any) -> Any:
-    """A value with whole numbers as such: they come back from an engine as floats."""
+    """Return a value with whole floats as integers: numbers come back from an engine as floats."""
     if isinstance(value, Mapping):
         return {key: _whole(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -160,7 +161,7 @@ def _from_render(file: str, data: Mapping[str, Any]) -> StateFile:
         raise FleetError([Problem("is no map of resources", ("resources",), RENDER_ANEW, file=file)])
     raw = ((urn, {**one, "urn": urn} if isinstance(one, dict) else one) for urn, one in resources.items())
     found = stored(raw, ("resources",), file, RENDER_ANEW)
-    # What was decided is what comes back as the old inputs of a resource.
+    # A render stores outputs alone; they are also the old inputs with which the next plan starts.
     return StateFile(file, StackState.of(attrs.evolve(one, inputs=one.outputs) for one in found))
 
 

@@ -26,13 +26,13 @@ DEFAULT_ORGANIZATION = "organization"
 
 @attrs.frozen
 class Preview:
-    """What a preview would show.
+    """Result of planning a Pulumi project: what ``pulumi preview`` would show.
 
     Attributes:
         stack: the stack, as ``organization/project/stack``.
         plans: the fleets of the program.
         resources: what would happen to each resource; None where the update is refused.
-        messages: what the program said, as (level, text), without what the plan tells itself.
+        messages: what the program logged, as (level, text), without messages that repeat the plan.
     """
 
     stack: str
@@ -42,15 +42,15 @@ class Preview:
 
 
 def preview(project: Project, told: Told) -> Preview:
-    """Plan a project.
+    """Plan a Pulumi project.
 
     Args:
         project: the project.
-        told: what the command line says; its time takes the place of the stack's ``fleet:asOf``, and tokens and lost
-            members are added to those of the stack.
+        told: the options of the command line. The time replaces the stack's ``fleet:asOf``; tokens and lost members
+            are added to those of the stack.
 
     Raises:
-        FleetError: the project or the stack cannot be read, or the program refuses its input.
+        FleetError: the project or the stack cannot be read, or the program refuses its input or fails.
     """
     prefix, _, wanted = (told.stack or "").rpartition("/")
     name = choose_stack(project, wanted or None)
@@ -74,7 +74,7 @@ def preview(project: Project, told: Told) -> Preview:
 
 
 def _located(plan: FleetPlan, project: Project, settings: Settings) -> FleetPlan:
-    """The plan with files as seen from here: the program has seen them from its own folder."""
+    """Return the plan with the paths of files relative to the current directory, not to the program's."""
 
     def seen(problems: Iterable[Problem]) -> tuple[Problem, ...]:
         return tuple(located(problem, project, settings) for problem in problems)
@@ -89,7 +89,7 @@ def _located(plan: FleetPlan, project: Project, settings: Settings) -> FleetPlan
 
 
 def _said(plans: Iterable[FleetPlan]) -> Iterator[str]:
-    """How messages begin that say what the plan says itself."""
+    """Yield the beginnings of log messages that repeat the plan."""
     for plan in plans:
         yield f"{plan.options.fleet}:\n"
         yield from map(str, plan.warnings)
@@ -100,7 +100,7 @@ def _said(plans: Iterable[FleetPlan]) -> Iterator[str]:
 
 
 def _unread(settings: Settings) -> list[tuple[str, str]]:
-    """What the Pulumi CLI reads and this does not."""
+    """Return warnings about configuration that the Pulumi CLI reads and this package does not."""
     if not settings.file.data.get("environment"):
         return []
     return [("warning", f"{settings.file.path}: the stack's environment is not read, its values are missing here")]
@@ -131,7 +131,7 @@ def _run(
 
 
 def _told(told: Told, settings: Settings) -> dict[str, str]:
-    """The configuration that says what the command line says."""
+    """Return the configuration keys that carry the options of the command line, merged with the stack's."""
 
     def listed(key: str) -> set[str]:
         return set(names_in(settings.values.get(key, "")))

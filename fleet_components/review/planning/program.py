@@ -1,4 +1,4 @@
-"""A program that runs in process: its surroundings, and what it means when it ends early."""
+"""Runs a program in process: its environment, and the problems for an early end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ from fleet_components.review.planning.settings import Settings
 
 @contextmanager
 def inside(project: Project) -> Iterator[None]:
-    """The surroundings that Pulumi gives a program: its folder, its modules. What it prints goes to stderr."""
+    """Set up the environment that Pulumi gives a program: working directory, modules, arguments.
+
+    Standard output of the program goes to standard error.
+    """
     before, arguments, folder = Path.cwd(), sys.argv, str(project.folder.resolve())
     os.chdir(folder)
     sys.path.insert(0, folder)
@@ -39,18 +42,18 @@ def inside(project: Project) -> Iterator[None]:
 
 
 def run_main(project: Project) -> None:
-    """Run the program."""
-    # Absolute, because importers are cached by path.
+    """Run the program of a project as ``__main__``."""
+    # An absolute path, because Python caches importers by path, and "." may have been another directory before.
     runpy.run_path(str(Path(project.program).resolve()), run_name="__main__")
 
 
 def refused_plan(error: BaseException | None) -> FleetPlan | None:
-    """The plan that a program has refused to carry out."""
+    """Return the plan that a program refused to carry out; None if it did not refuse one."""
     return next((one.plan for one in behind(error) if isinstance(one, RefusedPlanError)), None)
 
 
 def what_ended(error: BaseException | None, project: Project) -> list[Problem]:
-    """What has ended a program: problems of its input, or a fault of its own."""
+    """Return the problems that ended a program: those of its input, or an error of its own."""
     if error is None:
         return []
     for one in behind(error):
@@ -62,7 +65,7 @@ def what_ended(error: BaseException | None, project: Project) -> list[Problem]:
 
 
 def located(problem: Problem, project: Project, settings: Settings) -> Problem:
-    """The problem with its file as seen from here, and with the line where the configuration causes it."""
+    """Return a problem with a path relative to the current directory, or located in the configuration behind it."""
     if problem.path[:1] == ("config",) and Path(problem.file).name == settings.file.path.name:
         return settings.file.problem(problem.what, problem.path, problem.hint)
     if not problem.file and problem.path and f"fleet:{problem.path[0]}" in settings.values:
@@ -76,7 +79,7 @@ def located(problem: Problem, project: Project, settings: Settings) -> Problem:
 
 
 def from_here(file: str, project: Project) -> str:
-    """A path that the program has seen from its folder, as it is seen from here."""
+    """Return a path that is relative to the program's directory as a path relative to the current directory."""
     path = project.folder.resolve() / file
     near = not Path(file).is_absolute() or path.is_relative_to(Path.cwd())
     return os.path.relpath(path) if file and near else file

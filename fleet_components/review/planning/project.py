@@ -20,14 +20,14 @@ _OF_PULUMI = re.compile(r"Pulumi(\.(?P<stack>.+))?\.ya?ml")
 
 @attrs.frozen
 class Project:
-    """A project.
+    """A Pulumi project on disk.
 
     Attributes:
         file: its ``Pulumi.yaml``.
         name: its name.
         folder: the working directory of the program.
-        program: what is run there: a file, or ``.`` for ``__main__.py``.
-        stack_folder: where the files of the stacks are.
+        program: the program, relative to ``folder``: a file, or ``.`` for ``__main__.py``.
+        stack_folder: the directory of the stack files.
     """
 
     file: ConfigFile
@@ -38,28 +38,28 @@ class Project:
 
     @property
     def config(self) -> Mapping[str, Any]:
-        """What ``Pulumi.yaml`` says of the configuration: defaults, types, what is required."""
+        """Declaration of the configuration in ``Pulumi.yaml``: defaults, types, required keys."""
         config = self.file.data.get("config")
         return config if isinstance(config, Mapping) else {}
 
     def stacks(self) -> tuple[str, ...]:
-        """The stacks that have a file."""
+        """Return the names of the stacks that have a file."""
         files = (path for ext in _EXTENSIONS for path in self.stack_folder.glob(f"Pulumi.*{ext}"))
         return tuple(sorted(path.name.removesuffix(path.suffix).removeprefix("Pulumi.") for path in files))
 
     def stack_file(self, stack: str) -> Path:
-        """The file of a stack, whether it is there or not."""
+        """Return the path of a stack's file, which may not exist."""
         files = [self.stack_folder / f"Pulumi.{stack}{ext}" for ext in _EXTENSIONS]
         return next((file for file in files if file.is_file()), files[0])
 
 
 def is_project(folder: Path) -> bool:
-    """Whether a directory is a Pulumi project."""
+    """Return whether a directory is a Pulumi project."""
     return any((folder / name).is_file() for name in _NAMES)
 
 
 def instead_of(problem: Problem) -> Problem:
-    """The problem; where it comes of reading a file of Pulumi as an object, that it is one, and how to plan it."""
+    """Return the problem; if its file is one of a Pulumi project, one that says so and how to plan the project."""
     file = Path(problem.file)
     named = _OF_PULUMI.fullmatch(file.name)
     if named is None:
@@ -77,7 +77,7 @@ def read_project(folder: Path) -> Project:
     """Read a project.
 
     Raises:
-        FleetError: ``Pulumi.yaml`` cannot be read, or the program is not there, or is not in Python.
+        FleetError: ``Pulumi.yaml`` cannot be read, or the program does not exist or is not in Python.
     """
     file = ConfigFile.read(next(folder / name for name in _NAMES if (folder / name).is_file()))
     name, main = file.data.get("name"), file.data.get("main") or "."
@@ -99,10 +99,10 @@ def read_project(folder: Path) -> Project:
 
 
 def choose_stack(project: Project, wanted: str | None) -> str:
-    """The name of the stack to plan.
+    """Return the name of the stack to plan.
 
     Raises:
-        FleetError: none is named and there are several, or the one that is named is not there.
+        FleetError: no stack is named and there is not exactly one, or the named one does not exist.
     """
     known = project.stacks()
     if wanted is None and len(known) == 1:
@@ -126,6 +126,6 @@ def _check_runtime(file: ConfigFile) -> list[Problem]:
 
 
 def _stack_folder(file: ConfigFile) -> str:
-    """``stackConfigDir``, which was called ``config`` once."""
+    """Return ``stackConfigDir``, whose former name is ``config``."""
     config = file.data.get("config")
     return str(file.data.get("stackConfigDir") or (config if isinstance(config, str) else "."))

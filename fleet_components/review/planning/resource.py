@@ -1,4 +1,4 @@
-"""A resource of a stack, and what would happen to it."""
+"""One resource of a stack, with the change that an update would make."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ CHANGES = (CREATE, UPDATE, REPLACE, DELETE, SAME)
 
 @attrs.frozen
 class Resource:
-    """A resource, and what would happen to it.
+    """A resource with its change.
 
     Attributes:
         urn: its URN.
         type: its type token.
         name: its logical name.
-        inputs: its inputs in wire form; secrets read ``[secret]``, what is not known yet ``[unknown]``.
+        inputs: its inputs in wire form; secrets read ``[secret]``, unknown values ``[unknown]``.
         parent: the URN of its parent.
         provider: the URN of its explicit provider.
         dependencies: the URNs that it depends on.
         options: protect, retainOnDelete and hideDiffs, where set.
-        change: create, update, replace, delete or same; empty when there is nothing to compare with.
+        change: create, update, replace, delete or same; empty if there is no state to compare with.
         differences: the inputs that differ.
-        uncompared: inputs that are encrypted in the state, so that nobody can tell whether they differ.
+        uncompared: paths of inputs that cannot be compared, because they are encrypted in the state.
     """
 
     urn: str
@@ -45,11 +45,11 @@ class Resource:
 
     @property
     def changes(self) -> bool:
-        """Whether anything happens to it; no where there is nothing to compare with."""
+        """True if the resource changes; False if there is no state to compare with."""
         return self.change not in ("", SAME)
 
     def to_wire(self) -> dict[str, Any]:
-        """Its form in documents."""
+        """Return the form that documents show."""
         return {
             "urn": self.urn,
             "type": self.type,

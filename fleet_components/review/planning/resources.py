@@ -1,4 +1,4 @@
-"""What would happen to each resource of a stack: the registrations of a run against the state before it."""
+"""Changes of the resources of a stack: compares the registrations of a run with the state before it."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ from fleet_components.testing.monitor import Registration
 
 STACK = "pulumi:pulumi:Stack"
 _PROVIDER = "pulumi:providers:"
+# The SDK's marker of unknown values: `UNKNOWN` in `pulumi.runtime.rpc`.
 _UNKNOWN, _SHOWN_UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9", "[unknown]"
 _ENGINES_OWN = ("version", "pluginDownloadURL", "pluginChecksums", "__internal")
-"""What the engine adds to the inputs of a provider."""
+"""Inputs that the engine adds to those of a provider."""
 
 
 def compare(
     registrations: Iterable[Registration], root: str, export: Mapping[str, Any] | None, *, known: bool = True
 ) -> tuple[Resource, ...]:
-    """The resources of a run and those that it would delete; parents first, then by what depends on what.
+    """Return the resources of a run and those that it would delete: parents and dependencies first.
 
     Args:
         registrations: what the program registered.
         root: the URN of the stack, which the program does not register itself.
         export: the state before, as ``pulumi stack export`` prints it; None for a new stack.
-        known: whether there is a state to compare with; without it the changes stay empty.
+        known: whether there is a state to compare with; if not, the changes are empty.
     """
     stored = {r["urn"]: r for r in stored_in(export)}
     found = [_stack(root), *registrations]
@@ -45,7 +46,7 @@ def compare(
 
 
 def _former(registration: Registration, stored: Mapping[str, Any]) -> str:
-    """The URN under which a resource is in the state: its own, or one that it had before."""
+    """Return the URN under which a resource is in the state: its own, or one of its aliases."""
     return next((urn for urn in (registration.urn, *registration.aliases) if urn in stored), registration.urn)
 
 
@@ -54,7 +55,7 @@ def _stack(root: str) -> Registration:
 
 
 def stored_in(export: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:
-    """The resources that a program registers: without what waits to be deleted, and the default providers."""
+    """Yield the resources in a state that a program registers: not those pending deletion, nor default providers."""
     for resource in (export or {}).get("deployment", {}).get("resources") or ():
         if not resource.get("delete") and not _is_default_provider(resource["urn"]):
             yield resource
@@ -100,11 +101,11 @@ def _resource(
 
 
 _MUTABLE = {"ConfigMap": "enableConfigMapMutable", "Secret": "enableSecretMutable"}
-"""The setting with which the Kubernetes provider changes objects of a kind in place."""
+"""Setting with which the Kubernetes provider changes objects in place, by kind."""
 
 
 def _named_as_before(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the Kubernetes provider makes of an object without a name: it keeps the one that it has made up once."""
+    """Return the inputs of an unnamed object with the name that the Kubernetes provider generated before and keeps."""
     was, now = old.get("metadata") or {}, new.get("metadata") or {}
     made_up = (was.get("annotations") or {}).get(_AUTONAMED)
     if not made_up or now.get("name") or now.get("generateName"):
@@ -123,7 +124,7 @@ def _inputs(stored: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _compare(old: Any, new: Any, path: tuple[str | int, ...], uncompared: list[str]) -> Iterator[Difference]:
-    """As :func:`differences`, with secrets compared but never shown."""
+    """Yield differences like :func:`differences`; secrets are compared, but never shown."""
     if is_secret(old) or is_secret(new):
         if is_secret(old) and is_secret(new) and ("ciphertext" in old or reveal(new) == REDACTED):
             uncompared.append(show_path(path))
@@ -156,7 +157,7 @@ def _deleted(stored: Mapping[str, Any]) -> Resource:
 
 
 def _shown(value: Any) -> Any:
-    """A value that anybody may read, with whole numbers as such."""
+    """Return a value without secrets and unknown values, and with whole floats as integers."""
     value = redact(value)
     if isinstance(value, Mapping):
         return {key: _shown(item) for key, item in sorted(value.items())}
@@ -168,20 +169,20 @@ def _shown(value: Any) -> Any:
 
 
 def _without_id(reference: str) -> str:
-    """``urn::id`` to the URN, which has four parts itself."""
+    """Return the URN in a provider reference ``urn::id``; the URN itself has four parts."""
     return "::".join(reference.split("::")[:4])
 
 
 def _ordered(resources: list[Resource]) -> list[Resource]:
-    """In an order that does not depend on the run: what others wait for comes first."""
+    """Return the resources in an order that is the same in every run: dependencies first, then by URN."""
     before = {one.urn: [one.parent, *one.dependencies] for one in resources}
     depths: dict[str, int] = {}
     for urn in before:
         path = [] if urn in depths else [urn]
-        while path:  # a chain may be longer than calls can be deep
+        while path:  # not recursive: a chain may be longer than Python's call stack
             current = path[-1]
             waiting = [other for other in before[current] if other in before and other not in depths]
-            depths.setdefault(current, 0)  # what waits for itself comes as if it did not
+            depths.setdefault(current, 0)  # ends cycles
             if waiting:
                 path.append(waiting[0])
                 continue

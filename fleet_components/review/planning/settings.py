@@ -1,7 +1,7 @@
-"""The configuration of a stack, as a program gets it.
+"""The configuration of a stack, as a program receives it.
 
-Source: the Pulumi CLI. Keys without a namespace are the project's; text stays as it is, all else becomes JSON.
-What is encrypted cannot be read here: ``[secret]`` stands for it.
+Source: the Pulumi CLI. Keys without a namespace belong to the project; text stays as it is, all other values become
+JSON. Encrypted values cannot be read here: ``[secret]`` stands for them.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _TYPES: Mapping[str, tuple[type, ...]] = {"integer": (int,), "boolean": (bool,),
 
 @attrs.frozen
 class Settings:
-    """The configuration.
+    """The configuration of one stack.
 
     Attributes:
         file: the stack's file.
-        values: by full key.
-        secrets: the keys that hold something encrypted.
+        values: the values by full key.
+        secrets: the keys with encrypted values.
     """
 
     file: ConfigFile
@@ -40,7 +40,7 @@ def read_settings(project: Project, stack: str) -> Settings:
     """Read the configuration of a stack and the defaults of its project.
 
     Raises:
-        FleetError: the file is broken, or the configuration is not what the project declares.
+        FleetError: the file is invalid, or the configuration does not match its declaration in the project.
     """
     path = project.stack_file(stack)
     file = ConfigFile.read(path) if path.is_file() else ConfigFile(path)
@@ -74,7 +74,7 @@ def _is_spec(spec: Any) -> bool:
 
 def _default(spec: Any) -> Any:
     if not _is_spec(spec):
-        return spec  # shorthand: the value itself
+        return spec  # the short form of a declaration: the default itself
     return spec.get("default", spec.get("value"))
 
 
@@ -90,7 +90,7 @@ def _check(file: ConfigFile, field: FieldPath, spec: Any, value: Any) -> list[Pr
 
 
 def _parsed(value: Any) -> Any:
-    """Text may say a number or a boolean too: the command line sets nothing else."""
+    """Return a value with numbers and booleans parsed, because the command line sets them as text."""
     try:
         return json.loads(value) if isinstance(value, str) else value
     except ValueError:

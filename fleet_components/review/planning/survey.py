@@ -1,4 +1,4 @@
-"""Plans whatever the command line names: directories of YAML, or a Pulumi project."""
+"""Plans the inputs of the command line: directories of YAML, or a Pulumi project."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ PIPED, STANDARD_INPUT = Path("-"), "standard input"
 
 @attrs.frozen(kw_only=True)
 class Told:
-    """What the command line says besides the paths.
+    """The options of the command line that a plan depends on.
 
     Attributes:
-        state: what was decided and done before.
-        stack: the stack of a project; for directories the name of the stack that they would be.
+        state: the state before.
+        stack: the stack of a project; for directories, the name of the stack that they are planned as.
         as_of: the time at which observed members and waits are judged.
-        confirm: tokens of refused losses that are meant.
-        approve: names of approvals of staged updates that are given.
-        lost: the names of members that are gone for good.
-        returned: the names of members that were lost and are back.
-        pass_over: kinds that are not to stand in the way of a plan.
-        any_state: take a state of another project or stack.
-        problems: what is wrong with it, as far as that can be told without the input.
+        confirm: tokens of refused losses that are allowed.
+        approve: names of the given approvals of staged updates.
+        lost: names of members that are gone for good.
+        returned: names of members that were lost and are back.
+        pass_over: unsupported kinds that do not prevent a plan.
+        any_state: whether a state of another project or stack is accepted.
+        problems: problems of the options that can be found without the input.
     """
 
     state: StateFile = StateFile()
@@ -57,15 +57,15 @@ class Told:
     problems: tuple[Problem, ...] = ()
 
     def wrong(self, problems: Iterable[Problem]) -> Told:
-        """The same, with further problems."""
+        """Return the same options with further problems."""
         return attrs.evolve(self, problems=(*self.problems, *problems))
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Planning, at whose end all problems come together: those of the input, and those of the command line.
+        """Run the body, which plans, and raise its problems together with those of the command line.
 
         Raises:
-            FleetError: there are any.
+            FleetError: there is at least one problem.
         """
         found: tuple[Problem, ...] = ()
         try:
@@ -78,15 +78,15 @@ class Told:
 
 @attrs.frozen
 class Survey:
-    """What was planned, and where it came from.
+    """Result of planning, and where it came from.
 
     Attributes:
-        plans: the fleets; one, unless a program has several.
-        file: what it starts from; empty for a new fleet.
-        stack: what objects are stamped with: ``organization/project/stack``, or the stack alone for directories.
+        plans: the plans of the fleets; one, unless a program has several fleets.
+        file: the file of the state; empty for a new fleet.
+        stack: the stack that objects are stamped with: ``organization/project/stack``, or its name for directories.
         subject: what was planned: paths and stack, or project, stack and directory.
-        resources: what would happen to each resource of a stack; None for directories, and where it is refused.
-        messages: what the program said, as (level, text).
+        resources: the resources of a stack with their changes; None for directories, and if the update is refused.
+        messages: what the program logged, as (level, text).
     """
 
     plans: tuple[FleetPlan, ...]
@@ -98,12 +98,12 @@ class Survey:
 
     @property
     def of_project(self) -> bool:
-        """Whether it is a Pulumi project, and no directory."""
+        """True for a Pulumi project, False for directories."""
         return "project" in self.subject
 
     @property
     def refused(self) -> tuple[Problem, ...]:
-        """Why the update must not happen."""
+        """Reasons why the update is refused."""
         return tuple(problem for plan in self.plans for problem in plan.refused)
 
 
@@ -112,10 +112,10 @@ def survey(paths: Sequence[Path], told: Told) -> Survey:
 
     Args:
         paths: one project, or any number of files and directories, charts and kustomizations; ``-`` for standard input.
-        told: what the command line says besides.
+        told: the options of the command line.
 
     Raises:
-        FleetError: the input cannot be worked with: all that is wrong with it, and with what the command line says.
+        FleetError: the input is invalid; carries its problems, and those of the command line.
     """
     if not any(map(is_project, paths)):
         return _directory(paths, told)
@@ -126,10 +126,10 @@ def survey(paths: Sequence[Path], told: Told) -> Survey:
 
 
 def of_stack(told: Told, project: str, stack: str) -> Told:
-    """What the command line says, but without a state of another project or stack: nothing would be found in it.
+    """Return the options; a state of another project or stack becomes a problem, since nothing would be found in it.
 
     Args:
-        told: what the command line says.
+        told: the options of the command line.
         project: the project that is planned; empty for a directory, which has none.
         stack: the stack that is planned.
     """
@@ -179,7 +179,7 @@ def _planned(paths: Sequence[Path], told: Told, stack: str) -> Survey:
 
 
 def _heard(plans: Sequence[FleetPlan], told: Told) -> Iterator[FleetPlan]:
-    """The plans; the first one warns of what the command line says and none of them goes by."""
+    """Yield the plans; warnings about options that have no effect in any plan are added to the first."""
     allowed = {token for plan in plans for token in plan.options.confirm - confirmed_in_vain(plan)}
     lost = {name for plan in plans for name, member in plan.past.members.items() if member.state == LOST}
     allows, knows = "nothing that is refused has this token", "as far as the state knows, it was not lost"
@@ -193,14 +193,14 @@ def _heard(plans: Sequence[FleetPlan], told: Told) -> Iterator[FleetPlan]:
 
 
 def _said_here(problem: Problem) -> Problem:
-    """The problem in words for a directory, which has no configuration."""
+    """Return a problem worded for a directory, which has options instead of configuration keys."""
     what, hint = problem.what, problem.hint.replace("fleet:confirm=", "--confirm ")
     what, hint = (text.replace("fleet:passOver", "--pass-over") for text in (what, hint))
     return attrs.evolve(problem, what=what, hint=hint)
 
 
 def _lost(source: Source, past: Past, told: Told) -> frozenset[str]:
-    """The members that are marked lost: those that were, while they are declared, and those that are told now."""
+    """Return the lost members: those of the past that are still declared, and those of the command line."""
     declared = {cluster.name for cluster in source.clusters}
     known = {name for name, member in past.members.items() if member.state == LOST and name in declared}
     return told.lost | (known - told.returned)
@@ -218,10 +218,10 @@ def _shown(paths: Sequence[Path]) -> list[str]:
 
 
 def _piped() -> Text:
-    """What stands before the pipe; nothing at all is most likely a command that has failed there.
+    """Read standard input; if it is empty, most likely the command before the pipe has failed.
 
     Raises:
-        FleetError: it is empty, or no text.
+        FleetError: standard input is empty, or is not text.
     """
     text = decoded(sys.stdin.buffer.read(), STANDARD_INPUT)
     if not text.strip():

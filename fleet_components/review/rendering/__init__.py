@@ -1,1 +1,1 @@
-"""What ``fleet render`` writes."""
+"""The output of ``fleet render``: its files, and the folder that they replace."""

@@ -1,7 +1,7 @@
-"""Puts a folder of files in the place of another one, all at once.
+"""Replaces a folder of files by another one at once.
 
-The new folder is made beside the old one, then the two change places by renaming. A run that is interrupted leaves
-the old folder; in the moment between the two renames it is set aside, and the next run puts it back.
+The new folder is written beside the old one, then the two change places by renaming. An interrupted run leaves the
+old folder in place. Between the two renames the old folder is set aside, and the next run puts it back.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ _OPEN, _PRIVATE = 0o666, 0o600
 
 
 def recover(target: Path) -> None:
-    """Put back what an interrupted run has set aside."""
+    """Put back the folder that an interrupted run set aside."""
     old = _beside(target, "old")
     if old.is_dir() and not target.exists():
         old.rename(target)
 
 
 def replace(target: Path, files: Mapping[str, str], *, marker: str, private: bool = False) -> None:
-    """Make a folder hold these files and nothing else.
+    """Replace a folder by one with these files and nothing else.
 
     Args:
         target: the folder.
         files: the text of each file, by path in the folder; a path that ends in a slash is an empty folder.
-        marker: the file that tells a folder that we wrote before.
-        private: let nobody else read the files.
+        marker: the file by which a folder is known to be written by this function.
+        private: True to create files that only their owner can read.
 
     Raises:
-        FleetError: something that is not ours is in its place, or it cannot be written.
+        FleetError: the folder holds other files, or cannot be written.
     """
     new, old = _beside(target, "new"), _beside(target, "old")
     try:
@@ -57,7 +57,7 @@ def _beside(target: Path, role: str) -> Path:
 
 
 def _refuse_foreign(target: Path, files: Mapping[str, str], marker: str) -> None:
-    """Only our own folder is replaced, or one in which nothing would be lost."""
+    """Raise an error unless the folder is our own, or one in which no file would be lost."""
     hint = "move it away, or write to another place with --out"
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise FleetError([Problem("is no folder", file=str(target), hint=hint)])
@@ -77,6 +77,7 @@ def _write(folder: Path, files: Mapping[str, str], private: bool) -> None:
         if path.endswith("/"):
             continue
         mode = _PRIVATE if private else _OPEN
+        # The mode is set on creation, so that nobody else can open a private file in between.
         with open(
             os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8", newline="\n"
         ) as out:

@@ -1,4 +1,4 @@
-"""What a render writes: the manifests of each member, and the decisions beside them.
+"""Files of a render: the manifests of each member, and the decisions beside them.
 
 The layout is that of the Pulumi Kubernetes provider with ``renderYamlToDirectory``.
 """
@@ -23,20 +23,20 @@ from fleet_components.review.planning.past import to_render
 DECISIONS, STATE = "decisions.yaml", "state.json"
 DEFINITIONS, MANIFESTS = "0-crd", "1-manifest"
 Files = dict[str, str]
-"""The text of each file, by its path below the folder of the stack; a path that ends in a slash is a folder."""
+"""Text of each file, by path below the folder of the stack; a path that ends in a slash is a folder."""
 
 _DECISIONS_HEAD = "# The decisions of fleet render, in the form of the API. Not to be applied.\n"
 
 
 def rendered(plan: FleetPlan, *, show_secrets: bool) -> Files:
-    """All files of a stack.
+    """Return all files of a stack.
 
     Args:
-        plan: the fleet, planned, and not refused.
-        show_secrets: write the data of Secrets; they read ``[secret]`` otherwise.
+        plan: a plan that is not refused.
+        show_secrets: True to write the data of Secrets, which read ``[secret]`` otherwise.
 
     Raises:
-        FleetError: the name of an object cannot be that of a file, or what a held member keeps is not known.
+        FleetError: an object has a name that no file can have, or the objects that a held member keeps are unknown.
     """
     problems = list(plan.hidden)
     files: Files = {}
@@ -56,7 +56,7 @@ def rendered(plan: FleetPlan, *, show_secrets: bool) -> Files:
 
 
 def manifest_path(data: Mapping[str, Any]) -> str:
-    """Where an object goes in the folder of its member."""
+    """Return the path of an object's file in the folder of its member."""
     manifest = Manifest(data)
     version = manifest.api_version.replace("/", "_").replace(":", "_")
     name = f"{version}-{manifest.kind.lower()}-{manifest.namespace or 'default'}-{manifest.name}.yaml"
@@ -76,7 +76,7 @@ def _state(plan: FleetPlan, show_secrets: bool) -> str:
 
 
 def _hidden(data: Mapping[str, Any], cluster: str) -> list[Problem]:
-    """A Secret that a member keeps from a render that did not show its data."""
+    """Return a problem if a held member keeps a Secret from a render that did not show its data."""
     if not is_secret(data) or data != redacted(data) or not any(data.get(field) for field in SECRET_FIELDS):
         return []
     what = f"stays as it is on {cluster}, and the last render does not show its data"
@@ -84,7 +84,7 @@ def _hidden(data: Mapping[str, Any], cluster: str) -> list[Problem]:
 
 
 def _same_file(data: Mapping[str, Any], path: str, first: ObjectKey) -> list[Problem]:
-    """Namespace and name stand side by side in the name of a file, and both may have dashes."""
+    """Return a problem if another object has the same path: dashes separate namespace and name, and occur in both."""
     key = Manifest(data).key
     if key == first:
         return []

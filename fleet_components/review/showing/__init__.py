@@ -1,1 +1,1 @@
-"""Documents for people: tables and trees for terminals, Markdown for pull requests."""
+"""Views of documents for people: tables and trees for terminals, Markdown for pull requests."""

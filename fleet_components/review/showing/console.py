@@ -1,4 +1,4 @@
-"""Text for people: as wide as the terminal, in its colours; plain and never folded where there is none."""
+"""Text for standard output: in the width and colours of a terminal; plain and unwrapped without a terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STYLES = {"joins": "green", "updated": "yellow", "leaves": "red", "held": "magen
 
 
 def shown(draw: Callable[[Console], None]) -> str:
-    """What is drawn, as text for standard output."""
+    """Return what a function draws, as text for standard output."""
     console = make_console()
     with console.capture() as capture:
         draw(console)
@@ -21,7 +21,7 @@ def shown(draw: Callable[[Console], None]) -> str:
 
 
 def make_console() -> Console:
-    """A console for standard output. Without a terminal lines stay whole, unless COLUMNS says otherwise."""
+    """Return a console for standard output. Without a terminal lines are not wrapped, unless COLUMNS is set."""
     plain = bool(os.environ.get("NO_COLOR"))
     piped = not sys.stdout.isatty()
     return Console(

@@ -1,4 +1,4 @@
-"""Explanations for people: a tree of members and verdicts, or a line a member."""
+"""Explanations as text: a tree of members and verdicts, or a line a member."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _tree(console: Console, placement: Document, title: Text) -> None:
 
 
 def _verdict(verdict: Mapping[str, Any]) -> Text:
-    """``ClusterAffinity scores 14: 12 of 60 for ...``; ``TaintToleration: taint ... cannot be tolerated``."""
+    """Return a verdict in words: ``ClusterAffinity scores 14: ...``, ``TaintToleration: taint ...``."""
     words = one_line(verdict["words"])
     if verdict["score"] is not None:
         return Text(f"{verdict['plugin']} scores {verdict['score']}: {words}")

@@ -1,4 +1,4 @@
-"""The fields that are not carried out, for people: as a table, and as the Markdown of the documentation."""
+"""The fields that are not carried out, as a table, and as the Markdown page of the documentation."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ hubs make themselves, as snapshots, bindings and works, is passed over and count
 
 
 def print_fields(console: Console, document: Document) -> None:
-    """Print the table, the kinds that are alike together."""
+    """Print the table, grouped by kinds with the same fields."""
     header = Row(("", "field"), "why", "bold")
     for kinds, rows in _grouped(document):
         print_indented(console, Text(kinds, "bold cyan"), 0)
@@ -42,7 +42,7 @@ def print_fields(console: Console, document: Document) -> None:
 
 
 def fields_markdown(document: Document) -> str:
-    """The page of the documentation, or the part of it that is about one kind."""
+    """Return the page of the documentation, or its part about one kind."""
     parts = [] if document["kind"] else [_PAGE]
     for kinds, rows in _grouped(document):
         lines = [f"| `{_place(row)}` | {row['effect']} | {_escaped(_why(row))} |" for row in rows]
@@ -51,7 +51,7 @@ def fields_markdown(document: Document) -> str:
 
 
 def _grouped(document: Document) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """The rows of the same kinds, in their order."""
+    """Yield the rows of each group of kinds, with its heading, in a fixed order."""
     rows = sorted(document["fields"], key=lambda row: _order(document, row))
     for _, group in groupby(rows, key=lambda row: row["kinds"]):
         alike = list(group)
@@ -59,7 +59,7 @@ def _grouped(document: Document) -> Iterator[tuple[str, list[dict[str, Any]]]]:
 
 
 def _named(document: Document, kinds: Sequence[str]) -> str:
-    """The kinds, or those that are missing where these are fewer."""
+    """Return the kinds in words, or those that are missing if that list is shorter."""
     left = [kind for kind in document["carriedOut"] if kind not in kinds]
     if len(left) >= len(kinds):
         return ", ".join(kinds)
@@ -67,12 +67,12 @@ def _named(document: Document, kinds: Sequence[str]) -> str:
 
 
 def _order(document: Document, row: dict[str, Any]) -> tuple[int, list[int]]:
-    """Few kinds before many, and these in the order of the systems."""
+    """Return a sort key: rows of one or two kinds come first, then kinds in the order of their systems."""
     return len(row["kinds"]) > 2, [document["kinds"].index(kind) for kind in row["kinds"]]
 
 
 def _place(row: dict[str, Any]) -> str:
-    """The field with what the row is about: ``spec.strategy.applyStrategy.type: ReportDiff``."""
+    """Return the field with its values: ``spec.strategy.applyStrategy.type: ReportDiff``."""
     place = row["field"] or "all of it"
     if row["values"]:
         place += f": {_worded(row['values'])}"

@@ -1,4 +1,4 @@
-"""The plan as a comment on a pull request: a summary, and the details of each placement folded away."""
+"""The plan as a comment on a pull request: a summary, and the details of each subject in a folded block."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from fleet_components.review.documents.form import Document
 from fleet_components.review.showing import words
 
 LIMIT = 60_000
-"""GitHub cuts comments at 65,536 characters."""
+"""Largest number of characters of a comment; GitHub cuts comments at 65,536."""
 
 _RESERVE = 500
+"""Characters kept free for the note about what is left out."""
 _SIGNS = {"create": "+", "delete": "-", "update": "~", "replace": "+-"}
 _VALUE_SHOWN = 200
 
 
 def to_markdown(document: Document, *, diff: bool = False) -> str:
-    """The plan in GitHub's markdown, always shorter than ``LIMIT``; what is left out is said at the end."""
+    """Return the plan in GitHub's Markdown, always shorter than ``LIMIT``; a note at the end says what is left out."""
     parts = ["### Fleet plan\n", *_first(document), f"{_escaped(words.summary(document))}\n"]
     if counts := document["totals"].get("resources"):
         parts.append(f"Resources: {words.resource_counts(counts)}\n")
@@ -28,7 +29,7 @@ def to_markdown(document: Document, *, diff: bool = False) -> str:
 
 
 def _first(document: Document) -> Iterator[str]:
-    """What a reader must see before all else: why the update is refused, and what is lost."""
+    """Yield what a reader must see first: why the update is refused, and what is lost."""
     yield from (f"> **{_escaped(line)}**\n" for line in words.refusals(document))
     if line := words.confirmation(document):
         yield f"> {_escaped(line)}\n"
@@ -37,7 +38,7 @@ def _first(document: Document) -> Iterator[str]:
 
 
 def _fitted(text: str, blocks: Iterable[tuple[str, str]]) -> str:
-    """The text with each block, or else with its title alone, as far as they fit."""
+    """Return the text with every block, or only its title, as far as they fit."""
     room = LIMIT - _RESERVE
     text = text[:room]
     folded = dropped = 0
@@ -73,7 +74,7 @@ def _block(subject: Document, diff: bool) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The rows under their header; columns that are empty in every row are left out."""
+    """Yield the rows below their header; columns that are empty in every row are left out."""
     used = [column for column in range(len(rows[0])) if any(row[column] for row in rows)]
     header = (*words.HEADER, "why")
     yield "| " + " | ".join(header[column] for column in used) + " |"
@@ -97,6 +98,6 @@ def _cut(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text that neither ends a cell nor begins a tag."""
+    """Return a text that neither ends a table cell nor begins a tag or code."""
     plain = words.one_line(text).replace("&", "&amp;").replace("<", "&lt;")
     return plain.replace("|", "\\|").replace("`", "'")

@@ -1,4 +1,4 @@
-"""Rows for people: short columns side by side, and one long text that goes beside them or below."""
+"""Rows of short columns and one long text, which is printed beside the columns or below them."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from rich.text import Text
 
 _INDENT, _DEEPER, _GAP = 2, 6, "  "
 _ROOM = 40
-"""The least room beside the columns in which a long text is still pleasant to read."""
+"""Smallest width beside the columns in which a long text is still readable."""
 _LEAST = 20
-"""The least width to which a text is folded, however narrow the terminal is."""
+"""Smallest width to which a text is wrapped, however narrow the terminal is."""
 
 
 @attrs.frozen
 class Row:
-    """A row.
+    """A row of a table.
 
     Attributes:
-        cells: the short columns.
+        cells: texts of the short columns.
         text: the long text; empty for none.
-        style: the style of the cells.
+        style: style of the cells.
     """
 
     cells: Sequence[str]
@@ -31,7 +31,7 @@ class Row:
 
 
 def print_rows(console: Console, header: Row, rows: Sequence[Row]) -> None:
-    """Print rows under a header. Columns that are empty in every row are left out."""
+    """Print rows below a header; columns that are empty in every row are left out."""
     used = [i for i in range(len(header.cells)) if any(row.cells[i] for row in rows)]
     widths = {i: max(len(row.cells[i]) for row in (header, *rows)) for i in used}
     beside = _INDENT + sum(widths.values()) + len(_GAP) * len(used)
@@ -51,14 +51,14 @@ def print_rows(console: Console, header: Row, rows: Sequence[Row]) -> None:
 
 
 def print_indented(console: Console, text: Text, indent: int = _INDENT) -> None:
-    """Print a text whose further lines are indented a little more."""
+    """Print a text; its further lines are indented by two more."""
     first, *further = _folded(console, text, console.width - indent - 2)
     lines = [*_indented([first], indent), *_indented(further, indent + 2)]
     console.print(Text("\n").join(lines), soft_wrap=True)
 
 
 def _folded(console: Console, text: Text, width: int) -> Sequence[Text]:
-    """The text in lines of a width."""
+    """Return the text in lines of a width."""
     return [text] if len(text) <= width else list(text.wrap(console, max(width, _LEAST)))
 
 

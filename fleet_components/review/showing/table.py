@@ -1,4 +1,4 @@
-"""The plan for people in a terminal: what happens to each member, then why others are left out, then totals."""
+"""The plan in a terminal: what happens to each member, then why others are left out, then totals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIGNS = {"create": "+", "delete": "-", "update": "~", "replace": "+-"}
 
 
 def plan_table(console: Console, document: Document, *, diff: bool = False) -> None:
-    """Print a plan: what is refused and what is lost first; with ``diff`` the values of every field that changes."""
+    """Print a plan, refusals and losses first; with ``diff``, with the values of every field that changes."""
     _first(console, document)
     for subject in document["subjects"]:
         _subject(console, subject, diff)
@@ -32,12 +32,12 @@ def plan_table(console: Console, document: Document, *, diff: bool = False) -> N
 
 
 def _first(console: Console, document: Document) -> None:
-    """What a reader must see before all else: why the update is refused, and what is lost."""
+    """Print what a reader must see first: why the update is refused, and what is lost."""
     refusals, leaving = list(words.refusals(document)), list(words.leaving(document))
     for line in refusals:
         print_indented(console, Text(line, "bold red"), 0)
     if line := words.confirmation(document):
-        console.print(Text(line, "yellow"), soft_wrap=True)  # never folded, so that it can be pasted
+        console.print(Text(line, "yellow"), soft_wrap=True)  # not wrapped, so that it can be copied
     for style, line in leaving:
         print_indented(console, Text(line, style), 0)
     if refusals or leaving:
@@ -63,7 +63,7 @@ def _row(cluster: Document) -> Row:
 
 
 def _content(console: Console, change: Document, diff: bool) -> None:
-    """What changes in an object: which fields, or with ``diff`` how."""
+    """Print the fields that change in an object; with ``diff``, with their values."""
     fields = change["fields"]
     names = "" if diff or not fields else ": " + ", ".join(field["field"] for field in fields)
     print_indented(console, Text(f"{SIGNS[change['change']]} {change['object']}{names}"))

@@ -1,4 +1,4 @@
-"""The tree of resources, as ``pulumi preview`` shows it: what changes, and what that is part of."""
+"""The tree of resources, as ``pulumi preview`` shows it: resources that change, below their parents."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FIELDS_SHOWN = 3
 
 
 def print_resources(console: Console, resources: Sequence[Document], *, diff: bool) -> None:
-    """Print the resources that change, under those that they belong to."""
+    """Print the resources that change, below their parents."""
     if any(resource["change"] is None for resource in resources):
         note = "what changes among the resources is known with the output of pulumi stack export as --state"
         console.print(Text(note, "dim"))
@@ -46,7 +46,7 @@ def print_resources(console: Console, resources: Sequence[Document], *, diff: bo
 
 
 def _moving(resources: Sequence[Document]) -> set[str]:
-    """What changes, and all that it is part of."""
+    """Return the URNs of the resources that change, and of all their parents."""
     parents = {resource["urn"]: resource["parent"] for resource in resources}
     found: set[str] = set()
     for resource in resources:
@@ -66,7 +66,7 @@ def _grow(
 
 
 def _label(resource: Document, above: Sequence[Document], diff: bool) -> Text:
-    """``~ Deployment shop/storefront  spec.replicas``."""
+    """Return the line of a resource: ``~ Deployment shop/storefront  spec.replicas``."""
     sign, style = _SIGNS[resource["change"]]
     label = Text(f"{sign} {_kind(resource['type'])} {_short(resource['name'], above)}", style)
     if resource["change"] == "delete" and resource["options"].get("retainOnDelete"):
@@ -82,7 +82,7 @@ def _label(resource: Document, above: Sequence[Document], diff: bool) -> Text:
 
 
 def _short(name: str, above: Sequence[Document]) -> str:
-    """A name without that of what it is part of, where it begins with it."""
+    """Return a name without that of the nearest parent with which it begins."""
     begins = (f"{one['name']}/" for one in reversed(above))
     return name.removeprefix(next((begin for begin in begins if name.startswith(begin)), ""))
 
@@ -92,7 +92,7 @@ def _some(fields: Sequence[Document]) -> str:
 
 
 def _kind(token: str) -> str:
-    """``Deployment``, ``kubernetes provider``, ``fleet:Binding``, or the whole token for what is none of ours."""
+    """Return a type for people: ``Deployment``, ``kubernetes provider``, ``fleet:Binding``; a foreign one as token."""
     package, _, kind = token.rpartition(":")
     if package == "pulumi:providers":
         return f"{kind} provider"

@@ -1,4 +1,4 @@
-"""The words of a plan, alike in every form for people."""
+"""Texts about a plan that all views for people share."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _COUNTS = {
 
 
 def summary(document: Document) -> str:
-    """``3 placements and 1 template on 5 members: 9 join, 1 is held; 2 objects are deleted``."""
+    """Return a summary: ``3 placements and 1 template on 5 members: 9 join, 1 is held; 2 objects are deleted``."""
     subjects = _subjects([one["kind"] for one in document["subjects"]])
     placed = f"{subjects} on {count(document['members'], 'member')}: {changes(document['totals'])}"
     return "; ".join([placed, *_losses(document)])
 
 
 def _subjects(kinds: Sequence[str]) -> str:
-    """``3 placements and 1 template``."""
+    """Return the number of subjects in words: ``3 placements and 1 template``."""
     templates = kinds.count("Template")
     placements = len(kinds) - templates
     parts = [count(placements, "placement")] if placements or not templates else []
@@ -45,7 +45,10 @@ def _subjects(kinds: Sequence[str]) -> str:
 
 
 def _losses(document: Document) -> Iterator[str]:
-    """What goes, and that the update is refused: the last line is what a reader of a long plan sees first."""
+    """Yield what is lost, and whether the update is refused.
+
+    They end the summary, since the last line is what a reader of a long plan sees first.
+    """
     gone = document["gone"]["subjects"]
     if gone:
         kinds = [name.partition("/")[0] for name in gone]
@@ -58,24 +61,24 @@ def _losses(document: Document) -> Iterator[str]:
 
 
 def changes(totals: Mapping[str, int]) -> str:
-    """``2 join, 1 leaves``."""
+    """Return the totals of changes in words: ``2 join, 1 leaves``."""
     happens = [f"{totals[word]} {forms[totals[word] != 1]}" for word, forms in _SUMMARY.items() if totals[word]]
     return ", ".join(happens) or "nothing is placed"
 
 
 def resource_counts(counts: Mapping[str, int]) -> str:
-    """``+ 3 to create, 68 unchanged``, in the words of ``pulumi preview``."""
+    """Return the number of changes in the words of ``pulumi preview``: ``+ 3 to create, 68 unchanged``."""
     return ", ".join(text.format(counts[change]) for change, text in _COUNTS.items() if counts[change]) or "none"
 
 
 def headline(subject: Document) -> str:
-    """``PickN 3 of 5 members, 4 objects, revision 0->1``."""
+    """Return the headline of a subject: ``PickN 3 of 5 members, 4 objects, revision 0->1``."""
     revision = "new" if subject["revision"]["old"] is None else f"revision {show_revision(subject).replace(' ', '')}"
     return f"{subject['policy']}, {count(subject['objects'], 'object')}, {revision}"
 
 
 def show_revision(holder: Document, field: str = "revision") -> str:
-    """``0 -> 1``, ``1`` when it stays, ``-> 1`` for what is new and ``1 ->`` for what goes."""
+    """Return an old and a new number as ``0 -> 1``; ``1`` if it stays, ``-> 1`` if it is new, ``1 ->`` if it goes."""
     old, new = holder[field]["old"], holder[field]["new"]
     if old == new:
         return "" if new is None else str(new)
@@ -83,11 +86,11 @@ def show_revision(holder: Document, field: str = "revision") -> str:
 
 
 HEADER = ("member", "what", "wave", "replicas", "revision", "score")
-"""The columns of :func:`cells`; the reason follows."""
+"""Headers of the columns of :func:`cells`; the column of the reason follows them."""
 
 
 def cells(cluster: Document) -> tuple[str, ...]:
-    """What a row says of a member, but for the reason."""
+    """Return the cells of a member's row, except the reason."""
     return (
         cluster["name"],
         cluster["change"],
@@ -99,24 +102,24 @@ def cells(cluster: Document) -> tuple[str, ...]:
 
 
 def show_scores(scores: Mapping[str, int] | None) -> str:
-    """``14/-1``: affinity and topology spread; ``0`` when both are 0, nothing when there is nothing to score."""
+    """Return affinity and topology spread scores as ``14/-1``; ``0`` if both are 0, empty if there are none."""
     if not scores:
         return ""
     return f"{scores['affinity']}/{scores['topologySpread']}" if any(scores.values()) else "0"
 
 
 def why(cluster: Document) -> str:
-    """Why something happens to a member, in one line, with properties by their short names."""
+    """Return the reason for a member's change in one line, with the short names of properties."""
     return one_line(_DOMAINS.sub("", cluster["why"]))
 
 
 def holders(subject: Document) -> list[str]:
-    """Which policies match a template, and why each has it or has it not."""
+    """Return a line for each policy that matches a template, with the reason why it applies or does not."""
     return [f"{one['policy']} {'has it' if one['wins'] else 'has it not'}: {one['why']}" for one in subject["policies"]]
 
 
 def notes(subject: Document) -> Iterator[tuple[str, str]]:
-    """What there is to say of a placement or template beyond the rows, a line each, with its style."""
+    """Yield the lines about a placement or template that follow the rows, each with its style."""
     yield from (("red", f"not fulfilled: {message}") for message in subject["unfulfilled"])
     yield from (("", line) for line in subject["division"])
     yield from (("", f"{one['name']}: {one['why']}") for one in subject["due"])
@@ -129,7 +132,7 @@ def notes(subject: Document) -> Iterator[tuple[str, str]]:
 
 
 def refusals(document: Document) -> Iterator[str]:
-    """Why the update must not happen."""
+    """Yield the reasons why the update is refused."""
     for one in document["refused"]:
         where = f"{one['file']}:{one['line']}" if one["line"] is not None else one["file"]
         parts = [part for part in (where, one["subject"], one["field"], one["what"]) if part]
@@ -137,7 +140,7 @@ def refusals(document: Document) -> Iterator[str]:
 
 
 def leaving(document: Document) -> Iterator[tuple[str, str]]:
-    """What goes, is replaced or moves, what is lost first, a line each with its style."""
+    """Yield a line for everything that is lost, replaced or moved, losses first, each with its style."""
     yield from ((_WEIGHTS[line["weight"]], line["text"]) for line in document["gone"]["summary"])
 
 
@@ -145,9 +148,9 @@ _WEIGHTS = {"lost": "red", "left": "yellow", "moved": ""}
 
 
 def warnings(document: Document) -> Iterator[tuple[str, str]]:
-    """What is not as it was asked for, and what may surprise: what it is about, and the text.
+    """Yield warnings and unfulfilled policies, each with its subject and its text.
 
-    What is about the whole fleet says itself what that is.
+    The subject is empty for warnings about the whole fleet, whose texts name what they are about.
     """
     for one in document["subjects"]:
         title = f"{one['kind']} {one['key']}"
@@ -157,18 +160,18 @@ def warnings(document: Document) -> Iterator[tuple[str, str]]:
 
 
 def warned(document: Document) -> int:
-    """How many warnings there are, those that a program has logged included."""
+    """Return the number of warnings, those that a program logged included."""
     of_subjects = sum(len(one["warnings"]) for one in document["subjects"])
     return len(_logged(document)) + len(document["warnings"]) + of_subjects
 
 
 def _logged(document: Document) -> list[str]:
-    """What a program has warned of."""
+    """Return the warnings and errors that a program logged."""
     return [one["text"] for one in document.get("messages", ()) if one["level"] in ("warning", "error")]
 
 
 def confirmation(document: Document) -> str:
-    """How all losses that are refused are allowed at once; empty when there are not several."""
+    """Return how to allow all refused losses at once; empty unless there are several."""
     tokens = list(dict.fromkeys(one["token"] for one in document["refused"] if one["token"]))
     if "paths" in document["fleet"]:
         return _meant(tokens, " ".join(f"--confirm {token}" for token in tokens))
@@ -176,7 +179,7 @@ def confirmation(document: Document) -> str:
 
 
 def confirming(texts: Iterable[str]) -> str:
-    """The same for errors, whose texts tell the tokens."""
+    """Return the same for errors, whose texts contain the tokens."""
     tokens = list(dict.fromkeys(token for text in texts for token in _TOKEN.findall(text)))
     return _meant(tokens, _configured(tokens))
 
@@ -190,24 +193,24 @@ def _meant(tokens: Sequence[str], how: str) -> str:
 
 
 def waits(placement: Document) -> list[str]:
-    """What the rollout says beyond the rows: waits, and an update run that does not begin."""
+    """Return the lines of the rollout that the rows do not show: waits, and an update run that does not begin."""
     return [line for line in placement["rollout"] if "wait " in line or line.startswith("the update run")]
 
 
 def unseen(placement: Document) -> list[str]:
-    """That nobody can tell what changes in the objects, where that is so."""
+    """Return a note if the changes of the objects are unknown, because the old ones are encrypted."""
     return [_UNSEEN] if placement["content"] is None else []
 
 
 def not_picked(placement: Document) -> list[str]:
-    """``a, b and 3 more: why``, a line a reason."""
+    """Return a line for each reason why members are not picked: ``a, b and 3 more: why``."""
     shown, number = placement["notPicked"]["shown"], placement["notPicked"]["count"]
     rest = number - len(shown)
     return [*grouped(shown), *([f"{rest} more: fleet explain tells why"] if rest else [])]
 
 
 def grouped(members: Iterable[Document]) -> list[str]:
-    """Members of one reason in one line, as far as they fit: ``a, b and 3 more: why``."""
+    """Return a line for each reason with its members, cut to a few: ``a, b and 3 more: why``."""
     found: dict[str, list[str]] = {}
     for member in members:
         found.setdefault(one_line(member["why"]), []).append(member["name"])
@@ -215,17 +218,17 @@ def grouped(members: Iterable[Document]) -> list[str]:
 
 
 def show_field(field: Mapping[str, Any]) -> str:
-    """``spec.replicas: 3 -> 5``."""
+    """Return a field with its old and its new value: ``spec.replicas: 3 -> 5``."""
     return f"{field['field']}: {show_value(field['old'])} -> {show_value(field['new'])}"
 
 
 def show_value(value: Any) -> str:
-    """A value in one line."""
+    """Return a value in one line."""
     if value is None:
         return "(none)"
     return one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True))
 
 
 def one_line(text: str) -> str:
-    """The text without line ends."""
+    """Return the text in one line, with single spaces."""
     return " ".join(text.split())
