@@ -23,7 +23,7 @@ from fleet_components.plan.source import Given, gather, gathered
 NAMESPACE = "fleet"
 
 
-class _WrongError(Exception):
+class WrongValueError(Exception):
     """An invalid value; its arguments are the message and the hint of a problem."""
 
 
@@ -127,7 +127,7 @@ class _Values:
         text = self.config.get(key)
         try:
             said = KEYS[key].read(text) if text else None
-        except _WrongError as wrong:
+        except WrongValueError as wrong:
             self.problems.append(_wrong(key, *wrong.args))
             return None
         return self._of_members(key, said) if said is not None and KEYS[key].by_member else said
@@ -154,7 +154,7 @@ def _given() -> list[str]:
 def _sources(text: str) -> tuple[str, ...]:
     listed = _parsed(text) if text.lstrip().startswith("[") else [text]
     if not listed or not _is_texts(listed) or "" in listed:
-        raise _WrongError("names no path", _A_DIRECTORY)
+        raise WrongValueError("names no path", _A_DIRECTORY)
     return tuple(listed)
 
 
@@ -175,7 +175,7 @@ def _kubeconfigs(values: _Values, names: Iterable[str]) -> dict[str, pulumi.Inpu
 def _texts(text: str) -> dict[str, str]:
     given = _map(text, "is no map of members", "write member: path")
     if wrong := [name for name, kubeconfig in given.items() if not isinstance(kubeconfig, str)]:
-        raise _WrongError(f"of {few(wrong)} is no text", "write member: path, or its text")
+        raise WrongValueError(f"of {few(wrong)} is no text", "write member: path, or its text")
     return given
 
 
@@ -183,11 +183,11 @@ def _renamed(text: str) -> Renamed:
     given = _map(text, "is no map", _NEW_OLD)
     maps = {key: given.get(key) or {} for key in ("members", "placements")}
     if strange := sorted(given.keys() - {"fleet", *maps}):
-        raise _WrongError(f"has a field {strange[0]}", "the fields are: fleet, members, placements")
+        raise WrongValueError(f"has a field {strange[0]}", "the fields are: fleet, members, placements")
     if not all(isinstance(one, dict) and all(isinstance(old, str) for old in one.values()) for one in maps.values()):
-        raise _WrongError("is no map", _NEW_OLD)
+        raise WrongValueError("is no map", _NEW_OLD)
     if not isinstance(fleet := given.get("fleet") or "", str):
-        raise _WrongError("has a fleet that is no name", "write fleet: OLD")
+        raise WrongValueError("has a fleet that is no name", "write fleet: OLD")
     return Renamed(fleet=fleet, **maps)
 
 
@@ -198,7 +198,7 @@ def _lists(text: str) -> dict[str, list[str]]:
     given = _map(text, "is no map of members", "write MEMBER: [NAME]")
     lists = {name: [patterns] if isinstance(patterns, str) else patterns for name, patterns in given.items()}
     if wrong := [name for name, patterns in lists.items() if not _is_texts(patterns)]:
-        raise _WrongError(f"of {few(wrong)} is no list of names", "write MEMBER: [NAME]")
+        raise WrongValueError(f"of {few(wrong)} is no list of names", "write MEMBER: [NAME]")
     return lists
 
 
@@ -206,11 +206,11 @@ def names_in(text: str) -> tuple[str, ...]:
     """Parse a list of names: JSON, or one or several names separated by commas, as the command line sets them.
 
     Raises:
-        _WrongError: the text is neither.
+        WrongValueError: the text is neither.
     """
     listed = _parsed(text) if text.lstrip().startswith(("[", "{")) else text.split(",")
     if not isinstance(listed, list) or any(isinstance(item, list | dict) for item in listed):
-        raise _WrongError("is no list of names", "write names with commas between them")
+        raise WrongValueError("is no list of names", "write names with commas between them")
     return tuple(name for item in listed if (name := str(item).strip()))
 
 
@@ -220,19 +220,19 @@ def _share(text: str) -> float:
     except ValueError:
         share = -1
     if no_share(share):
-        raise _WrongError(f"is {text}", A_SHARE)
+        raise WrongValueError(f"is {text}", A_SHARE)
     return share
 
 
 def _seconds(text: str) -> int:
     if not text.isdecimal() or no_wait(int(text)):
-        raise _WrongError(f"is {text}", A_WAIT)
+        raise WrongValueError(f"is {text}", A_WAIT)
     return int(text)
 
 
 def _flag(text: str) -> bool:
     if text.lower() not in ("true", "false"):
-        raise _WrongError(f"is {text}", "write true or false")
+        raise WrongValueError(f"is {text}", "write true or false")
     return text.lower() == "true"
 
 
@@ -240,7 +240,7 @@ def _time(text: str) -> datetime | None:
     try:
         return read_time(text)
     except ValueError as error:
-        raise _WrongError(str(error).partition(";")[0], "write it as 2026-01-31T12:00:00Z") from error
+        raise WrongValueError(str(error).partition(";")[0], "write it as 2026-01-31T12:00:00Z") from error
 
 
 def _map(text: str, what: str, hint: str) -> dict[str, Any]:
@@ -248,7 +248,7 @@ def _map(text: str, what: str, hint: str) -> dict[str, Any]:
     if given is None:
         return {}
     if not isinstance(given, dict):
-        raise _WrongError(what, hint)
+        raise WrongValueError(what, hint)
     return given
 
 
@@ -297,7 +297,7 @@ class Key:
 
     Attributes:
         argument: name of the :class:`FleetArgs` argument that it sets.
-        read: parses its text; an invalid one raises ``_WrongError``.
+        read: parses its text; an invalid one raises ``WrongValueError``.
         meaning: its description on the page of settings.
         added: combines the program's value with the configuration's; by default the latter replaces the former.
         by_member: True if its value names members.

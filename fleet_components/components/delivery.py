@@ -51,7 +51,7 @@ class DeliveryArgs:
     providers: MemberProviders
     former: Former
     after: Sequence[pulumi.Resource]
-    clear: Callable[[str, Sequence[Leftover]], pulumi.Output[Any]]
+    clear: Callable[[str, Sequence[Leftover], pulumi.Output[Any]], pulumi.Output[Any]]
     transform: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
 
 

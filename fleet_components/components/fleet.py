@@ -92,7 +92,7 @@ class Fleet(pulumi.ComponentResource):
             providers=providers,
             former=former,
             after=providers.after,
-            clear=identification.clear,
+            clear=identification.delete,
             # Rendered files may be read by others, so the data of Secrets is hidden in them.
             transform=redacted if args.render_to else dict,
         )

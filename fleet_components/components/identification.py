@@ -169,10 +169,6 @@ class Identification:
         leftovers = [Leftover(one.api_version, one.key.kind, one.key.namespace, one.key.name) for one in swept]
         return self.delete(name, leftovers, uids).apply(lambda _: [])
 
-    def clear(self, name: str, leftovers: Sequence[Leftover]) -> pulumi.Output[Any]:
-        """Delete retained objects from a member, because they have to be created anew."""
-        return self.delete(name, leftovers, pulumi.Output.from_input(None))
-
     def delete(self, name: str, leftovers: Sequence[Leftover], after: pulumi.Output[Any]) -> pulumi.Output[Any]:
         """Delete objects of this stack from a member; only in updates, and never in process.
 
@@ -195,7 +191,7 @@ class Identification:
                 if not shown:
                     delete_leftovers(read_kubeconfig(found[0], name), leftovers, stack=self.plan.options.stack)
 
-        # A member that is back passes its uid as `after`: nothing is deleted before that is checked.
+        # Nothing is deleted before the uid of the member is checked, which `after` stands for.
         return pulumi.Output.unsecret(pulumi.Output.all(kubeconfig, after).apply(delete))
 
 

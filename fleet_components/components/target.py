@@ -47,7 +47,7 @@ class TargetArgs:
     objects: Sequence[Mapping[str, Any]]
     provider: pulumi.ProviderResource
     former: Former
-    clear: Callable[[Sequence[Leftover]], pulumi.Output[Any]]
+    clear: Callable[[Sequence[Leftover], pulumi.Output[Any]], pulumi.Output[Any]]
     keeps: str = ""
     since: str | None = None
 
@@ -114,7 +114,11 @@ class Target(pulumi.ComponentResource):
     def _cleared(self, args: TargetArgs, manifest: Manifest, before: After) -> After:
         """Return the resources as outputs that wait until the retained object is deleted, before it is created anew."""
         key = manifest.key
-        gone = args.clear([Leftover(manifest.api_version, key.kind, key.namespace, key.name)])
+        # Their turn in the rollout, and that the member was found to be the right one.
+        turns: list[pulumi.Output[str]] = [pulumi.Output.from_input(one).apply(lambda it: it.urn) for one in before]
+        gone = args.clear(
+            [Leftover(manifest.api_version, key.kind, key.namespace, key.name)], pulumi.Output.all(*turns)
+        )
 
         def once_gone(resource: pulumi.Input[pulumi.Resource]) -> pulumi.Output[pulumi.Resource]:
             return pulumi.Output.all(gone, resource).apply(lambda found: found[1])

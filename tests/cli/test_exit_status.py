@@ -25,8 +25,9 @@ def test_the_documents_have_the_table(document: str) -> None:
     assert f"\n{table()}\n" in (ROOT / document).read_text()
 
 
-@pytest.mark.parametrize("width", [50, 100])
-@pytest.mark.parametrize("command", [(), ("plan",), ("explain",), ("render",)])
+@pytest.mark.parametrize(
+    ("command", "width"), [((), 50), (("plan",), 50), (("plan",), 100), (("explain",), 50), (("render",), 50)]
+)
 def test_every_help_has_the_table(command: tuple[str, ...], width: int) -> None:
     text = execute(*command, "--help", COLUMNS=str(width)).stdout
     told = " ".join(text.partition("Exit status:")[2].split())

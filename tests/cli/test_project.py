@@ -452,3 +452,14 @@ def test_objects_of_the_programs_own_change_as_on_the_engine(
     assert changed(plan(project, "--state", file)) == {}
     program.write_text(OWN.format(settings=settings, kind=kind, name=name, data="2"))
     assert resource(plan(project, "--state", file), "released", kind)["change"] == ("update" if mutable else "replace")
+
+
+@pytest.mark.parametrize("key", ["lost", "confirm", "approvals", "passOver"])
+def test_a_wrong_list_is_told_with_its_line(project: Path, key: str) -> None:
+    """Also where the command line adds to it."""
+    edit(project / "stacks/Pulumi.dev.yaml", "../rendered\n", f"../rendered\n  fleet:{key}: {{a: b}}\n")
+    for options in ([], ["--lost", "iowa", "--confirm", "0badcafe", "--approve", "go", "--pass-over", "X"]):
+        result = run("plan", ".", *options)
+        assert result.exit_code == 1
+        line = next(line for line in result.stderr.splitlines() if f"fleet:{key}" in line)
+        assert line.endswith(f"config.fleet:{key}: is no list of names")

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.components.config import names_in
+from fleet_components.components.config import WrongValueError, names_in
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.describe import heading, not_fulfilled
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -132,14 +132,17 @@ def _run(
 
 def _told(told: Told, settings: Settings) -> dict[str, str]:
     """Return the configuration keys that carry the options of the command line, merged with the stack's."""
-
-    def listed(key: str) -> set[str]:
-        return set(names_in(settings.values.get(key, "")))
-
-    added = {"fleet:confirm": told.confirm, "fleet:approvals": told.approve, "fleet:passOver": told.pass_over}
-    lost = (listed("fleet:lost") | told.lost) - told.returned
-    return {
-        **({"fleet:asOf": told.as_of.isoformat()} if told.as_of else {}),
-        **{key: ",".join(sorted(listed(key) | more)) for key, more in added.items() if more},
-        **({"fleet:lost": ",".join(sorted(lost))} if told.lost or told.returned else {}),
-    }
+    config = {"fleet:asOf": told.as_of.isoformat()} if told.as_of else {}
+    for key, more, less in (
+        ("fleet:confirm", told.confirm, frozenset[str]()),
+        ("fleet:approvals", told.approve, frozenset[str]()),
+        ("fleet:passOver", told.pass_over, frozenset[str]()),
+        ("fleet:lost", told.lost, told.returned),
+    ):
+        if more or less:
+            try:
+                listed = set(names_in(settings.values.get(key, "")))
+            except WrongValueError:
+                continue  # the program says what is wrong with it
+            config[key] = ",".join(sorted((listed | more) - less))
+    return config
