@@ -173,21 +173,21 @@ def _kubeconfigs(values: _Values, names: Iterable[str]) -> dict[str, pulumi.Inpu
 
 
 def _texts(text: str) -> dict[str, str]:
-    given = _map(text, "is no map of members", "write member: path")
+    given = _map(text, "is not a map of members", "write member: path")
     if wrong := [name for name, kubeconfig in given.items() if not isinstance(kubeconfig, str)]:
-        raise WrongValueError(f"of {few(wrong)} is no text", "write member: path, or its text")
+        raise WrongValueError(f"of {few(wrong)} is not text", "write member: path, or its text")
     return given
 
 
 def _renamed(text: str) -> Renamed:
-    given = _map(text, "is no map", _NEW_OLD)
+    given = _map(text, "is not a map", _NEW_OLD)
     maps = {key: given.get(key) or {} for key in ("members", "placements")}
     if strange := sorted(given.keys() - {"fleet", *maps}):
         raise WrongValueError(f"has a field {strange[0]}", "the fields are: fleet, members, placements")
     if not all(isinstance(one, dict) and all(isinstance(old, str) for old in one.values()) for one in maps.values()):
-        raise WrongValueError("is no map", _NEW_OLD)
+        raise WrongValueError("is not a map", _NEW_OLD)
     if not isinstance(fleet := given.get("fleet") or "", str):
-        raise WrongValueError("has a fleet that is no name", "write fleet: OLD")
+        raise WrongValueError("has a fleet that is not a name", "write fleet: OLD")
     return Renamed(fleet=fleet, **maps)
 
 
@@ -195,10 +195,10 @@ _NEW_OLD = "write members: {NEW: OLD}"
 
 
 def _lists(text: str) -> dict[str, list[str]]:
-    given = _map(text, "is no map of members", "write MEMBER: [NAME]")
+    given = _map(text, "is not a map of members", "write MEMBER: [NAME]")
     lists = {name: [patterns] if isinstance(patterns, str) else patterns for name, patterns in given.items()}
     if wrong := [name for name, patterns in lists.items() if not _is_texts(patterns)]:
-        raise WrongValueError(f"of {few(wrong)} is no list of names", "write MEMBER: [NAME]")
+        raise WrongValueError(f"of {few(wrong)} is not a list of names", "write MEMBER: [NAME]")
     return lists
 
 
@@ -210,7 +210,7 @@ def names_in(text: str) -> tuple[str, ...]:
     """
     listed = _parsed(text) if text.lstrip().startswith(("[", "{")) else text.split(",")
     if not isinstance(listed, list) or any(isinstance(item, list | dict) for item in listed):
-        raise WrongValueError("is no list of names", "write names with commas between them")
+        raise WrongValueError("is not a list of names", "write names with commas between them")
     return tuple(name for item in listed if (name := str(item).strip()))
 
 
@@ -268,7 +268,7 @@ def _unknown(key: str) -> Problem:
     near = nearest(key, KEYS)
     return _wrong(
         key,
-        "is no key of this configuration",
+        "is not a key of this configuration",
         f"did you mean {NAMESPACE}:{near}?" if near else f"the keys are: {', '.join(KEYS)}",
     )
 

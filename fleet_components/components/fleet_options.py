@@ -107,7 +107,9 @@ def _wrong_aliases(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
             what = "is known too late: what stands under the former name is read before anything is planned"
             yield Problem(what, ("Fleet", "opts", "aliases", position), hint)
         elif isinstance(alias, str) and alias.count("::") < 3:
-            yield Problem(f'"{alias}" is no URN', ("Fleet", "opts", "aliases", position), 'or pulumi.Alias(name="old")')
+            yield Problem(
+                f'"{alias}" is not a URN', ("Fleet", "opts", "aliases", position), 'or pulumi.Alias(name="old")'
+            )
 
 
 def _name(alias: str | pulumi.Alias | Any) -> str:

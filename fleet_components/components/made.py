@@ -88,12 +88,12 @@ class _Given:
         if is_input_type(type(value)):
             kind = _resource_of(type(value))
             if kind is None:
-                return cls(problems=[Problem(f"{type(value).__name__} is no object", path, _FORMS)])
+                return cls(problems=[Problem(f"{type(value).__name__} is not an object", path, _FORMS)])
             return cls(make=partial(kind, name, **vars(value)))
         if isinstance(value, Mapping):
             return cls._of_data(value, path, name)
         hint = "put a star before it: *objects_of(...)" if isinstance(value, tuple | list) else _FORMS
-        return cls(problems=[Problem(f"{article(type(value).__name__)} is no object", path, hint)])
+        return cls(problems=[Problem(f"{article(type(value).__name__)} is not an object", path, hint)])
 
     @classmethod
     def _of_data(cls, value: Mapping[str, Any], path: FieldPath, name: str) -> _Given:
@@ -103,7 +103,7 @@ class _Given:
             return cls(Manifest(data), problems=problems)
         for field in ("apiVersion", "kind"):
             if not isinstance(data.get(field), str):
-                problems.append(Problem(f"{field} is no text", (*path, field), "write it out"))
+                problems.append(Problem(f"{field} is not text", (*path, field), "write it out"))
         return cls(make=lambda: KubernetesObject(name, data, pulumi.ResourceOptions()), problems=problems)
 
 
@@ -122,13 +122,13 @@ def _plain(value: Any, path: FieldPath, problems: list[Problem]) -> Any:
     if isinstance(value, Enum):
         return _plain(value.value, path, problems)
     if isinstance(value, Mapping):
-        problems += (Problem(f"{key!r} is no key", path, "write text") for key in value if not isinstance(key, str))
+        problems += (Problem(f"{key!r} is not a key", path, "write text") for key in value if not isinstance(key, str))
         return {key: _plain(item, (*path, key), problems) for key, item in value.items() if isinstance(key, str)}
     if isinstance(value, list | tuple):
         return [_plain(item, (*path, position), problems) for position, item in enumerate(value)]
     if not (value is None or isinstance(value, str | bool | int | float) or _is_input(value)):
         problems.append(
-            Problem(f"{article(type(value).__name__)} is no value", path, "write text, a number, a list or a dict")
+            Problem(f"{article(type(value).__name__)} is not a value", path, "write text, a number, a list or a dict")
         )
     return value
 

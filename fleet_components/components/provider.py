@@ -111,7 +111,7 @@ def read_kubeconfig(text_or_path: Any, cluster: str) -> str:
         hint = f"pulumi config set --path {kubeconfig_key(cluster)} PATH, or give it to the member in the program"
         raise FleetError([Problem("has no kubeconfig", subject=f"member {cluster}", hint=hint)])
     if not isinstance(text_or_path, str):
-        raise FleetError([Problem("the kubeconfig is no text", subject=f"member {cluster}", hint=_HINT)])
+        raise FleetError([Problem("the kubeconfig is not text", subject=f"member {cluster}", hint=_HINT)])
     if text_or_path == REDACTED:
         return text_or_path  # in a plan without the passphrase, encrypted values are unknown
     text, file = text_or_path, ""
@@ -120,10 +120,10 @@ def read_kubeconfig(text_or_path: Any, cluster: str) -> str:
         try:
             text = Path(file).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            what = f"the kubeconfig cannot be read: {getattr(error, 'strerror', None) or 'it is no UTF-8 text'}"
+            what = f"the kubeconfig cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}"
             raise FleetError([Problem(what, subject=f"member {cluster}", file=file, hint=_HINT)]) from None
     if missing := _missing_parts(text):
-        what = f"is no kubeconfig: {missing}"
+        what = f"is not a kubeconfig: {missing}"
         raise FleetError([Problem(what, subject=f"member {cluster}", file=file, hint=_HINT)])
     return text
 
@@ -132,8 +132,8 @@ def _missing_parts(text: str) -> str:
     try:
         parsed = yaml.load(text, yaml.CSafeLoader)
     except yaml.YAMLError:
-        return "it is no YAML"
+        return "it is not valid YAML"
     if not isinstance(parsed, dict):
-        return "it is no YAML mapping"
+        return "it is not a YAML mapping"
     missing = [part for part in ("clusters", "contexts") if not parsed.get(part)]
     return f"it has no {' and no '.join(missing)}" if missing else ""

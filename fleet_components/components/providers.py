@@ -60,7 +60,7 @@ class MemberProviders:
         if cluster not in self._members:
             hint = f'declare it again, or mark it with fleet:lost before it is taken out: "{cluster}"'
             raise FleetError(
-                [Problem("still has objects and is no member any more", subject=f"member {cluster}", hint=hint)]
+                [Problem("still has objects and is no longer a member", subject=f"member {cluster}", hint=hint)]
             )
         if (own := self._members[cluster].provider) is not None and not self._render_to:
             return own

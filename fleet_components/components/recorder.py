@@ -66,7 +66,7 @@ class Recorder:
                 self.problems += problems
                 _tell_name(answer, manifest)
             elif request.custom or request.remote:
-                self._refuse(request, "is no Kubernetes object")
+                self._refuse(request, "is not a Kubernetes object")
         return answer
 
     def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method

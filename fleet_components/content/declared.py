@@ -103,14 +103,14 @@ class _Paths:
     def folder(self, written: str) -> Path | None:
         found = self._follow(written, ("path",))
         if found and not found.is_dir():
-            self._refuse(f'"{written}" is no folder', ("path",), "name the folder")
+            self._refuse(f'"{written}" is not a folder', ("path",), "name the folder")
             return None
         return found
 
     def file(self, written: str, path: FieldPath) -> Path | None:
         found = self._follow(written, path)
         if found and not found.is_file():
-            self._refuse(f'"{written}" is no file', path, "name a file")
+            self._refuse(f'"{written}" is not a file', path, "name a file")
             return None
         return found
 
@@ -128,7 +128,7 @@ class _Paths:
 
 def _chart(spec: _ChartSpec, paths: _Paths) -> Chart | None:
     if not _NAMESPACE.fullmatch(spec.namespace):
-        what = f'"{spec.namespace}" is no name of a namespace'
+        what = f'"{spec.namespace}" is not a name of a namespace'
         problem = Problem(what, ("namespace",), "a to z, 0 to 9 and -, 63 of them at most")
         paths.problems.append(paths.manifest.located(problem, "spec"))
     folder = paths.folder(spec.path)

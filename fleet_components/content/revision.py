@@ -34,7 +34,7 @@ def decompress(text: Any) -> list[Any]:
     try:
         found = json.loads(zlib.decompress(base64.b64decode(text, validate=True)))
     except (binascii.Error, zlib.error, TypeError, ValueError, RecursionError) as error:
-        raise MisfitError(Problem(f"is no kept revision: {error}")) from None
+        raise MisfitError(Problem(f"is not a kept revision: {error}")) from None
     if not isinstance(found, list):
-        raise MisfitError(Problem("is no kept revision: it is no list"))
+        raise MisfitError(Problem("is not a kept revision: it is not a list"))
     return found

@@ -60,7 +60,7 @@ def tagged(tag: str, text: str) -> Scalar:
         ValueError: the text is not a value of that type.
     """
     if tag == "binary":
-        raise ValueError("!!binary is no value of a Kubernetes object")
+        raise ValueError("!!binary is not a value of a Kubernetes object")
     if tag not in _STRICT_TAGS:
         return text
     value = plain(text)

@@ -247,6 +247,6 @@ def _surprises(manifest: Manifest) -> Iterator[Problem]:
         yield manifest.problem(what, ("metadata", "finalizers"), "remove metadata.finalizers")
     annotations = manifest.metadata.get("annotations") or {}
     if manifest.kind == "ConfigMap" and annotations.get(_OLD_ENVELOPE) == "true":
-        what = "ConfigMaps are no envelopes any more: this is placed as a ConfigMap, its manifests are not applied"
+        what = "ConfigMaps are no longer envelopes: this is placed as a ConfigMap, its manifests are not applied"
         hint = "use a ResourceEnvelope or ClusterResourceEnvelope"
         yield manifest.problem(what, ("metadata", "annotations", _OLD_ENVELOPE), hint)

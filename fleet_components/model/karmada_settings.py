@@ -61,9 +61,9 @@ class CustomWorkload:
         """Yield the validation errors of the declaration."""
         for field, path in (("replicas", self.replicas), ("podTemplate", self.pod_template)):
             if path is not None and not all(path.split(".")):
-                yield Problem(f'"{path}" is no field', (field,), "write the names from the root, as spec.replicas")
+                yield Problem(f'"{path}" is not a field', (field,), "write the names from the root, as spec.replicas")
         if self.default is not None and self.default < 0:
-            yield Problem(f"{self.default} is no number of replicas", ("default",), "write 0 or more")
+            yield Problem(f"{self.default} is not a number of replicas", ("default",), "write 0 or more")
 
 
 @attrs.frozen(kw_only=True)
@@ -97,7 +97,7 @@ class KarmadaSettings:
     def problems(self) -> Iterator[Problem]:
         """Yield the validation errors of the settings."""
         if self.purge_mode not in (GRACEFULLY, DIRECTLY):
-            yield Problem(f'"{self.purge_mode}" is no purge mode', ("purgeMode",), f"{GRACEFULLY} or {DIRECTLY}")
+            yield Problem(f'"{self.purge_mode}" is not a purge mode', ("purgeMode",), f"{GRACEFULLY} or {DIRECTLY}")
         if self.graceful_eviction_timeout < 0:
             yield Problem("is below 0", ("gracefulEvictionTimeout",), "write seconds, 600 for ten minutes")
         for position, workload in enumerate(self.workloads):

@@ -54,7 +54,7 @@ def read_time(text: str | None) -> datetime | None:
     try:
         time = datetime.fromisoformat(text)
     except (TypeError, ValueError):
-        raise ValueError(f'"{text}" is no time; write it as 2026-01-31T12:00:00Z') from None
+        raise ValueError(f'"{text}" is not a time; write it as 2026-01-31T12:00:00Z') from None
     if time.tzinfo is None:
         raise ValueError(f'"{text}" has no time zone; write it as 2026-01-31T12:00:00Z')
     if not in_reach(time):
@@ -64,7 +64,7 @@ def read_time(text: str | None) -> datetime | None:
 
 def _value(name: str, entry: Any) -> str:
     if not isinstance(entry, Mapping):
-        raise ValueError(f'the property "{name}" is no object; write it as {name}: {{value: "{entry}"}}')
+        raise ValueError(f'the property "{name}" is not an object; write it as {name}: {{value: "{entry}"}}')
     value = entry.get("value")
     return "" if value is None else str(value)
 

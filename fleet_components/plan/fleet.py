@@ -127,7 +127,7 @@ def _no_tokens(options: Options) -> Iterator[Problem]:
     for text in sorted(options.confirm):
         if not is_token(text):
             hint = "a refusal tells its token: eight digits and letters, a to f"
-            yield Problem(f'"{text}" is no token', ("confirm",), hint)
+            yield Problem(f'"{text}" is not a token', ("confirm",), hint)
 
 
 def _members(source: Source, options: Options, problems: list[Problem]) -> dict[str, str]:

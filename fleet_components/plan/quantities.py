@@ -79,7 +79,7 @@ def _properties(member: Cluster) -> Texts:
 def _problem(path: FieldPath, texts: Mapping[str, str], declarations: Mapping[str, Manifest]) -> Problem:
     """Return the problem, located at the first member; the others are named."""
     first, *others = texts
-    what = f'"{texts[first]}" is no quantity' + (f", nor is that of {few(others)}" if others else "")
+    what = f'"{texts[first]}" is not a quantity' + (f", nor is that of {few(others)}" if others else "")
     if first in declarations:
         return declarations[first].problem(what, path, _HINT)
     return Problem(what, path[1:], _HINT, f"member {first}")

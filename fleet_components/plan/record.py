@@ -117,7 +117,7 @@ class Record(ABC, Generic[P, M]):
             MisfitError: it cannot be part of a content.
         """
         if not isinstance(data, Mapping):
-            raise MisfitError(Problem("is no Kubernetes object"))
+            raise MisfitError(Problem("is not a Kubernetes object"))
         if wrong := check_header(Manifest(data)):
             raise MisfitError(*(Problem(problem.what, problem.path) for problem in wrong))
 
@@ -187,7 +187,7 @@ class Record(ABC, Generic[P, M]):
 class _Fields:
     """Fields of a record in wire form."""
 
-    revision: int = attrs.field(metadata=checked(lambda number: "" if number >= -1 else "is no revision"))
+    revision: int = attrs.field(metadata=checked(lambda number: "" if number >= -1 else "is not a revision"))
     decisions: Mapping[str, Any]
     contents: Any
     digests: Mapping[int, str]

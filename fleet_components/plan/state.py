@@ -78,7 +78,7 @@ class StackState:
         deployment = export.get("deployment")
         listed = (deployment.get("resources") if isinstance(deployment, Mapping) else deployment) or []
         if not isinstance(listed, list):
-            raise FleetError([Problem("is no list of resources", ("deployment", "resources"), MEND, file=file)])
+            raise FleetError([Problem("is not a list of resources", ("deployment", "resources"), MEND, file=file)])
         return cls.of(stored(enumerate(listed), ("deployment", "resources"), file))
 
     @classmethod
@@ -94,7 +94,7 @@ class StackState:
         except OSError as error:
             raise FleetError([Problem(f"cannot be read: {error.strerror}", file=str(file), hint=hint)]) from error
         except ValueError as error:
-            raise FleetError([Problem(f"is no JSON: {error}", file=str(file), hint=hint)]) from error
+            raise FleetError([Problem(f"is not JSON: {error}", file=str(file), hint=hint)]) from error
         if not isinstance(export, dict) or "deployment" not in export:
             raise FleetError([Problem('has no "deployment"', file=str(file), hint=hint)])
         return cls.from_export(export, str(file))

@@ -13,7 +13,7 @@ Labels = Mapping[str, str]
 
 @attrs.frozen
 class Done:
-    """What really runs on a cluster, according to its ``Binding``.
+    """Content that runs on a cluster, according to its ``Binding``.
 
     Attributes:
         revision: the revision that runs there; None if none does.

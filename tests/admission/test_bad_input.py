@@ -133,7 +133,7 @@ _BAD = {
         _PLACEMENT.partition("  resourceSelectors")[0] + "  policy: {}\n",
         (5, "crd", "spec.resourceSelectors", "Required value", "add resourceSelectors: [{group: ''"),
     ),
-    "amount that is no amount": (
+    "amount that is not an amount": (
         _PLACEMENT + '  strategy: {rollingUpdate: {maxSurge: "a third"}}\n',
         (8, "crd", "spec.strategy.rollingUpdate.maxSurge", "should match", "write maxSurge: 25%"),
     ),

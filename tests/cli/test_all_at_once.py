@@ -89,7 +89,7 @@ WRONG: Mapping[str, Wrong] = {
         REFUSED,
         follows=True,
     ),
-    "no token": Wrong({}, 'confirm: "what" is no token', PLANNING, options=("--confirm", "what")),
+    "no token": Wrong({}, 'confirm: "what" is not a token', PLANNING, options=("--confirm", "what")),
     "nobody lost": Wrong(
         {}, 'lost: there is no member "atlantis"', MATCHING, follows=True, options=("--lost", "atlantis")
     ),
@@ -140,7 +140,7 @@ WRONG: Mapping[str, Wrong] = {
         follows=True,
     ),
     "a state that is none": Wrong(
-        {"../../bad.json": "{"}, "bad.json:1: is no JSON", STATE, options=("--state", "bad.json")
+        {"../../bad.json": "{"}, "bad.json:1: is not JSON", STATE, options=("--state", "bad.json")
     ),
 }
 """Each may stand beside any other."""

@@ -52,7 +52,7 @@ CASES = [
     Case("broken YAML", {"m.yaml": "a: [1"}, ("error: m.yaml:2: not YAML",)),
     Case("no object", {"m.yaml": "- 1\n"}, ("error: m.yaml:1: not a Kubernetes object", "hint: an object starts with")),
     Case(
-        "label that is no text",
+        "label that is not text",
         fleet("members.yaml", "region: europe", "region: 1"),
         (
             "members.yaml:5: MemberCluster amsterdam: metadata.labels.region: must be text, not 1",
@@ -97,7 +97,7 @@ CASES = [
         ),
     ),
     Case(
-        "property that is no quantity",
+        "property that is not a quantity",
         fleet("members.yaml", '{value: "0.041"}', "{value: cheap}"),
         (
             "members.yaml:34: MemberCluster iowa: status.properties[kubernetes.azure.com/per-cpu-core-cost]: ",
@@ -144,8 +144,10 @@ CASES = [
         ("error: .: there is no placement", "hint: add a ClusterResourcePlacement"),
     ),
     Case("no such state", FLEET, ("error: no.json: cannot be read", STATE_HINT), ("plan", ".", "--state", "no.json")),
-    Case("a state that is no JSON", state("{")[0], ("error: s.json:1: is no JSON", STATE_HINT), state("")[1]),
-    Case("a state that is a list", state("[]")[0], ("error: s.json: is no state of a fleet", STATE_HINT), state("")[1]),
+    Case("a state that is not JSON", state("{")[0], ("error: s.json:1: is not JSON", STATE_HINT), state("")[1]),
+    Case(
+        "a state that is a list", state("[]")[0], ("error: s.json: is not a state of a fleet", STATE_HINT), state("")[1]
+    ),
     Case("a state of something else", state("{}")[0], ("error: s.json: has neither", STATE_HINT), state("")[1]),
     Case(
         "a render of another version",
@@ -162,7 +164,7 @@ CASES = [
     Case(
         "a damaged render",
         state('{"format": "fleet-components/render", "version": 2}')[0],
-        ("error: s.json: resources: is no map of resources", "hint: render anew with --fresh"),
+        ("error: s.json: resources: is not a map of resources", "hint: render anew with --fresh"),
         state("")[1],
     ),
     Case(
@@ -186,7 +188,7 @@ CASES = [
     Case(
         "a file where the folder goes",
         {**FLEET, "out/local": "mine"},
-        ("error: out/local: is no folder", "hint: move it away"),
+        ("error: out/local: is not a folder", "hint: move it away"),
         ("render", *FLEET, "--out", "out"),
     ),
     Case(
@@ -266,12 +268,14 @@ CASES = [
         ("error: Pulumi.yaml:2: not YAML",),
     ),
     Case("broken stack file", {**PROJECT, DEV: "config: ["}, (f"error: {DEV}:2: not YAML",)),
-    Case("stack file that is a list", {**PROJECT, DEV: "- a\n"}, (f"error: {DEV}:1: is no map", "hint: write fields")),
-    Case("config that is a list", {**PROJECT, DEV: "config: [a]\n"}, (f"error: {DEV}:1: config: config is no map",)),
+    Case(
+        "stack file that is a list", {**PROJECT, DEV: "- a\n"}, (f"error: {DEV}:1: is not a map", "hint: write fields")
+    ),
+    Case("config that is a list", {**PROJECT, DEV: "config: [a]\n"}, (f"error: {DEV}:1: config: config is not a map",)),
     Case(
         "misspelled key",
         project(DEV, "fleet:source", "fleet:sorce"),
-        (f"error: {DEV}:2: config.fleet:sorce: is no key", "hint: did you mean fleet:source?"),
+        (f"error: {DEV}:2: config.fleet:sorce: is not a key", "hint: did you mean fleet:source?"),
     ),
     Case(
         "source that is not there",

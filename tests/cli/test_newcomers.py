@@ -83,7 +83,9 @@ def test_a_state_comes_through_a_pipe(folder: Path) -> None:
     assert "planned from standard input" in again.stdout
 
 
-@pytest.mark.parametrize(("text", "why"), [("", "is no JSON"), ("[]", "is no state of a fleet"), ("{}", "has neither")])
+@pytest.mark.parametrize(
+    ("text", "why"), [("", "is not JSON"), ("[]", "is not a state of a fleet"), ("{}", "has neither")]
+)
 def test_what_comes_through_a_pipe_and_is_no_state(folder: Path, text: str, why: str) -> None:
     result = run("plan", ".", "--state", "-", stdin=text)
     assert result.exit_code == 1

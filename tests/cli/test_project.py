@@ -347,7 +347,8 @@ def test_a_plan_needs_no_kubeconfig(project: Path, tmp_path: Path, command: str)
         "stacks/no-file: member amsterdam: the kubeconfig cannot be read: No such file or directory: pulumi up" in told
     )
     assert (
-        "stacks/Pulumi.dev.yaml: member dublin: is no kubeconfig: it has no clusters and no contexts: pulumi up" in told
+        "stacks/Pulumi.dev.yaml: member dublin: is not a kubeconfig: it has no clusters and no contexts: pulumi up"
+        in told
     )
     assert told.count("warning: ") == 2  # nothing is placed on iowa
     assert "Traceback" not in told
@@ -462,4 +463,4 @@ def test_a_wrong_list_is_told_with_its_line(project: Path, key: str) -> None:
         result = run("plan", ".", *options)
         assert result.exit_code == 1
         line = next(line for line in result.stderr.splitlines() if f"fleet:{key}" in line)
-        assert line.endswith(f"config.fleet:{key}: is no list of names")
+        assert line.endswith(f"config.fleet:{key}: is not a list of names")

@@ -35,7 +35,7 @@ def test_fits_a_narrow_terminal() -> None:
     for command in ("plan", "explain"):
         text = run(command, PRIORITY, width=50).stdout
         assert max(map(len, text.splitlines())) <= 50
-        assert "  PropagationPolicy\n    default/propagation-high-explicit-priority has\n    it: " in text
+        assert "  PropagationPolicy\n    default/propagation-high-explicit-priority\n    claims it: " in text
 
 
 def test_a_plan_as_json_has_the_templates() -> None:
@@ -51,7 +51,7 @@ def test_a_comment_on_a_pull_request_has_the_templates() -> None:
     text = said("plan", WEIGHTS, "-o", "markdown")
     assert f"<summary>Template <b>{KEY}</b>: 2 join</summary>" in text
     assert "| member1 | joins | 1 | -> 2 | -> 0 | has 2 of 4 replicas |" in text
-    assert "- PropagationPolicy default/nginx-propagation has it: selects it by name" in text
+    assert "- PropagationPolicy default/nginx-propagation claims it: selects it by name" in text
 
 
 def test_an_explanation_tells_the_division_in_words() -> None:

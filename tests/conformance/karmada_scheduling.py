@@ -111,7 +111,7 @@ class World:
         )
 
     def run(self, changes: Changes) -> TemplateDecision:
-        """Schedule once; a member that is leaving is gone when it is no target any more."""
+        """Schedule once; a member that is leaving is gone when it is not a target any more."""
         self.decision = schedule(
             self.inventory,
             self.template,

@@ -102,7 +102,7 @@ TEXTS = [
     ("null as key", HEAD + "data:\n  ~: b", "data: a key must be text (write the key in quotes)"),
     ("fraction as key", HEAD + "data:\n  1.10: b", "data: a key must be text (write the key in quotes)"),
     ("infinity", HEAD + "data:\n  a: .inf", 'in.yaml:6: data.a: .inf cannot be written in JSON (write ".inf" in'),
-    ("binary", HEAD + "data:\n  a: !!binary aGk=", "!!binary is no value of a Kubernetes object"),
+    ("binary", HEAD + "data:\n  a: !!binary aGk=", "!!binary is not a value of a Kubernetes object"),
     ("wrong tag", HEAD + "data:\n  a: !!int abc", "in.yaml:6: data.a: `abc` is not of the type !!int"),
     ("merge of a number", HEAD + "data:\n  <<: 5", "in.yaml:6: data: map merge requires map or sequence of maps"),
     ("helm value", HEAD.replace("web", "{{ .x }}"), "in.yaml:4: metadata.name: a key must be text (this " + HELM),

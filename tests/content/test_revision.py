@@ -69,5 +69,5 @@ def test_kept_contents_are_small() -> None:
     ["é", "not base64!", base64.b64encode(b"no zlib").decode(), base64.b64encode(zlib.compress(b"{")).decode(), ""],
 )
 def test_a_damaged_revision_is_refused(text: str) -> None:
-    with pytest.raises(MisfitError, match="is no kept revision"):
+    with pytest.raises(MisfitError, match="is not a kept revision"):
         decompress(text)

@@ -254,7 +254,7 @@ def test_each_selector_says_what_it_brought() -> None:
          {"group": "flowcontrol.apiserver.k8s.io", "kind": "FlowSchema"}, "here they stay v1beta3"),
         ([obj("Namespace", "n"), obj("ConfigMap", "c", "n",
               metadata={"annotations": {"kubernetes-fleet.io/envelope-configmap": "true"}})],
-         NAMESPACE | {"name": "n"}, "ConfigMaps are no envelopes any more"),
+         NAMESPACE | {"name": "n"}, "ConfigMaps are no longer envelopes"),
     ],
 )  # fmt: skip
 def test_surprises_are_told(hub: list[Manifest], selector: Selector, warning: str) -> None:

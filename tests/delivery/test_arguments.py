@@ -136,7 +136,7 @@ def test_all_wrong_arguments_are_named_at_once(kind: type[Any], wrong: str) -> N
         assert {problem.path[:2] for problem in source.problems} == {("FleetArgs", "source")}
         given, named = {**given, "source": EMPTY}, named - {"source"}
         if wrong == "a list of them":
-            named.remove("objects")  # what is no object is named by the fleet, with its place in the list
+            named.remove("objects")  # what is not an object is named by the fleet, with its place in the list
     problems = refusal(lambda: kind(**given)).problems
     assert {problem.path[:2] for problem in problems} == {(kind.__name__, name) for name in named}
     assert not [problem for problem in problems if not problem.what or not problem.hint]
@@ -375,7 +375,7 @@ def test_a_member_has_a_kubeconfig_or_a_provider_of_kubernetes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("comes_to", "text"), [(5, "member a: the kubeconfig is no text"), (None, "member a: has no kubeconfig")]
+    ("comes_to", "text"), [(5, "member a: the kubeconfig is not text"), (None, "member a: has no kubeconfig")]
 )
 def test_an_output_that_comes_to_no_kubeconfig(comes_to: Any, text: str) -> None:
     def program() -> None:

@@ -55,11 +55,11 @@ UNREACHABLE = {
         with_kubeconfig("/nowhere/b.yaml"),
         "/nowhere/b.yaml: member b: the kubeconfig cannot be read: No such file",
     ),
-    "no YAML": (with_kubeconfig("{:"), "member b: is no kubeconfig: it is no YAML"),
-    "no mapping": (with_kubeconfig("- a\n- b\n"), "member b: is no kubeconfig: it is no YAML mapping"),
+    "no YAML": (with_kubeconfig("{:"), "member b: is not a kubeconfig: it is not valid YAML"),
+    "no mapping": (with_kubeconfig("- a\n- b\n"), "member b: is not a kubeconfig: it is not a YAML mapping"),
     "no cluster in it": (
         with_kubeconfig("kind: Config\ncontexts: [x]\n"),
-        "member b: is no kubeconfig: it has no clusters",
+        "member b: is not a kubeconfig: it has no clusters",
     ),
 }
 REFUSED = {
@@ -72,7 +72,7 @@ REFUSED = {
         "pulumi config rm --path 'fleet:kubeconfigs[\"x.y\"]')",
     ),
     "an unknown member is lost": (with_config(lost="x"), 'lost: there is no member "x"'),
-    "an unknown key": (with_config(aproval="x"), "is no key of this configuration (did you mean fleet:approvals?)"),
+    "an unknown key": (with_config(aproval="x"), "is not a key of this configuration (did you mean fleet:approvals?)"),
     "a wrong share": (with_config(limit="2"), "give a share from 0 to 1"),
     "a wrong time": (with_config(asOf="noon"), "write it as 2026-01-31T12:00:00Z"),
     "no source": (with_config(source="nowhere"), "nowhere"),

@@ -404,7 +404,7 @@ REFUSED: Mapping[str, tuple[Callable[[], Any], str]] = {
     ),
     "a resource of another kind": (
         lambda: objects_of(lambda: Thing("db", size="1")),
-        f"test:index:Thing db: is no Kubernetes object {OWN}",
+        f"test:index:Thing db: is not a Kubernetes object {OWN}",
     ),
     "a provider": (
         lambda: objects_of(lambda: core.Namespace("n", opts=Options(provider=k8s.Provider("p")))),
@@ -441,7 +441,7 @@ REFUSED: Mapping[str, tuple[Callable[[], Any], str]] = {
     ),
     "files by the provider": (
         lambda: objects_of(lambda: k8s.yaml.v2.ConfigFile("f", file="a.yaml")),
-        f"kubernetes:yaml/v2:ConfigFile f: is no Kubernetes object {SOURCE}",
+        f"kubernetes:yaml/v2:ConfigFile f: is not a Kubernetes object {SOURCE}",
     ),
     "YAML by the provider": (
         lambda: objects_of(lambda: k8s.yaml.ConfigGroup("g", yaml=["a: b"])),
@@ -449,21 +449,21 @@ REFUSED: Mapping[str, tuple[Callable[[], Any], str]] = {
     ),
     "a chart by the provider": (
         lambda: objects_of(lambda: k8s.helm.v4.Chart("c", chart="c")),
-        f"kubernetes:helm.sh/v4:Chart c: is no Kubernetes object {SOURCE}",
+        f"kubernetes:helm.sh/v4:Chart c: is not a Kubernetes object {SOURCE}",
     ),
     "a release": (
         lambda: objects_of(lambda: k8s.helm.v3.Release("r", chart="c")),
-        f"kubernetes:helm.sh/v3:Release r: is no Kubernetes object {SOURCE}",
+        f"kubernetes:helm.sh/v3:Release r: is not a Kubernetes object {SOURCE}",
     ),
     "a kustomization by the provider": (
         lambda: objects_of(lambda: k8s.kustomize.v2.Directory("k", directory="k")),
-        f"kubernetes:kustomize/v2:Directory k: is no Kubernetes object {SOURCE}",
+        f"kubernetes:kustomize/v2:Directory k: is not a Kubernetes object {SOURCE}",
     ),
     "a value of another type": (
         lambda: objects_of(lambda: core.ConfigMap("m", data={"a": datetime.date(2026, 1, 1)})),
         f"unexpected input of type date for a in ConfigMap {VALUE}",
     ),
-    "a label that is no text": (
+    "a label that is not text": (
         lambda: objects_of(lambda: core.ConfigMap("m", metadata={"labels": {"a": 1}})),
         'ConfigMap m: metadata.labels.a: must be text, not 1 (write it in quotes: "1")',
     ),
@@ -526,15 +526,15 @@ def outer() -> Any:
 
 
 GIVEN: Mapping[str, tuple[Callable[[], Any], str]] = {
-    "a number": (lambda: 3, "objects[1]: an int is no object (an object is a dict as in YAML"),
-    "text": (lambda: "shop.yaml", "objects[1]: a str is no object ("),
+    "a number": (lambda: 3, "objects[1]: an int is not an object (an object is a dict as in YAML"),
+    "text": (lambda: "shop.yaml", "objects[1]: a str is not an object ("),
     "a resource": (
         lambda: core.Namespace("n"),
         "objects[1]: is a resource: n (make it in a function and give objects_of(",
     ),
     "no star": (
         lambda: objects_of(lambda: core.Namespace("n")),
-        "objects[1]: a tuple is no object (put a star before it",
+        "objects[1]: a tuple is not an object (put a star before it",
     ),
     "a part of an object": (
         lambda: apps.DeploymentSpecArgs(selector={}, template={}),
@@ -544,13 +544,13 @@ GIVEN: Mapping[str, tuple[Callable[[], Any], str]] = {
         lambda: core.NamespaceArgs(metadata={"name": "x"}, status=core.NamespaceStatusArgs(phase="Active")),
         "Namespace._internal_init() got an unexpected keyword argument 'status' (give what you want of it",
     ),
-    "an output": (lambda: pulumi.Output.from_input(MAP), "objects[1]: an Output is no object"),
+    "an output": (lambda: pulumi.Output.from_input(MAP), "objects[1]: an Output is not an object"),
     "no kind": (lambda: {"apiVersion": "v1", "metadata": {"name": "x"}}, "x: kind: kind is missing"),
     "no name": (lambda: {"apiVersion": "v1", "kind": "ConfigMap"}, "ConfigMap: metadata: metadata is missing"),
     "no name in an input type": (lambda: core.ConfigMapInitArgs(data={}), "ConfigMap: metadata: metadata is missing"),
     "a kind to come": (
         lambda: {**MAP, "kind": pulumi.Output.from_input("ConfigMap")},
-        "objects[1].kind: kind is no text (write it out)",
+        "objects[1].kind: kind is not text (write it out)",
     ),
     "a name to come": (
         lambda: {**MAP, "metadata": {"name": outer().host}},
@@ -566,10 +566,10 @@ GIVEN: Mapping[str, tuple[Callable[[], Any], str]] = {
     ),
     "a date": (
         lambda: {**MAP, "data": {"day": [datetime.date(2026, 1, 1)]}},
-        f"objects[1].data.day[0]: a date is no value {VALUE}",
+        f"objects[1].data.day[0]: a date is not a value {VALUE}",
     ),
-    "a set": (lambda: {**MAP, "data": {"all": {1}}}, f"objects[1].data.all: a set is no value {VALUE}"),
-    "a key that is no text": (lambda: {**MAP, "data": {1: "x"}}, "objects[1].data: 1 is no key (write text)"),
+    "a set": (lambda: {**MAP, "data": {"all": {1}}}, f"objects[1].data.all: a set is not a value {VALUE}"),
+    "a key that is not text": (lambda: {**MAP, "data": {1: "x"}}, "objects[1].data: 1 is not a key (write text)"),
     "the same twice": (
         lambda: NAMESPACE,
         "Namespace shop: metadata.name: given twice, first in the program",

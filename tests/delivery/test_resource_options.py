@@ -138,7 +138,7 @@ def test_aliases_must_be_plain() -> None:
     assert [line.partition(" (")[0] for line in text.splitlines()] == [
         "Fleet.opts.aliases[0]: is known too late: what stands under the former name is read before anything is planned",
         "Fleet.opts.aliases[1]: is known too late: what stands under the former name is read before anything is planned",
-        'Fleet.opts.aliases[2]: "x" is no URN',
+        'Fleet.opts.aliases[2]: "x" is not a URN',
     ]
     wrong = ResourceOptions()
     wrong.aliases = "urn:pulumi:a::b::c::d"

@@ -23,7 +23,7 @@ class World:
         image: the image of its Deployment: the content that changes.
         extra: further objects.
         selectors: further resource selectors of the placement.
-        strategy: the whole strategy, where it is no rolling update.
+        strategy: the whole strategy, where it is not a rolling update.
         config: further ``fleet:`` configuration.
     """
 

@@ -131,9 +131,9 @@ def test_a_script_is_refused_with_what_would_do(in_process: InProcess[World]) ->
 @pytest.mark.parametrize(
     ("workload", "words"),
     [
-        ({**WITH_PODS, "replicas": "spec..size"}, 'spec.workloads[0].replicas: "spec..size" is no field'),
-        ({**WITH_PODS, "podTemplate": ""}, 'spec.workloads[0].podTemplate: "" is no field'),
-        ({**WITH_PODS, "default": -1}, "spec.workloads[0].default: -1 is no number of replicas"),
+        ({**WITH_PODS, "replicas": "spec..size"}, 'spec.workloads[0].replicas: "spec..size" is not a field'),
+        ({**WITH_PODS, "podTemplate": ""}, 'spec.workloads[0].podTemplate: "" is not a field'),
+        ({**WITH_PODS, "default": -1}, "spec.workloads[0].default: -1 is not a number of replicas"),
         ({"apiVersion": "example.com/v1", "kind": "Farm"}, "spec.workloads[0].replicas: replicas is missing"),
     ],
 )

@@ -214,7 +214,7 @@ def test_what_is_decided_can_be_emitted(history: list[TemplateSubject]) -> None:
         for cluster, share in record.decisions.items():
             member = request.inventory.clusters[request.inventory.position(cluster) or 0]
             data = emitted(record.contents[share.revision], share, member)
-            if not any(one.needs.required_by for one in history):  # what others need is no workload in real fleets
+            if not any(one.needs.required_by for one in history):  # what others need is not a workload in real fleets
                 assert share.replicas in (None, data["spec"].get("replicas"))
             if cluster in outcome.rollout.held:
                 assert share.stands(before[cluster])  # it keeps exactly what it runs, replicas or none

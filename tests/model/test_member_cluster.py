@@ -113,7 +113,7 @@ TAINT = {"key": "k", "effect": "NoExecute"}
         ({"metadata": {"labels": {}}}, "metadata.name is missing"),
         (
             member(status={"properties": {"nodes": 5}}),
-            'the property "nodes" is no object; write it as nodes: {value: "5"}',
+            'the property "nodes" is not an object; write it as nodes: {value: "5"}',
         ),
         (
             member(spec={"taints": [{**TAINT, "timeAdded": "2026-01-31T12:00:00"}]}),
@@ -125,11 +125,11 @@ TAINT = {"key": "k", "effect": "NoExecute"}
         ),
         (
             member(status={"agentStatus": [{"type": "MemberAgent", "lastReceivedHeartbeat": "yesterday"}]}),
-            '"yesterday" is no time; write it as 2026-01-31T12:00:00Z',
+            '"yesterday" is not a time; write it as 2026-01-31T12:00:00Z',
         ),
         (
             member(status={"agentStatus": [{"type": "MemberAgent", "lastReceivedHeartbeat": 5}]}),
-            '"5" is no time; write it as 2026-01-31T12:00:00Z',
+            '"5" is not a time; write it as 2026-01-31T12:00:00Z',
         ),
     ],
 )

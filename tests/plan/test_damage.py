@@ -248,7 +248,7 @@ def test_the_resource_and_the_field_are_named(urn: str, path: Path_, junk: Any, 
 
 
 ENGINE: dict[str, tuple[Any, str]] = {
-    "no list": ({"deployment": {"resources": {"a": 1}}}, "deployment.resources: is no list of resources"),
+    "no list": ({"deployment": {"resources": {"a": 1}}}, "deployment.resources: is not a list of resources"),
     "no resource": ({"deployment": {"resources": [3]}}, "deployment.resources[0]: is 3, not a map"),
     "no URN": ({"deployment": {"resources": [{"urn": "x", "type": "y"}]}}, 'x: urn: is "x", not a URN'),
     "no type": ({"deployment": {"resources": [{"urn": "urn:pulumi:a::b::c::d"}]}}, "urn:pulumi:a::b::c::d: type: is miss"),

@@ -121,7 +121,7 @@ worlds = st.builds(
 def test_the_plan_is_what_happens(history: list[Written], data: st.DataObject) -> None:
     stack = Stack()
     for world in history:
-        assume(world.placements or world.policies or stack.state.resources)  # a directory without any is no fleet
+        assume(world.placements or world.policies or stack.state.resources)  # a directory without any is not a fleet
         world.lost &= world.members.keys()
         stack.unreachable = set(world.lost)
         happens(stack, world, fails=data.draw(st.sets(st.sampled_from(MEMBERS), max_size=1)))

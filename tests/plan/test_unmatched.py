@@ -227,7 +227,7 @@ def amounts(*statuses: dict[str, Any], **usage: Any) -> list[tuple[str, str, str
     ],
 )
 def test_a_property_that_is_meant_as_an_amount_and_is_none(name: str, text: str, wrong: bool) -> None:
-    expected = [(f"MemberCluster m0: status.properties[{name}]", f'"{text}" is no quantity', WRITE)]
+    expected = [(f"MemberCluster m0: status.properties[{name}]", f'"{text}" is not a quantity', WRITE)]
     assert amounts({name: text}) == (expected if wrong else [])
 
 
@@ -235,14 +235,14 @@ def test_a_property_that_is_an_amount_elsewhere_is_one_everywhere() -> None:
     (found,) = amounts({"example.com/slots": "12"}, {"example.com/slots": "many"}, {"example.com/slots": "few"})
     assert found[:2] == (
         "MemberCluster m1: status.properties[example.com/slots]",
-        '"many" is no quantity, nor is that of m2',
+        '"many" is not a quantity, nor is that of m2',
     )
 
 
 @pytest.mark.parametrize("field", ["capacity", "allocatable", "available"])
 def test_usage_is_nothing_but_amounts(field: str) -> None:
     (found,) = amounts(**{field: {"cpu": "8", "memory": "much"}})
-    assert found == (f"MemberCluster u: status.resourceUsage.{field}.memory", '"much" is no quantity', WRITE)
+    assert found == (f"MemberCluster u: status.resourceUsage.{field}.memory", '"much" is not a quantity', WRITE)
 
 
 @pytest.mark.parametrize("field", ["allocatable", "allocated", "allocating"])
@@ -250,13 +250,13 @@ def test_the_summary_of_a_member_of_karmada(field: str) -> None:
     summary = {"allocatable": {"cpu": "4"}, field: {"cpu": "4 cores"}}
     cluster = object_of("cluster.karmada.io/v1alpha1", "Cluster", "k", spec={"syncMode": "Push"})
     (found,) = told(planned([{**cluster, "status": {"resourceSummary": summary}}, *SHOP]))
-    assert found == (f"Cluster k: status.resourceSummary.{field}.cpu", '"4 cores" is no quantity', WRITE)
+    assert found == (f"Cluster k: status.resourceSummary.{field}.cpu", '"4 cores" is not a quantity', WRITE)
 
 
 def test_a_member_of_a_program_has_no_line() -> None:
     made = Cluster("made", usage=Usage(capacity={"cpu": "8 cores"}))
     assert told(planned([*MEMBERS, *SHOP], members=[made])) == [
-        ("member made: resourceUsage.capacity.cpu", '"8 cores" is no quantity', WRITE)
+        ("member made: resourceUsage.capacity.cpu", '"8 cores" is not a quantity', WRITE)
     ]
 
 

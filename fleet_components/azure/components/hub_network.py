@@ -65,7 +65,7 @@ class HubNetwork(Arguments):
         space = checks.network(self.address_space)
         if space is None:
             hint = "for example 192.168.0.0/16"
-            yield Problem(f'"{self.address_space}" is no IPv4 range', (*path, "addressSpace"), hint)
+            yield Problem(f'"{self.address_space}" is not an IPv4 range', (*path, "addressSpace"), hint)
             return
         if space.overlaps(_HUB_RANGE):
             yield Problem(

@@ -38,8 +38,8 @@ def labels(values: Mapping[str, str], reserved: Iterable[str], path: FieldPath) 
         prefix = next((prefix for prefix in reserved if key.startswith(prefix)), None)
         if prefix:
             yield Problem(f'labels that begin with "{prefix}" are set by Azure', (*path, key), "leave it out")
-        yield from (Problem(f'"{key}" is no label key: {error}', (*path, key)) for error in key_errors(key))
-        yield from (Problem(f'"{value}" is no label value: {error}', (*path, key)) for error in value_errors(value))
+        yield from (Problem(f'"{key}" is not a label key: {error}', (*path, key)) for error in key_errors(key))
+        yield from (Problem(f'"{value}" is not a label value: {error}', (*path, key)) for error in value_errors(value))
 
 
 def taints(values: Iterable[Taint], effects: Iterable[str], path: FieldPath) -> Iterator[Problem]:
@@ -47,9 +47,11 @@ def taints(values: Iterable[Taint], effects: Iterable[str], path: FieldPath) -> 
     values = tuple(values)
     for position, taint in enumerate(values):
         at = (*path, position)
-        yield from (Problem(f'"{taint.key}" is no taint key: {error}', (*at, "key")) for error in key_errors(taint.key))
         yield from (
-            Problem(f'"{taint.value}" is no taint value: {error}', (*at, "value"))
+            Problem(f'"{taint.key}" is not a taint key: {error}', (*at, "key")) for error in key_errors(taint.key)
+        )
+        yield from (
+            Problem(f'"{taint.value}" is not a taint value: {error}', (*at, "value"))
             for error in value_errors(taint.value)
         )
         yield from one_of(taint.effect, effects, (*at, "effect"))
@@ -69,7 +71,7 @@ def networks_apart(ranges: Mapping[str, str], path: FieldPath) -> Iterator[Probl
     known = {field: network(text) for field, text in ranges.items()}
     for field, found in known.items():
         if found is None:
-            yield Problem(f'"{ranges[field]}" is no IPv4 range', (*path, field), "for example 10.1.0.0/16")
+            yield Problem(f'"{ranges[field]}" is not an IPv4 range', (*path, field), "for example 10.1.0.0/16")
     valid = [(field, found) for field, found in known.items() if found]
     for position, (field, found) in enumerate(valid):
         for other_field, other in valid[:position]:

@@ -42,8 +42,8 @@ class MaintenanceWindow(Typed):
         yield from checks.one_of(self.upgrades, CONFIGURATIONS, (*path, "upgrades"))
         yield from checks.one_of(self.day, _DAYS, (*path, "day"))
         if not re.fullmatch("([01][0-9]|2[0-3]):[0-5][0-9]", self.start):
-            yield Problem(f'"{self.start}" is no time of day', (*path, "start"), "HH:MM, for example 01:00")
+            yield Problem(f'"{self.start}" is not a time of day', (*path, "start"), "HH:MM, for example 01:00")
         yield from checks.in_range(self.hours, 4, 24, (*path, "hours"))
         yield from checks.in_range(self.every_weeks, 1, 4, (*path, "everyWeeks"))
         if not re.fullmatch("[+-](0[0-9]|1[0-4]):[0-5][0-9]", self.utc_offset):
-            yield Problem(f'"{self.utc_offset}" is no offset', (*path, "utcOffset"), "for example +01:00")
+            yield Problem(f'"{self.utc_offset}" is not an offset', (*path, "utcOffset"), "for example +01:00")

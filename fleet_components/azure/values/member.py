@@ -72,7 +72,7 @@ class FleetMember(Typed):
             at = (*path, "observed", "available", resource)
             yield from checks.one_of(resource, ("cpu", "memory"), at)
             if not is_quantity(amount):
-                yield Problem(f'"{amount}" is no quantity', at, "for example 12 or 48Gi")
+                yield Problem(f'"{amount}" is not a quantity', at, "for example 12 or 48Gi")
 
 
 @attrs.frozen(kw_only=True)
@@ -120,7 +120,7 @@ class JoinedMember(FleetMember):
             hint = (
                 "/subscriptions/<id>/resourceGroups/<group>/providers/Microsoft.ContainerService/managedClusters/<name>"
             )
-            yield Problem(f'"{self.cluster_id}" is no ID of an AKS or Arc cluster', (*path, "clusterId"), hint)
+            yield Problem(f'"{self.cluster_id}" is not an ID of an AKS or Arc cluster', (*path, "clusterId"), hint)
         if self.cluster and self.cluster.type == ARC and not has_kubeconfig:
             yield Problem("Azure gives out no kubeconfig of an Arc cluster", (*path, "kubeconfigFile"), "name its file")
         for position, pool in enumerate(self.pools):

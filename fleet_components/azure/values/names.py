@@ -38,7 +38,7 @@ class NameRule:
             yield Problem(f"the {self.what} is missing", path, f"for example {self.example}")
         elif len(name) > self.longest or not re.fullmatch(self.pattern, name):
             rule = f"1 to {self.longest} characters: {self.words}; for example {self.example}"
-            yield Problem(f'"{name}" is no {self.what}', path, rule)
+            yield Problem(f'"{name}" is not a valid {self.what}', path, rule)
 
 
 def _dashed(what: str, longest: int, example: str) -> NameRule:

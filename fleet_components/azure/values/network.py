@@ -98,7 +98,7 @@ class Network(Typed):
             yield Problem(f"{found} is too small", (*path, "services"), f"/{_SMALLEST_SERVICES} or larger")
         elif self.dns is not None and not _is_usable(self.dns, found):
             hint = f"for example {found[10]}"
-            yield Problem(f'"{self.dns}" is no usable address of the services in {found}', (*path, "dns"), hint)
+            yield Problem(f'"{self.dns}" is not a usable address of the services in {found}', (*path, "dns"), hint)
 
 
 @attrs.frozen
@@ -133,7 +133,7 @@ class ApiServer(Typed):
         for position, text in enumerate(self.authorized):
             if checks.network(text) is None:
                 hint = "for example 203.0.113.0/24"
-                yield Problem(f'"{text}" is no IPv4 range', (*path, "authorized", position), hint)
+                yield Problem(f'"{text}" is not an IPv4 range', (*path, "authorized", position), hint)
 
 
 def _is_usable(text: str, services: IPv4Network) -> bool:

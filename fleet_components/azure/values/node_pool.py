@@ -118,7 +118,7 @@ class NodePool(Typed):
     def _size_problems(self, table: SizeTable, path: FieldPath) -> Iterator[Problem]:
         wrong_name = list(names.VM_SIZE.problems(self.vm_size, (*path, "vmSize")))
         wrong_amounts = [
-            Problem(f'"{text}" is no amount of {field}', (*path, field), f"a quantity, for example {example}")
+            Problem(f'"{text}" is not an amount of {field}', (*path, field), f"a quantity, for example {example}")
             for field, text, example in (("cpu", self.cpu, "4"), ("memory", self.memory, "16Gi"))
             if text is not None and not (is_quantity(text) and parse_quantity(text) >= _ONE_OF[field])
         ]
@@ -130,7 +130,7 @@ class NodePool(Typed):
             )
             yield Problem(f'the VM size "{self.vm_size}" is not in the table of sizes', (*path, "vmSize"), hint)
         if self.hourly_price is not None and self.hourly_price < 0:
-            yield Problem(f"{self.hourly_price} is no price", (*path, "hourlyPrice"), "USD an hour, as in 0.192")
+            yield Problem(f"{self.hourly_price} is not a price", (*path, "hourlyPrice"), "USD an hour, as in 0.192")
 
     def _count_problems(self, path: FieldPath) -> Iterator[Problem]:
         given = (self.count is not None, self.min_count is not None, self.max_count is not None)

@@ -41,7 +41,7 @@ class Step(Typed):
     def step_problems(self, path: FieldPath) -> Iterator[Problem]:
         """Yield Azure validation errors of the common fields."""
         if self.at_once is not None and not _AT_ONCE.fullmatch(self.at_once):
-            yield Problem(f'"{self.at_once}" is no number of members', (*path, "atOnce"), "for example 3 or 25%")
+            yield Problem(f'"{self.at_once}" is not a number of members', (*path, "atOnce"), "for example 3 or 25%")
         elif self.at_once and self.at_once.isdigit():
             yield from checks.in_range(int(self.at_once), 1, _MOST_AT_ONCE, (*path, "atOnce"))
         for field, approvals in (("approveBefore", self.approve_before), ("approveAfter", self.approve_after)):
@@ -64,7 +64,7 @@ class Group(Step):
 
 def _groups(groups: Sequence[Group | str]) -> tuple[Group, ...]:
     if isinstance(groups, str) or not isinstance(groups, Sequence):
-        return groups  # type: ignore[return-value] # what is no list is refused by its type
+        return groups  # type: ignore[return-value] # what is not a list is refused by its type
     return tuple(Group(group) if isinstance(group, str) else group for group in groups)
 
 

@@ -116,10 +116,10 @@ def _row_problems(row: list[str], width: int, file: str, line: int) -> Iterable[
         return
     for column, text in zip(_COLUMNS[1:4], row[1:4], strict=True):
         if not text.isdigit() or (int(text) == 0 and column != "gpus"):
-            yield Problem(f'"{text}" is no {column}', (row[0], column), "a whole number", file=file, line=line)
+            yield Problem(f'"{text}" is not a valid {column}', (row[0], column), "a whole number", file=file, line=line)
     for price in filter(None, row[len(_COLUMNS) :]):
         if not _is_price(price):
-            yield Problem(f'"{price}" is no price', (row[0],), "USD an hour, as in 0.192", file=file, line=line)
+            yield Problem(f'"{price}" is not a price', (row[0],), "USD an hour, as in 0.192", file=file, line=line)
 
 
 def _is_price(text: str) -> bool:

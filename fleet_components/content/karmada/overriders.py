@@ -217,9 +217,9 @@ def _containers(data: Object) -> list[Mapping[str, Any]]:
     if not isinstance(value, list):
         return []
     if not all(isinstance(container, Mapping) for container in value):
-        raise OverrideError(f"failed to convert {kind} from unstructured object: a container is no object")
+        raise OverrideError(f"failed to convert {kind} from unstructured object: a container is not an object")
     if not all(isinstance(container.get("image") or "", str) for container in value):
-        raise OverrideError(f"failed to convert {kind} from unstructured object: an image is no text")
+        raise OverrideError(f"failed to convert {kind} from unstructured object: an image is not text")
     return value
 
 

@@ -16,7 +16,7 @@ from fleet_components.plan.karmada.record import TemplateState
 
 @attrs.frozen
 class Needs:
-    """What a template takes over from its parents. One parent that overwrites, or that preserves, is enough.
+    """Properties that a template takes over from its parents. One parent that overwrites, or that preserves, is enough.
 
     Attributes:
         required_by: the members of each parent.

@@ -98,7 +98,7 @@ class TemplateSubject(Subject[TemplateRecord]):
 
     @property
     def settings(self) -> KarmadaSettings:
-        """How the control plane would be set up."""
+        """Settings of the control plane, as it would be set up."""
         return self.policies.settings
 
     @property

@@ -127,9 +127,9 @@ def parse_state(text: bytes, file: str) -> StateFile:
     except RecursionError as error:
         raise _refused(file, "is nested too deeply") from error
     except ValueError as error:
-        raise _refused(file, f"is no JSON: {error}", getattr(error, "lineno", None)) from error
+        raise _refused(file, f"is not JSON: {error}", getattr(error, "lineno", None)) from error
     if not isinstance(data, dict):
-        raise _refused(file, "is no state of a fleet")
+        raise _refused(file, "is not a state of a fleet")
     if data.get("format") == FORMAT:
         return _from_render(file, data)
     if isinstance(data.get("deployment"), dict):
@@ -158,7 +158,7 @@ def _from_render(file: str, data: Mapping[str, Any]) -> StateFile:
         raise FleetError([Problem(what, ("version",), RENDER_ANEW, file=file)])
     resources = data.get("resources")
     if not isinstance(resources, dict):
-        raise FleetError([Problem("is no map of resources", ("resources",), RENDER_ANEW, file=file)])
+        raise FleetError([Problem("is not a map of resources", ("resources",), RENDER_ANEW, file=file)])
     raw = ((urn, {**one, "urn": urn} if isinstance(one, dict) else one) for urn, one in resources.items())
     found = stored(raw, ("resources",), file, RENDER_ANEW)
     # A render stores outputs alone; they are also the old inputs with which the next plan starts.

@@ -46,7 +46,7 @@ def read_settings(project: Project, stack: str) -> Settings:
     file = ConfigFile.read(path) if path.is_file() else ConfigFile(path)
     given = file.data.get("config") or {}
     if not isinstance(given, Mapping):
-        raise FleetError([file.problem("config is no map", ("config",), "write key: value")])
+        raise FleetError([file.problem("config is not a map", ("config",), "write key: value")])
     values = {_full(project, key): value for key, value in given.items()}
     problems = []
     for key, spec in project.config.items():

@@ -60,7 +60,7 @@ def _refuse_foreign(target: Path, files: Mapping[str, str], marker: str) -> None
     """Raise an error unless the folder is our own, or one in which no file would be lost."""
     hint = "move it away, or write to another place with --out"
     if target.is_symlink() or (target.exists() and not target.is_dir()):
-        raise FleetError([Problem("is no folder", file=str(target), hint=hint)])
+        raise FleetError([Problem("is not a folder", file=str(target), hint=hint)])
     if not target.exists() or (target / marker).is_file():
         return
     there = (path.relative_to(target).as_posix() for path in sorted(target.rglob("*")) if not path.is_dir())

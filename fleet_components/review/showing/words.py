@@ -115,7 +115,10 @@ def why(cluster: Document) -> str:
 
 def holders(subject: Document) -> list[str]:
     """Return a line for each policy that matches a template, with the reason why it applies or does not."""
-    return [f"{one['policy']} {'has it' if one['wins'] else 'has it not'}: {one['why']}" for one in subject["policies"]]
+    return [
+        f"{one['policy']} {'claims it' if one['wins'] else 'does not claim it'}: {one['why']}"
+        for one in subject["policies"]
+    ]
 
 
 def notes(subject: Document) -> Iterator[tuple[str, str]]:
