@@ -24,7 +24,8 @@ def syntax_problem(error: yaml.YAMLError, text: str, file: str) -> Problem:
     begun, mark = getattr(error, "context_mark", None), getattr(error, "problem_mark", None)
     mark = mark or begun
     line = mark.line if mark else 0
-    hint = _of_helm(lines, line) or _unclosed(lines, begun, mark) or _misplaced(lines, mark)
+    as_key = getattr(error, "context", None) == "while scanning a simple key"
+    hint = _of_helm(lines, line) or _unclosed(lines, begun, mark, as_key=as_key) or _misplaced(lines, mark)
     return Problem(_what(error, _at(lines, mark)), file=file, line=line + 1, hint=hint)
 
 
@@ -44,11 +45,16 @@ def _of_helm(lines: list[str], line: int) -> str:
     return HELM_HINT if any("{{" in near for near in lines[max(line - 1, 0) : line + 1]) else ""
 
 
-def _unclosed(lines: list[str], begun: yaml.Mark | None, mark: yaml.Mark | None) -> str:
-    """Return a hint if a ``{`` or ``[`` is still open where a field begins, at the wrong bracket, or at the end."""
+def _unclosed(lines: list[str], begun: yaml.Mark | None, mark: yaml.Mark | None, *, as_key: bool) -> str:
+    """Return a hint if a ``{`` or ``[`` is still open where a field begins, at the wrong bracket, or at the end.
+
+    One that was closed and would be a key stands where a field should begin: it is not indented far enough.
+    """
     opening, here = _at(lines, begun), _at(lines, mark)
     if not begun or opening not in _CLOSING or (here == ":" and _in_value(lines, mark)):
         return ""
+    if as_key:
+        return f"indent line {begun.line + 1} more than the field that it belongs to"
     return f"close the {opening} of line {begun.line + 1} with {_CLOSING[opening]}, or put commas between its items"
 
 

@@ -50,10 +50,10 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
             could not be read. An update that is possible but must not happen raises nothing: its problems are in
             ``refused`` of the complete plan.
     """
-    told, planning = list[Problem](), [*_no_tokens(options)]
-    members = _members(source, options, told)
+    of_options, planning = list[Problem](), [*_no_tokens(options)]
+    members = _members(source, options, of_options)
     reached = [name for name, state in members.items() if state != LOST]
-    renamed, vain = _renamed(source, past, options, members, told)
+    renamed, vain = _renamed(source, past, options, members, of_options)
     options = attrs.evolve(options, renamed=renamed)
     # Renamed first: ``reached`` holds the current names.
     past = past.renamed(options.renamed).reaching(reached)
@@ -67,7 +67,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     planning += _unreachable(subjects, members, options)
     refused = (*source.problems, *not_passed_over(source, options.pass_over))
     # Each layer works on what the earlier ones could read; ``layered`` drops problems that only follow from those.
-    if problems := layered(refused, (*told, *matching), planning):
+    if problems := layered(refused, (*of_options, *matching), planning):
         raise FleetError(problems)
     coverage = Coverage(subjects, _unseen(subjects, past))
     leaving = tuple(departures(past, coverage, members, options.lost))

@@ -227,3 +227,10 @@ def test_a_missing_separator_is_one_problem() -> None:
     with pytest.raises(FleetError) as error:
         load_text(one.format("a") + "data: {}\nmetadata: {name: b}\n", "in.yaml")
     assert [problem.path for problem in error.value.problems] == [("data",), ("metadata",)]
+
+
+def test_a_value_that_is_not_indented_says_so() -> None:
+    with pytest.raises(FleetError) as error:
+        load_text("apiVersion: v1\nspec:\n  containers:\n  {name: web, image: nginx}\n  replicas: 1\n", "in.yaml")
+    (problem,) = error.value.problems
+    assert problem.hint == "indent line 4 more than the field that it belongs to"
