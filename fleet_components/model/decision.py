@@ -6,6 +6,19 @@ from typing import Any, Generic, TypeVar
 
 import attrs
 
+
+@attrs.frozen
+class Event:
+    """A Kubernetes event. ``type`` is ``Normal`` or ``Warning``."""
+
+    type: str
+    reason: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.reason} {self.message}"
+
+
 M = TypeVar("M")
 
 

@@ -34,7 +34,7 @@ from fleet_components.plan.refusals import refusals
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided, Subject
 from fleet_components.plan.unmatched import unmatched
-from fleet_components.scheduler.karmada.general_estimator import UnreadableMemberError
+from fleet_components.scheduler.karmada.estimator import UnreadableMemberError
 
 
 def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:

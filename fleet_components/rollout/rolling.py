@@ -14,8 +14,7 @@ import attrs
 
 from fleet_components.model.placement import RollingUpdate
 from fleet_components.model.text import count
-from fleet_components.rollout.layout import Layout
-from fleet_components.rollout.situation import Clusters, Situation
+from fleet_components.rollout.situation import Clusters, Layout, Situation
 from fleet_components.rollout.strategy import Budget
 
 

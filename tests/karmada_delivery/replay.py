@@ -15,7 +15,7 @@ import attrs
 
 from fleet_components import Fleet
 from fleet_components.plan.karmada.place import TemplateOutcome
-from fleet_components.plan.karmada.uid import template_uid
+from fleet_components.plan.karmada.record import template_uid
 from fleet_components.testing import ProgramRun, StackState, run_program
 from tests.delivery.driver import changes, kubeconfigs
 from tests.karmada_delivery.comparison import bindings_here, bindings_there, compared, copies_here, copies_there

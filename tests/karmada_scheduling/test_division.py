@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fleet_components.model.memory import TemplateMemory
-from fleet_components.scheduler.karmada.aggregation import shortest_prefix
+from fleet_components.scheduler.karmada.division import shortest_prefix
 from fleet_components.scheduler.karmada.go_sort import descending
 from tests.karmada_scheduling.builders import (
     AGGREGATED,

@@ -10,8 +10,7 @@ import pytest
 from fleet_components.model.cluster import Cluster, ResourceModel, ResourceSummary
 from fleet_components.model.resource_models import DEFAULT_MODELS, grade_of, summarize
 from fleet_components.model.template import Estimates
-from fleet_components.scheduler.karmada.estimator import MAX_INT32, allocatable
-from fleet_components.scheduler.karmada.general_estimator import estimate
+from fleet_components.scheduler.karmada.estimator import MAX_INT32, allocatable, estimate
 from fleet_components.scheduler.karmada.state import CycleState
 from tests.karmada_scheduling.builders import (
     AGGREGATED,

@@ -14,7 +14,7 @@ from fleet_components.model.karmada import Placement
 from fleet_components.model.memory import EvictionTask, TemplateMemory
 from fleet_components.model.template import Estimates, Template
 from fleet_components.scheduler.karmada import schedule
-from fleet_components.scheduler.karmada.aggregation import shortest_prefix
+from fleet_components.scheduler.karmada.division import shortest_prefix
 from fleet_components.scheduler.karmada.explain import explain
 from fleet_components.scheduler.karmada.go_sort import descending
 from fleet_components.scheduler.karmada.profile import filter_members

@@ -9,7 +9,7 @@ import pytest
 
 from fleet_components.model.cluster import ResourceModel, ResourceSummary, Taint
 from fleet_components.model.karmada_cluster import read_karmada_cluster
-from fleet_components.scheduler.karmada.general_estimator import estimate
+from fleet_components.scheduler.karmada.estimator import estimate
 from tests.karmada_scheduling.builders import clusters, decide, deployment, fleet, member, placement
 
 JOINED: dict[str, Any] = {

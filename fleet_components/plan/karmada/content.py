@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+import attrs
+
 from fleet_components.content.karmada.override import override
 from fleet_components.content.karmada.replicas import with_replicas
 from fleet_components.content.karmada.workload import shape_of, value_at
@@ -18,13 +20,32 @@ from fleet_components.model.karmada_settings import CustomWorkload
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError
 from fleet_components.model.workload_shape import WorkloadShape
-from fleet_components.plan.karmada.share import Share
 from fleet_components.plan.record import Objects
+from fleet_components.rollout.plan import Done, Placed
 
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 CONFLICT_RESOLUTION = "work.karmada.io/conflict-resolution"
 _CUSTOM = "CustomWorkload"
 _FORCE = "pulumi.com/patchForce"
+
+
+@attrs.frozen(kw_only=True)
+class Share(Placed):
+    """The revision, replicas and completions that one member was sent of a template. There is one wave and no rank.
+
+    Attributes:
+        replicas: its replicas; None if they are not set for each member.
+        completions: its completions of a divided Job; None for everything else.
+    """
+
+    rank: int = 0
+    wave: int = 1
+    replicas: int | None = None
+    completions: int | None = None
+
+    def stands(self, done: Done) -> bool:
+        """Return whether this is what runs on the member."""
+        return (self.revision, self.replicas, self.completions) == (done.revision, done.replicas, done.completions)
 
 
 def content_of(

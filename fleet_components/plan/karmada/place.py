@@ -18,10 +18,9 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.template import Template
 from fleet_components.model.workload_shape import WorkloadShape
 from fleet_components.plan.again import goes_back, mark_again
-from fleet_components.plan.karmada.content import content_of, emitted, overrides_in, shape_in
+from fleet_components.plan.karmada.content import Share, content_of, emitted, overrides_in, shape_in
 from fleet_components.plan.karmada.dispatch import Dispatch
 from fleet_components.plan.karmada.record import TemplateRecord, TemplateState
-from fleet_components.plan.karmada.share import Share
 from fleet_components.plan.record import LACKS_HINT, Objects, digest
 from fleet_components.plan.subject import Outcome
 from fleet_components.rollout.plan import Change, Plan

@@ -1,8 +1,9 @@
-"""Define the record of a template, kept between runs."""
+"""The record of a template, kept between runs: what each member gets of it, and its stable uid."""
 
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,10 +15,14 @@ from fleet_components.model.codec import below, decode, encode
 from fleet_components.model.karmada import DIRECTLY, Failover, Placement, PolicyKey, Suspension
 from fleet_components.model.memory import TemplateMemory
 from fleet_components.plan.again import written_again
-from fleet_components.plan.karmada.content import check_part, emitted, is_custom
-from fleet_components.plan.karmada.share import Share
+from fleet_components.plan.karmada.content import Share, check_part, emitted, is_custom
 from fleet_components.plan.record import Objects, Record, digest
 from fleet_components.rollout.plan import Done
+
+
+def template_uid(stack: str, key: str) -> str:
+    """Return a stable uid derived from stack and key; ties between members depend on it."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{stack}/{key}"))
 
 
 @attrs.frozen(kw_only=True)

@@ -27,8 +27,8 @@ from fleet_components.model.problem import Problem
 from fleet_components.model.reader import API_VERSION
 from fleet_components.model.text import count
 from fleet_components.plan.karmada.needs import Needs
+from fleet_components.plan.karmada.record import template_uid
 from fleet_components.plan.karmada.subject import Policies, TemplateSubject
-from fleet_components.plan.karmada.uid import template_uid
 from fleet_components.plan.kubefleet.subjects import is_protected
 from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.options import Options

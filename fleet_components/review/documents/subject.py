@@ -15,7 +15,7 @@ from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.form import WORDS, Document
 from fleet_components.review.documents.placement import placement_facts
 from fleet_components.review.documents.template import template_facts
-from fleet_components.review.planning.difference import HIDDEN, Difference, differences
+from fleet_components.review.planning.resource import HIDDEN, Difference, differences
 from fleet_components.rollout.describe import describe
 from fleet_components.rollout.plan import Change, Entry
 from fleet_components.scheduler.explain import MemberExplanation

@@ -12,8 +12,17 @@ from fleet_components.content.secret import REDACTED
 from fleet_components.model.problem import show_path
 from fleet_components.plan.names import is_object
 from fleet_components.plan.state import is_secret, redact, reveal
-from fleet_components.review.planning.difference import HIDDEN, Difference, differences
-from fleet_components.review.planning.resource import CREATE, DELETE, REPLACE, SAME, UPDATE, Resource
+from fleet_components.review.planning.resource import (
+    CREATE,
+    DELETE,
+    HIDDEN,
+    REPLACE,
+    SAME,
+    UPDATE,
+    Difference,
+    Resource,
+    differences,
+)
 from fleet_components.testing.monitor import Registration
 
 STACK = "pulumi:pulumi:Stack"

@@ -1,18 +1,116 @@
-"""Division of the replicas over the selected members.
+"""Division of the replicas over the selected members: by static weights, by capacity, or over as few as possible.
 
 Source of the rules: Karmada 1.19, ``pkg/scheduler/core/assignment.go`` and ``division_algorithm.go``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
+
+import attrs
+
 from fleet_components.model import mask as masks
 from fleet_components.model.karmada import AGGREGATED, WeightPreference
+from fleet_components.scheduler.karmada import go_sort
 from fleet_components.scheduler.karmada.affinity import matching
 from fleet_components.scheduler.karmada.assignment import Assignment, Division, Replicas, divided, without_zeros
 from fleet_components.scheduler.karmada.candidates import Candidates
-from fleet_components.scheduler.karmada.dynamic_division import divide_dynamically
 from fleet_components.scheduler.karmada.errors import Failure, Unschedulable
 from fleet_components.scheduler.karmada.state import CycleState
+
+
+@attrs.frozen
+class _Step:
+    """Amount to divide and its weights, besides the replicas that members keep."""
+
+    doing: str
+    amount: int
+    weights: Mapping[str, int]
+    basis: str
+    kept: Mapping[str, int] = attrs.field(factory=dict)
+
+
+def divide_dynamically(
+    state: CycleState, candidates: Candidates, chosen: list[int], replicas: int, *, aggregated: bool
+) -> Assignment:
+    """Divide the replicas with as few changes as possible; from scratch if a rebalance asks for it.
+
+    Raises:
+        Unschedulable: the members cannot take the replicas.
+    """
+    previous = _previous(state, chosen)
+    if not state.fresh and sum(previous.values()) == replicas:
+        return Assignment(without_zeros(previous))
+    step = _step(state, candidates, chosen, replicas, previous)
+    total = _int32(sum(step.weights.values()))
+    if total < step.amount:
+        message = f"Clusters available replicas {total} are not enough to schedule."
+        raise Unschedulable(f"failed to {step.doing}: {message}")
+    weights = step.weights
+    if aggregated:
+        weights = shortest_prefix(weights, {name for name, held in step.kept.items() if held}, step.amount)
+    return divided(step.amount, weights, step.basis, state.memory.uid, step.kept)
+
+
+def _previous(state: CycleState, chosen: list[int]) -> dict[str, int]:
+    """Return the replicas of the targets that were selected again; replicas of the other targets are placed anew."""
+    selected = {state.inventory.names[position] for position in chosen}
+    return {name: replicas for name, replicas in state.memory.clusters.items() if name in selected}
+
+
+def _step(
+    state: CycleState, candidates: Candidates, chosen: list[int], replicas: int, previous: Mapping[str, int]
+) -> _Step:
+    names, held = state.inventory.names, sum(previous.values())
+    if state.fresh:
+        weights = {names[position]: candidates.available[position] for position in chosen}
+        return _Step("do fresh scale", replicas, weights, "available and own replicas")
+    if held > replicas:
+        return _Step("scale down", replicas, previous, "previous replicas")
+    weights = {names[position]: candidates.allocatable[position] for position in chosen}
+    return _Step("scale up", replicas - held, weights, "available replicas", previous)
+
+
+def _int32(total: int) -> int:
+    """Wrap a sum like Go's int32: Karmada overflows when it adds up members without a limit."""
+    return (total + 2**31) % 2**32 - 2**31
+
+
+def shortest_prefix(weights: Mapping[str, int], preferred: Set[str], amount: int) -> dict[str, int]:
+    """Return the first members that together can take the amount: preferred ones first, then by weight descending.
+
+    Members of equal weight are in the order in which Karmada's sort leaves them.
+    """
+    names, sizes = list(weights), list(weights.values())
+    stable = sorted(range(len(names)), key=lambda place: -sizes[place])
+    # A stable sort is cheaper than the port of Go's; it suffices unless the prefix ends among equal members.
+    order = _in_front(preferred, [names[place] for place in stable])
+    end = _reaching(amount, [weights[name] for name in order])
+    if _splits_equals(order, end, weights, preferred):
+        order = _in_front(preferred, [names[place] for place in go_sort.descending(sizes)])
+    return {name: weights[name] for name in order[:end]}
+
+
+def _in_front(preferred: Set[str], names: list[str]) -> list[str]:
+    return [name for name in names if name in preferred] + [name for name in names if name not in preferred]
+
+
+def _reaching(amount: int, sizes: list[int]) -> int:
+    """Return how many leading sizes are needed to reach the amount; their number if it is not reached."""
+    total = 0
+    for count, size in enumerate(sizes, 1):
+        total += size
+        if total >= amount:
+            return count
+    return len(sizes)
+
+
+def _splits_equals(order: list[str], end: int, weights: Mapping[str, int], preferred: Set[str]) -> bool:
+    """Return whether the prefix ends between two equal members, so that their order decides which is included."""
+    if end >= len(order):
+        return False
+    last, next_ = order[end - 1], order[end]
+    return weights[last] == weights[next_] and (last in preferred) == (next_ in preferred)
 
 
 def assign(state: CycleState, candidates: Candidates, chosen: list[int]) -> Assignment:

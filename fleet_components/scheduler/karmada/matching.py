@@ -18,7 +18,7 @@ from typing import Any
 import attrs
 
 from fleet_components.model.claims import Bound, Claim, Claims, SeenPolicy
-from fleet_components.model.event import Event
+from fleet_components.model.decision import Event
 from fleet_components.model.karmada import (
     CLUSTER_OVERRIDE,
     CLUSTER_PROPAGATION,

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from fleet_components.model.decision import Condition
-from fleet_components.model.event import Event
+from fleet_components.model.decision import Condition, Event
 from fleet_components.model.memory import TemplateMemory
 from fleet_components.scheduler.karmada.assignment import Division
 
