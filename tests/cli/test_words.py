@@ -15,7 +15,7 @@ from fleet_components.model.text import count, few
 from fleet_components.review.documents.explanation import explanation
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.planning.past import parse_state
-from fleet_components.review.planning.resource import compare
+from fleet_components.review.planning.resources import compare
 from fleet_components.review.planning.survey import Survey, Told, survey
 from fleet_components.testing import Registration
 from tests.plan.rich import exported, history
