@@ -42,9 +42,14 @@ class Request:
         return str(self.metadata.get("name", ""))
 
     def existing(self, kind: str) -> Iterator[Manifest]:
-        """Return the existing objects of that kind in the same API group, in any version."""
+        """Return the existing objects of that kind in the same API group, in any version.
+
+        A new object does not exist yet, though the context may have it.
+        """
         group = str(self.object.get("apiVersion", "")).partition("/")[0]
-        return (it for it in self.context if it.kind == kind and it.group == group)
+        own = (self.object.get("kind"), self.metadata.get("namespace", ""), self.name) if self.old is None else None
+        alike = (it for it in self.context if it.kind == kind and it.group == group)
+        return (it for it in alike if (it.kind, it.metadata.get("namespace", ""), it.name) != own)
 
 
 @attrs.frozen

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from itertools import takewhile
 from typing import Any
 
 import attrs
@@ -60,6 +61,7 @@ class Unheeded:
     unless: str = ""
     default: Any = None
     steps: Steps = attrs.field(init=False, default=attrs.Factory(lambda self: _steps(self.field), takes_self=True))
+    _sure: Steps = attrs.field(init=False, default=attrs.Factory(lambda self: _sure(self.steps), takes_self=True))
 
     @property
     def always(self) -> bool:
@@ -74,6 +76,12 @@ class Unheeded:
             manifest: the object, as written.
             settings: how the Karmada control plane would be set up.
         """
+        # Most objects have few of the fields: this is quicker than looking for all places.
+        value: Any = manifest.data
+        for step in self._sure:
+            if not isinstance(value, Mapping) or step not in value:
+                return
+            value = value[step]
         if self.unless and getattr(settings, self.unless):
             return
         for path, value, beside in _places(manifest.data, self.steps):
@@ -111,6 +119,11 @@ class Found:
 
 def _steps(field: str) -> Steps:
     return tuple(field.replace("[]", ".[]").replace("{}", ".{}").split(".")) if field else ()
+
+
+def _sure(steps: Steps) -> Steps:
+    """Return the steps before the first one into a list or a map of any keys."""
+    return tuple(takewhile(lambda step: step not in ("[]", "{}"), steps))
 
 
 def _places(

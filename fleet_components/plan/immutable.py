@@ -41,7 +41,7 @@ def refused_changes(policies: Iterable[Manifest], before: Held) -> Iterator[Prob
         known = before.get(_name(policy))
         if known is not None and known != _fields(policy):
             old = attrs.evolve(policy, data=_with(policy, known))
-            yield from admit(policy, old=old, context=[other for other in context if other is not policy]).problems
+            yield from admit(policy, old=old, context=context).problems
 
 
 def damaged(held: Held) -> str:

@@ -275,7 +275,7 @@ def gathered(given: Given) -> Source:
 
 def _admitted(manifests: Iterable[Manifest], context: Sequence[Manifest], problems: list[Problem]) -> list[Manifest]:
     """Return the objects as the API servers would store them; refusals are added to the problems."""
-    admitted = [admit(m, context=[other for other in context if other is not m]) for m in manifests]
+    admitted = [admit(manifest, context=context) for manifest in manifests]
     problems += [problem for admission in admitted for problem in admission.problems]
     return [admission.defaulted for admission in admitted if not admission.problems]
 
