@@ -27,7 +27,7 @@ fleet that a program makes with arguments of its own as well:
 - A program may have several fleets. What names members (`kubeconfigs`, `lost`, `renamed`, `takesOver`) is heard by the
   fleet that has them; the others name it in a warning.
 - A key that is misspelt is an error for `Fleet.from_config`, and a warning for a program, which may have keys of its
-  own.
+  own. The keys below are taken: a project that is called `fleet` reads settings of its own under another namespace.
 
 `$NAME` is not replaced in a value; `~` at the beginning of a path is the home directory.
 
