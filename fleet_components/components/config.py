@@ -51,8 +51,9 @@ def read_config() -> FromConfig:
 def configured(args: FleetArgs) -> FleetArgs:
     """Return a program's arguments with the configuration of its stack applied.
 
-    A value from the configuration replaces the program's; lists and maps of both are merged. A program may have
-    several fleets, so a key that names a member of another fleet only causes a warning.
+    A value from the configuration replaces the program's; lists and maps of both are merged. Only a kubeconfig or a
+    provider that the program gives a member itself stays. A program may have several fleets, so a key that names a
+    member of another fleet only causes a warning.
     """
     if isinstance(args, FromConfig):
         return args
@@ -61,11 +62,16 @@ def configured(args: FleetArgs) -> FleetArgs:
     own = {member.name for member in args.members}
     known = {*own, *(cluster.name for cluster in args.source.clusters)}
     values = _Values(pulumi.Config(NAMESPACE), [], [*meant, *_of_the_program(args)], frozenset(known))
-    kubeconfigs = _kubeconfigs(values, _unreached(args))
-    provided = {*args.providers, *(one.name for one in args.members if one.provider is not None)}
-    for name in sorted(provided & kubeconfigs.keys()):
-        del kubeconfigs[name]
-        values.warnings.append(_wrong(f"kubeconfigs.{name}", "is not heard", "the program gives the member a provider"))
+    unreached = _unreached(args)
+    given = _kubeconfigs(values, unreached)
+    kubeconfigs = {name: kubeconfig for name, kubeconfig in given.items() if name in unreached}
+    theirs = {**args.kubeconfigs, **{one.name: one.kubeconfig for one in args.members}}
+    for name in sorted(given.keys() - kubeconfigs.keys()):
+        # An output may well be made of this very key.
+        if not isinstance(theirs.get(name), pulumi.Output) and theirs.get(name) != given[name]:
+            values.warnings.append(
+                _wrong(f"kubeconfigs.{name}", "is not heard", "the program reaches the member itself")
+            )
     members = [
         attrs.evolve(one, kubeconfig=kubeconfigs[one.name]) if one.name in kubeconfigs else one for one in args.members
     ]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import attrs
+import pulumi
 import pulumi_kubernetes as k8s
 import pytest
 
@@ -60,7 +61,7 @@ SAID: list[tuple[str, str, dict[str, Any], Any]] = [
     ("takesOver", '{"b": "web"}', {"takes_over": {"a": ["*"]}}, {"a": ["*"], "b": ["web"]}),
     ("passOver", "Widget", {}, ("Widget",)),
     ("protect", "false", {"protect": True}, False),
-    ("kubeconfigs", '{"a": "a.yaml"}', {"kubeconfigs": {"a": "old.yaml"}}, {"a": "a.yaml"}),
+    ("kubeconfigs", '{"a": "a.yaml"}', {}, {"a": "a.yaml"}),
 ]
 
 
@@ -92,10 +93,26 @@ def test_without_the_passphrase_what_the_program_does_not_reach_is_unseen() -> N
 
     found = heard(reached, {"kubeconfigs": REDACTED})
     assert (found.members[0].kubeconfig, found.kubeconfigs) == (member("b").kubeconfig, {})
+
+
+def test_what_the_program_reaches_itself_stays() -> None:
+    def reached() -> FleetArgs:
+        provider = k8s.Provider("own", kubeconfig="", cluster_identifier="a")
+        return attrs.evolve(args(providers={"a": provider}), members=[Member(member("b").cluster, "mine.yaml")])
+
     found = heard(reached, {"kubeconfigs": '{"a": "a.yaml", "b": "b.yaml"}'})
-    assert (found.members[0].kubeconfig, found.kubeconfigs) == ("b.yaml", {})
-    (warning,) = found.source.warnings
-    assert (warning.path[-1], warning.hint) == ("fleet:kubeconfigs.a", "the program gives the member a provider")
+    assert (found.members[0].kubeconfig, found.kubeconfigs) == ("mine.yaml", {})
+    assert [(one.path[-1], one.hint) for one in found.source.warnings] == [
+        (f"fleet:kubeconfigs.{name}", "the program reaches the member itself") for name in NAMES
+    ]
+
+    def made_of_it() -> FleetArgs:
+        given = pulumi.Config("fleet").require_object("kubeconfigs")
+        return args(kubeconfigs={name: pulumi.Output.secret(text) for name, text in given.items()})
+
+    found = heard(made_of_it, {"kubeconfigs": '{"a": "a.yaml"}'})
+    assert isinstance(found.kubeconfigs["a"], pulumi.Output)
+    assert found.source.warnings == ()
 
 
 @pytest.mark.parametrize("key", [name for name, key in KEYS.items() if key.by_member])

@@ -22,7 +22,8 @@ Keys of `Pulumi.STACK.yaml`, or `pulumi config set KEY VALUE`; `--path` for one 
 written with commas between its names. They describe a fleet that `Fleet.from_config` makes, and they are heard by a
 fleet that a program makes with arguments of its own as well:
 
-- What the configuration sets wins over the argument. The lists and maps of both are put together.
+- What the configuration sets wins over the argument. The lists and maps of both are put together. A kubeconfig or a
+  provider that the program gives a member itself stays.
 - `fleet:source` and `fleet:render` are the program's own there: a warning says so where they say otherwise.
 - A program may have several fleets. What names members (`kubeconfigs`, `lost`, `renamed`, `takesOver`) is heard by the
   fleet that has them; the others name it in a warning.
