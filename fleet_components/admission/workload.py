@@ -9,6 +9,7 @@ Source: the API of Kubernetes 1.36 (``core/v1``, ``networking.k8s.io/v1``).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from fleet_components.admission.schema import Schema, anything, integer, listing, mapping, rule, struct, text
@@ -84,23 +85,24 @@ def misread(manifest: Manifest, shape: WorkloadShape | None) -> Iterator[Problem
         manifest: an object to be placed.
         shape: where it keeps its replicas and its pods; None if it is not a workload.
     """
-    for schema in _schemas(manifest, shape):
+    for schema in _schemas((manifest.api_version, manifest.kind), shape):
         for finding in check(schema, filled(schema, manifest.data)):
             yield manifest.problem(finding.what, finding.path, finding.hint)
 
 
-def _schemas(manifest: Manifest, shape: WorkloadShape | None) -> Iterator[Schema]:
-    kind = (manifest.api_version, manifest.kind)
-    if other := _OTHERS.get(kind):
-        yield other
+@lru_cache(maxsize=1024)
+def _schemas(kind: tuple[str, str], shape: WorkloadShape | None) -> tuple[Schema, ...]:
+    """Return the schemas of a kind, made once for all of its objects."""
+    found = [_OTHERS[kind]] if kind in _OTHERS else []
     if kind == ("batch/v1", "Job"):
-        yield _at(_COMPLETIONS, integer(minimum=0, example=1))
+        found.append(_at(_COMPLETIONS, integer(minimum=0, example=1)))
     if kind == ("apps/v1", "StatefulSet"):
-        yield _at(_CLAIMS, listing(struct({"metadata": _NAMED})))
+        found.append(_at(_CLAIMS, listing(struct({"metadata": _NAMED}))))
     if shape and shape.replicas is not None:
-        yield _at(shape.replicas, integer(minimum=0, example=3))
+        found.append(_at(shape.replicas, integer(minimum=0, example=3)))
     if shape and shape.template is not None:
-        yield _at((*shape.template, "spec"), _POD)
+        found.append(_at((*shape.template, "spec"), _POD))
+    return tuple(found)
 
 
 def _at(path: tuple[str, ...], schema: Schema) -> Schema:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, value_at
 from fleet_components.model.problem import FieldPath, show_path
 from fleet_components.model.quantity import is_quantity, parse_quantity
 
@@ -169,7 +169,7 @@ def _immutable_here(kind: GroupKind, old: Mapping[str, Any], new: Mapping[str, A
 
 
 def _shrinks(was: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
-    sizes = [str(_at(spec, "resources", "requests", "storage")) for spec in (was, now)]
+    sizes = [str(value_at(spec, ("resources", "requests", "storage"))) for spec in (was, now)]
     return all(map(is_quantity, sizes)) and parse_quantity(sizes[1]) < parse_quantity(sizes[0])
 
 
@@ -238,7 +238,7 @@ def _holds(value: Any, field: list[str]) -> bool:
     step, *rest = field
     if step == "*":
         return not value or (isinstance(value, list) and any(_holds(item, rest) for item in value))
-    return _at(value, step) not in (None, []) and _holds(value[step], rest)
+    return value_at(value, (step,)) not in (None, []) and _holds(value[step], rest)
 
 
 def _sent(data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -265,9 +265,3 @@ def _filled(data: Mapping[str, Any], defaults: Mapping[str, Any]) -> Mapping[str
 def _kind(data: Mapping[str, Any]) -> GroupKind:
     manifest = Manifest(data)
     return manifest.group, manifest.kind
-
-
-def _at(data: Any, *path: str) -> Any:
-    for step in path:
-        data = data.get(step) if isinstance(data, Mapping) else None
-    return data

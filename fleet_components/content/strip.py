@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, value_at
 
 Path = tuple[str, ...]
 
@@ -50,14 +50,14 @@ def strip(manifest: Manifest) -> Manifest:
         case "v1", "Service":
             data = _strip_service(data)
         # Each cluster generates selector and labels of a Job, unless manualSelector is set.
-        case "batch/v1", "Job" if not _at(data, "spec", "manualSelector"):
+        case "batch/v1", "Job" if not value_at(data, ("spec", "manualSelector")):
             data = _without(data, *_JOB)
     return attrs.evolve(manifest, data=data)
 
 
 def _strip_annotations(data: Mapping[str, Any]) -> Mapping[str, Any]:
     data = _without(data, *_ANNOTATIONS)
-    return data if _at(data, "metadata", "annotations") else _without(data, ("metadata", "annotations"))
+    return data if value_at(data, ("metadata", "annotations")) else _without(data, ("metadata", "annotations"))
 
 
 def _strip_service(data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -65,20 +65,14 @@ def _strip_service(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
     Headless Services stay headless.
     """
-    if _at(data, "spec", "clusterIP") not in (None, "None"):
+    if value_at(data, ("spec", "clusterIP")) not in (None, "None"):
         data = _without(data, ("spec", "clusterIP"), ("spec", "clusterIPs"))
     data = _without(data, ("spec", "healthCheckNodePort"))
-    ports = _at(data, "spec", "ports")
+    ports = value_at(data, ("spec", "ports"))
     if not isinstance(ports, list):
         return data
     stripped = [_without(port, ("nodePort",)) if isinstance(port, Mapping) else port for port in ports]
     return {**data, "spec": {**data["spec"], "ports": stripped}}
-
-
-def _at(data: Any, *path: str) -> Any:
-    for step in path:
-        data = data.get(step) if isinstance(data, Mapping) else None
-    return data
 
 
 def _without(data: Mapping[str, Any], *paths: Path) -> Mapping[str, Any]:

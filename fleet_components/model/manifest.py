@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import attrs
@@ -117,3 +117,10 @@ class Manifest:
         if self.origin:
             file, line = self.origin.file, self.origin.locate(path)
         return Problem(what, path, hint, str(self.key), file, line)
+
+
+def value_at(data: Any, path: Iterable[str | int]) -> Any:
+    """Return the value at a path of keys; None if there is none."""
+    for step in path:
+        data = data.get(step) if isinstance(data, Mapping) else None
+    return data

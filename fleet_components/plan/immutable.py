@@ -10,7 +10,7 @@ import attrs
 from fleet_components.admission import KINDS, admit
 from fleet_components.admission.registry import Kind
 from fleet_components.admission.structure import mismatches
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, value_at
 from fleet_components.model.problem import FieldPath, Problem, show_path
 
 Held = Mapping[str, Mapping[str, Any]]
@@ -69,14 +69,8 @@ def _held(policy: Manifest) -> tuple[FieldPath, ...]:
 
 
 def _fields(policy: Manifest) -> dict[str, Any]:
-    found = {show_path(path): _at(policy.data, path) for path in _held(policy)}
+    found = {show_path(path): value_at(policy.data, path) for path in _held(policy)}
     return {path: value for path, value in found.items() if value is not None}
-
-
-def _at(data: Any, path: FieldPath) -> Any:
-    for step in path:
-        data = data.get(step) if isinstance(data, Mapping) else None
-    return data
 
 
 def _with(policy: Manifest, known: Mapping[str, Any]) -> dict[str, Any]:

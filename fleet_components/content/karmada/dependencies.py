@@ -10,8 +10,8 @@ from typing import Any
 
 import attrs
 
-from fleet_components.content.karmada.workload import pod_spec, shape_of, value_at
-from fleet_components.model.manifest import Manifest
+from fleet_components.content.karmada.workload import pod_spec, shape_of
+from fleet_components.model.manifest import Manifest, value_at
 from fleet_components.model.workload_shape import WorkloadShape
 
 _SECRET_OF_VOLUME = {

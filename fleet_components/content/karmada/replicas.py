@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from fleet_components.content.karmada.workload import shape_of, value_at
-from fleet_components.model.manifest import Manifest
+from fleet_components.content.karmada.workload import shape_of
+from fleet_components.model.manifest import Manifest, value_at
 from fleet_components.model.problem import FleetError
 from fleet_components.model.webster import divide
 from fleet_components.model.workload_shape import WorkloadShape

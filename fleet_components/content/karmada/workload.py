@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, value_at
 from fleet_components.model.workload_shape import WorkloadShape
 
 _KNOWN = (
@@ -41,10 +41,3 @@ def pod_spec(manifest: Manifest, shape: WorkloadShape | None) -> Mapping[str, An
     if shape is None or shape.template is None:
         return {}
     return value_at(manifest.data, (*shape.template, "spec")) or {}
-
-
-def value_at(data: Any, path: Iterable[str]) -> Any:
-    """Return the value at a path; None if there is none."""
-    for step in path:
-        data = data.get(step) if isinstance(data, Mapping) else None
-    return data

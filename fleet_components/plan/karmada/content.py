@@ -9,7 +9,7 @@ import attrs
 
 from fleet_components.content.karmada.override import override
 from fleet_components.content.karmada.replicas import with_replicas
-from fleet_components.content.karmada.workload import shape_of, value_at
+from fleet_components.content.karmada.workload import shape_of
 from fleet_components.content.stamp import annotated
 from fleet_components.content.strip import strip
 from fleet_components.model.cluster import Cluster
@@ -17,7 +17,7 @@ from fleet_components.model.codec import below, decode, encode
 from fleet_components.model.karmada import CLUSTER_OVERRIDE
 from fleet_components.model.karmada_override import OverridePolicy, OverrideSpec
 from fleet_components.model.karmada_settings import CustomWorkload
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, value_at
 from fleet_components.model.problem import FleetError
 from fleet_components.model.workload_shape import WorkloadShape
 from fleet_components.plan.record import Objects
