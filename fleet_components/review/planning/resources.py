@@ -9,6 +9,7 @@ import attrs
 
 from fleet_components.content.replacement import replacement
 from fleet_components.content.secret import REDACTED
+from fleet_components.model.manifest import value_at
 from fleet_components.model.problem import show_path
 from fleet_components.plan.names import is_object
 from fleet_components.plan.state import is_secret, redact, reveal
@@ -115,12 +116,12 @@ _MUTABLE = {"ConfigMap": "enableConfigMapMutable", "Secret": "enableSecretMutabl
 
 def _named_as_before(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the inputs of an unnamed object with the name that the Kubernetes provider generated before and keeps."""
-    was, now = old.get("metadata") or {}, new.get("metadata") or {}
-    made_up = (was.get("annotations") or {}).get(_AUTONAMED)
+    made_up = value_at(old, ("metadata", "annotations", _AUTONAMED))
+    now = new.get("metadata") or {}
     if not made_up or now.get("name") or now.get("generateName"):
         return new
     annotations = {**(now.get("annotations") or {}), _AUTONAMED: made_up}
-    return {**new, "metadata": {**now, "name": was.get("name"), "annotations": annotations}}
+    return {**new, "metadata": {**now, "name": value_at(old, ("metadata", "name")), "annotations": annotations}}
 
 
 _AUTONAMED = "pulumi.com/autonamed"
