@@ -79,6 +79,14 @@ def where(command: F) -> F:
             help="A kind that steers a hub and is not carried out: leave its objects out, as fleet:passOver does; "
             "repeatable.",
         ),
+        click.option(
+            "--plugin",
+            "plugins",
+            multiple=True,
+            metavar="MODULE:CLASS",
+            help="A plug-in that decides with those of the real system, as fleet:plugins names it; its code is run. "
+            "Repeatable.",
+        ),
         click.option("--as-of", type=_Time(), help="The time at which observed members and waits are judged."),
     )
     for option in reversed(options):
@@ -115,9 +123,12 @@ def told(
     lost: tuple[str, ...],
     returned: tuple[str, ...],
     pass_over: tuple[str, ...],
+    plugins: tuple[str, ...],
     any_state: bool,
 ) -> Told:
     """Return the values of the options that :func:`where` adds."""
+    if plugins:  # a module of one's own is beside what is planned
+        sys.path.insert(0, os.getcwd())
     return Told(
         state=state_of(state),
         stack=stack,
@@ -127,6 +138,7 @@ def told(
         lost=frozenset(lost),
         returned=frozenset(returned),
         pass_over=frozenset(pass_over),
+        plugins=plugins,
         any_state=any_state,
     )
 

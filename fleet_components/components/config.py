@@ -362,5 +362,11 @@ KEYS: Mapping[str, Key] = {
         "kinds that steer a hub, are not carried out, and are not to stand in the way; every plan names them",
         _added,
     ),
+    "plugins": Key(
+        "plugins",
+        names_in,
+        "import paths of plug-ins that decide with those of the real system, MODULE:CLASS; see docs/plugins.md",
+        _added,
+    ),
     "protect": Key("protect", _flag, "whether a program without its fleet is stopped before it deletes everything"),
 }

@@ -106,6 +106,7 @@ class SubjectDelivery(pulumi.ComponentResource):
             "fleet": self._args.fleet,
             **subject.shown(),
             **({"protected": True} if subject.protected else {}),
+            **({"plugins": list(subject.plugins)} if subject.plugins else {}),
             dynamic.FEED: feed_subject(self.decided, self._args.inventory, self._args.plan.options.renamed.members),
         }
         alias = self._args.former.alias(token, self._name, self._formerly)

@@ -211,6 +211,7 @@ def _plan(
         approvals=tuple(args.approvals),
         keep_cluster_resources=args.keep_cluster_resources,
         max_wait=args.max_wait,
+        plugins=tuple(args.plugins),
     )
     past, former, damaged = _past(name, [*filter(None, [args.renamed.fleet]), *formerly])
     unreachable = {} if args.render_to else unreachable_members(members.values())

@@ -53,6 +53,8 @@ class FleetArgs(Arguments):
             plan names them.
         protect: whether a program from which the fleet has gone is stopped before it deletes everything; see
             ``docs/delivery.md`` for what that means for ``pulumi destroy``.
+        plugins: plug-ins of the scheduler from outside this package, by import path, ``MODULE:CLASS``; see
+            ``docs/plugins.md``. With any, decisions are no longer those of the real system, and every plan says so.
         objects: objects made in the program, as if they stood in the source: dicts as in YAML, input types of
             ``pulumi_kubernetes``, and what :func:`fleet_components.objects_of` makes of its resources.
     """
@@ -72,6 +74,7 @@ class FleetArgs(Arguments):
     takes_over: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
     pass_over: Sequence[str] = ()
     protect: bool = True
+    plugins: Sequence[str] = ()
     objects: Sequence[Any] = attrs.field(default=(), repr=False)
     providers: Mapping[str, pulumi.ProviderResource] = attrs.field(factory=dict)
 

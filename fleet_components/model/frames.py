@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import sysconfig
+import traceback
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
@@ -59,8 +60,23 @@ def called_from() -> tuple[str, int | None]:
         if frame.f_back is None:
             return "", None
         frame = frame.f_back
-    file = Path(frame.f_code.co_filename)
-    return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file), frame.f_lineno
+    return _shown(frame.f_code.co_filename), frame.f_lineno
+
+
+def raised_at(error: BaseException) -> tuple[str, int | None]:
+    """Return file and line where an error was raised, or where the text is that could not be parsed.
+
+    The file is relative to the working directory if it is below it; empty if it is not known.
+    """
+    if isinstance(error, SyntaxError) and error.filename:
+        return _shown(error.filename), error.lineno
+    frames = traceback.extract_tb(error.__traceback__)
+    return (_shown(frames[-1].filename), frames[-1].lineno) if frames else ("", None)
+
+
+def _shown(file: str) -> str:
+    path = Path(file)
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 def _parts(part: TracebackType | None) -> Iterator[TracebackType]:

@@ -5,7 +5,7 @@ A set operation on 10,000 members takes about a microsecond, independent of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import compress, count
 
 Mask = int
@@ -32,6 +32,14 @@ def from_positions(positions: Iterable[int], size: int) -> Mask:
 def from_flags(flags: bytes | bytearray) -> Mask:
     """Return the set of the members whose byte is 1."""
     return int(flags[::-1].translate(_TO_DIGITS), 2) if flags else 0
+
+
+def by_value(values: Mapping[int, int], size: int) -> dict[int, Mask]:
+    """Return the positions of a map by their value, as sets of members."""
+    found: dict[int, list[int]] = {}
+    for position, value in values.items():
+        found.setdefault(value, []).append(position)
+    return {value: from_positions(where, size) for value, where in found.items()}
 
 
 def to_flags(mask: Mask, size: int = 0) -> bytes:

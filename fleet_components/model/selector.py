@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 import attrs
 
@@ -81,13 +82,17 @@ class LabelSelector(Typed):
     match_labels: Labels = attrs.field(factory=dict)
     match_expressions: tuple[Requirement, ...] = ()
 
-    @TRUSTED
     def requirements(self) -> tuple[Requirement, ...]:
         """Return all conditions as requirements, those of ``match_labels`` first."""
+        return self._requirements
+
+    @cached_property
+    @TRUSTED
+    def _requirements(self) -> tuple[Requirement, ...]:
         equal = [Requirement(key, "In", (value,)) for key, value in self.match_labels.items()]
         return (*equal, *self.match_expressions)
 
-    @property
+    @cached_property
     def error(self) -> str:
         """Error of the API machinery for the first invalid requirement; empty if the selector is valid."""
         return next((requirement.error for requirement in self.requirements() if requirement.error), "")

@@ -48,9 +48,10 @@ def describe_plan(plan: FleetPlan) -> tuple[Line, ...]:
 
 
 def heading(decided: Decided) -> str:
-    """Return the heading above the lines of a subject: its key, and where it is written."""
+    """Return the heading above the lines of a subject: its key, where it is written, and what else decides on it."""
     subject = decided.subject
-    return f"{subject.key} ({subject.origin}):" if subject.origin else f"{subject.key}:"
+    written = f" ({subject.origin})" if subject.origin else ""
+    return f"{subject.key}{written}:{f' {subject.decided_by}' if subject.decided_by else ''}"
 
 
 def describe_subject(decided: Decided) -> tuple[list[str], list[str]]:

@@ -117,7 +117,9 @@ def decide(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
     # If the engine's old inputs equal the program's past, the result is the same and need not be computed again.
     record = decided.record if decided and decided.before == before else subject.decide(before).record
     if record.decided() != wire["decided"]:
-        raise FleetError([Problem(_OTHERWISE, subject=subject.name, hint="run it again")])
+        fickle = f"; if that is of no use, {' or '.join(subject.plugins)} does not answer alike each time"
+        hint = f"run it again{fickle if subject.plugins else ''}"
+        raise FleetError([Problem(_OTHERWISE, subject=subject.name, hint=hint)])
     kept: dict[str, Any] = record.to_wire()
     return kept
 

@@ -35,6 +35,7 @@ from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided, Subject
 from fleet_components.plan.unmatched import unmatched
 from fleet_components.scheduler.karmada.estimator import UnreadableMemberError
+from fleet_components.scheduler.plugins import load_plugins
 
 
 def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
@@ -51,6 +52,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
             ``refused`` of the complete plan.
     """
     of_options, planning = list[Problem](), [*_no_tokens(options)]
+    options = _loaded(options, of_options)
     members = _members(source, options, of_options)
     reached = [name for name, state in members.items() if state != LOST]
     renamed, vain = _renamed(source, past, options, members, of_options)
@@ -128,6 +130,16 @@ def _no_tokens(options: Options) -> Iterator[Problem]:
         if not is_token(text):
             hint = "a refusal tells its token: eight digits and letters, a to f"
             yield Problem(f'"{text}" is not a token', ("confirm",), hint)
+
+
+def _loaded(options: Options, problems: list[Problem]) -> Options:
+    """Return the options, without plug-ins if they cannot be used: then the problems say so."""
+    try:
+        load_plugins(options.settings.plugins)
+    except FleetError as error:
+        problems += error.problems
+        return attrs.evolve(options, settings=attrs.evolve(options.settings, plugins=()))
+    return options
 
 
 def _members(source: Source, options: Options, problems: list[Problem]) -> dict[str, str]:

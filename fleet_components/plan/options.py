@@ -39,12 +39,14 @@ class Settings(Typed):
         approvals: names of the accepted approvals of staged updates.
         keep_cluster_resources: whether namespaces and other cluster-scoped objects outlive their placement.
         max_wait: the longest time in seconds that an update waits between stages; 900 by default.
+        plugins: import paths of the scheduler's plug-ins that are not this package's, ``MODULE:CLASS``.
     """
 
     limit: float = attrs.field(default=0.5, metadata={HINT: A_SHARE, **checked(no_share)})
     approvals: tuple[str, ...] = ()
     keep_cluster_resources: bool = True
     max_wait: int = attrs.field(default=900, metadata={HINT: A_WAIT, **checked(no_wait)})
+    plugins: tuple[str, ...] = ()
 
     def wrong_values(self) -> Iterator[Problem]:
         """Yield problems of a limit outside 0 to 1 and of an invalid wait."""

@@ -19,6 +19,7 @@ from fleet_components.model.problem import Problem
 from fleet_components.plan.record import Objects, Record
 from fleet_components.rollout.plan import Change, Done, Entry, Plan
 from fleet_components.scheduler.explain import MemberExplanation
+from fleet_components.scheduler.framework import Profile
 
 R = TypeVar("R", bound=Record[Any, Any])
 _NOTHING = Done(None)
@@ -82,6 +83,7 @@ class Subject(ABC, Generic[R]):
     Attributes:
         RECORD: type of its record.
         COMPONENT: name of its component type: ``Placement`` or ``Template``.
+        PROFILE: the plug-ins of the real system.
         key: name in the fleet, without the kind.
         kind: the kind, first part of its name.
         inventory: the members.
@@ -89,10 +91,12 @@ class Subject(ABC, Generic[R]):
         protected: True if its removal has to be confirmed.
         origin: file and line where it is written, or a note that the program makes it; empty if unknown.
         warnings: warnings about what may surprise the user.
+        plugins: import paths of the plug-ins that decide with those of the real system.
     """
 
     RECORD: ClassVar[type[Any]]
     COMPONENT: ClassVar[str]
+    PROFILE: ClassVar[Profile]
 
     key: str
     inventory: Inventory
@@ -100,6 +104,7 @@ class Subject(ABC, Generic[R]):
     protected: bool
     origin: str
     warnings: tuple[Problem, ...]
+    plugins: tuple[str, ...]
 
     @property
     @abstractmethod
@@ -110,6 +115,13 @@ class Subject(ABC, Generic[R]):
     def name(self) -> str:
         """``Kind/key``: the name in states, annotations and errors."""
         return f"{self.kind}/{self.key}"
+
+    @property
+    def decided_by(self) -> str:
+        """Say which plug-ins decide besides those of the real system; empty if there are none."""
+        if not self.plugins:
+            return ""
+        return f"decided with {', '.join(self.plugins)} too, and so no longer as {self.PROFILE.system} decides"
 
     @property
     @abstractmethod

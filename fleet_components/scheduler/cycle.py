@@ -1,36 +1,166 @@
-"""One pass of an ordered list of filters over the whole fleet."""
+"""One scheduling cycle: runs the plug-ins of a profile over the whole fleet, extension point by extension point."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 import attrs
 
 from fleet_components.model import mask as masks
+from fleet_components.model.frames import raised_at
 from fleet_components.model.mask import Mask
-from fleet_components.scheduler.framework import Filter
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import article
+from fleet_components.scheduler.framework import (
+    Filter,
+    Plugin,
+    PreFilter,
+    PreScore,
+    Profile,
+    SchedulingError,
+    Score,
+    State,
+)
 
-S = TypeVar("S")
+P = TypeVar("P", bound=Plugin)
+T = TypeVar("T")
+Scores = Mapping[int, Mask]
+"""Members by score, each in one set; a member in no set has 0."""
 
 
 @attrs.frozen
-class Filtered(Generic[S]):
-    """Result of a list of filters: the members that passed, and the members that each filter was the first to stop."""
+class Filtered:
+    """Result of the filters: the members that passed, and the members that each filter was the first to stop.
+
+    Members that a silent plug-in has stopped are in neither.
+    """
 
     passed: Mask
-    stopped: tuple[tuple[Filter[S], Mask], ...]
+    stopped: tuple[tuple[Filter[State], Mask], ...]
 
-    def stopped_by(self, position: int) -> Filter[S] | None:
+    def stopped_by(self, position: int) -> Filter[State] | None:
         """Return the filter that stopped the member at this position; None if the member passed."""
         return next((plugin for plugin, mask in self.stopped if masks.has(mask, position)), None)
 
 
-def run_filters(filters: Iterable[Filter[S]], state: S, candidates: Mask) -> Filtered[S]:
+def batch_size(profile: Profile, state: State, wanted: int) -> int:
+    """Return how many of the wanted members one cycle may pick: the least number that a plug-in allows."""
+    return min([wanted, *(ask(plugin, lambda p: p.batch(state, wanted)) for plugin in profile.post_batches)])
+
+
+def run_filters(profile: Profile, state: State, candidates: Mask) -> Filtered:
     """Run the filters in order on the candidates; each member is attributed to the first filter that stops it."""
     stopped = []
-    for plugin in filters:
-        passed = plugin.mask(state, candidates) & candidates
-        stopped.append((plugin, candidates & ~passed))
+    for plugin in filters_of(profile, state):
+        passed = passing(plugin, state, candidates)
+        if not plugin.silent:
+            stopped.append((plugin, candidates & ~passed))
         candidates = passed
     return Filtered(candidates, tuple(stopped))
+
+
+def run_scores(profile: Profile, state: State, candidates: Mask) -> tuple[Scores, ...]:
+    """Return the scores of the candidates, for each part of the profile's score."""
+    parts: dict[str, Scores] = {}
+    for plugin in profile.scores:
+        if counts(plugin, state):
+            scores = scoring(plugin, state, candidates)
+            parts[plugin.part] = _sum(parts[plugin.part], scores, candidates) if plugin.part in parts else scores
+    return tuple(parts.get(part, {}) for part in profile.parts)
+
+
+def best_first(parts: Sequence[Scores], candidates: Mask) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yield the candidates with their scores: by the first part, then the next one, then by name, all descending."""
+    if not parts:
+        while candidates:
+            position = candidates.bit_length() - 1
+            candidates ^= 1 << position
+            yield position, ()
+        return
+    scores, others = parts[0], parts[1:]
+    for score in sorted({0, *scores}, reverse=True):
+        if members := candidates & (scores[score] if score else _unscored(scores, candidates)):
+            for position, following in best_first(others, members):
+                yield position, (score, *following)
+
+
+def filters_of(profile: Profile, state: State) -> list[Filter[State]]:
+    """Return the filters that run in this cycle; a plug-in's PreFilter may skip its own."""
+    return [
+        plugin
+        for plugin in profile.filters
+        if not isinstance(plugin, PreFilter) or ask(plugin, lambda p: p.pre_filter(state))
+    ]
+
+
+def counts(plugin: Score[State], state: State) -> bool:
+    """Return whether a score counts in this cycle; the plug-in's PreScore may skip it."""
+    return not isinstance(plugin, PreScore) or ask(plugin, lambda p: p.pre_score(state))
+
+
+def passing(plugin: Filter[State], state: State, candidates: Mask) -> Mask:
+    """Return the candidates that pass a filter.
+
+    Raises:
+        FleetError: the plug-in fails, or does not answer with a mask.
+    """
+    answer = ask(plugin, lambda p: p.mask(state, candidates))
+    if type(answer) is not int:
+        raise _failure(plugin, f"answers with {_kind(answer)}", "mask() returns a set of members, an int")
+    return answer & candidates
+
+
+def scoring(plugin: Score[State], state: State, candidates: Mask) -> Scores:
+    """Return the candidates by score.
+
+    Raises:
+        FleetError: the plug-in fails, or does not answer with masks by score.
+    """
+    answer = ask(plugin, lambda p: p.scores(state, candidates))
+    if not isinstance(answer, Mapping) or {*map(type, answer), *map(type, answer.values())} - {int}:
+        raise _failure(plugin, f"answers with {_kind(answer)}", "scores() returns sets of members by score, both ints")
+    return answer
+
+
+def ask(plugin: P, question: Callable[[P], T]) -> T:
+    """Return a plug-in's answer.
+
+    Raises:
+        SchedulingError: the plug-in says that the cycle fails.
+        FleetError: the plug-in itself fails; the values of its error are left out, since they may be secret.
+    """
+    try:
+        return question(plugin)
+    except (SchedulingError, FleetError):
+        raise
+    except Exception as error:
+        file, line = raised_at(error)
+        what = f"failed with {article(type(error).__name__)}"
+        raise FleetError([Problem(what, subject=f"plug-in {plugin.name}", file=file, line=line)]) from error
+
+
+def _failure(plugin: Plugin, what: str, hint: str) -> FleetError:
+    return FleetError([Problem(what, hint=hint, subject=f"plug-in {plugin.name}")])
+
+
+def _kind(answer: object) -> str:
+    return article(type(answer).__name__)
+
+
+def _unscored(scores: Scores, candidates: Mask) -> Mask:
+    """Return the candidates whose score is 0: those that no other score has."""
+    for score, members in scores.items():
+        if score:
+            candidates &= ~members
+    return candidates
+
+
+def _sum(some: Scores, more: Scores, candidates: Mask) -> Scores:
+    """Return the sum of two plug-ins' scores."""
+    summed: dict[int, Mask] = {}
+    for score, members in {**some, 0: _unscored(some, candidates)}.items():
+        for extra, others in {**more, 0: _unscored(more, candidates)}.items():
+            if both := members & others:
+                summed[score + extra] = summed.get(score + extra, 0) | both
+    return summed

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from typing import Any
 
 import attrs
 
+from fleet_components.model.mask import has
 from fleet_components.model.selector import Labels, Requirement
-from fleet_components.scheduler.framework import Filter, SchedulingError, Score, Verdict
-
-S = TypeVar("S")
+from fleet_components.scheduler.cycle import ask, counts, filters_of, passing, scoring
+from fleet_components.scheduler.framework import Filter, Profile, SchedulingError, State, Verdict
 
 
 @attrs.frozen
@@ -30,29 +30,46 @@ class MemberExplanation:
     verdicts: tuple[Verdict, ...] = ()
 
 
-def filter_verdicts(filters: Iterable[Filter[S]], state: S, position: int) -> Iterator[Verdict]:
-    """Yield the verdict of every filter on one member, including filters that the scheduler would not have reached."""
-    for plugin in filters:
-        try:
-            passes = bool(plugin.mask(state, 1 << position))
-        except SchedulingError as failure:
-            yield Verdict(plugin.name, False, str(failure))
+def filter_verdicts(profile: Profile, state: State, position: int, *, picked: bool = False) -> Iterator[Verdict]:
+    """Yield the verdict of every filter on one member, including filters that the scheduler would not have reached.
+
+    Args:
+        profile: the plug-ins.
+        state: the state of the cycle.
+        position: the member.
+        picked: whether the member is picked itself, so that plug-ins that count the picks would mislead.
+    """
+    for plugin in filters_of(profile, state):
+        if not (plugin.silent or (picked and plugin.counts_picks)):
+            yield filter_verdict(plugin, state, position)
+
+
+def filter_verdict(plugin: Filter[Any], state: State, position: int) -> Verdict:
+    """Return the verdict of one filter on one member."""
+    try:
+        passes = bool(passing(plugin, state, 1 << position))
+    except SchedulingError as failure:
+        return Verdict(plugin.name, False, str(failure))
+    if passes:
+        return Verdict(plugin.name, True, "passes")
+    words, remedy = ask(plugin, lambda p: (p.reason(state, position), p.remedy(state, position)))
+    return Verdict(plugin.name, False, words, remedy=remedy)
+
+
+def score_verdicts(profile: Profile, state: State, position: int, *, picked: bool = False) -> Iterator[Verdict]:
+    """Yield the verdict of every score on one member; the arguments are those of :func:`filter_verdicts`."""
+    for plugin in profile.scores:
+        if plugin.silent or (picked and plugin.counts_picks):
             continue
-        if passes:
-            yield Verdict(plugin.name, True, "passes")
-        else:
-            words, remedy = plugin.reason(state, position), plugin.remedy(state, position)
-            yield Verdict(plugin.name, False, words, remedy=remedy)
-
-
-def score_verdicts(scores: Iterable[Score[S]], state: S, position: int) -> Iterator[Verdict]:
-    """Yield the verdict of every score on one member."""
-    for plugin in scores:
         try:
-            score = plugin.scores(state, 1 << position).get(position, 0)
-            yield Verdict(plugin.name, None, plugin.words(state, position), score)
+            if counts(plugin, state):
+                score = next(
+                    (n for n, members in scoring(plugin, state, 1 << position).items() if has(members, position)), 0
+                )
+                words = ask(plugin, lambda p: p.words(state, position))
+                yield Verdict(plugin.name, None, words, score, part=plugin.part)
         except SchedulingError as failure:
-            yield Verdict(plugin.name, None, str(failure))
+            yield Verdict(plugin.name, None, str(failure), part=plugin.part)
 
 
 def missed(requirements: Iterable[Requirement], labels: Labels) -> list[str]:

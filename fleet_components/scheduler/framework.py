@@ -1,57 +1,209 @@
 """Contracts of the scheduler plug-ins; the place to start reading.
 
-A profile (``kubefleet/``, ``karmada/``) is an ordered list of plug-ins, with one plug-in per file. Plug-ins work on
-columns: a filter returns a mask over all members of the inventory, a score returns a number per member. The text for
-a single member is built only on request.
+A profile (``kubefleet/``, ``karmada/``) is an ordered list of plug-ins, with one plug-in per file. A plug-in takes part
+at one or several extension points, in this order:
+
+==============  ====================================================================
+``PostBatch``   limits how many members one cycle may pick (KubeFleet only)
+``PreFilter``   prepares its filter, or skips it
+``Filter``      stops members that cannot be picked, each with a reason
+``PreScore``    prepares its score, or skips it
+``Score``       ranks the members that passed every filter
+==============  ====================================================================
+
+Plug-ins work on columns: a filter returns a mask over all members of the inventory, a score returns a mask per number.
+The text for a single member is built only on request.
+
+Source of the extension points: KubeFleet v0.3.1, ``pkg/scheduler/framework/interface.go``. Karmada 1.19 has Filter and
+Score (``pkg/scheduler/framework/interface.go``); here its plug-ins may use the other two as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Protocol, TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 import attrs
 
+from fleet_components.model.inventory import Inventory
 from fleet_components.model.mask import Mask
+from fleet_components.model.problem import FleetError, Problem
 
-S_contra = TypeVar("S_contra", contravariant=True)
+KUBEFLEET, KARMADA = "kubefleet", "karmada"
+"""Names of the profiles."""
+PROFILES = (KUBEFLEET, KARMADA)
+AFFINITY = "affinity"
+"""The part of a score that both profiles have."""
+
+
+class State(Protocol):
+    """What both profiles tell their plug-ins; a plug-in for one of them may use the profile's own ``CycleState``."""
+
+    @property
+    def inventory(self) -> Inventory:
+        """The members."""
+
+
+S_contra = TypeVar("S_contra", contravariant=True, bound=State)
 
 
 class SchedulingError(Exception):
     """Failure of a whole scheduling cycle, as in the real scheduler; the previous decision stays in force."""
 
 
-class Filter(Protocol[S_contra]):
-    """Plug-in that decides which members can be picked. ``S`` is the profile's state of one cycle."""
+class Plugin(ABC):
+    """Base of all plug-ins. A subclass also inherits from the extension points that it takes part at.
 
-    name: str
+    Attributes:
+        name: the name in explanations; unique in a profile.
+        profiles: the profiles that a plug-in from outside is added to.
+        counts_picks: whether its answer for a member depends on the members that are picked already. If so,
+            explanations leave it out for a member that is itself picked.
+        silent: whether reasons and explanations leave it out, because the bindings show what it says.
+    """
 
-    def mask(self, state: S_contra, candidates: Mask) -> Mask:
-        """Return the candidates that pass.
+    name: ClassVar[str]
+    profiles: ClassVar[Collection[str]] = PROFILES
+    counts_picks: ClassVar[bool] = False
+    silent: ClassVar[bool] = False
 
-        Called by :func:`run_filters` with the members that passed every earlier filter.
+
+class PostBatch(Plugin, Generic[S_contra]):
+    """Plug-in that limits how many members one cycle may pick."""
+
+    @abstractmethod
+    def batch(self, state: S_contra, wanted: int) -> int:
+        """Return how many of the wanted members this cycle may pick at most."""
+
+
+class PreFilter(Plugin, Generic[S_contra]):
+    """Plug-in that prepares its filter once in each cycle."""
+
+    @abstractmethod
+    def pre_filter(self, state: S_contra) -> bool:
+        """Return whether the plug-in's filter runs in this cycle.
 
         Raises:
             SchedulingError: the policy or a member makes the whole cycle fail.
         """
 
+
+class Filter(Plugin, Generic[S_contra]):
+    """Plug-in that decides which members can be picked. ``S`` is the profile's state of one cycle."""
+
+    @abstractmethod
+    def mask(self, state: S_contra, candidates: Mask) -> Mask:
+        """Return the candidates that pass; the candidates are the members that passed every earlier filter.
+
+        Raises:
+            SchedulingError: the policy or a member makes the whole cycle fail.
+        """
+
+    @abstractmethod
     def reason(self, state: S_contra, position: int) -> str:
         """Return why the member at this position does not pass, in the words of the real scheduler."""
 
     def remedy(self, state: S_contra, position: int) -> str:
         """Return what would let the member at this position pass; empty if there is nothing to suggest."""
+        return ""
 
 
-class Score(Protocol[S_contra]):
-    """Plug-in that ranks the members that can be picked."""
+class PreScore(Plugin, Generic[S_contra]):
+    """Plug-in that prepares its score once in each cycle that picks."""
 
-    name: str
+    @abstractmethod
+    def pre_score(self, state: S_contra) -> bool:
+        """Return whether the plug-in's score counts in this cycle.
 
-    def scores(self, state: S_contra, candidates: Mask) -> Mapping[int, int]:
-        """Return the score of each candidate by position; a missing position means 0."""
+        Raises:
+            SchedulingError: the policy or a member makes the whole cycle fail.
+        """
 
+
+class Score(Plugin, Generic[S_contra]):
+    """Plug-in that ranks the members that can be picked.
+
+    Attributes:
+        part: the part of the score that it adds to. A profile compares the parts one after the other.
+    """
+
+    part: ClassVar[str] = AFFINITY
+
+    @abstractmethod
+    def scores(self, state: S_contra, candidates: Mask) -> Mapping[int, Mask]:
+        """Return the candidates by score, each in one set; a candidate in no set has 0.
+
+        Raises:
+            SchedulingError: the policy or a member makes the whole cycle fail.
+        """
+
+    @abstractmethod
     def words(self, state: S_contra, position: int) -> str:
         """Explain how the score of the member at this position comes about."""
+
+
+POINTS: tuple[type[Plugin], ...] = (PostBatch, PreFilter, Filter, PreScore, Score)
+"""The extension points, in the order in which a cycle reaches them."""
+
+
+@attrs.frozen(slots=False)
+class Profile:
+    """Plug-ins of one scheduler, in the order in which they run.
+
+    Attributes:
+        name: ``kubefleet`` or ``karmada``.
+        system: the real system that decides the same, with its version.
+        plugins: the plug-ins.
+        parts: the parts of a score, the most important one first.
+    """
+
+    name: str
+    system: str
+    plugins: tuple[Plugin, ...]
+    parts: tuple[str, ...] = (AFFINITY,)
+
+    def extended(self, plugins: Iterable[Plugin]) -> Profile:
+        """Return the profile with the given plug-ins after its own, as far as they are meant for it.
+
+        Raises:
+            FleetError: a plug-in has a name that is in use, or adds to a part of the score that does not exist.
+        """
+        more = tuple(plugin for plugin in plugins if self.name in plugin.profiles)
+        if problems := list(self.refused(more)):
+            raise FleetError(problems)
+        return attrs.evolve(self, plugins=(*self.plugins, *more)) if more else self
+
+    def refused(self, plugins: Iterable[Plugin]) -> Iterator[Problem]:
+        """Yield why plug-ins cannot be added: their name is in use, or they add to an unknown part of the score."""
+        taken = {plugin.name for plugin in self.plugins}
+        for plugin in plugins:
+            if plugin.name in taken:
+                yield _wrong(plugin, "has the name of another plug-in", "give it a name of its own")
+            if isinstance(plugin, Score) and plugin.part not in self.parts:
+                known = ", ".join(self.parts)
+                yield _wrong(plugin, f'adds to "{plugin.part}"', f"the parts of a score are: {known}")
+            taken.add(plugin.name)
+
+    @cached_property
+    def post_batches(self) -> tuple[PostBatch[State], ...]:
+        """The plug-ins that limit a batch."""
+        return tuple(plugin for plugin in self.plugins if isinstance(plugin, PostBatch))
+
+    @cached_property
+    def filters(self) -> tuple[Filter[State], ...]:
+        """The filters."""
+        return tuple(plugin for plugin in self.plugins if isinstance(plugin, Filter))
+
+    @cached_property
+    def scores(self) -> tuple[Score[State], ...]:
+        """The scores."""
+        return tuple(plugin for plugin in self.plugins if isinstance(plugin, Score))
+
+
+def _wrong(plugin: Plugin, what: str, hint: str) -> Problem:
+    return Problem(what, ("plugins",), hint, subject=f"plug-in {plugin.name}")
 
 
 @attrs.frozen
@@ -64,6 +216,7 @@ class Verdict:
         words: the reason, or how the score comes about.
         score: the score; None for a filter, or when it cannot be computed.
         remedy: what would make a filter pass; empty when it passes.
+        part: the part of the member's score that it adds to; empty for a filter.
     """
 
     plugin: str
@@ -71,3 +224,4 @@ class Verdict:
     words: str
     score: int | None = None
     remedy: str = ""
+    part: str = ""

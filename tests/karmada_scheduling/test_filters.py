@@ -9,8 +9,9 @@ import pytest
 
 from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.model.memory import EvictionTask, TemplateMemory
+from fleet_components.scheduler.cycle import run_filters
 from fleet_components.scheduler.karmada.affinity import matching
-from fleet_components.scheduler.karmada.profile import filter_members
+from fleet_components.scheduler.karmada.profile import PROFILE
 from fleet_components.scheduler.karmada.state import CycleState
 from tests.karmada_scheduling.builders import (
     AGGREGATED,
@@ -167,6 +168,6 @@ def test_no_members_at_all() -> None:
 def test_each_member_is_stopped_by_the_first_filter_in_the_order_of_the_registry() -> None:
     where = placement(clusterAffinity={"clusterNames": ["b"]})
     state = CycleState(fleet(member("a", taint="gpu:NoSchedule"), "b"), deployment(1), where)
-    stopped_by = filter_members(state).stopped_by(0)
+    stopped_by = run_filters(PROFILE, state, state.inventory.everything).stopped_by(0)
     assert stopped_by
     assert stopped_by.name == "TaintToleration"

@@ -19,6 +19,7 @@ from fleet_components.model.memory import EvictionTask, TemplateMemory
 from fleet_components.model.template import Estimates, Template
 from fleet_components.scheduler.karmada.algorithm import place
 from fleet_components.scheduler.karmada.errors import Failure
+from fleet_components.scheduler.karmada.profile import PROFILE
 from fleet_components.scheduler.karmada.state import CycleState
 
 Run = Mapping[str, Any]
@@ -28,7 +29,7 @@ RUNS = [json.loads(line) for line in (Path(__file__).parent / "golden.jsonl").re
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: f"run-{RUNS.index(run)}")
 def test_outcome_is_that_of_the_real_core(run: Run) -> None:
     try:
-        outcome: dict[str, Any] = {"clusters": [list(item) for item in place(_state(run)).clusters.items()]}
+        outcome: dict[str, Any] = {"clusters": [list(item) for item in place(PROFILE, _state(run)).clusters.items()]}
     except Failure as failure:
         outcome = {"error": str(failure)}
     assert outcome == run["outcome"]

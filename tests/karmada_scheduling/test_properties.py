@@ -13,11 +13,12 @@ from fleet_components.model.inventory import Inventory
 from fleet_components.model.karmada import Placement
 from fleet_components.model.memory import EvictionTask, TemplateMemory
 from fleet_components.model.template import Estimates, Template
+from fleet_components.scheduler.cycle import run_filters
 from fleet_components.scheduler.karmada import schedule
 from fleet_components.scheduler.karmada.division import shortest_prefix
 from fleet_components.scheduler.karmada.explain import explain
 from fleet_components.scheduler.karmada.go_sort import descending
-from fleet_components.scheduler.karmada.profile import filter_members
+from fleet_components.scheduler.karmada.profile import PROFILE
 from fleet_components.scheduler.karmada.state import CycleState
 from fleet_components.scheduler.karmada.status import TemplateDecision
 from tests.karmada_scheduling.builders import AGGREGATED, DUPLICATED, DYNAMIC, placement, spread, static
@@ -164,7 +165,7 @@ def test_only_members_that_pass_the_filters_get_something_new(situation: Situati
         situation.memory,
         group=terms.get(decision.memory.observed_group),
     )
-    passed = filter_members(state).passed
+    passed = run_filters(PROFILE, state, state.inventory.everything).passed
     assert not state.inventory.mask_of_names(decision.memory.clusters) & ~passed
 
 

@@ -28,6 +28,7 @@ from fleet_components.scheduler.karmada import schedule
 from fleet_components.scheduler.karmada.failover import Circumstances, Driven, driven_from, fail_over, going_on
 from fleet_components.scheduler.karmada.matching import Hub, MatchSettings, match_policies, matches
 from fleet_components.scheduler.karmada.status import TemplateDecision
+from fleet_components.scheduler.plugins import load_plugins
 
 if TYPE_CHECKING:
     from fleet_components.plan.karmada.subject import TemplateSubject
@@ -195,7 +196,10 @@ def _decided(
     bound = state.claim.bound
     if bound is None or bound.policy is None:
         return state, None
-    run = partial(schedule, request.inventory, template, bound.placement, rebalances=request.rebalances)
+    plugins = load_plugins(request.plugins)
+    run = partial(
+        schedule, request.inventory, template, bound.placement, rebalances=request.rebalances, plugins=plugins
+    )
     decision = fail_over(run, state.schedule, driven, exact=request.settings.exact)
     decided = _moved(request, state, decision)
     if decision.memory.evictions:  # an eviction that ends now may let the object return

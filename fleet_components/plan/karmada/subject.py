@@ -30,6 +30,8 @@ from fleet_components.rollout.plan import Change, Done
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.karmada.explain import explain
 from fleet_components.scheduler.karmada.match_explanation import PolicyVerdict, explain_match
+from fleet_components.scheduler.karmada.profile import PROFILE
+from fleet_components.scheduler.plugins import load_plugins
 
 _IDENTITY = ("apiVersion", "kind")
 
@@ -67,10 +69,12 @@ class TemplateSubject(Subject[TemplateRecord]):
         protected: True if its removal has to be confirmed.
         origin: file and line of the object.
         warnings: warnings about what may surprise the user.
+        plugins: import paths of the plug-ins that decide with Karmada's.
     """
 
     RECORD = TemplateRecord
     COMPONENT = "Template"
+    PROFILE = PROFILE
 
     key: str
     manifest: Manifest
@@ -85,6 +89,7 @@ class TemplateSubject(Subject[TemplateRecord]):
     protected: bool = False
     origin: str = ""
     warnings: tuple[Problem, ...] = ()
+    plugins: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -116,7 +121,8 @@ class TemplateSubject(Subject[TemplateRecord]):
         if bound is None or decision is None:
             asked = (name for name in self.inventory.names if members is None or name in members)
             return Explanation(tuple(self._unscheduled(outcome, name) for name in asked))
-        told = explain(self.inventory, outcome.template, bound.placement, decision)
+        plugins = load_plugins(self.plugins)
+        told = explain(self.inventory, outcome.template, bound.placement, decision, plugins=plugins)
         return Explanation(tuple(m for m in told.members if members is None or m.cluster in members), told.division)
 
     def verdicts(self, outcome: TemplateOutcome) -> list[PolicyVerdict]:
@@ -180,6 +186,7 @@ class TemplateSubject(Subject[TemplateRecord]):
             "unhealthy": {cluster: since and since.isoformat() for cluster, since in self.unhealthy.items()},
             "needs": encode(self.needs),
             "done": {cluster: encode(done) for cluster, done in self.done.items()},
+            "plugins": list(self.plugins),
         }
 
     @classmethod
@@ -196,6 +203,7 @@ class TemplateSubject(Subject[TemplateRecord]):
             unhealthy={cluster: read_time(since) for cluster, since in wire["unhealthy"].items()},
             needs=decode(Needs, wire["needs"]),
             done={cluster: decode(Done, done) for cluster, done in wire["done"].items()},
+            plugins=tuple(wire["plugins"]),
         )
 
 

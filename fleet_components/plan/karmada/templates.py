@@ -35,7 +35,9 @@ from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.record import digest
 from fleet_components.plan.source import Source, Workload
+from fleet_components.scheduler.framework import KARMADA
 from fleet_components.scheduler.karmada.matching import MatchSettings, best_policy, matches
+from fleet_components.scheduler.plugins import meant_for
 
 REBALANCER = "WorkloadRebalancer"
 PROTECTED_LABEL = "resourcetemplate.karmada.io/deletion-protected"
@@ -121,6 +123,7 @@ class Templates:
             unhealthy=workload.unhealthy,
             needs=needs,
             done=past.done.get(f"{TEMPLATE_KIND}/{workload.key}", {}),
+            plugins=meant_for(KARMADA, options.settings.plugins),
             protected=is_protected(manifest) or manifest.labels.get(PROTECTED_LABEL) == "Always",
             origin=origin.place if origin else "",
         )

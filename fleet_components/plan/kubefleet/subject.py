@@ -26,6 +26,8 @@ from fleet_components.rollout.strategy import External
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.kubefleet import schedule
 from fleet_components.scheduler.kubefleet.explain import explain
+from fleet_components.scheduler.kubefleet.profile import PROFILE
+from fleet_components.scheduler.plugins import load_plugins
 
 _FAILED_HINT = "the whole scheduling cycle fails on it, here as on a hub, and nothing is decided"
 
@@ -72,10 +74,12 @@ class PlacementSubject(Subject[PlacementRecord]):
         origin: file and line of the placement.
         warnings: warnings about what may surprise the user.
         skipped: objects that the selectors match but that are not placed, each with the reason.
+        plugins: import paths of the plug-ins that decide with KubeFleet's.
     """
 
     RECORD = PlacementRecord
     COMPONENT = "Placement"
+    PROFILE = PROFILE
 
     key: str
     policy: PlacementPolicy | None
@@ -90,6 +94,7 @@ class PlacementSubject(Subject[PlacementRecord]):
     origin: str = ""
     warnings: tuple[Problem, ...] = ()
     skipped: tuple[tuple[str, str], ...] = ()
+    plugins: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -101,7 +106,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         before = before.completed(self.content)
         standing = {cluster for cluster, here in self.done.items() if here.revision is not None}
         memory = before.memory.delivered(standing)
-        decision = schedule(self.inventory, self.policy, memory, namespace=self.namespace)
+        decision = self.schedule(memory)
         if decision.error:
             raise FleetError([Problem(_plain(decision.error), subject=self.key, hint=_FAILED_HINT)])
         revision = before.next_revision(self.content)
@@ -119,10 +124,20 @@ class PlacementSubject(Subject[PlacementRecord]):
         record = PlacementRecord(revision, rollout.placed, settled, *contents)
         return PlacementOutcome(record=record, rollout=rollout, decision=decision)
 
+    def schedule(self, memory: PlacementMemory) -> Decision[PlacementMemory]:
+        """Return the scheduler's decision."""
+        plugins = load_plugins(self.plugins)
+        return schedule(self.inventory, self.policy, memory, namespace=self.namespace, plugins=plugins)
+
     def explain(self, outcome: PlacementOutcome, members: Collection[str] | None = None) -> Explanation:
         """Return what each plug-in says of each member."""
         found: tuple[MemberExplanation, ...] = explain(
-            self.inventory, self.policy, outcome.decision, namespace=self.namespace, members=members
+            self.inventory,
+            self.policy,
+            outcome.decision,
+            namespace=self.namespace,
+            members=members,
+            plugins=load_plugins(self.plugins),
         )
         return Explanation(found)
 
@@ -160,6 +175,7 @@ class PlacementSubject(Subject[PlacementRecord]):
             "done": {cluster: encode(done) for cluster, done in self.done.items()},
             "gates": encode(self.gates),
             "untrackable": self.untrackable,
+            "plugins": list(self.plugins),
         }
 
     @classmethod
@@ -176,6 +192,7 @@ class PlacementSubject(Subject[PlacementRecord]):
             done={cluster: decode(Done, done) for cluster, done in wire["done"].items()},
             gates=decode(Gates, wire["gates"]),
             untrackable=wire["untrackable"],
+            plugins=tuple(wire["plugins"]),
         )
 
     def _wanted(self, decision: Decision[PlacementMemory], revision: int) -> Wanted:

@@ -15,6 +15,8 @@ from fleet_components.plan.kubefleet.unmatched import in_placement
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import Source, Workload
+from fleet_components.scheduler.framework import KUBEFLEET
+from fleet_components.scheduler.plugins import meant_for
 
 PROTECTED = "fleet-components/protected"
 """Annotation of a placement or object whose removal has to be confirmed; the value is ``"true"``."""
@@ -25,6 +27,7 @@ def placement_subjects(
 ) -> Iterator[PlacementSubject]:
     """Yield every placement with all that its decision depends on."""
     members, objects = AskedMembers.of(source.clusters, inventory), AskedObjects(source.catalogue)
+    plugins = meant_for(KUBEFLEET, options.settings.plugins)
     for workload in workloads:
         placement, selection = workload.placement, workload.selection
         policy = source.policy(placement.kind, placement.namespace, placement.name)
@@ -38,6 +41,7 @@ def placement_subjects(
             namespace=placement.namespace,
             done=past.done.get(f"{placement.kind}/{placement.key}", {}),
             gates=options.gates,
+            plugins=plugins,
             untrackable=workload.untrackable,
             protected=is_protected(policy),
             origin=placement.origin.place if placement.origin else "",

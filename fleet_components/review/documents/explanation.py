@@ -61,6 +61,8 @@ def _subject(decided: Decided, members: Collection[str] | None) -> Document:
         "key": subject.key,
         "source": subject.origin or None,
         "policies": list(facts.policies),
+        "plugins": list(subject.plugins),
+        "decidedBy": subject.decided_by or None,
         "condition": conditions[0],
         "hints": hints,
         "division": list(explained.division),

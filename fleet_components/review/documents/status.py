@@ -18,7 +18,6 @@ from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.plan import Placed
 from fleet_components.rollout.strategy import External
-from fleet_components.scheduler.kubefleet import schedule
 
 API_VERSION = "placement.kubernetes-fleet.io/v1"
 
@@ -52,7 +51,7 @@ def api_objects(decided: Decided) -> tuple[dict[str, Any], dict[str, Any]]:
     The status is that after the next scheduling, which stays the same while nothing changes.
     """
     request, record = _placement(decided), decided.record
-    status = schedule(request.inventory, request.policy, record.memory, namespace=request.namespace).status
+    status = request.schedule(record.memory).status
     namespace, _, name = decided.subject.key.rpartition("/")
     scope = {"namespace": namespace} if namespace else {}
     kind = "SchedulingPolicySnapshot" if namespace else "ClusterSchedulingPolicySnapshot"

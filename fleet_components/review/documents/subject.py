@@ -38,6 +38,8 @@ def subject_document(plan: FleetPlan, decided: Decided) -> Document:
         "source": decided.subject.origin or None,
         "policy": facts.policy,
         "policies": list(facts.policies),
+        "plugins": list(decided.subject.plugins),
+        "decidedBy": decided.subject.decided_by or None,
         "revision": {"old": old if old >= 0 else None, "new": new},
         "objects": len(decided.subject.content),
         "content": content_changes(plan, decided),

@@ -133,16 +133,18 @@ def _run(
 def _told(told: Told, settings: Settings) -> dict[str, str]:
     """Return the configuration keys that carry the options of the command line, merged with the stack's."""
     config = {"fleet:asOf": told.as_of.isoformat()} if told.as_of else {}
+    nothing = frozenset[str]()
     for key, more, less in (
-        ("fleet:confirm", told.confirm, frozenset[str]()),
-        ("fleet:approvals", told.approve, frozenset[str]()),
-        ("fleet:passOver", told.pass_over, frozenset[str]()),
-        ("fleet:lost", told.lost, told.returned),
+        ("fleet:confirm", sorted(told.confirm), nothing),
+        ("fleet:approvals", sorted(told.approve), nothing),
+        ("fleet:passOver", sorted(told.pass_over), nothing),
+        ("fleet:plugins", told.plugins, nothing),
+        ("fleet:lost", sorted(told.lost), told.returned),
     ):
         if more or less:
             try:
-                listed = set(names_in(settings.values.get(key, "")))
+                listed = names_in(settings.values.get(key, ""))
             except WrongValueError:
                 continue  # the program says what is wrong with it
-            config[key] = ",".join(sorted((listed | more) - less))
+            config[key] = ",".join(name for name in dict.fromkeys((*listed, *more)) if name not in less)
     return config

@@ -41,6 +41,7 @@ class Told:
         lost: names of members that are gone for good.
         returned: names of members that were lost and are back.
         pass_over: unsupported kinds that do not prevent a plan.
+        plugins: import paths of plug-ins that decide with those of the real system.
         any_state: whether a state of another project or stack is accepted.
         problems: problems of the options that can be found without the input.
     """
@@ -53,6 +54,7 @@ class Told:
     lost: frozenset[str] = frozenset()
     returned: frozenset[str] = frozenset()
     pass_over: frozenset[str] = frozenset()
+    plugins: tuple[str, ...] = ()
     any_state: bool = False
     problems: tuple[Problem, ...] = ()
 
@@ -157,12 +159,13 @@ def _directory(paths: Sequence[Path], told: Told) -> Survey:
 def _planned(paths: Sequence[Path], told: Told, stack: str) -> Survey:
     fleet, past, damaged = told.state.only(DEFAULT_FLEET)
     source = _gathered(paths, told)
-    problems = layered((*damaged, *map(instead_of, source.problems)), lacking(source, past))
+    problems = layered((*damaged, *_unnamed(past, told), *map(instead_of, source.problems)), lacking(source, past))
     source = attrs.evolve(source, problems=problems)
+    approvals = tuple(sorted(told.approve.union(past.settings.approvals)))
     options = Options(
         stack=stack,
         fleet=fleet,
-        settings=attrs.evolve(past.settings, approvals=tuple(sorted(told.approve.union(past.settings.approvals)))),
+        settings=attrs.evolve(past.settings, approvals=approvals, plugins=told.plugins),
         as_of=told.as_of,
         confirm=told.confirm,
         lost=_lost(source, past, told),
@@ -176,6 +179,16 @@ def _planned(paths: Sequence[Path], told: Told, stack: str) -> Survey:
     refused, warnings = map(_said_here, plan.refused), map(_said_here, plan.warnings)
     plan = attrs.evolve(plan, refused=tuple(refused), warnings=tuple(warnings))
     return Survey(tuple(_heard([plan], told)), past.file, stack, subject)
+
+
+def _unnamed(past: Past, told: Told) -> Iterator[Problem]:
+    """Yield a problem if the state was decided with plug-ins that the command line does not name.
+
+    They are not loaded without being named, because that runs their code.
+    """
+    if unnamed := [path for path in past.settings.plugins if path not in told.plugins]:
+        hint = f"name them, which runs their code: {' '.join(f'--plugin {path}' for path in unnamed)}"
+        yield Problem(f"was decided with plug-ins: {', '.join(unnamed)}", file=past.file, hint=hint)
 
 
 def _heard(plans: Sequence[FleetPlan], told: Told) -> Iterator[FleetPlan]:

@@ -114,10 +114,13 @@ def why(cluster: Document) -> str:
 
 
 def holders(subject: Document) -> list[str]:
-    """Return a line for each policy that matches a template, with the reason why it applies or does not."""
+    """Return what decides on a subject: plug-ins from outside, and each policy that matches a template, with why."""
     return [
-        f"{one['policy']} {'claims it' if one['wins'] else 'does not claim it'}: {one['why']}"
-        for one in subject["policies"]
+        *([subject["decidedBy"]] if subject["decidedBy"] else []),
+        *(
+            f"{one['policy']} {'claims it' if one['wins'] else 'does not claim it'}: {one['why']}"
+            for one in subject["policies"]
+        ),
     ]
 
 

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from fleet_components.model import mask as masks
-from fleet_components.scheduler.cycle import Filtered
+from fleet_components.scheduler.cycle import Filtered, run_filters
+from fleet_components.scheduler.framework import Profile, SchedulingError
 from fleet_components.scheduler.karmada.assignment import Assignment
 from fleet_components.scheduler.karmada.candidates import rank
 from fleet_components.scheduler.karmada.division import assign
 from fleet_components.scheduler.karmada.errors import Failure, NoClusterFit
-from fleet_components.scheduler.karmada.profile import filter_members
 from fleet_components.scheduler.karmada.spread import select
 from fleet_components.scheduler.karmada.state import CycleState
 
 
-def place(state: CycleState) -> Assignment:
+def place(profile: Profile, state: CycleState) -> Assignment:
     """Select members for the template and divide its replicas among them.
 
     Raises:
@@ -25,10 +25,13 @@ def place(state: CycleState) -> Assignment:
         Unschedulable: the members cannot take the replicas.
         Failure: the spread constraints cannot be met.
     """
-    filtered = filter_members(state)
+    with _while("find fit clusters"):
+        # Members that are leaving the fleet are not candidates and get no reason.
+        filtered = run_filters(profile, state, state.inventory.everything & ~state.inventory.leaving)
     if not filtered.passed:
         raise NoClusterFit(_no_fit(state, filtered))
-    candidates = rank(state, filtered.passed)
+    with _while("prioritize clusters"):
+        candidates = rank(profile, state, filtered.passed)
     with _while("select clusters"):
         chosen = select(state, candidates)
     with _while("assign replicas"):
@@ -41,11 +44,12 @@ def place(state: CycleState) -> Assignment:
 def _while(doing: str) -> Iterator[None]:
     try:
         yield
-    except Failure as failure:
-        raise type(failure)(f"failed to {doing}: {failure}") from None
+    except SchedulingError as failure:
+        kind = type(failure) if isinstance(failure, Failure) else Failure
+        raise kind(f"failed to {doing}: {failure}") from None
 
 
-def _no_fit(state: CycleState, filtered: Filtered[CycleState]) -> str:
+def _no_fit(state: CycleState, filtered: Filtered) -> str:
     """Return Karmada's message with the number of members and how many each reason rules out."""
     reasons: Counter[str] = Counter()
     for plugin, stopped in filtered.stopped:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.mask import Mask
+from fleet_components.scheduler.framework import Filter
 from fleet_components.scheduler.karmada.state import CycleState
 
 
-class APIEnablement:
+class APIEnablement(Filter[CycleState]):
     """Filter that rejects members without the API; members that have the object already always pass."""
 
     name = "APIEnablement"

@@ -9,10 +9,10 @@ import attrs
 
 from fleet_components.model import mask as masks
 from fleet_components.model.mask import Mask
+from fleet_components.scheduler.cycle import run_scores
+from fleet_components.scheduler.framework import Profile
 from fleet_components.scheduler.karmada.affinity import matching
-from fleet_components.scheduler.karmada.cluster_locality import HERE
 from fleet_components.scheduler.karmada.estimator import allocatable
-from fleet_components.scheduler.karmada.profile import LOCALITY
 from fleet_components.scheduler.karmada.state import CycleState
 
 # Exceeds the sum of two int32 numbers: the estimator's answer and the replicas that the member has.
@@ -27,7 +27,7 @@ class Candidates:
         order: the candidates, ordered by overflow tier, score, available replicas, name.
         allocatable: how many more replicas each member can take.
         available: the same plus the replicas that the member has already.
-        scores: 100 for each member that has the object already, else 0.
+        scores: the scores of the plug-ins.
         tiers: index of the affinity that selects the member: 0 for the primary one, above 0 for overflow affinities.
     """
 
@@ -40,18 +40,21 @@ class Candidates:
     def ranked(self, positions: Iterable[int]) -> list[int]:
         """Return the given candidates, best first."""
         tiers, scores, available = self.tiers, self.scores, self.available
+        span = max(scores, default=0) - min(scores, default=0) + 1
         # One integer instead of a tuple as key, for speed: tier ascending, score descending, available replicas
         # descending. Positions are in the order of names, so the inner sort breaks ties by name.
-        keys = {p: (tiers[p] * (HERE + 1) - scores[p]) * _MORE_THAN_AVAILABLE - available[p] for p in positions}
+        keys = {p: (tiers[p] * span - scores[p]) * _MORE_THAN_AVAILABLE - available[p] for p in positions}
         return sorted(sorted(keys), key=keys.__getitem__)
 
 
-def rank(state: CycleState, passed: Mask) -> Candidates:
+def rank(profile: Profile, state: CycleState, passed: Mask) -> Candidates:
     """Return the members that passed the filters as ordered candidates."""
     can_take = allocatable(state)
     scores = [0] * len(state.inventory)
-    for position, score in LOCALITY.scores(state, passed).items():
-        scores[position] = score
+    (by_score,) = run_scores(profile, state, passed)
+    for score, members in by_score.items():
+        for position in masks.positions(members) if score else ():
+            scores[position] = score
     candidates = Candidates([], can_take, list(map(add, can_take, state.assigned)), scores, _tiers(state))
     return attrs.evolve(candidates, order=candidates.ranked(masks.positions(passed)))
 

@@ -9,10 +9,11 @@ from fleet_components.model.cluster import Cluster
 from fleet_components.model.mask import Mask
 from fleet_components.model.selector import Requirement
 from fleet_components.scheduler.explain import missed, show_miss
+from fleet_components.scheduler.framework import Filter
 from fleet_components.scheduler.karmada.state import CycleState
 
 
-class ClusterAffinity:
+class ClusterAffinity(Filter[CycleState]):
     """Filter by the affinity of the placement, or by the tried group and its overflow affinities."""
 
     name = "ClusterAffinity"

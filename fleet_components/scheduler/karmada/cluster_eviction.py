@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from fleet_components.model.mask import Mask
+from fleet_components.scheduler.framework import Filter
 from fleet_components.scheduler.karmada.state import CycleState
 
 
-class ClusterEviction:
+class ClusterEviction(Filter[CycleState]):
     """Filter that rejects members with an eviction task, whatever its purge mode."""
 
     name = "ClusterEviction"

@@ -6,20 +6,20 @@ from collections.abc import Mapping
 
 from fleet_components.model import mask as masks
 from fleet_components.model.mask import Mask
+from fleet_components.scheduler.framework import Score
 from fleet_components.scheduler.karmada.state import CycleState
 
-HERE = 100
-"""Score of a current target. All other members have 0; no other plug-in of the profile scores."""
+_HERE = 100
 
 
-class ClusterLocality:
+class ClusterLocality(Score[CycleState]):
     """Score that prefers current targets."""
 
     name = "ClusterLocality"
 
-    def scores(self, state: CycleState, candidates: Mask) -> Mapping[int, int]:
+    def scores(self, state: CycleState, candidates: Mask) -> Mapping[int, Mask]:
         """Return 100 for each current target."""
-        return dict.fromkeys(masks.positions(candidates & state.targets), HERE)
+        return {_HERE: candidates & state.targets}
 
     def words(self, state: CycleState, position: int) -> str:
         """Return whether the member has the object, in words."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import attrs
 
 from fleet_components.model.inventory import Inventory
@@ -10,9 +12,9 @@ from fleet_components.model.mask import has
 from fleet_components.model.template import Estimates, Template
 from fleet_components.model.text import count
 from fleet_components.scheduler.explain import MemberExplanation, filter_verdicts, score_verdicts
-from fleet_components.scheduler.framework import Verdict
+from fleet_components.scheduler.framework import Plugin, Profile, Verdict
 from fleet_components.scheduler.karmada.estimator import allocatable
-from fleet_components.scheduler.karmada.profile import FILTERS, LOCALITY
+from fleet_components.scheduler.karmada.profile import PROFILE
 from fleet_components.scheduler.karmada.state import CycleState
 from fleet_components.scheduler.karmada.status import TemplateDecision
 
@@ -37,6 +39,7 @@ def explain(
     decision: TemplateDecision,
     *,
     estimates: Estimates = Estimates(),
+    plugins: Iterable[Plugin] = (),
 ) -> TemplateExplanation:
     """Explain a decision.
 
@@ -46,11 +49,12 @@ def explain(
         placement: the placement that was scheduled.
         decision: the outcome of scheduling.
         estimates: how many replicas the members can take.
+        plugins: the plug-ins that decided with Karmada's.
     """
     state = CycleState(inventory, template, placement, decision.before, estimates)
     names = {term.affinity_name: term for term in placement.cluster_affinities}
     state = attrs.evolve(state, group=names.get(decision.memory.observed_group, next(iter(names.values()), None)))
-    members = _Members(state, decision)
+    members = _Members(PROFILE.extended(plugins), state, decision)
     gone = (name for name in sorted(decision.memory.clusters) if inventory.position(name) is None)
     known = [members.explain(position) for position in range(len(inventory))]
     return TemplateExplanation((*known, *map(members.explain_gone, gone)), _division(state, decision))
@@ -59,7 +63,8 @@ def explain(
 class _Members:
     """Builds the explanations of single members for one decision."""
 
-    def __init__(self, state: CycleState, decision: TemplateDecision) -> None:
+    def __init__(self, profile: Profile, state: CycleState, decision: TemplateDecision) -> None:
+        self.profile = profile
         self.state = state
         self.decision = decision
         self.targets = state.inventory.mask_of_names(decision.memory.clusters)
@@ -73,8 +78,8 @@ class _Members:
             held = "; what it holds cannot be placed elsewhere yet" if selected else ""
             return MemberExplanation(name, selected, f"is leaving the fleet{held}")
         verdicts = (
-            *filter_verdicts(FILTERS, self.unplaced, position),
-            *score_verdicts([LOCALITY], self.state, position),
+            *filter_verdicts(self.profile, self.unplaced, position),
+            *score_verdicts(self.profile, self.state, position),
             *self._capacity(position),
         )
         summary = self._why(name, verdicts) if selected else self._why_not(verdicts)

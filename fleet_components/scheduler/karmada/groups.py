@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import attrs
 
 from fleet_components.model.karmada import ClusterAffinityTerm
+from fleet_components.scheduler.framework import Profile
 from fleet_components.scheduler.karmada.algorithm import place
 from fleet_components.scheduler.karmada.assignment import Assignment
 from fleet_components.scheduler.karmada.errors import Failure, NoClusterFit
@@ -34,19 +35,19 @@ class Outcome:
     failure: Failure | None = None
 
 
-def place_in_groups(state: CycleState) -> Outcome:
+def place_in_groups(profile: Profile, state: CycleState) -> Outcome:
     """Place a template, trying its affinity groups in order if it has any.
 
     If all groups fail, the failure of the first attempt determines the outcome.
     """
     terms = state.placement.cluster_affinities
     if not terms:
-        return _alone(state)
+        return _alone(profile, state)
     attempts: list[Attempt] = []
     failures: list[Failure] = []
     for index in range(0 if state.fresh else group_index(terms, state.memory.observed_group), len(terms)):
         try:
-            assignment = place(attrs.evolve(state, group=terms[index]))
+            assignment = place(profile, attrs.evolve(state, group=terms[index]))
         except Failure as failure:
             failures.append(failure)
             said = f"failed to schedule {state.template.binding} with clusterAffiliates index({index}): {failure}"
@@ -63,9 +64,9 @@ def group_index(terms: Sequence[ClusterAffinityTerm], observed: str) -> int:
     return next((index for index, term in enumerate(terms) if term.affinity_name == observed), 0)
 
 
-def _alone(state: CycleState) -> Outcome:
+def _alone(profile: Profile, state: CycleState) -> Outcome:
     try:
-        assignment = place(state)
+        assignment = place(profile, state)
     except Failure as failure:
         return Outcome((Attempt(error=str(failure)),), failure=failure)
     return Outcome((_success(state, assignment),), assignment)

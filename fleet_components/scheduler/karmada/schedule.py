@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 import attrs
 
@@ -11,8 +11,10 @@ from fleet_components.model.inventory import Inventory
 from fleet_components.model.karmada import Placement
 from fleet_components.model.memory import TemplateMemory
 from fleet_components.model.template import Estimates, Template
+from fleet_components.scheduler.framework import Plugin, Profile
 from fleet_components.scheduler.karmada.errors import Failure, NoClusterFit
 from fleet_components.scheduler.karmada.groups import Outcome, place_in_groups
+from fleet_components.scheduler.karmada.profile import PROFILE
 from fleet_components.scheduler.karmada.state import CycleState
 from fleet_components.scheduler.karmada.status import SUCCESS, BindingStatus, TemplateDecision
 from fleet_components.scheduler.karmada.triggers import Changes, looked_at, trigger
@@ -33,6 +35,7 @@ def schedule(
     empty_workloads: bool = False,
     status: BindingStatus = BindingStatus(),
     changes: Changes | None = None,
+    plugins: Iterable[Plugin] = (),
 ) -> TemplateDecision:
     """Decide which members get a template and with how many replicas, exactly as Karmada does.
 
@@ -47,10 +50,12 @@ def schedule(
         empty_workloads: whether selected members get the object even with 0 replicas.
         status: the current status of the binding.
         changes: what has changed since the last run; None, the default, means that the binding is always evaluated.
+        plugins: plug-ins after those of Karmada. With any, the decision is no longer Karmada's.
 
     Returns:
         The decision. The ``Scheduled`` condition of its status reports a failure.
     """
+    profile = PROFILE.extended(plugins)
     state = CycleState(
         inventory=inventory,
         template=template,
@@ -65,18 +70,18 @@ def schedule(
     if not looked_at(state, standing, changes, suspended=suspended):
         return TemplateDecision(memory, standing, memory)
     # While scheduling is suspended, a change of the targets does not lead to another evaluation.
-    settled = _settle(state, attrs.evolve(standing, evaluated=True), passes=1 if suspended else _MAX_PASSES)
+    settled = _settle(profile, state, attrs.evolve(standing, evaluated=True), passes=1 if suspended else _MAX_PASSES)
     return attrs.evolve(settled, before=memory)
 
 
-def _settle(state: CycleState, status: BindingStatus, passes: int) -> TemplateDecision:
+def _settle(profile: Profile, state: CycleState, status: BindingStatus, passes: int) -> TemplateDecision:
     """Evaluate the binding until its targets no longer change."""
     for _ in range(passes):
         why = trigger(state)
         if not why:
             quiet = attrs.evolve(status, observed=True, retry=False, condition=status.condition or SUCCESS)
             return TemplateDecision(state.memory, quiet)
-        outcome = place_in_groups(state)
+        outcome = place_in_groups(profile, state)
         memory = _remembered(state, outcome)
         moved = list(memory.clusters.items()) != list(state.memory.clusters.items())
         status = _shown(attrs.evolve(status, trigger=status.trigger or why), outcome, moved=moved)

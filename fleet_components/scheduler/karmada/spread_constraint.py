@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from fleet_components.model.mask import Mask
+from fleet_components.scheduler.framework import Filter
 from fleet_components.scheduler.karmada.affinity import providers, regions, zones
 from fleet_components.scheduler.karmada.state import CycleState
 
 _PROPERTIES = {"provider": (providers, "provider"), "region": (regions, "region"), "zone": (zones, "zones")}
 
 
-class SpreadConstraint:
+class SpreadConstraint(Filter[CycleState]):
     """Filter that rejects members without region, zones or provider if the placement spreads by these."""
 
     name = "SpreadConstraint"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from fleet_components.model.cluster import Taint
 from fleet_components.model.mask import Mask
+from fleet_components.scheduler.framework import Filter
 from fleet_components.scheduler.karmada.state import CycleState
 
 _EFFECTS = ("NoSchedule", "NoExecute")
 
 
-class TaintToleration:
+class TaintToleration(Filter[CycleState]):
     """Filter that rejects members with an untolerated taint; members that have the object already always pass."""
 
     name = "TaintToleration"

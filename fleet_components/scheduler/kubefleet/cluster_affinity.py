@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from operator import attrgetter, eq, ge, gt, le, lt, ne
 
@@ -18,7 +18,7 @@ from fleet_components.model.placement import (
 from fleet_components.model.quantity import Quantity, parse_quantity
 from fleet_components.model.selector import LabelSelector
 from fleet_components.scheduler.explain import missed, show_requirement
-from fleet_components.scheduler.framework import SchedulingError
+from fleet_components.scheduler.framework import Filter, PreScore, SchedulingError, Score
 from fleet_components.scheduler.kubefleet.state import CycleState
 
 _OPERATORS: dict[str, Callable[[int, int], bool]] = {"Gt": gt, "Ge": ge, "Lt": lt, "Le": le, "Eq": eq, "Ne": ne}
@@ -27,7 +27,7 @@ _FILTERING = "failed to match the cluster against a required affinity term"
 _PREPARING = "failed to prepare plugin state"
 
 
-class ClusterAffinity:
+class ClusterAffinity(Filter[CycleState], PreScore[CycleState], Score[CycleState]):
     """Filter by the required terms, of which one must match, and score by the preferred terms."""
 
     name = "ClusterAffinity"
@@ -53,21 +53,45 @@ class ClusterAffinity:
         misses = [_miss(state.inventory, term, position) for term in state.policy.required_terms]
         return "it would match with " + ", or with ".join(misses)
 
-    def scores(self, state: CycleState, candidates: Mask) -> Mapping[int, int]:
-        """Return the sum of the preferred terms' weights; sorters interpolate between the extremes of the fleet."""
+    def pre_score(self, state: CycleState) -> bool:
+        """Check that all properties that are sorted by can be compared."""
         for term in state.policy.preferred_terms:
             if sorter := term.preference.property_sorter:
-                _sortable(state.inventory, sorter)
-        total: dict[int, int] = {}
+                for error in state.inventory.property(sorter.name).errors.values():
+                    raise _failure(error, _PREPARING)
+        return True
+
+    def scores(self, state: CycleState, candidates: Mask) -> Mapping[int, Mask]:
+        """Return the sum of the preferred terms' weights; sorters interpolate between the extremes of the fleet."""
         for term in _weighted(state):
-            for position, score in _term_scores(state.inventory, term, candidates).items():
-                total[position] = total.get(position, 0) + score
-        return total
+            _check(state.inventory, term, candidates)
+        return state.once("affinity", lambda: _summed(state))
 
     def words(self, state: CycleState, position: int) -> str:
         """Return the contribution of every preferred term."""
         parts = [f"{_term_score(state, t, position)} of {t.weight} for {show_preference(t)}" for t in _weighted(state)]
         return "; ".join(parts) or "no preferred terms"
+
+
+def _check(inventory: Inventory, term: PreferredClusterSelector, candidates: Mask) -> None:
+    """Raise the error of a term that cannot be computed for a candidate."""
+    selector, sorter = term.preference.label_selector, term.preference.property_sorter
+    if candidates and (error := _selector_error(selector)):
+        cluster = inventory.names[masks.positions(candidates)[0]]
+        raise _failure(f"failed to calculate score for cluster {cluster}: {error}")
+    if sorter and candidates & inventory.matching(selector) & inventory.property(sorter.name).present:
+        least, most = _extremes(inventory, sorter)
+        if not isfinite(most - least):
+            raise _failure(f"cannot interpolate weight of {sorter.name}, its values are too far apart")
+
+
+def _summed(state: CycleState) -> Mapping[int, Mask]:
+    """Return all members by the sum of their terms: all cycles of a run share it."""
+    total: dict[int, int] = {}
+    for term in _weighted(state):
+        for position, score in _term_scores(state.inventory, term, state.inventory.everything).items():
+            total[position] = total.get(position, 0) + score
+    return masks.by_value(total, len(state.inventory))
 
 
 def _weighted(state: CycleState) -> list[PreferredClusterSelector]:
@@ -119,28 +143,24 @@ def _comparing(column: PropertyColumn, compare: Callable[[int, int], bool], want
     return masks.from_flags(bytes([value is not None and compare(value.nano, wanted) for value in column.values]))
 
 
-def _sortable(inventory: Inventory, sorter: PropertySorter) -> PropertyColumn:
-    column = inventory.property(sorter.name)
-    for error in column.errors.values():
-        raise _failure(error, _PREPARING)
-    return column
-
-
-def _extremes(column: PropertyColumn) -> tuple[float, float]:
+def _extremes(inventory: Inventory, sorter: PropertySorter) -> tuple[float, float]:
     """Return the least and greatest value in the whole fleet, including members that cannot be picked."""
-    known, nano = [value for value in column.values if value is not None], attrgetter("nano")
-    return min(known, key=nano).approximate, max(known, key=nano).approximate
+
+    def found() -> tuple[float, float]:
+        known = [value for value in inventory.property(sorter.name).values if value is not None]
+        nano = attrgetter("nano")
+        return min(known, key=nano).approximate, max(known, key=nano).approximate
+
+    return inventory.column(("extremes", sorter.name), found)
 
 
 def _term_scores(inventory: Inventory, term: PreferredClusterSelector, candidates: Mask) -> Mapping[int, int]:
     selector, sorter = term.preference.label_selector, term.preference.property_sorter
-    if not candidates:
-        return {}
-    if error := _selector_error(selector):
-        cluster = inventory.names[masks.positions(candidates)[0]]
-        raise _failure(f"failed to calculate score for cluster {cluster}: {error}")
     matched = masks.positions(candidates & inventory.matching(selector))
-    return _interpolated(inventory, sorter, term.weight, matched) if sorter else dict.fromkeys(matched, term.weight)
+    if sorter is None:
+        return dict.fromkeys(matched, term.weight)
+    column = _interpolated(inventory, sorter, term.weight)
+    return {position: column[position] for position in matched}
 
 
 def _selector_error(selector: LabelSelector | None) -> str:
@@ -152,23 +172,25 @@ def _term_score(state: CycleState, term: PreferredClusterSelector, position: int
     return _term_scores(state.inventory, term, 1 << position).get(position, 0)
 
 
-def _interpolated(
-    inventory: Inventory, sorter: PropertySorter, weight: int, matched: Iterable[int]
-) -> Mapping[int, int]:
-    column = _sortable(inventory, sorter)
-    values = column.values
-    known = [(position, value.approximate) for position in matched if (value := values[position]) is not None]
-    if not known:
-        return {}
-    least, most = inventory.column(("extremes", sorter.name), lambda: _extremes(column))
-    if least == most:
-        return {}
-    if not isfinite(most - least):
-        raise _failure(f"cannot interpolate weight of {sorter.name}, its values are too far apart")
+def _interpolated(inventory: Inventory, sorter: PropertySorter, weight: int) -> Sequence[int]:
+    """Return the part of the weight that each member gets, by position; 0 if its value is unknown."""
+    return inventory.column(("interpolated", sorter, weight), lambda: _interpolate(inventory, sorter, weight))
+
+
+def _interpolate(inventory: Inventory, sorter: PropertySorter, weight: int) -> Sequence[int]:
+    column = inventory.property(sorter.name)
+    least, most = _extremes(inventory, sorter) if column.present else (0, 0)
     span = most - least
+    if not span or not isfinite(span):
+        return [0] * len(inventory)
     if sorter.sort_order == "Descending":
-        return {position: _rounded((value - least) / span * weight) for position, value in known}
-    return {position: _rounded((1 - (value - least) / span) * weight) for position, value in known}
+        return [
+            _rounded((value.approximate - least) / span * weight) if value is not None else 0 for value in column.values
+        ]
+    return [
+        _rounded((1 - (value.approximate - least) / span) * weight) if value is not None else 0
+        for value in column.values
+    ]
 
 
 def _rounded(value: float) -> int:

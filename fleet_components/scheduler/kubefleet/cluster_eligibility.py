@@ -11,6 +11,7 @@ from fleet_components.model import mask as masks
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.mask import Mask
+from fleet_components.scheduler.framework import Filter
 from fleet_components.scheduler.kubefleet.state import CycleState
 
 _PATIENCE = 5
@@ -19,7 +20,7 @@ _NEVER = (2**63 - 1) / 6e10
 _UNCONNECTED = "cluster is not connected to the fleet: "
 
 
-class ClusterEligibility:
+class ClusterEligibility(Filter[CycleState]):
     """Filter that rejects members that cannot take objects at the inventory's ``as_of``."""
 
     name = "ClusterEligibility"

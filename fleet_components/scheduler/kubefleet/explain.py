@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
+from functools import partial
 
 from fleet_components.model.decision import Decision
 from fleet_components.model.inventory import Inventory
@@ -10,11 +11,13 @@ from fleet_components.model.mask import has
 from fleet_components.model.memory import UNSCHEDULED, Binding, PlacementMemory
 from fleet_components.model.placement import PICK_ALL, PICK_FIXED, PICK_N, PlacementPolicy
 from fleet_components.model.text import count
-from fleet_components.scheduler.explain import MemberExplanation, filter_verdicts, score_verdicts
-from fleet_components.scheduler.framework import Verdict
+from fleet_components.scheduler.explain import MemberExplanation, filter_verdict, filter_verdicts, score_verdicts
+from fleet_components.scheduler.framework import AFFINITY, Plugin, Profile, Verdict
 from fleet_components.scheduler.kubefleet.cluster_eligibility import ClusterEligibility
-from fleet_components.scheduler.kubefleet.profile import AFFINITY, SPREAD, STEADY
+from fleet_components.scheduler.kubefleet.profile import PROFILE
+from fleet_components.scheduler.kubefleet.same_placement_affinity import OBSOLETE
 from fleet_components.scheduler.kubefleet.state import CycleState
+from fleet_components.scheduler.kubefleet.topology_spread import SPREAD
 
 _UNLIMITED = PlacementPolicy(PICK_ALL)
 
@@ -26,6 +29,7 @@ def explain(
     *,
     namespace: str = "",
     members: Collection[str] | None = None,
+    plugins: Iterable[Plugin] = (),
 ) -> tuple[MemberExplanation, ...]:
     """Explain a decision for every member of the fleet, by name; members that have left come last.
 
@@ -35,11 +39,12 @@ def explain(
         decision: the outcome of scheduling.
         namespace: the namespace of a ResourcePlacement.
         members: the members to explain; all by default.
+        plugins: the plug-ins that decided with KubeFleet's.
     """
     policy, bindings = policy or _UNLIMITED, decision.memory.bindings
     selected = inventory.mask_of_names(n for n, b in bindings.items() if b.state != UNSCHEDULED)
     state = CycleState(inventory, policy, namespace, present=selected)
-    ask = _fixed if policy.placement_type == PICK_FIXED else _picked
+    ask = _fixed if policy.placement_type == PICK_FIXED else partial(_picked, PROFILE.extended(plugins))
     known = [
         _explain(state, position, bindings.get(name), ask, decision.error)
         for position, name in enumerate(inventory.names)
@@ -71,16 +76,15 @@ def _fixed(state: CycleState, position: int) -> tuple[Verdict, ...]:
     named = name in state.policy.cluster_names
     words = "named by the policy" if named else "not named by the policy"
     remedy = "" if named else f'add "{name}" to clusterNames'
-    eligibility = filter_verdicts([ClusterEligibility()], state, position) if named else ()
+    eligibility = (filter_verdict(ClusterEligibility(), state, position),) if named else ()
     return (Verdict("ClusterNames", named, words, remedy=remedy), *eligibility)
 
 
-def _picked(state: CycleState, position: int) -> tuple[Verdict, ...]:
-    # A pick counts in its own domain, so the spread verdict on a member that is already picked would mislead.
-    spread = not has(state.present, position) and bool(state.policy.topology_spread_constraints)
-    verdicts = list(filter_verdicts((*STEADY, SPREAD) if spread else STEADY, state, position))
+def _picked(profile: Profile, state: CycleState, position: int) -> tuple[Verdict, ...]:
+    picked = has(state.present, position)
+    verdicts = list(filter_verdicts(profile, state, position, picked=picked))
     if state.policy.placement_type == PICK_N:
-        verdicts += score_verdicts((AFFINITY, SPREAD) if spread else (AFFINITY,), state, position)
+        verdicts += score_verdicts(profile, state, position, picked=picked)
     return tuple(verdicts)
 
 
@@ -102,9 +106,17 @@ def _why_not(state: CycleState, verdicts: tuple[Verdict, ...]) -> str:
         wanted = state.policy.number_of_clusters or 0
         others = count(wanted, "other is", "others are")
         better = f"{others} picked" if state.present.bit_count() >= wanted else "nothing more was picked"
-        scores = ", ".join(f"{_SCORE_NAMES[v.plugin]} {v.score}" for v in verdicts if v.score is not None)
-        return f"could take it, but {better} ({scores} if it were picked now)"
+        return f"could take it, but {better} ({_scores(verdicts)} if it were picked now)"
     return "not picked yet; it would be with the next scheduling"
 
 
-_SCORE_NAMES = {AFFINITY.name: "affinity score", SPREAD.name: "topology spread score"}
+def _scores(verdicts: tuple[Verdict, ...]) -> str:
+    """Return the parts of the score that the plug-ins add to: ``affinity score 3, topology spread score 0``."""
+    parts: dict[str, int] = {}
+    for verdict in verdicts:
+        if verdict.score is not None:
+            parts[verdict.part] = parts.get(verdict.part, 0) + verdict.score
+    return ", ".join(f"{_PART_NAMES[part]} {score}" for part, score in parts.items())
+
+
+_PART_NAMES = {AFFINITY: "affinity score", SPREAD: "topology spread score", OBSOLETE: "score of earlier picks"}

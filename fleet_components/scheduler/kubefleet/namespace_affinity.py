@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.mask import Mask
+from fleet_components.scheduler.framework import Filter
 from fleet_components.scheduler.kubefleet.state import CycleState
 
 
-class NamespaceAffinity:
+class NamespaceAffinity(Filter[CycleState]):
     """Filter by the namespaces that members report; members that do not report them always pass."""
 
     name = "NamespaceAffinity"

@@ -5,7 +5,7 @@ Source of the rules: KubeFleet v0.3.1, ``pkg/scheduler/framework/framework.go``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import reduce
 from itertools import islice
 from operator import or_
@@ -14,7 +14,8 @@ from fleet_components.model import mask as masks
 from fleet_components.model.decision import Status
 from fleet_components.model.mask import Mask
 from fleet_components.model.placement import PICK_FIXED, PICK_N
-from fleet_components.scheduler.cycle import Filtered
+from fleet_components.scheduler.cycle import Filtered, batch_size, best_first, run_filters, run_scores
+from fleet_components.scheduler.framework import AFFINITY, Profile
 from fleet_components.scheduler.kubefleet.bindings import Bindings, Held, Pick
 from fleet_components.scheduler.kubefleet.cluster_eligibility import ineligibility
 from fleet_components.scheduler.kubefleet.decisions import (
@@ -23,19 +24,15 @@ from fleet_components.scheduler.kubefleet.decisions import (
     fixed_status,
     selected_status,
 )
-from fleet_components.scheduler.kubefleet.profile import (
-    AFFINITY,
-    SPREAD,
-    filter_members,
-    steady_filters,
-)
 from fleet_components.scheduler.kubefleet.state import CycleState
+from fleet_components.scheduler.kubefleet.topology_spread import SPREAD
 
 
-def pick(state: CycleState, bindings: Bindings) -> Status | None:
+def pick(profile: Profile, state: CycleState, bindings: Bindings) -> Status | None:
     """Run scheduling cycles until the policy is satisfied or nothing more can be picked.
 
     Args:
+        profile: the plug-ins.
         state: the fleet and the policy.
         bindings: the bindings of the placement; modified in place.
 
@@ -48,8 +45,8 @@ def pick(state: CycleState, bindings: Bindings) -> Status | None:
     if state.policy.placement_type == PICK_FIXED:
         return _pick_fixed(state, bindings)
     if state.policy.placement_type == PICK_N:
-        return _pick_n(state, bindings)
-    return _pick_all(state, bindings)
+        return _pick_n(profile, state, bindings)
+    return _pick_all(profile, state, bindings)
 
 
 def observed(state: CycleState, held: Held) -> CycleState:
@@ -57,10 +54,10 @@ def observed(state: CycleState, held: Held) -> CycleState:
     return state.next(state.inventory.mask_of_names(held.present), state.inventory.mask_of_names(held.obsolete))
 
 
-def _pick_all(state: CycleState, bindings: Bindings) -> Status:
+def _pick_all(profile: Profile, state: CycleState, bindings: Bindings) -> Status:
     held = bindings.held()
     state = observed(state, held)
-    filtered = filter_members(state)
+    filtered = _filtered(profile, state)
     taken = bindings.take(Pick(state.inventory.names[p], 0, 0) for p in masks.positions(filtered.passed))
     bindings.unschedule(set(held.obsolete) - set(taken.patched))
     order = [*taken.created, *taken.patched, *held.present]
@@ -82,18 +79,17 @@ def _pick_fixed(state: CycleState, bindings: Bindings) -> Status | None:
     return fixed_status(valid, invalid, [name for name in names if name not in why])
 
 
-def _pick_n(state: CycleState, bindings: Bindings) -> Status:
+def _pick_n(profile: Profile, state: CycleState, bindings: Bindings) -> Status:
     wanted = state.policy.number_of_clusters or 0
     while True:
         held = bindings.held()
         missing = wanted - len(held.present)
         if missing <= 0:
             return _trim(bindings, wanted)
-        # With spread constraints KubeFleet adds only one member per cycle, since each pick changes the counts.
-        batch = min(missing, 1) if state.policy.topology_spread_constraints else missing
         state = observed(state, held)
-        filtered = filter_members(state)
-        ranking = _ranking(state, filtered.passed)
+        batch = batch_size(profile, state, missing)
+        filtered = _filtered(profile, state)
+        ranking = _ranking(profile, state, filtered.passed)
         picks = list(islice(ranking, batch))
         taken = bindings.take(picks)
         bindings.unschedule(set(held.obsolete) - set(taken.patched))
@@ -122,35 +118,21 @@ def _trim(bindings: Bindings, wanted: int) -> Status:
     return selected_status(bindings, order, wanted)
 
 
-def _ranking(state: CycleState, candidates: Mask) -> Iterator[Pick]:
-    """Yield the candidates, best first: spread score, affinity score, obsolete bindings first, name descending."""
-    names, affinity = state.inventory.names, _affinity(state)
-    order = _by_affinity(state)
-    groups = SPREAD.groups(state, candidates)
-    for spread in sorted(groups, reverse=True):
-        members = masks.to_flags(groups[spread], len(names))
-        for position in order:
-            if members[position]:
-                yield Pick(names[position], affinity.get(position, 0), spread)
+def _filtered(profile: Profile, state: CycleState) -> Filtered:
+    return run_filters(profile, state, state.inventory.everything)
 
 
-def _affinity(state: CycleState) -> Mapping[int, int]:
-    return state.once("affinity", lambda: AFFINITY.scores(state, steady_filters(state).passed))
+def _ranking(profile: Profile, state: CycleState, candidates: Mask) -> Iterator[Pick]:
+    """Yield the candidates, best first: the parts of the score in the profile's order, then the name, descending."""
+    if not candidates:
+        return
+    names, parts = state.inventory.names, profile.parts
+    for position, scores in best_first(run_scores(profile, state, candidates), candidates):
+        score = dict(zip(parts, scores, strict=True))
+        yield Pick(names[position], score[AFFINITY], score[SPREAD])
 
 
-def _by_affinity(state: CycleState) -> list[int]:
-    def build() -> list[int]:
-        affinity, obsolete = _affinity(state), masks.to_flags(state.obsolete, len(state.inventory))
-        order = masks.positions(steady_filters(state).passed)
-        order.reverse()
-        order.sort(key=obsolete.__getitem__, reverse=True)
-        order.sort(key=lambda position: affinity.get(position, 0), reverse=True)
-        return order
-
-    return state.once(("order", state.obsolete), build)
-
-
-def _reasons(state: CycleState, filtered: Filtered[CycleState]) -> list[tuple[str, str]]:
+def _reasons(state: CycleState, filtered: Filtered) -> list[tuple[str, str]]:
     """Return the first 20 filtered members by name, each with the reason of the first filter that stopped it."""
     reasons = []
     stopped = reduce(or_, (mask for _, mask in filtered.stopped))

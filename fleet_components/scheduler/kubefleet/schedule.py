@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import attrs
 
 from fleet_components.model.decision import Decision, Status
@@ -9,10 +11,11 @@ from fleet_components.model.inventory import Inventory
 from fleet_components.model.memory import PlacementMemory
 from fleet_components.model.placement import PICK_ALL, PlacementPolicy
 from fleet_components.model.typed import TRUSTED
-from fleet_components.scheduler.framework import SchedulingError
+from fleet_components.scheduler.framework import Plugin, SchedulingError
 from fleet_components.scheduler.kubefleet.bindings import Bindings
 from fleet_components.scheduler.kubefleet.decisions import refreshed
 from fleet_components.scheduler.kubefleet.pick import pick
+from fleet_components.scheduler.kubefleet.profile import PROFILE
 from fleet_components.scheduler.kubefleet.state import CycleState
 
 _EVERYWHERE = PlacementPolicy(PICK_ALL)
@@ -25,6 +28,7 @@ def schedule(
     *,
     namespace: str = "",
     status: Status = Status(),
+    plugins: Iterable[Plugin] = (),
 ) -> Decision[PlacementMemory]:
     """Decide which members a placement goes to, exactly as KubeFleet v0.3.1 does.
 
@@ -34,11 +38,13 @@ def schedule(
         memory: the past decision; the default is that of a new placement.
         namespace: the namespace of a ResourcePlacement; empty for a ClusterResourcePlacement.
         status: the current status; it affects only the order and texts of the new one, never the choice.
+        plugins: plug-ins after those of KubeFleet. With any, the decision is no longer KubeFleet's.
 
     Returns:
         The decision. If a cycle fails, its ``error`` is set. The bindings are then as before that cycle, except that
         those of members that have left are unscheduled; the status stays, or is empty under a new policy snapshot.
     """
+    profile = PROFILE.extended(plugins)
     if not namespace:
         policy = policy or _EVERYWHERE  # the mutating webhook does this for cluster-scoped ones
     same_policy = memory.snapshot >= 0 and policy == memory.policy
@@ -47,7 +53,7 @@ def schedule(
     bindings = Bindings(memory.bindings, snapshot, inventory)
     error, written = "", None
     try:
-        written = pick(CycleState(inventory, policy or _EVERYWHERE, namespace), bindings)
+        written = pick(profile, CycleState(inventory, policy or _EVERYWHERE, namespace), bindings)
     except SchedulingError as failure:
         error = str(failure)
     standing = Status() if new_snapshot else attrs.evolve(status, pending=status.pending or not same_policy)

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from fleet_components.model.cluster import Taint
 from fleet_components.model.mask import Mask
 from fleet_components.model.placement import Toleration
+from fleet_components.scheduler.framework import Filter
 from fleet_components.scheduler.kubefleet.state import CycleState
 
 
-class TaintToleration:
+class TaintToleration(Filter[CycleState]):
     """Filter that rejects members with a taint that the policy does not tolerate."""
 
     name = "TaintToleration"

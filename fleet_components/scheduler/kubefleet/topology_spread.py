@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import attrs
 
-from fleet_components.model import mask as masks
 from fleet_components.model.mask import Mask
 from fleet_components.model.placement import TopologySpreadConstraint
+from fleet_components.scheduler.framework import Filter, PostBatch, PreFilter, PreScore, Score
 from fleet_components.scheduler.kubefleet.state import CycleState
 
 _VIOLATED_SCORE = -1000
@@ -25,10 +25,30 @@ class _Domain:
     violated: bool
 
 
-class TopologySpread:
+SPREAD = "topologySpread"
+"""The part of a score that keeps the picks evenly distributed."""
+
+
+class TopologySpread(
+    PostBatch[CycleState], PreFilter[CycleState], Filter[CycleState], PreScore[CycleState], Score[CycleState]
+):
     """Filter by the DoNotSchedule constraints and score by all constraints, using the counts of the current cycle."""
 
     name = "TopologySpreadConstraints"
+    part = SPREAD
+    counts_picks = True
+
+    def batch(self, state: CycleState, wanted: int) -> int:
+        """Return 1 if there are constraints: every pick changes the counts."""
+        return min(wanted, 1) if state.policy.topology_spread_constraints else wanted
+
+    def pre_filter(self, state: CycleState) -> bool:
+        """Skip the filter if there are no constraints."""
+        return bool(state.policy.topology_spread_constraints)
+
+    def pre_score(self, state: CycleState) -> bool:
+        """Skip the score if there are no constraints."""
+        return bool(state.policy.topology_spread_constraints)
 
     def mask(self, state: CycleState, candidates: Mask) -> Mask:
         """Return the candidates where one more pick violates no DoNotSchedule constraint."""
@@ -57,17 +77,12 @@ class TopologySpread:
             shown.append(f"{constraint.topology_key} has picks in {{{counts}}}")
         return "a higher maxSkew, or picks elsewhere first: " + "; ".join(shown)
 
-    def groups(self, state: CycleState, candidates: Mask) -> Mapping[int, Mask]:
+    def scores(self, state: CycleState, candidates: Mask) -> Mapping[int, Mask]:
         """Return the candidates by score: minus the skew change per constraint, -1000 for a violated constraint."""
         groups: dict[int, Mask] = {0: candidates}
         for constraint in state.policy.topology_spread_constraints:
             groups = _add(groups, _domains(state, constraint))
         return groups
-
-    def scores(self, state: CycleState, candidates: Mask) -> Mapping[int, int]:
-        """Return the score of each candidate."""
-        groups = self.groups(state, candidates)
-        return {position: score for score, mask in groups.items() for position in masks.positions(mask)}
 
     def words(self, state: CycleState, position: int) -> str:
         """Describe the effect of one more pick on this member for each constraint."""

@@ -1,0 +1,36 @@
+"""The contracts of the scheduler's plug-ins, for plug-ins of your own; ``docs/plugins.md`` tells how.
+
+A plug-in for both systems works on :class:`State`; one for a single system may use the state of that system.
+"""
+
+from fleet_components.model import mask as masks
+from fleet_components.model.inventory import Inventory
+from fleet_components.model.mask import Mask
+from fleet_components.scheduler.framework import (
+    Filter,
+    Plugin,
+    PostBatch,
+    PreFilter,
+    PreScore,
+    SchedulingError,
+    Score,
+    State,
+)
+from fleet_components.scheduler.karmada.state import CycleState as KarmadaState
+from fleet_components.scheduler.kubefleet.state import CycleState as KubeFleetState
+
+__all__ = [
+    "Filter",
+    "Inventory",
+    "KarmadaState",
+    "KubeFleetState",
+    "Mask",
+    "Plugin",
+    "PostBatch",
+    "PreFilter",
+    "PreScore",
+    "SchedulingError",
+    "Score",
+    "State",
+    "masks",
+]
