@@ -39,7 +39,7 @@ AFFINITY = "affinity"
 
 
 class State(Protocol):
-    """What both profiles tell their plug-ins; a plug-in for one of them may use the profile's own ``CycleState``."""
+    """Input of plug-ins for both profiles; a plug-in for one of them may use the ``CycleState`` of its profile."""
 
     @property
     def inventory(self) -> Inventory:

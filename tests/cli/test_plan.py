@@ -155,6 +155,8 @@ def test_keys_are_stable(folder: Path) -> None:
             "source",
             "policy",
             "policies",
+            "plugins",
+            "decidedBy",
             "revision",
             "objects",
             "content",

@@ -60,6 +60,7 @@ SAID: list[tuple[str, str, dict[str, Any], Any]] = [
     ),
     ("takesOver", '{"b": "web"}', {"takes_over": {"a": ["*"]}}, {"a": ["*"], "b": ["web"]}),
     ("passOver", "Widget", {}, ("Widget",)),
+    ("plugins", "own:Two", {"plugins": ["own:One"]}, ("own:One", "own:Two")),
     ("protect", "false", {"protect": True}, False),
     ("kubeconfigs", '{"a": "a.yaml"}', {}, {"a": "a.yaml"}),
 ]

@@ -14,7 +14,10 @@ from fleet_components import Cluster, Estimates, Inventory, PlacementPolicy, Tem
 from fleet_components.karmada import Placement, ReplicaScheduling
 from tests.packaging.test_readme import PAGES, REPOSITORY
 
-PUBLIC = ("fleet_components", *(f"fleet_components.{name}" for name in ("azure", "karmada", "kubefleet", "testing")))
+PUBLIC = (
+    "fleet_components",
+    *(f"fleet_components.{name}" for name in ("azure", "karmada", "kubefleet", "plugins", "testing")),
+)
 PROGRAMS = [*sorted((REPOSITORY / "examples").glob("**/*.py")), REPOSITORY / "stacks" / "__main__.py"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -262,6 +263,17 @@ def test_explain_shows_verdicts_reasons_and_remedies(folder: Path) -> None:
         assert "Freeze: is frozen" in tree
         assert "remedy: take the label freeze away" in tree
         assert "Cheapest scores -3: price 3" in tree
+
+
+def test_those_of_the_guide_work_as_they_stand(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text()
+    module, *_ = re.findall(r"```python\n(.*?)```", page, re.S)
+    (command,) = re.findall(r"^fleet plan my-fleet (.*)$", page, re.M)
+    (tmp_path / "my_plugins.py").write_text(module)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "my_plugins", raising=False)
+    assert "price 1" in run("plan", folder, *command.split()).stdout
 
 
 def test_the_state_remembers_them_and_a_plan_without_them_is_refused(folder: Path, tmp_path: Path) -> None:
