@@ -10,22 +10,16 @@ from typing import Any
 
 import attrs
 import yaml
-from yaml.events import (
-    CollectionEndEvent,
-    CollectionStartEvent,
-    MappingStartEvent,
-    NodeEvent,
-    ScalarEvent,
-    SequenceStartEvent,
-)
+from yaml.events import AliasEvent
 
-from fleet_components.content.scalar import as_key, scalar
+from fleet_components.content.scalar import as_key, plain
 from fleet_components.model.problem import FieldPath
 
 Event = Any
 """A YAML event. ``Any``, because the type stubs do not know that the parser always sets marks."""
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_Composer: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 def parse(text: str) -> Iterator[Event]:
@@ -59,48 +53,56 @@ class Place:
 
         A field that is not written here, for example one of a merged map, has the line of the nearest field around it.
         """
-        line, events = 0, parse(self.text)
-        event = next(event for event in events if isinstance(event, NodeEvent))
+        line, node = 0, _composed(self.text)
         for step in (*self.start, *path):
-            found = _enter(events, event, step)
-            if not found:
+            found = _child(node, step)
+            if found is None:
                 break
-            line, event = found
+            line, node = found
         return self.offset + line
 
 
-def _enter(events: Iterator[Event], parent: Event, step: str | int) -> tuple[int, Event] | None:
-    """Return the line of a field or item and the event with which its value begins; None if there is none."""
-    if isinstance(parent, MappingStartEvent):
-        return _enter_field(events, step)
-    if isinstance(parent, SequenceStartEvent) and isinstance(step, int):
-        return _enter_item(events, step)
-    return None
+def _composed(text: str) -> yaml.Node | None:
+    try:
+        return yaml.compose(text, _Composer)
+    except yaml.composer.ComposerError:
+        return yaml.compose(text, _OfASection)
 
 
-def _enter_field(events: Iterator[Event], name: str | int) -> tuple[int, Event] | None:
-    while not isinstance(key := next(events), CollectionEndEvent):
-        found = isinstance(key, ScalarEvent) and as_key(scalar(key)) == name
-        _skip(events, key)
-        value = next(events)
+def _child(node: yaml.Node | None, step: str | int) -> tuple[int, yaml.Node | None] | None:
+    """Return the line of a field or item and the node of its value; None if there is none.
+
+    The value of an alias is written elsewhere, so it has no node: all its fields have the line of the alias.
+    """
+    if isinstance(node, yaml.MappingNode):
+        found = next(((key, value) for key, value in node.value if _is_named(key, step)), None)
         if found:
-            return key.start_mark.line, value
-        _skip(events, value)
+            key, value = found
+            return key.start_mark.line, value if value.start_mark.index > key.start_mark.index else None
+    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        item = node.value[step]
+        return (item.start_mark.line, item) if item.start_mark.index > node.start_mark.index else None
     return None
 
 
-def _enter_item(events: Iterator[Event], index: int) -> tuple[int, Event] | None:
-    while not isinstance(item := next(events), CollectionEndEvent):
-        if index == 0:
-            return item.start_mark.line, item
-        _skip(events, item)
-        index -= 1
-    return None
+def _is_named(key: yaml.Node, name: str | int) -> bool:
+    if not isinstance(key, yaml.ScalarNode):
+        return False
+    try:
+        return as_key(key.value if key.style else plain(key.value)) == name
+    except ValueError:
+        return False
 
 
-def _skip(events: Iterator[Event], event: Event) -> None:
-    """Consume the remaining events of the value that begins with this event."""
-    open_ones = 1 if isinstance(event, CollectionStartEvent) else 0
-    while open_ones:
-        inner = next(events)
-        open_ones += isinstance(inner, CollectionStartEvent) - isinstance(inner, CollectionEndEvent)
+class _OfASection(yaml.BaseLoader):
+    """Composes a section of a text whose anchors may be outside of it, or be defined twice, which YAML allows."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        if not isinstance(event, AliasEvent):
+            self.anchors.pop(event.anchor, None)
+        elif event.anchor not in self.anchors:
+            self.get_event()  # type: ignore[no-untyped-call]
+            here: Any = event.start_mark
+            return yaml.ScalarNode("", "", here, here)
+        return super().compose_node(parent, index)

@@ -115,6 +115,47 @@ def test_json_with_tabs_and_escaped_pairs() -> None:
     assert found.origin.locate(("data", "tab")) == 10
 
 
+LISTED = """\
+apiVersion: v1
+kind: List
+items:
+- &first
+  apiVersion: v1
+  kind: ConfigMap
+  metadata: {name: a, labels: &labels {app: web}}
+  data: {one: "1"}
+- apiVersion: v1
+  kind: ConfigMap
+  metadata:
+    name: b
+    labels: *labels
+    annotations: &labels
+      again: "defined"
+  data:
+    yes: "a key that is a boolean"
+    other: *labels
+- *first
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "path", "line"),
+    [
+        (0, ("data", "one"), 8),
+        (1, ("metadata", "labels"), 13),
+        (1, ("metadata", "labels", "app"), 13),
+        (1, ("metadata", "annotations", "again"), 15),
+        (1, ("data", "true"), 17),
+        (1, ("data", "other", "again"), 18),
+        (1, ("data", "missing"), 16),
+    ],
+)
+def test_lines_of_fields_beside_anchors_of_other_objects(number: int, path: FieldPath, line: int) -> None:
+    origin = load_text(LISTED)[number].origin
+    assert origin
+    assert origin.locate(path) == line
+
+
 def test_anchors_aliases_and_merge_keys() -> None:
     text = """
 apiVersion: v1
