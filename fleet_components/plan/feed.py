@@ -1,22 +1,13 @@
 """Hand over values from a program to its providers through files, so that members and manifests stay out of the state.
 
-A feed file holds input that only a decision needs. The provider gets its path and digest, reads it while the program
-runs, and drops it from what it returns. A file may hold the data of Secrets: only its owner can read it, it is deleted
-when the program ends, and if the engine kills the program, it cannot be read without the key of that run.
+A feed holds input that only a decision needs. The provider gets the path of its file, reads it while the program runs,
+and drops it from what it returns.
 """
 
 from __future__ import annotations
 
-import atexit
-import hashlib
-import json
-import os
-import secrets
-import shutil
-import tempfile
 from collections.abc import Mapping
-from functools import cache, lru_cache
-from pathlib import Path
+from functools import lru_cache
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -29,6 +20,7 @@ from fleet_components.model.karmada_settings import KarmadaSettings
 from fleet_components.model.manifest import Manifest, Origin
 from fleet_components.model.member_cluster import read_time
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan import private_files
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.subject import Policies, TemplateSubject
 from fleet_components.plan.kubefleet.subject import PlacementSubject
@@ -41,15 +33,8 @@ _AT_HAND: WeakValueDictionary[str, Decided | FleetPlan] = WeakValueDictionary()
 
 
 def write_feed(value: Any) -> Feed:
-    """Write a value for the providers of this run; return its path, and its digest with the key of this run."""
-    text = json.dumps(value, sort_keys=True).encode()
-    digest = hashlib.sha256(text).hexdigest()
-    file = _folder() / digest
-    if not file.exists():
-        # Only the owner may read it from the start: it may hold the data of Secrets.
-        with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
-            out.write(_masked(text, digest, _key()))
-    return {"path": str(file), "digest": f"{digest}/{_key()}"}
+    """Write a value for the providers of this run."""
+    return {"path": private_files.write(value)}
 
 
 def feed_inventory(inventory: Inventory) -> Feed:
@@ -141,14 +126,14 @@ def read_feed(feed: Feed) -> Any:
     """Return the value that was handed over.
 
     Raises:
-        ValueError: the file has changed since.
+        FleetError: its file is gone.
     """
-    return _read(feed["path"], feed["digest"])
+    return private_files.read(feed["path"])
 
 
 def read_inventory(feed: Feed) -> Inventory:
     """Return the inventory that was handed over; read once for all subjects."""
-    return _inventory(feed["path"], feed["digest"])
+    return _inventory(feed["path"])
 
 
 def read_subject(feed: Feed) -> Subject[Any]:
@@ -157,13 +142,13 @@ def read_subject(feed: Feed) -> Subject[Any]:
     inventory = read_inventory(wire["inventory"])
     if wire["policies"] is None:
         return PlacementSubject.from_wire(wire["subject"], inventory)
-    policies = _policies(wire["policies"]["path"], wire["policies"]["digest"])
+    policies = _policies(wire["policies"]["path"])
     return TemplateSubject.from_wire(wire["subject"], inventory, policies)
 
 
 @lru_cache(maxsize=4)
-def _policies(path: str, digest: str) -> Policies:
-    wire = read_feed({"path": path, "digest": digest})
+def _policies(path: str) -> Policies:
+    wire = private_files.read(path)
     propagation = tuple(PropagationPolicy.from_manifest(Manifest(data)) for data in wire["propagation"])
     overrides = tuple(OverridePolicy.from_manifest(_located(written)) for written in wire["overrides"])
     return Policies(propagation, overrides, decode(KarmadaSettings, wire["settings"]))
@@ -183,33 +168,7 @@ def _located(written: Mapping[str, Any]) -> Manifest:
 
 
 @lru_cache(maxsize=4)
-def _inventory(path: str, digest: str) -> Inventory:
-    wire = _read(path, digest)
+def _inventory(path: str) -> Inventory:
+    wire = private_files.read(path)
     clusters = (decode(Cluster, cluster) for cluster in wire["clusters"])
     return Inventory(clusters, read_time(wire["asOf"]))
-
-
-def _read(path: str, digest_and_key: str) -> Any:
-    digest, _, key = digest_and_key.partition("/")
-    text = _masked(Path(path).read_bytes(), digest, key)
-    if hashlib.sha256(text).hexdigest() != digest:
-        raise ValueError(f"{path} was changed while the program ran")
-    return json.loads(text)
-
-
-@cache
-def _folder() -> Path:
-    folder = tempfile.mkdtemp(prefix="fleet-components-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)
-
-
-@cache
-def _key() -> str:
-    return secrets.token_hex(32)
-
-
-def _masked(text: bytes, digest: str, key: str) -> bytes:
-    """Return the text XORed with a key stream derived from key and digest; applied twice, it gives the text back."""
-    stream = hashlib.shake_256(f"{key}/{digest}".encode()).digest(len(text))
-    return (int.from_bytes(text) ^ int.from_bytes(stream)).to_bytes(len(text))

@@ -1,0 +1,90 @@
+"""Files that only this run and its providers read; they may hold the data of Secrets.
+
+Their directory is readable by its owner alone, in memory where the system has a directory for that, and is removed when
+the program ends. If the program is killed, the next one removes it: the lock on it is gone then.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import IO, Any
+
+from fleet_components.model.problem import FleetError, Problem
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows, where an open file cannot be deleted: that is as good as a lock
+    fcntl = None  # type: ignore[assignment]
+
+_PREFIX, _LOCK = "fleet-components-", "lock"
+_GONE = "run it again, and let nothing clean up that directory meanwhile"
+
+
+def write(value: Any) -> str:
+    """Write a value to a file of its own, and return its path."""
+    handle, path = tempfile.mkstemp(dir=_folder(), suffix=".json")
+    with open(handle, "w", encoding="utf-8") as out:
+        json.dump(value, out)
+    return path
+
+
+def read(path: str) -> Any:
+    """Return the value of a file.
+
+    Raises:
+        FleetError: the file is gone.
+    """
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise FleetError([Problem("was removed while the program ran", file=path, hint=_GONE)]) from None
+
+
+@cache
+def _folder() -> Path:
+    home = os.environ.get("XDG_RUNTIME_DIR", "")
+    parent = Path(home if os.access(home, os.W_OK) else tempfile.gettempdir())
+    for abandoned in _abandoned(parent):
+        shutil.rmtree(abandoned, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+    lock = _locked(folder)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    atexit.register(lock.close)  # runs before the removal, which on Windows needs it
+    return folder
+
+
+def _abandoned(parent: Path) -> Iterator[Path]:
+    """Yield the directories of programs that were killed."""
+    for folder in parent.glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            if (folder / _LOCK).is_file() and folder.stat().st_uid == _user():
+                _locked(folder).close()
+                yield folder
+
+
+def _user() -> int:
+    return os.getuid() if hasattr(os, "getuid") else 0
+
+
+def _locked(folder: Path) -> IO[str]:
+    """Return the open lock file of a directory.
+
+    Raises:
+        OSError: another program has locked it.
+    """
+    lock = open(folder / _LOCK, "w", encoding="utf-8")  # noqa: SIM115  it stays open as long as the program runs
+    if fcntl:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.close()
+            raise
+    return lock
