@@ -47,10 +47,13 @@ def decode(kind: type[T], wire: Any) -> T:
     try:
         with TRUSTED:
             return _converter.structure(wire, kind)
-    except BaseValidationError as error:
+    except (BaseValidationError, ValueError) as error:
         raise MisfitError(*_misfits(error)) from None
-    except ValueError as error:
-        raise MisfitError(Problem(str(error))) from None
+
+
+def strict_converter() -> Converter:
+    """Return a converter that reads as :func:`decode` does, and refuses unknown fields."""
+    return _converter.copy(forbid_extra_keys=True)
 
 
 def encode(value: Any) -> Any:
@@ -87,23 +90,26 @@ def below(*path: str | int) -> Iterator[None]:
         raise MisfitError(*(attrs.evolve(one, path=(*path, *one.path)) for one in misfit.problems)) from None
 
 
-def _names(kind: Any) -> dict[str, Any]:
+def _names(kind: Any, converter: Any) -> dict[str, Any]:
     return {
-        field.name: override(
-            rename=field.metadata.get("wire", camel(field.name)), omit_if_default=True, struct_hook=_hook(field)
-        )
+        field.name: override(rename=wire_name(field), omit_if_default=True, struct_hook=_hook(field, converter))
         for field in attrs.fields(attrs.resolve_types(kind))
     }
 
 
-def _hook(field: attrs.Attribute[Any]) -> Callable[[Any, Any], Any] | None:
+def wire_name(field: attrs.Attribute[Any]) -> str:
+    """Return the name that a field has on the wire."""
+    return str(field.metadata.get("wire", camel(field.name)))
+
+
+def _hook(field: attrs.Attribute[Any], converter: Any) -> Callable[[Any, Any], Any] | None:
     """Return the function that reads a field with a check of its own; None if the type alone decides."""
     problem = field.metadata.get("problem")
     if problem is None:
         return None
 
     def read(value: Any, _: Any) -> Any:
-        found = _converter.structure(value, field.type or str)
+        found = converter.structure(value, field.type or str)
         if what := problem(found):
             raise ValueError(what)
         return found
@@ -111,17 +117,20 @@ def _hook(field: attrs.Attribute[Any]) -> Callable[[Any, Any], Any] | None:
     return read
 
 
-def _misfits(error: BaseException, path: FieldPath = ()) -> Iterator[Problem]:
-    """Yield a problem for each misfit, with the names that the fields have on the wire."""
-    if isinstance(error, BaseValidationError):
-        for one in error.exceptions:
-            notes = getattr(one, "__notes__", ())
-            steps = [_step(note) for note in notes if isinstance(note, _NOTES)]
-            yield from _misfits(one, (*path, *steps[:1]))
-    elif isinstance(error, KeyError):
-        yield Problem("is missing", path)
-    else:
-        yield Problem(str(error), path)
+def misfits(error: BaseException, path: FieldPath = ()) -> Iterator[tuple[FieldPath, BaseException]]:
+    """Yield the errors of all misfits, each with its path: the names that the fields have on the wire."""
+    if not isinstance(error, BaseValidationError):
+        yield path, error
+        return
+    for one in error.exceptions:
+        notes = getattr(one, "__notes__", ())
+        steps = [_step(note) for note in notes if isinstance(note, _NOTES)]
+        yield from misfits(one, (*path, *steps[:1]))
+
+
+def _misfits(error: BaseException) -> Iterator[Problem]:
+    for path, one in misfits(error):
+        yield Problem("is missing" if isinstance(one, KeyError) else str(one), path)
 
 
 _NOTES = (AttributeValidationNote, IterableValidationNote)
@@ -133,10 +142,23 @@ def _step(note: AttributeValidationNote | IterableValidationNote) -> str | int:
     return note.index if isinstance(note.index, int) else str(note.index)
 
 
+class UnlikeError(ValueError):
+    """Error for a value of another type.
+
+    Attributes:
+        value: the value.
+        noun: the type that it should have: ``text``, ``a whole number``, ``a list``.
+    """
+
+    def __init__(self, value: Any, noun: str) -> None:
+        self.value, self.noun = value, noun
+        super().__init__(f"is {shown(value)}, not {noun}")
+
+
 def _exactly(kind: type, noun: str) -> Callable[[Any, Any], Any]:
     def read(value: Any, _: Any) -> Any:
         if type(value) is not kind:
-            raise ValueError(f"is {shown(value)}, not {noun}")
+            raise UnlikeError(value, noun)
         return value
 
     return read
@@ -157,13 +179,13 @@ def _whole(value: Any, _: Any) -> int:
     if isinstance(value, float) and value.is_integer() and abs(value) <= _MOST:
         value = int(value)
     if type(value) is not int or abs(value) > _MOST:
-        raise ValueError(f"is {shown(value)}, not a whole number")
+        raise UnlikeError(value, "a whole number")
     return value
 
 
 def _number(value: Any, _: Any) -> float:
     if type(value) not in (int, float) or not abs(value) <= _MOST:
-        raise ValueError(f"is {shown(value)}, not a number")
+        raise UnlikeError(value, "a number")
     return float(value)
 
 
@@ -171,9 +193,9 @@ def _time(value: Any, _: Any) -> datetime:
     try:
         time = datetime.fromisoformat(value)
     except (TypeError, ValueError):
-        raise ValueError(f"is {shown(value)}, not a time") from None
+        raise UnlikeError(value, "a time") from None
     if time.tzinfo is None or not in_reach(time):
-        raise ValueError(f"is {shown(value)}, not a time with a zone")
+        raise UnlikeError(value, "a time with a zone")
     return time
 
 
@@ -186,7 +208,7 @@ def _seconds(value: Any, kind: Any) -> timedelta:
     try:
         return timedelta(seconds=_number(value, kind))
     except OverflowError:
-        raise ValueError(f"is {shown(value)}, not a time in seconds") from None
+        raise UnlikeError(value, "a time in seconds") from None
 
 
 _NUMBER = re.compile("-?[0-9]{1,18}")
@@ -217,16 +239,16 @@ def _int_or_string(value: Any, _: Any) -> int | str:
 
 
 @_converter.register_structure_hook_factory(attrs.has)
-def _structure_fn(kind: Any) -> Any:
-    return _of_a(Mapping, "a map", make_dict_structure_fn(kind, _converter, **_names(kind)))
+def _structure_fn(kind: Any, converter: Converter) -> Any:
+    return of_a(Mapping, "a map", make_dict_structure_fn(kind, converter, **_names(kind, converter)))
 
 
 @_converter.register_structure_hook_factory(is_mapping)
-def _structure_mapping_fn(kind: Any) -> Any:
-    read = mapping_structure_factory(kind, _converter)
+def _structure_mapping_fn(kind: Any, converter: Converter) -> Any:
+    read = mapping_structure_factory(kind, converter)
     if not _is_keyed_by_int(kind):
-        return _of_a(Mapping, "a map", read)
-    return _of_a(Mapping, "a map", lambda value, _: read({_key(key): item for key, item in value.items()}, kind))
+        return of_a(Mapping, "a map", read)
+    return of_a(Mapping, "a map", lambda value, _: read({_key(key): item for key, item in value.items()}, kind))
 
 
 def _key(text: Any) -> int:
@@ -238,11 +260,11 @@ def _key(text: Any) -> int:
 
 
 @_converter.register_structure_hook_factory(lambda kind: _is_sequence(kind))
-def _structure_sequence_fn(kind: Any) -> Any:
+def _structure_sequence_fn(kind: Any, converter: Converter) -> Any:
     made: Any = get_origin(kind)
     items: Any = list.__class_getitem__(get_args(kind)[0])
-    listed = list_structure_factory(items, _converter)
-    return _of_a((list, tuple), "a list", lambda value, _: made(listed(value, items)))
+    listed = list_structure_factory(items, converter)
+    return of_a((list, tuple), "a list", lambda value, _: made(listed(value, items)))
 
 
 def _is_sequence(kind: Any) -> bool:
@@ -251,10 +273,12 @@ def _is_sequence(kind: Any) -> bool:
     return origin is frozenset or (origin is tuple and get_args(kind)[-1] is Ellipsis)
 
 
-def _of_a(form: Any, noun: str, read: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def of_a(form: Any, noun: str, read: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return a structure hook that refuses values of another form."""
+
     def checked(value: Any, kind: Any) -> Any:
         if not isinstance(value, form):
-            raise ValueError(f"is {shown(value)}, not {noun}")
+            raise UnlikeError(value, noun)
         return read(value, kind)
 
     return checked
@@ -262,4 +286,4 @@ def _of_a(form: Any, noun: str, read: Callable[[Any, Any], Any]) -> Callable[[An
 
 @_converter.register_unstructure_hook_factory(attrs.has)
 def _unstructure_fn(kind: Any) -> Any:
-    return make_dict_unstructure_fn(kind, _converter, **_names(kind))
+    return make_dict_unstructure_fn(kind, _converter, **_names(kind, _converter))
