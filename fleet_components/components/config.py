@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -13,6 +12,7 @@ import pulumi
 from pulumi.runtime.config import CONFIG
 
 from fleet_components.components.fleet_args import FleetArgs
+from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.secret import REDACTED
 from fleet_components.model.member_cluster import read_time
 from fleet_components.model.problem import Problem, layered
@@ -261,8 +261,8 @@ def _map(text: str, what: str, hint: str) -> dict[str, Any]:
 def _parsed(text: str) -> Any:
     """Return the value of a text: Pulumi hands over values other than strings as JSON."""
     try:
-        return json.loads(text)
-    except ValueError:
+        return read_json(text)
+    except UnreadableError:
         return text
 
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import attrs
 import pulumi
-import yaml
 
 from fleet_components.components.barrier import between
 from fleet_components.components.former import Former
@@ -22,6 +21,7 @@ from fleet_components.components.own_provider import ProviderSettings, demands_o
 from fleet_components.components.process import in_process, unknown
 from fleet_components.components.provider import read_kubeconfig
 from fleet_components.components.refusal import RefusedError, refusing
+from fleet_components.content.guarded import read_yaml
 from fleet_components.content.secret import REDACTED
 from fleet_components.dynamic import Member as MemberRecord
 from fleet_components.model.problem import FleetError, Problem
@@ -213,7 +213,7 @@ def identity_in(kubeconfig: pulumi.Input[str] | None, member: str) -> str:
     if not isinstance(kubeconfig, str) or kubeconfig == REDACTED:
         return ""
     try:
-        config = yaml.load(read_kubeconfig(kubeconfig, member), yaml.CSafeLoader)
+        config = read_yaml(read_kubeconfig(kubeconfig, member))
     except FleetError:
         return ""  # the provider reports what is wrong with it
     contexts, clusters = _named(config, "context"), _named(config, "cluster")

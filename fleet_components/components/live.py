@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import attrs
-import yaml
 
+from fleet_components.content.guarded import read_json, read_yaml
 from fleet_components.content.stamp import STACK_ANNOTATION
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.problem import FleetError, Problem
@@ -124,7 +124,7 @@ def _member(kubeconfig: str, deadline: float) -> Iterator[_Member]:
     from lightkube.config.models import User
 
     # Relative paths resolve against the working directory, as in the Kubernetes provider.
-    config = KubeConfig.from_dict(yaml.load(kubeconfig, yaml.CSafeLoader), fname=Path.cwd() / "kubeconfig").get()
+    config = KubeConfig.from_dict(read_yaml(kubeconfig), fname=Path.cwd() / "kubeconfig").get()
     assert config is not None
     user = config.user or User()
     if user.exec:
@@ -147,7 +147,7 @@ def _credential(plugin: UserExec, deadline: float) -> User:
         timeout=deadline - time.monotonic(),
         check=True,
     )
-    status = json.loads(done.stdout)["status"]
+    status = read_json(done.stdout)["status"]
     pair = [status.get("clientCertificateData"), status.get("clientKeyData")]
     certificate, key = (b64encode(text.encode()).decode() if text else None for text in pair)
     return User(token=status.get("token"), client_cert_data=certificate, client_key_data=key)

@@ -20,6 +20,7 @@ from pulumi.runtime.settings import get_monitor
 
 from fleet_components.components.member import Member
 from fleet_components.components.provider import read_kubeconfig
+from fleet_components.content.guarded import read_yaml
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -177,7 +178,7 @@ def _state(monitor: Any, urn: str) -> Mapping[str, Any]:
 
 def _choosing(text: str, context: str = "", cluster: str = "") -> str:
     """Return a kubeconfig with another current context, or with another cluster in that context."""
-    config = yaml.load(text, yaml.CSafeLoader)
+    config = read_yaml(text)
     current = context or str(config.get("current-context") or "")
     contexts = [
         {**each, "context": {**each["context"], "cluster": cluster}} if cluster and each["name"] == current else each

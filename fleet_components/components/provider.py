@@ -8,11 +8,11 @@ from typing import Any
 
 import attrs
 import pulumi
-import yaml
 
 from fleet_components.components.member import Member
 from fleet_components.components.process import in_process
 from fleet_components.components.refusal import RefusedError
+from fleet_components.content.guarded import UnreadableError, read_yaml
 from fleet_components.content.secret import REDACTED
 from fleet_components.model.problem import FleetError, Problem
 
@@ -130,9 +130,9 @@ def read_kubeconfig(text_or_path: Any, cluster: str) -> str:
 
 def _missing_parts(text: str) -> str:
     try:
-        parsed = yaml.load(text, yaml.CSafeLoader)
-    except yaml.YAMLError:
-        return "it is not valid YAML"
+        parsed = read_yaml(text)
+    except UnreadableError as error:
+        return f"it {error.what}"
     if not isinstance(parsed, dict):
         return "it is not a YAML mapping"
     missing = [part for part in ("clusters", "contexts") if not parsed.get(part)]

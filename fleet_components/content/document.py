@@ -25,8 +25,9 @@ from fleet_components.content.scalar import Scalar, as_key, is_merge, scalar
 from fleet_components.content.syntax import HELM_HINT, syntax_problem
 from fleet_components.model.problem import FieldPath, Problem
 
-_MOST_LEVELS = 200
-_MOST_ALIASED = 400_000
+MOST_LEVELS = 200
+"""The most levels of maps and lists that a document may have."""
+MOST_ALIASED = 400_000
 """The most values that aliases may add to one document; kubectl refuses "excessive aliasing" as well."""
 _SURROGATES = re.compile(r"\\\\|\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 
@@ -95,7 +96,7 @@ class _Builder:
         event = next(self.events)
         data = self.value(event)
         self.places.setdefault((), Place.between(self.text, event, event))
-        if self.aliased > _MOST_ALIASED:
+        if self.aliased > MOST_ALIASED:
             self.refuse(event, "document contains excessive aliasing", "write out what the aliases stand for")
             return None  # It can be exponentially larger than the text.
         return data
@@ -150,8 +151,8 @@ class _Builder:
 
     def enter(self, start: Event) -> None:
         self.level += 1
-        if self.level > _MOST_LEVELS:
-            what = f"nested more than {_MOST_LEVELS} levels deep"
+        if self.level > MOST_LEVELS:
+            what = f"nested more than {MOST_LEVELS} levels deep"
             raise yaml.MarkedYAMLError(problem=what, problem_mark=start.start_mark)
 
     def sequence(self) -> tuple[list[Any], Event]:

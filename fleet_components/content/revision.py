@@ -8,6 +8,7 @@ import json
 import zlib
 from typing import Any
 
+from fleet_components.content.guarded import read_json
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.problem import Problem
 
@@ -32,8 +33,8 @@ def decompress(text: Any) -> list[Any]:
         MisfitError: the text is corrupt.
     """
     try:
-        found = json.loads(zlib.decompress(base64.b64decode(text, validate=True)))
-    except (binascii.Error, zlib.error, TypeError, ValueError, RecursionError) as error:
+        found = read_json(zlib.decompress(base64.b64decode(text, validate=True)))
+    except (binascii.Error, zlib.error, TypeError, ValueError) as error:
         raise MisfitError(Problem(f"is not a kept revision: {error}")) from None
     if not isinstance(found, list):
         raise MisfitError(Problem("is not a kept revision: it is not a list"))

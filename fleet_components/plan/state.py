@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import attrs
 
+from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.model.codec import MisfitError, below, checked, decode, shown
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.plan.names import Urn
@@ -90,11 +90,11 @@ class StackState:
         """
         hint = "give the output of: pulumi stack export --file FILE"
         try:
-            export = json.loads(file.read_text(encoding="utf-8"))
+            export = read_json(file.read_bytes())
         except OSError as error:
             raise FleetError([Problem(f"cannot be read: {error.strerror}", file=str(file), hint=hint)]) from error
-        except ValueError as error:
-            raise FleetError([Problem(f"is not JSON: {error}", file=str(file), hint=hint)]) from error
+        except UnreadableError as error:
+            raise FleetError([error.problem(str(file), hint)]) from error
         if not isinstance(export, dict) or "deployment" not in export:
             raise FleetError([Problem('has no "deployment"', file=str(file), hint=hint)])
         return cls.from_export(export, str(file))
@@ -130,7 +130,7 @@ def redact(value: Any) -> Any:
 
 def _revealed(secret: Mapping[str, Any]) -> Any:
     if "plaintext" in secret:
-        return reveal(json.loads(secret["plaintext"]))
+        return reveal(read_json(secret["plaintext"]))
     return reveal(secret["value"]) if "value" in secret else ENCRYPTED
 
 
@@ -175,6 +175,12 @@ def _stored(raw: Any) -> StoredResource:
     return attrs.evolve(resource, inputs=reveal(resource.inputs), outputs=reveal(resource.outputs))
 
 
+def _plaintext(text: Any) -> Any:
+    if not isinstance(text, str):
+        raise UnreadableError("is not text")
+    return read_json(text)
+
+
 def _check(value: Any, path: FieldPath = ()) -> None:
     """Check a value for what the engine never writes: invalid numbers, unreadable secrets, excessive depth.
 
@@ -187,8 +193,8 @@ def _check(value: Any, path: FieldPath = ()) -> None:
         raise MisfitError(Problem(f"is nested more than {_MOST_LEVELS} levels deep", path[:1]))
     if is_secret(value):
         try:
-            plain = json.loads(value["plaintext"]) if "plaintext" in value else value.get("value")
-        except (TypeError, ValueError, RecursionError):
+            plain = _plaintext(value["plaintext"]) if "plaintext" in value else value.get("value")
+        except UnreadableError:
             raise MisfitError(Problem("is a secret that cannot be read", path)) from None
         _check(plain, path)
     elif isinstance(value, Mapping):

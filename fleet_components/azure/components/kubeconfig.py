@@ -12,6 +12,7 @@ import yaml
 
 from fleet_components.azure.values import checks
 from fleet_components.components.refusal import Arguments
+from fleet_components.content.guarded import read_yaml
 from fleet_components.model.codec import camel
 from fleet_components.model.problem import FieldPath, Problem
 
@@ -61,7 +62,7 @@ def with_login(kubeconfig: str, login: Login) -> str:
     Azure always writes mode ``devicecode``, which waits for somebody to type a code. Users with certificates or tokens
     are not changed.
     """
-    config = yaml.safe_load(kubeconfig)
+    config = read_yaml(kubeconfig)
     for user in config.get("users") or ():
         command = (user.get("user") or {}).get("exec")
         if command and command.get("command") == "kubelogin":

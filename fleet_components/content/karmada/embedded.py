@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from fleet_components.content.guarded import UnreadableError, read_json, read_nodes
 from fleet_components.content.patch import Operation, apply_patch
 from fleet_components.content.scalar import plain
 
@@ -23,7 +24,6 @@ _TIME = re.compile(
     r"([Tt][0-9:]+(\.[0-9]+)?(Z|[-+][0-9]{2}:[0-9]{2})| [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(\.[0-9]+)?)?"
 )
 _BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
-_Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _STRING = "tag:yaml.org,2002:str"
 # Go's encoding/json escapes these characters by default, so that JSON is safe inside HTML.
 _HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
@@ -45,8 +45,8 @@ def patch_json(text: str, operations: Iterable[Operation]) -> str:
     if not text:
         return text
     try:
-        document = json.loads(text, parse_int=_Number, parse_float=_Number)
-    except ValueError:
+        document = read_json(text, _Number)
+    except UnreadableError:
         raise ValueError("invalid state detected") from None
     return _write_json(_patched(document, operations))
 
@@ -59,7 +59,7 @@ def patch_yaml(text: str, operations: Iterable[Operation]) -> str:
         PatchError: an operation cannot be applied.
     """
     try:
-        document = _construct(yaml.compose(text, Loader=_Loader))
+        document = _construct(read_nodes(text))
     except yaml.MarkedYAMLError as error:
         raise ValueError(f"yaml: {_where(error)}{error.problem}") from None
     patched = _patched(document, operations)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import attrs
 
+from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
 from fleet_components.plan.past import Past, fleets_of
@@ -123,11 +123,9 @@ def parse_state(text: bytes, file: str) -> StateFile:
         FleetError: the content is of neither kind.
     """
     try:
-        data = json.loads(text.decode())
-    except RecursionError as error:
-        raise _refused(file, "is nested too deeply") from error
-    except ValueError as error:
-        raise _refused(file, f"is not JSON: {error}", getattr(error, "lineno", None)) from error
+        data = read_json(text)
+    except UnreadableError as error:
+        raise _refused(file, error.what, error.line) from error
     if not isinstance(data, dict):
         raise _refused(file, "is not a state of a fleet")
     if data.get("format") == FORMAT:

@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 
+from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.secret import REDACTED
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.review.planning.config_file import ConfigFile
@@ -92,8 +93,8 @@ def _check(file: ConfigFile, field: FieldPath, spec: Any, value: Any) -> list[Pr
 def _parsed(value: Any) -> Any:
     """Return a value with numbers and booleans parsed, because the command line sets them as text."""
     try:
-        return json.loads(value) if isinstance(value, str) else value
-    except ValueError:
+        return read_json(value) if isinstance(value, str) else value
+    except UnreadableError:
         return value
 
 

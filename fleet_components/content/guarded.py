@@ -1,0 +1,99 @@
+"""The one reader of YAML and JSON that somebody else has written: no text crashes it, and no message has a value of it.
+
+Manifests are read by ``load.py``, on the same parser, because their messages do show what is written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import yaml
+
+from fleet_components.content.document import MOST_ALIASED, MOST_LEVELS, documents
+from fleet_components.model.problem import Problem
+
+_Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+_TOO_DEEP = f"is nested more than {MOST_LEVELS} levels deep"
+
+
+class UnreadableError(ValueError):
+    """Error for a text that cannot be read.
+
+    Attributes:
+        what: the error, as for a :class:`Problem`.
+        line: its line, from 1; None if unknown.
+    """
+
+    def __init__(self, what: str, line: int | None = None) -> None:
+        self.what, self.line = what, line
+        super().__init__(what)
+
+    def problem(self, file: str, hint: str = "") -> Problem:
+        """Return the error as a problem of a file."""
+        return Problem(self.what, file=file, line=self.line, hint=hint)
+
+
+def read_json(text: str | bytes, number: Callable[[str], Any] | None = None) -> Any:
+    """Return the value of a JSON text.
+
+    Args:
+        text: the text; bytes are UTF-8.
+        number: called with the text of every number, instead of making an int or a float of it.
+
+    Raises:
+        UnreadableError: the text is not JSON, or is nested too deeply.
+    """
+    try:
+        decoded = text if isinstance(text, str) else text.decode("utf-8")
+        return json.loads(decoded, parse_int=number, parse_float=number)
+    except RecursionError:
+        raise UnreadableError(_TOO_DEEP) from None
+    except UnicodeDecodeError:
+        raise UnreadableError("is not UTF-8 text") from None
+    except json.JSONDecodeError as error:
+        raise UnreadableError(f"is not JSON: {error.msg}, at character {error.colno}", error.lineno) from None
+    except ValueError:  # a number with thousands of digits
+        raise UnreadableError("is not JSON: it has a number that is too long") from None
+
+
+def read_yaml(text: str | bytes) -> Any:
+    """Return the value of a YAML text with one document, by the rules of kubectl; None if it is empty.
+
+    Raises:
+        UnreadableError: the text is not YAML, has several documents, is nested too deeply, or grows by its aliases.
+    """
+    try:
+        decoded = text if isinstance(text, str) else text.decode("utf-8")
+    except UnicodeDecodeError:
+        raise UnreadableError("is not UTF-8 text") from None
+    problems: list[Problem] = []
+    found = list(documents(decoded, "", problems))
+    if problems:
+        raise UnreadableError("is not valid YAML", problems[0].line)
+    if len(found) > 1:
+        raise UnreadableError("has several YAML documents", found[1].place(()).line())
+    return found[0].data if found else None
+
+
+def read_nodes(text: str) -> yaml.Node | None:
+    """Return the nodes of a YAML text with one document, with scalars as they are written.
+
+    Raises:
+        yaml.MarkedYAMLError: the text is not YAML.
+        UnreadableError: it is nested too deeply, or grows by its aliases.
+    """
+    root = yaml.compose(text, Loader=_Loader)
+    seen, open_ = 0, [(root, 0)]
+    while open_:
+        node, level = open_.pop()
+        seen += 1
+        if level > MOST_LEVELS:  # an alias to itself too
+            raise UnreadableError(_TOO_DEEP)
+        if seen > MOST_ALIASED + len(text):
+            raise UnreadableError("document contains excessive aliasing")
+        if isinstance(node, yaml.CollectionNode):
+            pairs = node.value if isinstance(node, yaml.MappingNode) else [(item,) for item in node.value]
+            open_ += [(part, level + 1) for pair in pairs for part in pair]
+    return root
