@@ -39,10 +39,11 @@ if TYPE_CHECKING:
     )
     from fleet_components.model.inventory import Inventory as Inventory
     from fleet_components.model.manifest import Manifest as Manifest, ObjectKey as ObjectKey
-    from fleet_components.model.memory import PlacementMemory as PlacementMemory, TemplateMemory as TemplateMemory
-    from fleet_components.model.placement import PlacementPolicy as PlacementPolicy
+    from fleet_components.model.karmada.memory import TemplateMemory as TemplateMemory
+    from fleet_components.model.kubefleet.memory import PlacementMemory as PlacementMemory
+    from fleet_components.model.kubefleet.placement import PlacementPolicy as PlacementPolicy
     from fleet_components.model.problem import FleetError as FleetError, Problem as Problem
-    from fleet_components.model.template import Estimates as Estimates, Template as Template
+    from fleet_components.model.karmada.template import Estimates as Estimates, Template as Template
     from fleet_components.plan.departures import Departure as Departure, Fate as Fate, Replacement as Replacement
     from fleet_components.plan.fleet import plan_fleet as plan_fleet
     from fleet_components.plan.fleet_plan import FleetPlan as FleetPlan
@@ -70,10 +71,11 @@ _HOMES = {
     "model.decision": ("ClusterDecision", "Condition", "Decision", "Status"),
     "model.inventory": ("Inventory",),
     "model.manifest": ("Manifest", "ObjectKey"),
-    "model.memory": ("PlacementMemory", "TemplateMemory"),
-    "model.placement": ("PlacementPolicy",),
+    "model.karmada.memory": ("TemplateMemory",),
+    "model.kubefleet.memory": ("PlacementMemory",),
+    "model.kubefleet.placement": ("PlacementPolicy",),
     "model.problem": ("FleetError", "Problem"),
-    "model.template": ("Estimates", "Template"),
+    "model.karmada.template": ("Estimates", "Template"),
     "plan.departures": ("Departure", "Fate", "Replacement"),
     "plan.fleet": ("plan_fleet",),
     "plan.fleet_plan": ("FleetPlan",),

@@ -3,7 +3,7 @@
 :func:`fleet_components.schedule` decides by them.
 """
 
-from fleet_components.model.karmada import (
+from fleet_components.model.karmada.policy import (
     ApplicationFailover,
     ClusterAffinity,
     ClusterAffinityTerm,

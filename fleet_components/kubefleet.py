@@ -3,7 +3,7 @@
 :func:`fleet_components.schedule` decides by them.
 """
 
-from fleet_components.model.placement import (
+from fleet_components.model.kubefleet.placement import (
     Affinity,
     ClusterAffinity,
     ClusterSelector,

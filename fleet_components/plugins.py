@@ -16,8 +16,8 @@ from fleet_components.scheduler.framework import (
     Score,
     State,
 )
-from fleet_components.scheduler.karmada.state import CycleState as KarmadaState
-from fleet_components.scheduler.kubefleet.state import CycleState as KubeFleetState
+from fleet_components.scheduler.karmada.state import KarmadaState
+from fleet_components.scheduler.kubefleet.state import KubeFleetState
 
 __all__ = [
     "Filter",

@@ -13,7 +13,7 @@ The file maps ``"<what>-<members>"``, as in ``pickn-100``, ``pickn-spread-1000``
 * ``plan-100x1000``: the whole plan of the same, from manifests;
 * ``deliver``: the in-process plan of one placement of ten objects on every member; ``deliver-plain``: a plain program
   that registers the same resources. Their ratio and the size of the state are printed below the table;
-* ``karmada-...``: see ``tests/karmada_scheduling/bench_rows.py``.
+* ``karmada-...``: see ``tests/scheduler/karmada/bench_rows.py``.
 
 Every run starts cold, because that is what one ``fleet plan`` pays: a fresh inventory without derived columns,
 and no quantity parsed before. ``peak_mb`` is the peak of traced memory of a run and of its inventory.
@@ -40,10 +40,10 @@ import attrs
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import decode
 from fleet_components.model.inventory import Inventory
+from fleet_components.model.kubefleet.member_cluster import read_member_cluster
+from fleet_components.model.kubefleet.memory import PlacementMemory
+from fleet_components.model.kubefleet.placement import PlacementPolicy
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.member_cluster import read_member_cluster
-from fleet_components.model.memory import PlacementMemory
-from fleet_components.model.placement import PlacementPolicy
 from fleet_components.model.quantity import parse_quantity
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.options import Options
@@ -52,7 +52,7 @@ from fleet_components.plan.source import source_of
 from fleet_components.scheduler.kubefleet import schedule
 from fleet_components.scheduler.kubefleet.explain import explain
 from tests.delivery import bench_rows as delivery_rows
-from tests.karmada_scheduling import bench_rows
+from tests.scheduler.karmada import bench_rows
 
 OUT = Path(__file__).parents[1] / "out" / "bench.json"
 SIZES = (100, 1_000, 10_000)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fleet_components.model.cluster import Agent, Cluster, Taint, Usage
 from fleet_components.model.inventory import RESOURCE_PREFIX
-from fleet_components.model.placement import (
+from fleet_components.model.kubefleet.placement import (
     PICK_ALL,
     PICK_FIXED,
     PICK_N,

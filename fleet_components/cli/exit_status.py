@@ -51,14 +51,3 @@ def epilogue() -> str:
         lines += textwrap.wrap(meaning, _NARROW, initial_indent=f"  {status}  ", subsequent_indent=" " * 5)
     # click does not rewrap a paragraph that begins with \b ("Preventing Rewrapping" in its documentation).
     return "\b\n" + "\n".join(lines)
-
-
-def table() -> str:
-    """Return the table for the documentation, in Markdown."""
-    rows = [f"| {status} | {_code(meaning)} |" for status, meaning in MEANINGS.items()]
-    return "\n".join(("| exit status | |", "| --- | --- |", *rows))
-
-
-def _code(meaning: str) -> str:
-    """Return a text with its options marked as code."""
-    return " ".join(f"`{word}`" if word.startswith("--") else word for word in meaning.split())

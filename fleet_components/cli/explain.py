@@ -47,7 +47,7 @@ def explain(
     Without PLACEMENT every placement is shown, a line a member; with it every plug-in's verdict and score, and what
     would let a member pass. What Karmada's policies place is named NAMESPACE/KIND/NAME. MEMBER shows that one alone.
     """
-    surveyed = survey([path, *others], options.told(**where))
+    surveyed = survey([path, *others], options.command_line(**where))
     options.say_refused(surveyed)
     document = explanation(surveyed.plans, placement, member)
     match output:

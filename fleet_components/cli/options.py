@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 import click
 
 from fleet_components.cli.exit_status import status_of, strictly
-from fleet_components.model.member_cluster import read_time
 from fleet_components.model.problem import FleetError
+from fleet_components.model.wire import read_time
 from fleet_components.review.documents.form import Document
 from fleet_components.review.planning.past import StateFile, parse_state, read_state
-from fleet_components.review.planning.survey import STANDARD_INPUT, Survey, Told
+from fleet_components.review.planning.survey import STANDARD_INPUT, CommandLine, Survey
 from fleet_components.review.showing import words
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -41,7 +41,7 @@ PATHS = click.argument("paths", nargs=-1, required=True, type=click.Path(path_ty
 
 
 def where(command: F) -> F:
-    """Add ``--state``, ``--stack`` and the other options of a plan to a command; :func:`told` takes their values."""
+    """Add ``--state``, ``--stack`` and the other options of a plan to a command, for :func:`command_line`."""
     options = (
         click.option(
             "--state",
@@ -114,7 +114,7 @@ def endings(*, detailed: bool = True) -> Callable[[F], F]:
     return decorated
 
 
-def told(
+def command_line(
     state: Path | None,
     stack: str | None,
     as_of: datetime | None,
@@ -125,11 +125,11 @@ def told(
     pass_over: tuple[str, ...],
     plugins: tuple[str, ...],
     any_state: bool,
-) -> Told:
+) -> CommandLine:
     """Return the values of the options that :func:`where` adds."""
     if plugins:  # a module of one's own is beside what is planned
         sys.path.insert(0, os.getcwd())
-    return Told(
+    return CommandLine(
         state=state_of(state),
         stack=stack,
         as_of=as_of,
@@ -153,7 +153,7 @@ def state_of(state: Path | None) -> StateFile:
         return StateFile(str(state)).unread(error.problems)
 
 
-def say_refused(surveyed: Survey, *, told: bool = False) -> None:
+def say_refused(surveyed: Survey, *, shown: bool = False) -> None:
     """Print on standard error why the update is refused.
 
     Standard output may be a file or a pipe, where a refusal could be missed. It is not repeated if both streams go to
@@ -161,9 +161,9 @@ def say_refused(surveyed: Survey, *, told: bool = False) -> None:
 
     Args:
         surveyed: the result of planning.
-        told: True if standard output shows the refusal already.
+        shown: True if standard output shows the refusal already.
     """
-    for problem in () if told and _one_place() else surveyed.refused:
+    for problem in () if shown and _one_place() else surveyed.refused:
         click.echo(f"refused: {problem}", err=True)
 
 

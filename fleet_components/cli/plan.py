@@ -32,7 +32,7 @@ def plan(paths: tuple[Path, ...], output: str, diff: bool, strict: bool, detaile
     directory with a Pulumi.yaml is a Pulumi project: its program is run here, without the Pulumi CLI and without
     touching a cluster, and what `pulumi preview` would do is shown too.
     """
-    surveyed = survey(paths, options.told(**where))
+    surveyed = survey(paths, options.command_line(**where))
     document = plan_document(surveyed)
     match output:
         case "json":
@@ -44,5 +44,5 @@ def plan(paths: tuple[Path, ...], output: str, diff: bool, strict: bool, detaile
         case _:
             text = shown(lambda console: plan_table(console, document, diff=diff))
     sys.stdout.write(text)
-    options.say_refused(surveyed, told=output in ("table", "markdown"))
+    options.say_refused(surveyed, shown=output in ("table", "markdown"))
     options.end(document, strict=strict, detailed=detailed)

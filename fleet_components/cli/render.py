@@ -19,7 +19,7 @@ from fleet_components.review.documents.form import Document
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.planning.past import StateFile
 from fleet_components.review.planning.project import choose_stack, is_project, read_project
-from fleet_components.review.planning.survey import DEFAULT_STACK, Told, survey
+from fleet_components.review.planning.survey import DEFAULT_STACK, CommandLine, survey
 from fleet_components.review.rendering.folder import recover, replace
 from fleet_components.review.rendering.manifests import DECISIONS, STATE, rendered
 from fleet_components.review.showing import words
@@ -47,24 +47,24 @@ def render(
     point of the next one. The folder of the stack is replaced as a whole; nothing is left half-written, and
     nothing is written where the update is refused, by --strict or otherwise.
     """
-    told = options.told(**where)
+    command = options.command_line(**where)
     if fresh:
-        told = attrs.evolve(told, state=StateFile())
-    name = _stack_name(paths, told)
-    told = told.wrong([*_no_folder(name), *_inside(paths, out)])
+        command = attrs.evolve(command, state=StateFile())
+    name = _stack_name(paths, command)
+    command = command.wrong([*_no_folder(name), *_inside(paths, out)])
     folder = out / name
-    if not fresh and not told.state.file and not told.problems:
-        told = attrs.evolve(told, state=options.state_of(_last(folder)))
+    if not fresh and not command.state.file and not command.problems:
+        command = attrs.evolve(command, state=options.state_of(_last(folder)))
     if show_secrets:
-        told = attrs.evolve(told, state=told.state.shown())
-    surveyed = survey(paths, told)
+        command = attrs.evolve(command, state=command.state.shown())
+    surveyed = survey(paths, command)
     document = plan_document(surveyed)
     options.say_refused(surveyed)
     refused = status_of(document, strict=strict) is ExitStatus.REFUSED
     files = {} if refused else rendered(_only(surveyed.plans), show_secrets=show_secrets)
     if files:
         replace(folder, files, marker=STATE, private=show_secrets)
-    _report(document, folder, told.state.file, files)
+    _report(document, folder, command.state.file, files)
     options.end(document, strict=strict, detailed=detailed)
 
 
@@ -80,12 +80,12 @@ def _only(plans: tuple[FleetPlan, ...]) -> FleetPlan:
     return plans[0]
 
 
-def _stack_name(paths: tuple[Path, ...], told: Told) -> str:
+def _stack_name(paths: tuple[Path, ...], command: CommandLine) -> str:
     """Return the name of the output folder: the name of the stack without its organization."""
-    name = (told.stack or "").rpartition("/")[2]
+    name = (command.stack or "").rpartition("/")[2]
     if is_project(paths[0]):
         name = choose_stack(read_project(paths[0]), name or None)
-    return name or told.state.stack[1] or DEFAULT_STACK
+    return name or command.state.stack[1] or DEFAULT_STACK
 
 
 def _no_folder(name: str) -> Iterator[Problem]:

@@ -14,9 +14,9 @@ from pulumi.runtime.config import CONFIG
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.secret import REDACTED
-from fleet_components.model.member_cluster import read_time
 from fleet_components.model.problem import Problem, layered
 from fleet_components.model.text import few, nearest
+from fleet_components.model.wire import read_time
 from fleet_components.plan.options import A_SHARE, A_WAIT, Renamed, no_share, no_wait
 from fleet_components.plan.source import Given, gather, gathered
 
@@ -85,7 +85,7 @@ def configured(args: FleetArgs) -> FleetArgs:
 def _of_the_program(args: FleetArgs) -> Iterator[Problem]:
     """Yield a warning for each key that the configuration sets, and the program sets to something else."""
     config = pulumi.Config(NAMESPACE)
-    for key, here in (("source", args.source.given.place), ("render", args.render_to)):
+    for key, here in (("source", args.source.given.location), ("render", args.render_to)):
         if config.get(key) not in (None, here):
             yield _wrong(key, "is not heard", "the program says it itself, as an argument of its fleet")
 

@@ -141,10 +141,10 @@ class Identification:
         """Raise one error that names every member that is not the cluster it should be."""
         known = self.plan.past.members
         gone = {member.uid: name for name, member in known.items() if name not in self.members}
-        told = {name: uid for name, uid in sorted(uids.items()) if uid is not None}
-        problems = list(same_cluster(told, _SAME))
+        known_uids = {name: uid for name, uid in sorted(uids.items()) if uid is not None}
+        problems = list(same_cluster(known_uids, _SAME))
         twice = {problem.subject for problem in problems}
-        for name, uid in told.items():
+        for name, uid in known_uids.items():
             if f"member {name}" in twice:
                 continue
             if name not in known and uid in gone:

@@ -118,7 +118,7 @@ def _within(timeout: float, work: Callable[[float], None]) -> None:
 
 
 @contextmanager
-def _member(kubeconfig: str, deadline: float) -> Iterator[_Member]:
+def _member(kubeconfig: str, deadline: float) -> Iterator[_Connection]:
     from lightkube import KubeConfig
     from lightkube.config.client_adapter import Client, ConnectionParams
     from lightkube.config.models import User
@@ -130,7 +130,7 @@ def _member(kubeconfig: str, deadline: float) -> Iterator[_Member]:
     if user.exec:
         user = _credential(user.exec, deadline)
     with Client(config._replace(user=user), ConnectionParams()) as client:
-        yield _Member(client, config.namespace, deadline)
+        yield _Connection(client, config.namespace, deadline)
 
 
 def _credential(plugin: UserExec, deadline: float) -> User:
@@ -153,12 +153,12 @@ def _credential(plugin: UserExec, deadline: float) -> User:
     return User(token=status.get("token"), client_cert_data=certificate, client_key_data=key)
 
 
-class _Refused(Exception):
+class _UnexpectedAnswer(Exception):
     """A response that is neither a success nor "not found"."""
 
 
 @attrs.define
-class _Member:
+class _Connection:
     """A connection to a cluster until a deadline, with the cached lists of the kinds that it serves."""
 
     client: Client
@@ -171,7 +171,7 @@ class _Member:
 
         Raises:
             TimeoutError: the deadline has passed.
-            _Refused: the cluster answers with another error.
+            _UnexpectedAnswer: the cluster answers with another error.
         """
         left = self.deadline - time.monotonic()
         if left <= 0:
@@ -181,7 +181,7 @@ class _Member:
         if status == http.NOT_FOUND:
             return None
         if not answer.is_success:
-            raise _Refused(f"{_REFUSED} {status} {http.responses.get(status, '')}".rstrip())
+            raise _UnexpectedAnswer(f"{_REFUSED} {status} {http.responses.get(status, '')}".rstrip())
         return answer.json()
 
     def delete(self, leftover: Leftover, stack: str) -> bool | str:
@@ -190,7 +190,7 @@ class _Member:
             path = self._path(leftover)
             found = self.ask("GET", path) if path else None
             return found is not None and self._delete_own(path, found["metadata"], stack)
-        except _Refused as refused:
+        except _UnexpectedAnswer as refused:
             return str(refused)
 
     def _delete_own(self, path: str, metadata: Mapping[str, Any], stack: str) -> bool:

@@ -122,7 +122,7 @@ class _Wire:
         return wire
 
     def _plain(self, value: Any, path: FieldPath) -> Any:
-        if state.is_secret(value):
+        if state.is_marked_secret(value):
             self.secrets.append(path)
             return self._plain(value.get("value"), path)
         if state.is_marked(value):

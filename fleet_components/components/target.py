@@ -12,14 +12,30 @@ from fleet_components.components.barrier import between
 from fleet_components.components.former import Former
 from fleet_components.components.live import Leftover
 from fleet_components.components.objects import KubernetesObject, provider_version, sealed
-from fleet_components.components.replacing import trial_ignored, untried
+from fleet_components.components.process import in_process, unknown
 from fleet_components.content.order import phases
+from fleet_components.content.stamp import annotated
 from fleet_components.dynamic import Binding
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan import names
 from fleet_components.plan.past import ALL, CLUSTER_SCOPED
 from fleet_components.plan.record import FORMAT
 from fleet_components.plan.subject import Decided, Delivery
+
+_MARK = "fleet-components/replaced"
+
+
+def untried(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the object with an unknown annotation in a preview, so that the provider skips the trial."""
+    if not pulumi.runtime.is_dry_run() or in_process():
+        return dict(data)
+    return annotated(data, {_MARK: unknown()})
+
+
+def trial_ignored() -> list[str]:
+    """Return the path of the unknown annotation in a preview, so that its change can be ignored."""
+    return [f'metadata.annotations["{_MARK}"]'] if pulumi.runtime.is_dry_run() and not in_process() else []
+
 
 After = Sequence[pulumi.Input[pulumi.Resource]]
 """Resources to depend on."""

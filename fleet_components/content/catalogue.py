@@ -199,9 +199,9 @@ def _settle(manifest: Manifest, kind: Kind) -> Manifest:
 
 
 def _twice(manifest: Manifest, known: Manifest) -> Problem:
-    place = known.origin.place if known.origin else "an object made in the program"
+    place = known.origin.location if known.origin else "an object made in the program"
     if known.origin and manifest.origin and os.path.isfile(known.origin.file):
         # Relative to the second file, so that the text does not depend on the working directory.
         seen = os.path.relpath(known.origin.file, os.path.dirname(manifest.origin.file) or os.curdir)
-        place = attrs.evolve(known.origin, file=seen).place
+        place = attrs.evolve(known.origin, file=seen).location
     return manifest.problem(f"given twice, first in {place}", ("metadata", "name"), "keep one of the two")

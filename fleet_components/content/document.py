@@ -20,8 +20,8 @@ from yaml.events import (
     ScalarEvent,
 )
 
-from fleet_components.content.place import Event, Place, parse
 from fleet_components.content.scalar import Scalar, as_key, is_merge, scalar
+from fleet_components.content.section import Event, Section, parse
 from fleet_components.content.syntax import HELM_HINT, syntax_problem
 from fleet_components.model.problem import FieldPath, Problem
 
@@ -39,16 +39,16 @@ class Document:
     Attributes:
         data: its value as plain data.
         file: the name of the text in messages.
-        places: the place of the document, under the empty path, and of each object of a list in it.
+        sections: the section of the document, under the empty path, and of each object of a list in it.
     """
 
     data: Any
     file: str
-    places: dict[FieldPath, Place] = attrs.field(repr=False)
+    sections: dict[FieldPath, Section] = attrs.field(repr=False)
 
-    def place(self, path: FieldPath) -> Place:
-        """Return the place of the object at this path."""
-        return self.places.get(path) or attrs.evolve(self.places[()], start=path)
+    def section(self, path: FieldPath) -> Section:
+        """Return the section of the object at this path."""
+        return self.sections.get(path) or attrs.evolve(self.sections[()], start=path)
 
 
 def documents(text: str, file: str, problems: list[Problem]) -> Iterator[Document]:
@@ -62,7 +62,7 @@ def documents(text: str, file: str, problems: list[Problem]) -> Iterator[Documen
             builder = _Builder(events, text, file, problems)
             data = builder.document()
             if data is not None:
-                yield Document(data, file, builder.places)
+                yield Document(data, file, builder.sections)
     except yaml.YAMLError as error:
         problems.append(syntax_problem(error, text, file))
 
@@ -87,7 +87,7 @@ class _Builder:
 
     def __init__(self, events: Iterator[Event], text: str, file: str, problems: list[Problem]) -> None:
         self.events, self.text, self.file, self.problems = events, text, file, problems
-        self.places: dict[FieldPath, Place] = {}
+        self.sections: dict[FieldPath, Section] = {}
         self.path: list[str | int] = []
         self.level = self.count = self.aliased = 0
         self.anchors: dict[str, tuple[Any, int] | None] = {}
@@ -95,7 +95,7 @@ class _Builder:
     def document(self) -> Any:
         event = next(self.events)
         data = self.value(event)
-        self.places.setdefault((), Place.between(self.text, event, event))
+        self.sections.setdefault((), Section.between(self.text, event, event))
         if self.aliased > MOST_ALIASED:
             self.refuse(event, "document contains excessive aliasing", "write out what the aliases stand for")
             return None  # It can be exponentially larger than the text.
@@ -144,7 +144,7 @@ class _Builder:
         data, end = self.mapping() if isinstance(start, MappingStartEvent) else self.sequence()
         self.level -= 1
         if not self.path or (len(self.path) == 2 and self.path[0] == "items"):
-            self.places[tuple(self.path)] = Place.between(self.text, start, end)
+            self.sections[tuple(self.path)] = Section.between(self.text, start, end)
         if anchor:
             self.anchors[anchor] = data, self.count - before
         return data

@@ -40,7 +40,7 @@ class Text:
 
 
 @attrs.frozen
-class Entry:
+class SourceEntry:
     """Something that was found under a path.
 
     Attributes:
@@ -56,7 +56,7 @@ class Entry:
     named: bool = False
 
 
-def find(source: Path, problems: list[Problem]) -> Iterator[Entry]:
+def find(source: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
     """Yield the manifest files, charts and kustomizations under a path.
 
     A directory stands for all files in it with a known extension, at any depth, ordered by path; hidden files and
@@ -66,16 +66,16 @@ def find(source: Path, problems: list[Problem]) -> Iterator[Entry]:
     if source.is_dir():
         yield from _in_folder(source, problems)
     elif source.name in _BUILT:
-        problems.append(unbuilt(Entry(source.parent, source.parent, _kind(source.name))))
+        problems.append(unbuilt(SourceEntry(source.parent, source.parent, _kind(source.name))))
     elif source.exists() and source.suffix not in EXTENSIONS:
         known = f"manifest files end in {', '.join(EXTENSIONS)}"
         hint = "unpack it, and give its folder" if source.suffix == ".tgz" else known
         problems.append(Problem(f'unknown extension "{source.suffix}"', file=str(source), hint=hint))
     else:
-        yield Entry(source, source.parent)
+        yield SourceEntry(source, source.parent)
 
 
-def unbuilt(entry: Entry) -> Problem:
+def unbuilt(entry: SourceEntry) -> Problem:
     """Return the problem for a chart or kustomization that is not named by the user, with how to name it."""
     what, kind = _INSTEAD[entry.kind]
     hint = f"give its folder as a source of its own: {entry.path}"
@@ -112,27 +112,27 @@ def decoded(raw: bytes, file: str) -> str:
         raise FleetError([Problem("not UTF-8", file=file, line=line, hint="save the file as UTF-8")]) from error
 
 
-def _in_folder(source: Path, problems: list[Problem]) -> Iterator[Entry]:
+def _in_folder(source: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
     marker = _marker(source)
     if marker != source:
-        yield Entry(source, source, _kind(marker.name), named=True)
+        yield SourceEntry(source, source, _kind(marker.name), named=True)
     else:
         yield from sorted(_walk(source, problems), key=lambda entry: entry.path)
 
 
-def _walk(top: Path, problems: list[Problem]) -> Iterator[Entry]:
+def _walk(top: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
     def failed(error: OSError) -> None:
         problems.append(_unreadable(Path(error.filename), error))
 
     for folder, subfolders, names in os.walk(top, onerror=failed):
         marker = _marker(Path(folder))
         if marker != Path(folder):
-            yield Entry(Path(folder), top, _kind(marker.name))
+            yield SourceEntry(Path(folder), top, _kind(marker.name))
             subfolders.clear()
             continue
         subfolders[:] = [name for name in sorted(subfolders) if not name.startswith(".")]
         shown = (Path(folder, name) for name in names if not name.startswith("."))
-        yield from (Entry(path, top) for path in shown if path.suffix in EXTENSIONS)
+        yield from (SourceEntry(path, top) for path in shown if path.suffix in EXTENSIONS)
 
 
 def _marker(folder: Path) -> Path:

@@ -73,7 +73,7 @@ def read_yaml(text: str | bytes) -> Any:
     if problems:
         raise UnreadableError("is not valid YAML", problems[0].line)
     if len(found) > 1:
-        raise UnreadableError("has several YAML documents", found[1].place(()).line())
+        raise UnreadableError("has several YAML documents", found[1].section(()).line())
     return found[0].data if found else None
 
 

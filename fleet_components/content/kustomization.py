@@ -98,7 +98,7 @@ class _Entry:
 
     def problem(self, what: str, hint: str) -> Problem:
         path = self.field, self.position
-        return Problem(what, path, hint, file=self.document.file, line=self.document.place(()).line(path))
+        return Problem(what, path, hint, file=self.document.file, line=self.document.section(()).line(path))
 
 
 def _entries(folder: Path) -> Iterator[_Entry]:

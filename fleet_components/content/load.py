@@ -12,7 +12,7 @@ from fleet_components.content.build import Build
 from fleet_components.content.chart import HOOK, Chart, is_hook
 from fleet_components.content.declared import misplaced, names_a_build, read_build
 from fleet_components.content.document import Document, documents
-from fleet_components.content.files import Entry, Text, find, read_file, unbuilt
+from fleet_components.content.files import SourceEntry, Text, find, read_file, unbuilt
 from fleet_components.content.header import check_header, fill_nulls
 from fleet_components.content.kustomization import Kustomization
 from fleet_components.content.tool import ToolError
@@ -127,7 +127,7 @@ def _read_all(sources: Iterable[str | Path | Text], problems: list[Problem]) -> 
                 yield _read_entry(entry)
 
 
-def _read_entry(entry: Entry) -> _Read:
+def _read_entry(entry: SourceEntry) -> _Read:
     path = entry.path
     if entry.kind != "file":
         if not entry.named:
@@ -237,8 +237,8 @@ def objects_in(data: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any
 def _manifest(
     document: Document, data: Any, path: FieldPath, text: Text, problems: list[Problem]
 ) -> Iterator[Manifest]:
-    place = document.place(path)
-    origin = Origin(text.file, None, lambda _: None) if text.built else Origin(text.file, place.line(), place.line)
+    section = document.section(path)
+    origin = Origin(text.file, None, lambda _: None) if text.built else Origin(text.file, section.line(), section.line)
     if not isinstance(data, Mapping):
         hint = "an object starts with apiVersion, kind and metadata"
         problems.append(Problem("not a Kubernetes object", path, hint, file=origin.file, line=origin.line))

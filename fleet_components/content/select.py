@@ -23,8 +23,8 @@ from fleet_components.content.envelope import is_envelope
 from fleet_components.content.order import in_snapshot_order
 from fleet_components.content.strip import strip
 from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS, Kind
+from fleet_components.model.kubefleet.placement import Placement, ResourceSelector
 from fleet_components.model.manifest import Manifest, ObjectKey
-from fleet_components.model.placement import Placement, ResourceSelector
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.model.selector import LabelSelector
 
@@ -84,7 +84,7 @@ def select(catalogue: Catalogue, placement: Placement) -> Selection:
     )
 
 
-class _Refused(Exception):
+class _RefusedSelector(Exception):
     """A refused selector.
 
     Its arguments are KubeFleet's text, a hint, and whether a missing object may be the reason.
@@ -111,7 +111,7 @@ class _Selecting:
                 _refuse_twice(found, taken)
                 taken.update(manifest.key for manifest in found)
                 brought.append(found)
-            except _Refused as refused:
+            except _RefusedSelector as refused:
                 problems.append(self.problem(*refused.args))
         if problems:
             raise FleetError(problems)
@@ -151,7 +151,7 @@ class _Selecting:
             return self.fetch(selector, inner)
         if self.placement.namespace:
             what = "cannot select cluster-scoped resource Namespace in a resourcePlacement"
-            raise _Refused(f"invalid placement {self.placement.key}: {what}", _USE_CRP)
+            raise _RefusedSelector(f"invalid placement {self.placement.key}: {what}", _USE_CRP)
         if selector.selection_scope in ("NamespaceOnly", _WITH_SELECTORS):
             return self.fetch(selector, "")
         return [manifest for name in self.namespaces(selector) for manifest in self.namespace(name)]
@@ -164,9 +164,11 @@ class _Selecting:
         custom = kind.group not in BUILT_IN_GROUPS  # its definition, which says where it lives, may be missing
         if kind.namespaced and not namespace:
             what = f"{start} namespace-scoped resource {resource} in a clusterResourcePlacement"
-            raise _Refused(what, _USE_RP, custom)
+            raise _RefusedSelector(what, _USE_RP, custom)
         if not kind.namespaced and self.placement.namespace:
-            raise _Refused(f"{start} cluster-scoped resource {resource} in a resourcePlacement", _USE_CRP, custom)
+            raise _RefusedSelector(
+                f"{start} cluster-scoped resource {resource} in a resourcePlacement", _USE_CRP, custom
+            )
         place = namespace if kind.namespaced else ""
         found = self.catalogue.find(kind.group, kind.kind, place, selector.name, selector.label_selector)
         self.warn_of_versions(selector, found)
@@ -180,7 +182,7 @@ class _Selecting:
         what = f'no matches for kind "{selector.kind}" in version "{version}"'
         start = f"invalid placement {namespace}/{self.placement.name}, failed to get GVR of the selector"
         custom = selector.group not in BUILT_IN_GROUPS
-        raise _Refused(f"{start}: {what}", _what_is_served(selector.kind, kind), custom)
+        raise _RefusedSelector(f"{start}: {what}", _what_is_served(selector.kind, kind), custom)
 
     def warn_of_versions(self, selector: ResourceSelector, found: Iterable[Manifest]) -> None:
         if others := sorted({manifest.version for manifest in found} - {selector.version}):
@@ -200,7 +202,7 @@ class _Selecting:
         if is_reserved(name):
             what = f"namespace {name} is not allowed to propagate"
             # The misspelling is KubeFleet's.
-            raise _Refused(f"invalid clusterRresourcePlacement {self.placement.name}: {what}", _NOT_RESERVED)
+            raise _RefusedSelector(f"invalid clusterRresourcePlacement {self.placement.name}: {what}", _NOT_RESERVED)
         namespace = self.catalogue.get(ObjectKey("", "Namespace", "", name))
         contents = self.catalogue.contents(name)
         if namespace:
@@ -229,7 +231,9 @@ def _refuse_twice(found: Iterable[Manifest], taken: set[ObjectKey]) -> None:
         if manifest.key in taken:
             identity = f"Group:{manifest.group} Version:{manifest.version} Kind:{manifest.kind}"
             place = f"Name:{manifest.name} Namespace:{manifest.namespace} Envelope:<nil>"
-            raise _Refused(f"found duplicate resource {{{identity} {place}}}", "let only one selector select it")
+            raise _RefusedSelector(
+                f"found duplicate resource {{{identity} {place}}}", "let only one selector select it"
+            )
 
 
 def _what_is_served(name: str, kind: Kind | None) -> str:

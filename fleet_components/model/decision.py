@@ -68,12 +68,10 @@ class Status:
     Attributes:
         decisions: the cluster decisions, in order.
         condition: the ``Scheduled`` condition; None if none was ever written.
-        pending: True if the status is older than the policy, because the last cycle did not write one.
     """
 
     decisions: tuple[ClusterDecision, ...] = ()
     condition: Condition | None = None
-    pending: bool = True
 
     def placement_condition(self, kind: str) -> Condition:
         """Return the ``Scheduled`` condition of the placement, as the placement controller derives it.
@@ -81,7 +79,7 @@ class Status:
         Args:
             kind: ``ClusterResourcePlacement`` or ``ResourcePlacement``.
         """
-        if self.pending or self.condition is None:
+        if self.condition is None:
             return Condition(f"{kind}Scheduled", "Unknown", "SchedulePending", "Scheduling has not completed")
         return attrs.evolve(self.condition, type=f"{kind}Scheduled")
 

@@ -38,7 +38,7 @@ class Origin:
     locate: Callable[[FieldPath], int | None] = attrs.field(repr=False)
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """``file:line``, or the file alone if the line is unknown."""
         return self.file if self.line is None else f"{self.file}:{self.line}"
 

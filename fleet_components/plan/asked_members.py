@@ -13,9 +13,9 @@ import attrs
 from fleet_components.model import mask as masks
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.inventory import RESOURCE_PREFIX, Inventory
-from fleet_components.model.karmada import ClusterAffinity, FieldSelector
+from fleet_components.model.karmada.policy import ClusterAffinity, FieldSelector
+from fleet_components.model.kubefleet.placement import ClusterSelectorTerm, PropertyRequirement, PropertySelector
 from fleet_components.model.mask import Mask
-from fleet_components.model.placement import ClusterSelectorTerm, PropertyRequirement, PropertySelector
 from fleet_components.model.problem import FieldPath
 from fleet_components.model.selector import LabelSelector, Requirement
 from fleet_components.model.text import few

@@ -20,7 +20,7 @@ Missing = tuple[str, str]
 
 
 @attrs.frozen(kw_only=True)
-class Wanted:
+class AskedFor:
     """Objects that a selector asks for.
 
     Attributes:
@@ -50,14 +50,14 @@ class AskedObjects:
 
     catalogue: Catalogue
 
-    def found(self, wanted: Wanted) -> Iterator[Manifest]:
+    def found(self, wanted: AskedFor) -> Iterator[Manifest]:
         """Yield the objects that are asked for."""
         labels = None if wanted.name else wanted.labels
         if labels is None or not labels.error:
             alike = self.catalogue.find(wanted.group, wanted.kind, wanted.namespace or None, wanted.name, labels)
             yield from (one for one in alike if wanted.version in ("", one.version))
 
-    def missing(self, wanted: Wanted) -> Missing:
+    def missing(self, wanted: AskedFor) -> Missing:
         """Return why nothing is found."""
         alike = self.catalogue.find(wanted.group, wanted.kind)
         here = [one for one in alike if wanted.namespace in ("", one.namespace)]
@@ -73,7 +73,7 @@ class AskedObjects:
             return self._other_labels(wanted.labels, f"no {wanted.kind}{where}", here)
         return what, _cluster_scoped(alike) or _listed(alike) or self._other_kind(wanted.kind)
 
-    def nothing_in(self, namespace: str, wanted: Sequence[Wanted]) -> Missing:
+    def nothing_in(self, namespace: str, wanted: Sequence[AskedFor]) -> Missing:
         """Return that a namespace has no objects.
 
         The hint names a namespace in which there are objects that are asked for, or the namespace that was probably
@@ -85,7 +85,7 @@ class AskedObjects:
             return what, f"{elsewhere.kind} {elsewhere.name} is in namespace {elsewhere.namespace}"
         return what, meant(namespace, self._namespaces, "there are objects in") if self._namespaces else ""
 
-    def near(self, wanted: Wanted) -> str:
+    def near(self, wanted: AskedFor) -> str:
         """Return a hint about what a name probably meant; empty if nothing is close.
 
         Considered in this order: the same name in another namespace, in another version or of another kind, a similar

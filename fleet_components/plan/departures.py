@@ -104,10 +104,6 @@ class Coverage:
         """Return the subject that wants an object on a member; empty if none does."""
         return next((subject for subject, clusters in self._wanted.get(key, ()) if cluster in clusters), "")
 
-    def elsewhere(self, subject: str, key: ObjectKey) -> bool:
-        """Return whether a subject wants the object on any member."""
-        return any(name == subject and clusters for name, clusters in self._wanted.get(key, ()))
-
     def clashes(self) -> Iterator[tuple[ObjectKey, tuple[str, ...], list[str]]]:
         """Yield the objects that several subjects bring to one member, with the subjects and the members."""
         for key, wanted in self._wanted.items():

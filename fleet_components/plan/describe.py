@@ -74,8 +74,8 @@ def not_fulfilled(decided: Decided) -> str:
 def _reasons(decided: Decided) -> dict[str, str]:
     """Return why each member joins, leaves or is updated."""
     chosen = [member for member, entry in decided.entries.items() if entry.change in (Change.ADD, Change.REMOVE)]
-    told = {one.cluster: one for one in decided.subject.explain(decided.outcome, chosen).members} if chosen else {}
-    picked = {member: decided.why(member, told.get(member)) for member in chosen}
+    explained = {one.cluster: one for one in decided.subject.explain(decided.outcome, chosen).members} if chosen else {}
+    picked = {member: decided.why(member, explained.get(member)) for member in chosen}
     updated = [member for member, entry in decided.entries.items() if entry.change is Change.UPDATE]
     return picked | {member: _what_changes(decided, member) for member in updated}
 

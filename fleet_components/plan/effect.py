@@ -17,7 +17,7 @@ from typing import Any
 import attrs
 
 from fleet_components.admission.schema import Schema
-from fleet_components.model.karmada_settings import KarmadaSettings
+from fleet_components.model.karmada.settings import KarmadaSettings
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
 

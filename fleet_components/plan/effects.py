@@ -10,7 +10,7 @@ from functools import cache
 
 from fleet_components.admission import KINDS
 from fleet_components.admission.schema import Schema
-from fleet_components.model.karmada_settings import KarmadaSettings
+from fleet_components.model.karmada.settings import KarmadaSettings
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few

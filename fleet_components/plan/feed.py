@@ -14,12 +14,12 @@ from weakref import WeakValueDictionary
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import MisfitError, decode, encode
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada import PropagationPolicy
-from fleet_components.model.karmada_override import OverridePolicy
-from fleet_components.model.karmada_settings import KarmadaSettings
+from fleet_components.model.karmada.override import OverridePolicy
+from fleet_components.model.karmada.policy import PropagationPolicy
+from fleet_components.model.karmada.settings import KarmadaSettings
 from fleet_components.model.manifest import Manifest, Origin
-from fleet_components.model.member_cluster import read_time
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.wire import read_time
 from fleet_components.plan import private_files
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.subject import Policies, TemplateSubject

@@ -13,7 +13,7 @@ import attrs
 
 from fleet_components.content.stamp import manager_of
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada import CLUSTER_PROPAGATION, PROPAGATION
+from fleet_components.model.karmada.policy import CLUSTER_PROPAGATION, PROPAGATION
 from fleet_components.model.problem import FleetError, Problem, in_order, layered
 from fleet_components.plan import names
 from fleet_components.plan.departures import Coverage, departures, replacements, swept, undone
@@ -113,10 +113,10 @@ def lacking(source: Source, past: Past) -> Iterator[Problem]:
         return
     if not source.clusters:
         hint = "add MemberCluster objects, as a hub exports them"
-        yield Problem("there is no member", hint=hint, file=source.given.place, follows=True)
+        yield Problem("there is no member", hint=hint, file=source.given.location, follows=True)
     if not source.placements and not any(one.kind in (PROPAGATION, CLUSTER_PROPAGATION) for one in source.policies):
         hint = "add a ClusterResourcePlacement or ResourcePlacement"
-        yield Problem("there is no placement", hint=hint, file=source.given.place, follows=True)
+        yield Problem("there is no placement", hint=hint, file=source.given.location, follows=True)
     if not source.catalogue.manifests:
         hint = "add manifests of what is to be placed, a Namespace with its contents for example"
         for placement in source.placements:

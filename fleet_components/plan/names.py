@@ -19,7 +19,7 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 
 _DYNAMIC = "pulumi-python:dynamic/fleet:"
 PLACEMENT, TEMPLATE, BINDING = f"{_DYNAMIC}Placement", f"{_DYNAMIC}Template", f"{_DYNAMIC}Binding"
-ROSTER, MEMBER, BARRIER = f"{_DYNAMIC}Roster", f"{_DYNAMIC}Member", f"{_DYNAMIC}Barrier"
+ROSTER, MEMBER = f"{_DYNAMIC}Roster", f"{_DYNAMIC}Member"
 OWN = (PLACEMENT, TEMPLATE, BINDING, ROSTER, MEMBER)
 """Types of the resources in which this package keeps its own data."""
 TEMPLATE_KIND = "Template"
@@ -70,7 +70,7 @@ class Urn:
 
 
 @attrs.frozen
-class Place:
+class ObjectLocation:
     """Position of an object according to its URN: key of its subject, member, and key of the object."""
 
     key: str
@@ -136,7 +136,7 @@ def api_version_of(token: str) -> str:
     return version.removeprefix(_CORE)
 
 
-def place_of(fleet: str, urn: Urn) -> Place | None:
+def place_of(fleet: str, urn: Urn) -> ObjectLocation | None:
     """Return the position of an object of the fleet; None if the URN is of anything else."""
     if not is_object(urn.type) or TARGET not in urn.types or not urn.name.startswith(f"{fleet}/"):
         return None
@@ -145,4 +145,4 @@ def place_of(fleet: str, urn: Urn) -> Place | None:
         return None
     version, kind = api_version_of(urn.type), urn.type.rpartition(":")[2]
     namespace, _, name = found["object"].rpartition("/")
-    return Place(found["key"], found["cluster"], ObjectKey(version.rpartition("/")[0], kind, namespace, name))
+    return ObjectLocation(found["key"], found["cluster"], ObjectKey(version.rpartition("/")[0], kind, namespace, name))

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.codec import checked, decode, encode
+from fleet_components.model.codec import checked, encode
 from fleet_components.model.problem import Problem
 from fleet_components.model.typed import HINT, Typed
 from fleet_components.rollout.plan import Gates
@@ -56,11 +56,6 @@ class Settings(Typed):
         """Return the form in the state: the values that are not the defaults."""
         wire: dict[str, Any] = encode(attrs.evolve(self, approvals=tuple(sorted(self.approvals))))
         return wire
-
-    @classmethod
-    def from_wire(cls, wire: Mapping[str, Any] | None) -> Settings:
-        """Read the settings back from :meth:`to_wire`."""
-        return decode(cls, wire or {})
 
 
 def wrong_limits(limit: float, max_wait: int) -> Iterator[Problem]:

@@ -145,7 +145,7 @@ class Past:
             FleetError: the state is damaged, or was written by a later version; carries a problem for every resource
                 and field concerned.
         """
-        reader = _Reader(fleet)
+        reader = _Collector(fleet)
         problems: list[Problem] = []
         for resource in resources:
             field = "outputs" if resource.outputs else "inputs"
@@ -237,7 +237,7 @@ class _Roster:
 
 
 @attrs.frozen(kw_only=True)
-class _Member:
+class _MemberOutputs:
     """Outputs of a member's resource."""
 
     member: str
@@ -264,7 +264,7 @@ class _Binding:
     keeps: str = attrs.field(default="", metadata=one_of("", ALL, CLUSTER_SCOPED))
 
 
-class _Reader:
+class _Collector:
     """Collector of what the resources of one fleet say."""
 
     def __init__(self, fleet: str) -> None:
@@ -275,8 +275,8 @@ class _Reader:
         self.shown: dict[str, Mapping[str, Any]] = {}
         self.done: dict[str, dict[str, Done]] = defaultdict(dict)
         self.keeps: dict[tuple[str, str], str] = {}
-        self.members: dict[str, _Member] = {}
-        self.objects: list[tuple[names.Place, Urn]] = []
+        self.members: dict[str, _MemberOutputs] = {}
+        self.objects: list[tuple[names.ObjectLocation, Urn]] = []
         self.others: dict[str, ObjectKey] = {}
         self.urns: dict[tuple[str, str], str] = {}
 
@@ -308,7 +308,7 @@ class _Reader:
         if urn.type == names.ROSTER:
             self.roster = decode(_Roster, outputs)
         elif urn.type == names.MEMBER:
-            member = decode(_Member, outputs)
+            member = decode(_MemberOutputs, outputs)
             self.members[member.member] = member
         elif urn.type == names.BINDING:
             binding = decode(_Binding, outputs)
@@ -341,7 +341,7 @@ class _Reader:
             urns=self.urns,
         )
 
-    def _standing(self, place: names.Place, urn: Urn) -> Standing:
+    def _standing(self, place: names.ObjectLocation, urn: Urn) -> Standing:
         subject = f"{_kind_of(urn, place.key)}/{place.key}"
         # Objects without a binding are left from an update that failed before it registered the binding.
         default = CLUSTER_SCOPED if self.roster.settings.keep_cluster_resources else ""
@@ -350,13 +350,13 @@ class _Reader:
         return Standing(subject, place.cluster, place.object, names.api_version_of(urn.type), stays, urn.text)
 
     def _member(self, name: str) -> KnownMember:
-        told = self.members.get(name) or _Member(member=name)
+        known = self.members.get(name) or _MemberOutputs(member=name)
         return KnownMember(
             state=self.roster.members.get(name, DECLARED),
-            identifier=told.identifier,
-            identity=told.identity,
-            uid=told.uid,
-            forgotten=told.forgotten,
+            identifier=known.identifier,
+            identity=known.identity,
+            uid=known.uid,
+            forgotten=known.forgotten,
         )
 
 

@@ -17,15 +17,15 @@ from fleet_components.content.files import Text
 from fleet_components.content.karmada.workload import shape_of
 from fleet_components.content.load import named, readable
 from fleet_components.content.select import Selection, select
-from fleet_components.model.application_health import ApplicationHealth, read_health
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.karmada import CLUSTER_OVERRIDE, CLUSTER_PROPAGATION, OVERRIDE, PROPAGATION
-from fleet_components.model.karmada_cluster import read_karmada_cluster
-from fleet_components.model.karmada_settings import KarmadaSettings, read_settings
+from fleet_components.model.karmada.application_health import ApplicationHealth, read_health
+from fleet_components.model.karmada.cluster import read_karmada_cluster
+from fleet_components.model.karmada.policy import CLUSTER_OVERRIDE, CLUSTER_PROPAGATION, OVERRIDE, PROPAGATION
+from fleet_components.model.karmada.settings import KarmadaSettings, read_settings
 from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS
+from fleet_components.model.kubefleet.member_cluster import read_member_cluster
+from fleet_components.model.kubefleet.placement import Placement, RollingUpdate
 from fleet_components.model.manifest import Manifest, ObjectKey
-from fleet_components.model.member_cluster import read_member_cluster
-from fleet_components.model.placement import Placement, RollingUpdate
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.reader import API_VERSION, DECLARATIONS
 from fleet_components.model.text import count, nearest
@@ -79,13 +79,13 @@ class Given:
         manifests: all objects, as given.
         warnings: warnings from reading them.
         unread: problems of what could not be read.
-        place: the paths that were read; empty for objects made in a program.
+        location: the paths that were read; empty for objects made in a program.
     """
 
     manifests: tuple[Manifest, ...] = attrs.field(default=(), repr=False)
     warnings: tuple[Problem, ...] = ()
     unread: tuple[Problem, ...] = ()
-    place: str = ""
+    location: str = ""
 
 
 @attrs.frozen

@@ -100,7 +100,7 @@ class StackState:
         return cls.from_export(export, str(file))
 
 
-def is_secret(value: Any) -> bool:
+def is_marked_secret(value: Any) -> bool:
     """Return whether a value is marked as a secret, as in a state or on the wire."""
     return isinstance(value, Mapping) and value.get(_SIGNATURE) == _SECRET
 
@@ -113,7 +113,7 @@ def is_marked(value: Any) -> bool:
 def reveal(value: Any) -> Any:
     """Return a value with its marked secrets in plain text; encrypted ones become ``[encrypted]``."""
     if isinstance(value, Mapping):
-        if is_secret(value):
+        if is_marked_secret(value):
             return _revealed(value)
         return {key: reveal(item) for key, item in value.items()}
     return [reveal(item) for item in value] if isinstance(value, list) else value
@@ -122,7 +122,7 @@ def reveal(value: Any) -> Any:
 def redact(value: Any) -> Any:
     """Return the value with every secret replaced by ``[secret]``."""
     if isinstance(value, Mapping):
-        if is_secret(value):
+        if is_marked_secret(value):
             return "[secret]"
         return {key: redact(item) for key, item in value.items()}
     return [redact(item) for item in value] if isinstance(value, list) else value
@@ -191,7 +191,7 @@ def _check(value: Any, path: FieldPath = ()) -> None:
         raise MisfitError(Problem(f"is {shown(value)}, not a number", path))
     if len(path) > _MOST_LEVELS:
         raise MisfitError(Problem(f"is nested more than {_MOST_LEVELS} levels deep", path[:1]))
-    if is_secret(value):
+    if is_marked_secret(value):
         try:
             plain = _plaintext(value["plaintext"]) if "plaintext" in value else value.get("value")
         except UnreadableError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fleet_components.model.placement import RollingUpdate
+from fleet_components.model.kubefleet.placement import RollingUpdate
 from fleet_components.rollout.plan import Change, Done, Entry, Gates, Placed, Plan, Wanted, Wave
 from fleet_components.rollout.rolling import roll
 from fleet_components.rollout.situation import Layout, Situation, assess

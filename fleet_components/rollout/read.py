@@ -11,8 +11,8 @@ from datetime import timedelta
 from typing import Any
 
 from fleet_components.model.codec import decode
+from fleet_components.model.kubefleet.placement import PICK_FIXED, PICK_N, PlacementPolicy
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.placement import PICK_FIXED, PICK_N, PlacementPolicy
 from fleet_components.model.selector import LabelSelector
 from fleet_components.rollout.strategy import Stage, Task, UpdateRun
 

@@ -12,7 +12,7 @@ from itertools import groupby, islice
 
 import attrs
 
-from fleet_components.model.placement import RollingUpdate
+from fleet_components.model.kubefleet.placement import RollingUpdate
 from fleet_components.model.text import count
 from fleet_components.rollout.situation import Clusters, Layout, Situation
 from fleet_components.rollout.strategy import Budget

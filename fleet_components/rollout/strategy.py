@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 import attrs
 
-from fleet_components.model.placement import RollingUpdate
+from fleet_components.model.kubefleet.placement import RollingUpdate
 from fleet_components.model.selector import LabelSelector
 
 IntOrPercent = int | str

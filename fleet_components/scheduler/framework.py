@@ -39,7 +39,7 @@ AFFINITY = "affinity"
 
 
 class State(Protocol):
-    """Input of plug-ins for both profiles; a plug-in for one of them may use the ``CycleState`` of its profile."""
+    """Input of plug-ins for both profiles; a plug-in for one of them may use the state of its profile."""
 
     @property
     def inventory(self) -> Inventory:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any, overload
 
-from fleet_components.model.decision import Decision, Status
+from fleet_components.model.decision import Decision
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada import Placement
-from fleet_components.model.memory import PlacementMemory, TemplateMemory
-from fleet_components.model.placement import PlacementPolicy
-from fleet_components.model.template import Estimates, Template
+from fleet_components.model.karmada.memory import TemplateMemory
+from fleet_components.model.karmada.policy import Placement
+from fleet_components.model.karmada.template import Estimates, Template
+from fleet_components.model.kubefleet.memory import PlacementMemory
+from fleet_components.model.kubefleet.placement import PlacementPolicy
 from fleet_components.model.typed import fitted
 from fleet_components.scheduler import karmada, kubefleet
 from fleet_components.scheduler.explain import MemberExplanation
+from fleet_components.scheduler.framework import Plugin
 from fleet_components.scheduler.karmada.explain import TemplateExplanation
 from fleet_components.scheduler.karmada.status import TemplateDecision
 
@@ -25,7 +27,7 @@ def schedule(
     memory: PlacementMemory = ...,
     *,
     namespace: str = ...,
-    status: Status = ...,
+    plugins: Iterable[Plugin] = ...,
 ) -> Decision[PlacementMemory]: ...
 
 
@@ -40,6 +42,7 @@ def schedule(
     rebalances: Collection[str] = ...,
     suspended: bool = ...,
     empty_workloads: bool = ...,
+    plugins: Iterable[Plugin] = ...,
 ) -> TemplateDecision: ...
 
 
@@ -72,6 +75,7 @@ def explain(
     *,
     namespace: str = ...,
     members: Collection[str] | None = ...,
+    plugins: Iterable[Plugin] = ...,
 ) -> tuple[MemberExplanation, ...]: ...
 
 
@@ -83,6 +87,7 @@ def explain(
     decision: TemplateDecision,
     *,
     estimates: Estimates = ...,
+    plugins: Iterable[Plugin] = ...,
 ) -> TemplateExplanation: ...
 
 

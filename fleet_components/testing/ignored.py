@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from fleet_components.plan.state import is_secret
+from fleet_components.plan.state import is_marked_secret
 
 Path = tuple[str | int, ...]
 _EVERY = "*"
@@ -73,9 +73,9 @@ def _has(value: Any, step: str | int) -> bool:
 
 def _opened(value: Any) -> Any:
     """Return the value inside a secret; other values as they are."""
-    return value["value"] if is_secret(value) and "value" in value else value
+    return value["value"] if is_marked_secret(value) and "value" in value else value
 
 
 def _kept(old: Any, new: Any) -> Any:
     """Return the old value, as a secret if the new one is a secret."""
-    return {**new, "value": old} if is_secret(new) and not is_secret(old) else old
+    return {**new, "value": old} if is_marked_secret(new) and not is_marked_secret(old) else old

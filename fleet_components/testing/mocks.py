@@ -12,7 +12,7 @@ from pulumi.runtime import MockCallArgs, MockResourceArgs, Mocks
 
 from fleet_components import dynamic
 from fleet_components.azure.dynamic import CreateOnlyProvider
-from fleet_components.plan.state import StackState, is_secret, reveal
+from fleet_components.plan.state import StackState, is_marked_secret, reveal
 
 PROVIDERS: Mapping[str, dynamic.RecordProvider] = {
     "pulumi-python:dynamic/fleet:Placement": dynamic.PlacementProvider(),
@@ -57,7 +57,7 @@ class FleetMocks(Mocks):
             return args.resource_id or f"{args.name}-id", dict(args.inputs)
         outputs = self.check(provider, args.typ, args.name, reveal(args.inputs))
         # Secret inputs stay secret, whatever `check` returns for them.
-        shown = {k: pulumi.Output.secret(v) if is_secret(args.inputs.get(k)) else v for k, v in outputs.items()}
+        shown = {k: pulumi.Output.secret(v) if is_marked_secret(args.inputs.get(k)) else v for k, v in outputs.items()}
         return str(outputs.get("key", args.name)), shown
 
     def call(self, args: MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]]]:

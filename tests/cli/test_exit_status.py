@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleet_components.cli.exit_status import MEANINGS, table
+from fleet_components.cli.exit_status import MEANINGS
 from tests.cli.fleets import PLACEMENT, PROJECT, edit, plan, run, write
 from tests.cli.test_process import execute
 from tests.plan.stack import Stack
@@ -18,6 +18,17 @@ from tests.plan.test_histories import Written, worlds
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = ("README.md", "docs/plan-document.md")
+
+
+def table() -> str:
+    """The table of the documentation, in Markdown."""
+    rows = [f"| {status} | {_code(meaning)} |" for status, meaning in MEANINGS.items()]
+    return "\n".join(("| exit status | |", "| --- | --- |", *rows))
+
+
+def _code(meaning: str) -> str:
+    """A text with its options marked as code."""
+    return " ".join(f"`{word}`" if word.startswith("--") else word for word in meaning.split())
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

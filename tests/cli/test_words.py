@@ -16,7 +16,7 @@ from fleet_components.review.documents.explanation import explanation
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.planning.past import parse_state
 from fleet_components.review.planning.resources import compare
-from fleet_components.review.planning.survey import Survey, Told, survey
+from fleet_components.review.planning.survey import CommandLine, Survey, survey
 from fleet_components.testing import Registration
 from tests.plan.rich import exported, history
 from tests.plan.stack import Stack
@@ -62,7 +62,7 @@ def test_whatever_happens_has_a_reason(written: list[Written]) -> None:
         seen = stack.program(list(world.documents()), config)
         if seen.plan is None:
             continue
-        surveyed = Survey((seen.plan,), "", "stack", {"paths": ["fleet"], "stack": "stack"})
+        surveyed = Survey((seen.plan,), "", {"paths": ["fleet"], "stack": "stack"})
         check(plan_document(surveyed), explanation((seen.plan,)))
         if seen.run.error is None:
             stack.carry_out(seen.run)
@@ -71,7 +71,7 @@ def test_whatever_happens_has_a_reason(written: list[Written]) -> None:
 def test_a_rich_stack_has_reasons_and_numbers_that_fit(tmp_path: Path) -> None:
     history().world.write(tmp_path)
     state = parse_state(json.dumps(exported()).encode(), "s.json")
-    surveyed = survey([tmp_path], Told(state=state))
+    surveyed = survey([tmp_path], CommandLine(state=state))
     check(plan_document(surveyed), explanation(surveyed.plans))
 
 

@@ -9,13 +9,12 @@ import attrs
 
 from fleet_components.model.codec import decode
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada import WEIGHTED, Placement, SpreadConstraint
-from fleet_components.model.karmada_cluster import read_karmada_cluster
-from fleet_components.model.memory import EvictionTask, TemplateMemory
-from fleet_components.model.template import Estimates, Template
-from fleet_components.scheduler.karmada import schedule
+from fleet_components.model.karmada.cluster import read_karmada_cluster
+from fleet_components.model.karmada.memory import EvictionTask, TemplateMemory
+from fleet_components.model.karmada.policy import WEIGHTED, Placement, SpreadConstraint
+from fleet_components.model.karmada.template import Estimates, Template
 from fleet_components.scheduler.karmada.status import BindingStatus, TemplateDecision
-from fleet_components.scheduler.karmada.triggers import Changes
+from tests.scheduler.karmada.events import Changes, next_run
 
 Case = Mapping[str, Any]
 COMPARED = ("evaluated", "scheduled", "clusters", "observedAffinity", "condition", "events")
@@ -112,17 +111,16 @@ class World:
 
     def run(self, changes: Changes) -> TemplateDecision:
         """Schedule once; a member that is leaving is gone when it is not a target any more."""
-        self.decision = schedule(
+        self.decision = next_run(
             self.inventory,
             self.template,
             self.placement,
-            self.decision.memory,
+            self.decision,
+            changes,
+            suspended=self.suspended,
             estimates=self.estimates,
             rebalances=self.rebalances,
-            suspended=self.suspended,
             empty_workloads=self.empty_workloads,
-            status=self.decision.status,
-            changes=changes,
         )
         for name in self.leaving - self.decision.memory.clusters.keys():
             self.leaving.remove(name)

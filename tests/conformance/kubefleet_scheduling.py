@@ -11,10 +11,11 @@ import attrs
 from fleet_components.model.codec import decode
 from fleet_components.model.decision import Decision, Status
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.member_cluster import read_member_cluster, read_time
-from fleet_components.model.memory import BOUND, SCHEDULED, UNSCHEDULED, PlacementMemory
-from fleet_components.model.placement import PlacementPolicy
-from fleet_components.scheduler.kubefleet import schedule
+from fleet_components.model.kubefleet.member_cluster import read_member_cluster
+from fleet_components.model.kubefleet.memory import BOUND, SCHEDULED, UNSCHEDULED, PlacementMemory
+from fleet_components.model.kubefleet.placement import PlacementPolicy
+from fleet_components.model.wire import read_time
+from tests.scheduler.kubefleet.hub import next_cycle
 
 Case = Mapping[str, Any]
 COMPARED = ("selected", "clusterDecisions", "snapshotCondition", "placementCondition", "bindings", "error")
@@ -44,7 +45,7 @@ def decide(state: Case, now: datetime, case: Case, before: Decision[PlacementMem
     """Schedule once."""
     inventory = Inventory((read_member_cluster(cluster) for cluster in state["clusters"]), as_of=now)
     policy = state["policy"] and decode(PlacementPolicy, state["policy"])
-    return schedule(inventory, policy, before.memory, namespace=case.get("namespace", ""), status=before.status)
+    return next_cycle(inventory, policy, before, namespace=case.get("namespace", ""))
 
 
 def roll_out(decision: Decision[PlacementMemory], how: str) -> Decision[PlacementMemory]:

@@ -111,7 +111,7 @@ def test_a_kustomization_is_built_by_what_there_is(
     assert names([found]) == ["ConfigMap prices"]
     assert tools.calls == wanted
     assert found.origin
-    assert found.origin.place == f"shop/{file}"
+    assert found.origin.location == f"shop/{file}"
 
 
 def test_tools_see_little_of_the_environment_and_nothing_of_elsewhere(

@@ -145,7 +145,7 @@ def test_a_chart_without_settings() -> None:
 @HELM
 def test_objects_are_told_with_their_templates() -> None:
     write(CHART, "charts/shop")
-    places = {str(one.key): one.origin and one.origin.place for one in load("charts/shop")}
+    places = {str(one.key): one.origin and one.origin.location for one in load("charts/shop")}
     assert places["Service default/shop"] == "charts/shop/templates/web.yaml"
     assert places["ConfigMap default/cache"] == "charts/shop/charts/cache/templates/all.yaml"
     assert {place for key, place in places.items() if key.startswith("Custom")} == {"charts/shop/crds/widgets.yaml"}

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from fleet_components.content.load import load_text
 from fleet_components.content.select import Selection, select
+from fleet_components.model.kubefleet.placement import Placement
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.placement import Placement
 from fleet_components.model.problem import FleetError
 from tests.content.build import GROUP, catalogue, hubs, names, obj, placement
 

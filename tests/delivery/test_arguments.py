@@ -60,7 +60,7 @@ from fleet_components.components.refusal import RefusedError
 from fleet_components.kubefleet import PlacementPolicy
 from fleet_components.model.cluster import Agent, ResourceModel, ResourceSummary, Usage
 from fleet_components.model.codec import MisfitError, decode
-from fleet_components.model.karmada import DecisionConditions
+from fleet_components.model.karmada.policy import DecisionConditions
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.typed import TRUSTED, Typed
 from fleet_components.plan.options import MOST_WAIT, Settings
@@ -300,9 +300,9 @@ def test_what_is_taken_can_be_read_back(limit: float, max_wait: int) -> None:
         taken = Settings(limit=limit, max_wait=max_wait)
     except FleetError:
         with pytest.raises(MisfitError):
-            Settings.from_wire({"limit": limit, "maxWait": max_wait})
+            decode(Settings, {"limit": limit, "maxWait": max_wait})
     else:
-        assert Settings.from_wire(taken.to_wire()) == taken
+        assert decode(Settings, taken.to_wire()) == taken
 
 
 def test_values_are_never_shown() -> None:

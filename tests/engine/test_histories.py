@@ -16,7 +16,7 @@ from fleet_components.plan.departures import Fate
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.names import Urn
 from fleet_components.review.planning.past import StateFile
-from fleet_components.review.planning.survey import Told, survey
+from fleet_components.review.planning.survey import CommandLine, survey
 from tests.engine.driver import Engine, engine_or_skip
 from tests.plan.stack import Pair, pair_of
 from tests.plan.test_histories import Written
@@ -95,7 +95,7 @@ def test_the_plan_is_what_happens(tmp_path: Path, name: str, fails: tuple[str, .
 def planned(engine: Engine[Any]) -> FleetPlan:
     """The plan of the directory, from the exported state."""
     engine._write()
-    told = Told(state=StateFile("state.json", engine.state()), stack="organization/fleet/dev")
+    told = CommandLine(state=StateFile("state.json", engine.state()), stack="organization/fleet/dev")
     told = told if told.state.state.resources else attrs.evolve(told, state=StateFile())
     (plan,) = survey([engine.project / "fleet"], told).plans
     return plan

@@ -9,7 +9,7 @@ import pytest
 
 from fleet_components.admission import admit
 from fleet_components.admission.hint import example
-from fleet_components.model.karmada_settings import KarmadaSettings
+from fleet_components.model.karmada.settings import KarmadaSettings
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.effect import Effect, Unheeded

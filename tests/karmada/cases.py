@@ -11,13 +11,13 @@ from fleet_components.admission.registry import Request
 from fleet_components.content.karmada.override import override
 from fleet_components.model.cluster import Taint
 from fleet_components.model.codec import decode
-from fleet_components.model.karmada import CLUSTER_OVERRIDE, OVERRIDE, Failover, Placement
-from fleet_components.model.karmada_cluster import read_karmada_cluster
-from fleet_components.model.karmada_override import OverridePolicy
+from fleet_components.model.karmada.cluster import read_karmada_cluster
+from fleet_components.model.karmada.memory import EvictionTask
+from fleet_components.model.karmada.override import OverridePolicy
+from fleet_components.model.karmada.policy import CLUSTER_OVERRIDE, OVERRIDE, Failover, Placement
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.memory import EvictionTask
 from fleet_components.scheduler.karmada.eviction import EvictionSettings, evict
-from fleet_components.scheduler.karmada.graceful import Surroundings, assess
+from fleet_components.scheduler.karmada.graceful import Surroundings, unfinished
 from tests.karmada.control_plane import ControlPlane
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -78,8 +78,9 @@ def graceful_outcome(case: Case) -> dict[str, Any]:
         as_of=NOW,
         timeout=timedelta(seconds=case["timeoutSeconds"]),
     )
-    done = assess({task["fromCluster"]: _task(task) for task in case["tasks"]}, around)
-    return {"kept": list(done.kept), "removed": list(done.ended)}
+    tasks = {task["fromCluster"]: _task(task) for task in case["tasks"]}
+    kept = unfinished(tasks, around)
+    return {"kept": list(kept), "removed": [cluster for cluster in tasks if cluster not in kept]}
 
 
 def _task(task: Mapping[str, Any]) -> EvictionTask:

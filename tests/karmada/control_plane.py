@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
+
 from fleet_components.admission import admit
-from fleet_components.model.claims import Claims, template_key
-from fleet_components.model.karmada import (
+from fleet_components.model.karmada.claims import Claims, template_key
+from fleet_components.model.karmada.policy import (
     CLUSTER_OVERRIDE,
     CLUSTER_PROPAGATION,
     OVERRIDE,
@@ -17,14 +19,15 @@ from fleet_components.model.karmada import (
     policy_key,
 )
 from fleet_components.model.manifest import Manifest
-from fleet_components.scheduler.karmada.matching import Hub, MatchSettings, match_policies
+from fleet_components.scheduler.karmada import matching
+from fleet_components.scheduler.karmada.matching import Hub, Matched, match_policies
 
 
 class ControlPlane:
     """Speaks the form of ``matching.json``."""
 
     def __init__(self, preemption: bool) -> None:
-        self.settings = MatchSettings(preemption, skipped_namespaces=())
+        self.preemption = preemption
         self.templates: dict[str, Manifest] = {}
         self.policies: dict[PolicyKey, PropagationPolicy] = {}
         self.overrides: set[PolicyKey] = set()
@@ -36,7 +39,7 @@ class ControlPlane:
         manifest = Manifest(data)
         refused = self._change(verb, manifest)
         hub = Hub(self.templates, tuple(self.policies.values()), frozenset(self.overrides), self.revisions)
-        done = match_policies(hub, self.claims, self.settings)
+        done = self._matched(hub)
         self.claims = Claims.from_wire(done.claims.to_wire())
         outcome: dict[str, Any] = {"resources": [self._row(key) for key in self.templates] or None}
         if done.events:
@@ -44,6 +47,11 @@ class ControlPlane:
         if done.errors:
             outcome["errors"] = list(done.errors)
         return {**outcome, **({"validationError": refused} if refused else {})}
+
+    def _matched(self, hub: Hub) -> Matched:
+        with pytest.MonkeyPatch.context() as patched:  # the recorded control plane skips no namespaces
+            patched.setattr(matching, "SKIPPED_NAMESPACES", ())
+            return match_policies(hub, self.claims, preemption=self.preemption)
 
     def _change(self, verb: str, manifest: Manifest) -> str:
         if manifest.kind in (PROPAGATION, CLUSTER_PROPAGATION):

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from fleet_components.model.claims import Bound, Claim, Claims, template_key
-from fleet_components.model.karmada import PolicyKey, PropagationPolicy, Rank
+from fleet_components.model.karmada.claims import Bound, Claim, Claims, template_key
+from fleet_components.model.karmada.policy import PolicyKey, PropagationPolicy
 from fleet_components.model.manifest import Manifest
 from fleet_components.scheduler.karmada.match_explanation import PolicyVerdict, explain_match
-from fleet_components.scheduler.karmada.matching import CLAIMED_BY_LABEL, Hub, MatchSettings, match_policies
+from fleet_components.scheduler.karmada.matching import CLAIMED_BY_LABEL, Hub, match_policies
 
 Data = dict[str, Any]
 WEB = {"matchLabels": {"app": "web"}}
@@ -112,10 +112,9 @@ def test_a_lazy_policy_waits_for_the_object_to_change() -> None:
 
 @pytest.mark.parametrize(("gate", "owner"), [(True, "high"), (False, "low")])
 def test_taking_over_needs_the_feature_gate(gate: bool, owner: str) -> None:
-    settings = MatchSettings(preemption=gate)
     low, high = _policy("low"), _policy("high", {"name": "web"}, priority=1, preemption="Always")
-    claims = match_policies(_hub(low), settings=settings).claims
-    assert _owner(match_policies(_hub(low, high), claims, settings).claims) == owner
+    claims = match_policies(_hub(low), preemption=gate).claims
+    assert _owner(match_policies(_hub(low, high), claims, preemption=gate).claims) == owner
 
 
 def test_missing_overrides_hold_the_object_until_they_are_there() -> None:
@@ -162,10 +161,7 @@ def test_the_explanation_says_who_won_and_what_the_others_lacked() -> None:
     ]
     claims = match_policies(_hub(*policies)).claims
     rows = _explained(_template(), claims, *policies)
-    assert [(row.policy.name, row.wins, row.rank) for row in rows[:2]] == [
-        ("win", True, Rank.NAME),
-        ("win-b", False, Rank.NAME),
-    ]
+    assert [(row.policy.name, row.wins) for row in rows[:2]] == [("win", True), ("win-b", False)]
     assert {row.policy.name: row.words for row in rows} == {
         "win": "selects it by name with priority 2, and no other policy is better",
         "win-b": "as good as PropagationPolicy default/win, whose name comes first",

@@ -9,7 +9,7 @@ from typing import Any
 from fleet_components.content.karmada.override import override
 from fleet_components.content.load import load_text
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.karmada_override import OverridePolicy
+from fleet_components.model.karmada.override import OverridePolicy
 from fleet_components.model.manifest import Manifest
 
 _WEB: dict[str, Any] = {

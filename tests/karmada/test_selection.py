@@ -8,9 +8,9 @@ import pytest
 
 from fleet_components.model.cluster import Cluster, ResourceModel, ResourceSummary, Taint
 from fleet_components.model.codec import decode
-from fleet_components.model.karmada import ClusterAffinity, Rank, ResourceSelector, Toleration
-from fleet_components.model.karmada_cluster import read_karmada_cluster
-from fleet_components.model.karmada_override import OverrideSpec
+from fleet_components.model.karmada.cluster import read_karmada_cluster
+from fleet_components.model.karmada.override import OverrideSpec
+from fleet_components.model.karmada.policy import ClusterAffinity, Rank, ResourceSelector, Toleration
 from fleet_components.model.manifest import Manifest
 
 MEMBER = Cluster("m1", {"env": "prod"}, provider="aws", region="eu", zones=("z1", "z2"))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from fleet_components.model.memory import EvictionTask
+from fleet_components.model.karmada.memory import EvictionTask
 from fleet_components.model.quantity import parse_quantity
 from fleet_components.plan.karmada.place import TemplateOutcome
 from fleet_components.testing import StackState

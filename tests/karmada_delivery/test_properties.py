@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from fleet_components.admission import admit
 from fleet_components.model.cluster import Cluster, ResourceSummary, Taint
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada import PropagationPolicy
-from fleet_components.model.karmada_override import OverridePolicy
-from fleet_components.model.karmada_settings import KarmadaSettings
+from fleet_components.model.karmada.override import OverridePolicy
+from fleet_components.model.karmada.policy import PropagationPolicy
+from fleet_components.model.karmada.settings import KarmadaSettings
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.karmada.content import emitted
 from fleet_components.plan.karmada.needs import Needs

@@ -16,8 +16,8 @@ from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.model.codec import MisfitError, camel, decode, encode
 from fleet_components.model.decision import ClusterScore
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.memory import Binding, PlacementMemory
-from fleet_components.model.placement import (
+from fleet_components.model.kubefleet.memory import Binding, PlacementMemory
+from fleet_components.model.kubefleet.placement import (
     PlacementPolicy,
     PlacementSpec,
     RollingUpdate,

@@ -19,7 +19,7 @@ from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.names import Urn
 from fleet_components.plan.past import LOST
 from fleet_components.review.planning.past import StateFile
-from fleet_components.review.planning.survey import Told, survey
+from fleet_components.review.planning.survey import CommandLine, survey
 from fleet_components.testing import ProgramRun, Registration, StackState, kubeconfig, run_program
 
 FLEET, PROJECT, STACK = "dev", "project", "stack"
@@ -83,7 +83,7 @@ class Stack:
             self._write(folder, documents)
             state = StateFile("state.json", self.state) if self.state.resources else StateFile()
             _, past, _ = state.only("fleet")
-            told = Told(
+            told = CommandLine(
                 state=state,
                 stack=f"organization/{PROJECT}/{STACK}",
                 confirm=frozenset(confirm),

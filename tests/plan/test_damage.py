@@ -26,7 +26,7 @@ from fleet_components.model.codec import encode
 from fleet_components.plan.state import MEND, StackState, reveal
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.planning.past import RENDER_ANEW, parse_state
-from fleet_components.review.planning.survey import Told, survey
+from fleet_components.review.planning.survey import CommandLine, survey
 from fleet_components.testing import run_program
 from fleet_components.testing.mocks import CheckFailed
 from tests.cli.fleets import run
@@ -105,7 +105,7 @@ def folder() -> Path:
 def planned(state: Any, where: Path) -> None:
     """Plan from a state; what is refused says what would do."""
     try:
-        told = Told(state=parse_state(json.dumps(state).encode(), "s.json"))
+        told = CommandLine(state=parse_state(json.dumps(state).encode(), "s.json"))
         plan_document(survey([where], told))
     except FleetError as error:
         for problem in error.problems:
@@ -241,7 +241,7 @@ def test_the_resource_and_the_field_are_named(urn: str, path: Path_, junk: Any, 
     state = damaged(whole, ("deployment", "resources", index, "outputs", *path), junk)
     for where in (folder(), folder().parent):
         with pytest.raises(FleetError) as refused:
-            survey([where], Told(state=parse_state(json.dumps(state).encode(), "s.json")))
+            survey([where], CommandLine(state=parse_state(json.dumps(state).encode(), "s.json")))
         (problem,) = refused.value.problems
         assert str(problem).startswith(f"s.json: {resources[index]['urn']}: outputs.{field}: {what}")
         assert problem.hint == MEND
@@ -300,7 +300,7 @@ def test_everything_that_is_damaged_is_named() -> None:
     for urn in urns:
         whole = damaged(whole, ("resources", urn, "outputs", "format"), "one")
     with pytest.raises(FleetError) as refused:
-        survey([folder()], Told(state=parse_state(json.dumps(whole).encode(), "s.json")))
+        survey([folder()], CommandLine(state=parse_state(json.dumps(whole).encode(), "s.json")))
     assert sorted(problem.subject for problem in refused.value.problems) == sorted(urns)
     assert {problem.hint for problem in refused.value.problems} == {RENDER_ANEW}
 

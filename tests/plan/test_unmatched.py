@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from fleet_components import Cluster, FleetError, Inventory
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.model.cluster import Usage
-from fleet_components.model.karmada import ClusterAffinity, FieldSelector, ResourceSelector
+from fleet_components.model.karmada.policy import ClusterAffinity, FieldSelector, ResourceSelector
+from fleet_components.model.kubefleet.placement import ClusterSelectorTerm, PropertyRequirement, PropertySelector
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.placement import ClusterSelectorTerm, PropertyRequirement, PropertySelector
 from fleet_components.model.selector import LabelSelector, Requirement
 from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedObjects

@@ -15,7 +15,7 @@ from fleet_components.model.problem import Problem, show_path
 from fleet_components.plan.fleet_plan import FleetPlan
 
 Document = dict[str, Any]
-Told = tuple[str, str, str]
+CommandLine = tuple[str, str, str]
 """The object with the field, what is wrong, and the hint."""
 
 
@@ -31,7 +31,7 @@ def problems(plan: FleetPlan) -> list[Problem]:
     return [*plan.warnings, *(problem for one in plan.subjects for problem in one.subject.warnings)]
 
 
-def told(plan: FleetPlan) -> list[Told]:
+def told(plan: FleetPlan) -> list[CommandLine]:
     """The same, to be compared."""
     shown = [(f"{one.subject}: {show_path(one.path)}".strip(": "), one.what, one.hint) for one in problems(plan)]
     assert all(one.file and one.line for one in problems(plan) if not one.subject.startswith("member ")), shown
@@ -63,12 +63,12 @@ class Case:
         return changed(documents, self.object, self.path, self.value)
 
     @property
-    def told(self) -> Told:
+    def told(self) -> CommandLine:
         """What is warned of."""
         return (f"{self.object.partition('/')[2]}: {self.at or self.path}", self.what, self.hint)
 
 
-def said(plan: FleetPlan) -> list[Told]:
+def said(plan: FleetPlan) -> list[CommandLine]:
     """What is warned of, by the names of the objects, without what follows: objects that nothing brings any more."""
     found = [(field.partition(" ")[2].rpartition("/")[2], what, hint) for field, what, hint in told(plan)]
     return [one for one in found if not re.search("selected by no policy|does not go to|^nobody brings", one[1])]

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from fleet_components.model.codec import decode
-from fleet_components.model.placement import PlacementPolicy, Strategy
-from fleet_components.rollout.kubefleet import Binding, Condition, one_pass
+from fleet_components.model.kubefleet.placement import PlacementPolicy, Strategy
 from fleet_components.rollout.read import target_of
+from tests.rollout.one_pass import Binding, Condition, one_pass
 
 
 def outcome(case: Mapping[str, Any]) -> dict[str, Any]:

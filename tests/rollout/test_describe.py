@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fleet_components.model.placement import RollingUpdate
+from fleet_components.model.kubefleet.placement import RollingUpdate
 from fleet_components.rollout.describe import describe
 from fleet_components.rollout.strategy import External, UpdateRun
 from tests.rollout.world import World, picked

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from fleet_components.model.placement import RollingUpdate
-from fleet_components.rollout.kubefleet import Binding, BindingState, Condition, one_pass
+from fleet_components.model.kubefleet.placement import RollingUpdate
 from tests.rollout.cases import outcome
+from tests.rollout.one_pass import Binding, BindingState, Condition, one_pass
 from tests.shared import shared
 
 GOLDEN = json.loads((Path(__file__).parent / "data" / "rollout.json").read_text())

@@ -9,11 +9,11 @@ from typing import TypeVar
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleet_components.model.placement import RollingUpdate
-from fleet_components.rollout.kubefleet import Binding, Condition, one_pass
+from fleet_components.model.kubefleet.placement import RollingUpdate
 from fleet_components.rollout.plan import Change, Done, Plan, Wanted
 from fleet_components.rollout.planner import plan
 from fleet_components.rollout.strategy import Budget
+from tests.rollout.one_pass import Binding, Condition, one_pass
 from tests.rollout.world import World, picked
 
 V = TypeVar("V")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fleet_components.model.placement import PlacementPolicy
+from fleet_components.model.kubefleet.placement import PlacementPolicy
 from fleet_components.rollout.read import target_of
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fleet_components.model.placement import RollingUpdate
+from fleet_components.model.kubefleet.placement import RollingUpdate
 from fleet_components.rollout.plan import Change, Done, Placed, Plan, Wave
 from tests.rollout.world import World, picked
 

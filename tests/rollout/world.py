@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from fleet_components.model.placement import RollingUpdate
+from fleet_components.model.kubefleet.placement import RollingUpdate
 from fleet_components.rollout.plan import Change, Done, Gates, Placed, Plan, Wanted, Wave
 from fleet_components.rollout.planner import plan
 from fleet_components.rollout.strategy import Budget, External

@@ -26,9 +26,9 @@ from fleet_components.scheduler.framework import Plugin
 from fleet_components.scheduler.plugins import load_plugins
 from fleet_components.testing import run_program
 from tests.cli.fleets import run
-from tests.karmada_scheduling.builders import deployment, fleet, placement
 from tests.scheduler import outside
-from tests.scheduler.builders import labelled, pick_n, policy, spread
+from tests.scheduler.karmada.builders import deployment, fleet, placement
+from tests.scheduler.kubefleet.builders import labelled, pick_n, policy, spread
 from tests.strategies import AS_OF, fleets, policies
 
 HERE = "tests.scheduler.outside"

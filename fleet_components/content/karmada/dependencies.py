@@ -11,8 +11,8 @@ from typing import Any
 import attrs
 
 from fleet_components.content.karmada.workload import pod_spec, shape_of
+from fleet_components.model.karmada.workload_shape import WorkloadShape
 from fleet_components.model.manifest import Manifest, value_at
-from fleet_components.model.workload_shape import WorkloadShape
 
 _SECRET_OF_VOLUME = {
     "azureFile": ("secretName",),

@@ -63,7 +63,7 @@ def patch_yaml(text: str, operations: Iterable[Operation]) -> str:
     except yaml.MarkedYAMLError as error:
         raise ValueError(f"yaml: {_where(error)}{error.problem}") from None
     patched = _patched(document, operations)
-    text = yaml.dump(patched, Dumper=_Dumper, allow_unicode=True, default_flow_style=False, sort_keys=False)
+    text = yaml.dump(patched, Dumper=_GoDumper, allow_unicode=True, default_flow_style=False, sort_keys=False)
     return str(text)
 
 
@@ -157,7 +157,7 @@ def _natural(key: str) -> list[tuple[int, int, int, str]]:
     return parts
 
 
-class _Dumper(yaml.BaseDumper):
+class _GoDumper(yaml.BaseDumper):
     """Writes plain data. Every scalar is given as a string, so that only the rules of this module decide on quotes."""
 
     def ignore_aliases(self, data: Any) -> bool:
@@ -180,8 +180,8 @@ class _Dumper(yaml.BaseDumper):
         return self.represent_sequence("tag:yaml.org,2002:seq", value)
 
 
-_Dumper.add_representer(str, _Dumper.represent_text)
-_Dumper.add_representer(dict, _Dumper.represent_map)
-_Dumper.add_representer(list, _Dumper.represent_list)
+_GoDumper.add_representer(str, _GoDumper.represent_text)
+_GoDumper.add_representer(dict, _GoDumper.represent_map)
+_GoDumper.add_representer(list, _GoDumper.represent_list)
 for _kind in (bool, int, float, type(None)):
-    _Dumper.add_representer(_kind, _Dumper.represent_other)
+    _GoDumper.add_representer(_kind, _GoDumper.represent_other)

@@ -15,8 +15,8 @@ import attrs
 from fleet_components.content.karmada.overriders import OverrideError, apply_overriders
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.decision import Event
-from fleet_components.model.karmada import CLUSTER_OVERRIDE, OVERRIDE, PolicyKey, Rank
-from fleet_components.model.karmada_override import OverridePolicy
+from fleet_components.model.karmada.override import OverridePolicy
+from fleet_components.model.karmada.policy import CLUSTER_OVERRIDE, OVERRIDE, PolicyKey, Rank
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
 

@@ -16,7 +16,7 @@ import attrs
 from fleet_components.content.karmada.embedded import patch_json, patch_yaml
 from fleet_components.content.karmada.image import Image
 from fleet_components.content.patch import Operation, PatchError, apply_patch, pointer_steps
-from fleet_components.model.karmada_override import (
+from fleet_components.model.karmada.override import (
     CommandArgsOverrider,
     FieldOverrider,
     ImageOverrider,

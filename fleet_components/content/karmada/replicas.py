@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fleet_components.content.karmada.workload import shape_of
+from fleet_components.model.karmada.webster import divide
+from fleet_components.model.karmada.workload_shape import WorkloadShape
 from fleet_components.model.manifest import Manifest, value_at
 from fleet_components.model.problem import FleetError
-from fleet_components.model.webster import divide
-from fleet_components.model.workload_shape import WorkloadShape
 
 _COMPLETIONS = ("spec", "completions")
 _PARALLELISM = ("spec", "parallelism")

@@ -13,9 +13,9 @@ from typing import Any
 import attrs
 
 from fleet_components.content.karmada.workload import pod_spec, shape_of
+from fleet_components.model.karmada.workload_shape import WorkloadShape
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.quantity import parse_quantity
-from fleet_components.model.workload_shape import WorkloadShape
 
 _CPU = "cpu"
 _COUNTED = (_CPU, "memory", "ephemeral-storage", "pods")

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from fleet_components.model.karmada.workload_shape import WorkloadShape
 from fleet_components.model.manifest import Manifest, value_at
-from fleet_components.model.workload_shape import WorkloadShape
 
 _KNOWN = (
     WorkloadShape("apps/v1", "Deployment", default=1),

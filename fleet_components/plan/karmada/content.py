@@ -14,12 +14,12 @@ from fleet_components.content.stamp import annotated
 from fleet_components.content.strip import strip
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import below, decode, encode
-from fleet_components.model.karmada import CLUSTER_OVERRIDE
-from fleet_components.model.karmada_override import OverridePolicy, OverrideSpec
-from fleet_components.model.karmada_settings import CustomWorkload
+from fleet_components.model.karmada.override import OverridePolicy, OverrideSpec
+from fleet_components.model.karmada.policy import CLUSTER_OVERRIDE
+from fleet_components.model.karmada.settings import CustomWorkload
+from fleet_components.model.karmada.workload_shape import WorkloadShape
 from fleet_components.model.manifest import Manifest, value_at
 from fleet_components.model.problem import FleetError
-from fleet_components.model.workload_shape import WorkloadShape
 from fleet_components.plan.record import Objects
 from fleet_components.rollout.plan import Done, Placed
 

@@ -8,7 +8,7 @@ from functools import cached_property
 import attrs
 
 from fleet_components.model.codec import decode
-from fleet_components.model.karmada import DIRECTLY, Suspension
+from fleet_components.model.karmada.policy import DIRECTLY, Suspension
 from fleet_components.plan.karmada.content import Share
 from fleet_components.plan.karmada.record import TemplateState
 from fleet_components.rollout.plan import Change, Done, Entry, Plan, Wave

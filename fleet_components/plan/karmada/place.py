@@ -10,13 +10,13 @@ import attrs
 
 from fleet_components.content.karmada.replicas import divide_completions, replicas_of
 from fleet_components.content.karmada.requirements import requirements_of
-from fleet_components.model.claims import Claim, Claims, template_key
 from fleet_components.model.codec import decode
-from fleet_components.model.karmada import Failover, Placement
+from fleet_components.model.karmada.claims import Claim, Claims, template_key
+from fleet_components.model.karmada.policy import Failover, Placement
+from fleet_components.model.karmada.template import Template
+from fleet_components.model.karmada.workload_shape import WorkloadShape
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.model.template import Template
-from fleet_components.model.workload_shape import WorkloadShape
 from fleet_components.plan.again import goes_back, mark_again
 from fleet_components.plan.karmada.content import Share, content_of, emitted, overrides_in, shape_in
 from fleet_components.plan.karmada.dispatch import Dispatch
@@ -26,7 +26,7 @@ from fleet_components.plan.subject import Outcome
 from fleet_components.rollout.plan import Change, Plan
 from fleet_components.scheduler.karmada import schedule
 from fleet_components.scheduler.karmada.failover import Circumstances, Driven, driven_from, fail_over, going_on
-from fleet_components.scheduler.karmada.matching import Hub, MatchSettings, match_policies, matches
+from fleet_components.scheduler.karmada.matching import Hub, match_policies, matches
 from fleet_components.scheduler.karmada.status import TemplateDecision
 from fleet_components.scheduler.plugins import load_plugins
 
@@ -133,14 +133,10 @@ def _matched(request: TemplateSubject, before: TemplateState) -> TemplateState:
     overrides = frozenset(policy.key for policy in request.overrides)
     hub = Hub({key: request.manifest}, request.policies.propagation, overrides, {key: generation})
     known = Claims({key: before.claim} if before.seen else {}, before.policies)
-    claims = match_policies(hub, known, MatchSettings(request.settings.preemption)).claims
+    claims = match_policies(hub, known, preemption=request.settings.preemption).claims
     claim = claims.of(key)
     holders = {claim.policy, claim.bound.policy if claim.bound else None}
-    concerned = {
-        f"{p.key.kind}/{p.key.namespace}/{p.key.name}"
-        for p in request.policies.propagation
-        if p.key in holders or matches(p, request.manifest)
-    }
+    concerned = {p.key.path for p in request.policies.propagation if p.key in holders or matches(p, request.manifest)}
     policies = {path: seen_policy for path, seen_policy in sorted(claims.policies.items()) if path in concerned}
     required = {parent: dict(clusters) for parent, clusters in sorted(request.needs.required_by.items()) if clusters}
     return attrs.evolve(

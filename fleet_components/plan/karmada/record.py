@@ -9,11 +9,11 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.claims import Claim, SeenPolicy
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import below, decode, encode
-from fleet_components.model.karmada import DIRECTLY, Failover, Placement, PolicyKey, Suspension
-from fleet_components.model.memory import TemplateMemory
+from fleet_components.model.karmada.claims import Claim, SeenPolicy
+from fleet_components.model.karmada.memory import TemplateMemory
+from fleet_components.model.karmada.policy import DIRECTLY, Failover, Placement, PolicyKey, Suspension
 from fleet_components.plan.again import written_again
 from fleet_components.plan.karmada.content import Share, check_part, emitted, is_custom
 from fleet_components.plan.record import Objects, Record, digest

@@ -10,15 +10,15 @@ import attrs
 
 from fleet_components.content.secret import is_secret, redacted
 from fleet_components.content.strip import strip
-from fleet_components.model.claims import Claims, template_key
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada import PropagationPolicy
-from fleet_components.model.karmada_override import OverridePolicy
-from fleet_components.model.karmada_settings import KarmadaSettings
+from fleet_components.model.karmada.claims import Claims, template_key
+from fleet_components.model.karmada.override import OverridePolicy
+from fleet_components.model.karmada.policy import PropagationPolicy
+from fleet_components.model.karmada.settings import KarmadaSettings
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.member_cluster import read_time
 from fleet_components.model.problem import Problem
+from fleet_components.model.wire import read_time
 from fleet_components.plan.karmada.content import content_of, forced, retained
 from fleet_components.plan.karmada.needs import Needs
 from fleet_components.plan.karmada.place import TemplateOutcome, place_template
@@ -122,8 +122,10 @@ class TemplateSubject(Subject[TemplateRecord]):
             asked = (name for name in self.inventory.names if members is None or name in members)
             return Explanation(tuple(self._unscheduled(outcome, name) for name in asked))
         plugins = load_plugins(self.plugins)
-        told = explain(self.inventory, outcome.template, bound.placement, decision, plugins=plugins)
-        return Explanation(tuple(m for m in told.members if members is None or m.cluster in members), told.division)
+        explained = explain(self.inventory, outcome.template, bound.placement, decision, plugins=plugins)
+        return Explanation(
+            tuple(m for m in explained.members if members is None or m.cluster in members), explained.division
+        )
 
     def verdicts(self, outcome: TemplateOutcome) -> list[PolicyVerdict]:
         """Return for each policy why it has claimed the template or not."""

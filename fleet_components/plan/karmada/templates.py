@@ -11,16 +11,16 @@ import attrs
 
 from fleet_components.content.karmada.dependencies import Dependency, dependencies_of
 from fleet_components.content.karmada.workload import shape_of
-from fleet_components.model.application_health import by_object
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada import (
+from fleet_components.model.karmada.application_health import by_object
+from fleet_components.model.karmada.override import OverridePolicy
+from fleet_components.model.karmada.policy import (
     CLUSTER_OVERRIDE,
     CLUSTER_PROPAGATION,
     OVERRIDE,
     PROPAGATION,
     PropagationPolicy,
 )
-from fleet_components.model.karmada_override import OverridePolicy
 from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import Problem
@@ -36,7 +36,7 @@ from fleet_components.plan.past import Past
 from fleet_components.plan.record import digest
 from fleet_components.plan.source import Source, Workload
 from fleet_components.scheduler.framework import KARMADA
-from fleet_components.scheduler.karmada.matching import MatchSettings, best_policy, matches
+from fleet_components.scheduler.karmada.matching import best_policy, matches, propagates, skips
 from fleet_components.scheduler.plugins import meant_for
 
 REBALANCER = "WorkloadRebalancer"
@@ -125,7 +125,7 @@ class Templates:
             done=past.done.get(f"{TEMPLATE_KIND}/{workload.key}", {}),
             plugins=meant_for(KARMADA, options.settings.plugins),
             protected=is_protected(manifest) or manifest.labels.get(PROTECTED_LABEL) == "Always",
-            origin=origin.place if origin else "",
+            origin=origin.location if origin else "",
         )
 
 
@@ -138,7 +138,7 @@ def templates_of(source: Source, placed: Iterable[Workload], known: Collection[s
         known: keys of the templates of the past. They stay templates when no policy matches them any more, since
             deleting a policy leaves what it placed, unless a placement selects them now.
     """
-    reader = _Reader(source, tuple(placed), known)
+    reader = _Reading(source, tuple(placed), known)
     return Templates(
         reader.workloads(),
         Policies(reader.propagation, reader.overrides, source.settings),
@@ -167,7 +167,7 @@ def rebalanced(policies: Iterable[Manifest]) -> Iterator[tuple[Manifest, int, Ob
 
 
 @attrs.frozen(slots=False)
-class _Reader:
+class _Reading:
     source: Source
     placed: tuple[Workload, ...]
     known: Collection[str]
@@ -185,9 +185,8 @@ class _Reader:
     @cached_property
     def objects(self) -> dict[str, Manifest]:
         """All objects that could be templates."""
-        settings = MatchSettings(self.source.settings.preemption)
         manifests = (m for m in self.source.catalogue.manifests if m.api_version != API_VERSION)
-        return {template_name(m): m for m in manifests if settings.propagates(m)}
+        return {template_name(m): m for m in manifests if propagates(m)}
 
     @cached_property
     def matching(self) -> dict[str, list[PropagationPolicy]]:
@@ -286,7 +285,6 @@ class _Reader:
 
     def in_vain(self) -> Iterator[Problem]:
         """Yield policies and selectors of namespaces from which Karmada propagates nothing."""
-        skips = MatchSettings(self.source.settings.preemption).skips
         policies: tuple[PropagationPolicy | OverridePolicy, ...] = (*self.propagation, *self.overrides)
         for policy in policies:
             if skips(policy.key.namespace):
@@ -316,7 +314,7 @@ class _Reader:
                 found.setdefault(kind, (policy, []))[1].append(manifest)
         for policy, manifests in found.values():
             first = manifests[0]
-            place = f" ({first.origin.place})" if first.origin else ""
+            place = f" ({first.origin.location})" if first.origin else ""
             others = f", as {count(len(manifests) - 1, 'other')} of the kind" if len(manifests) > 1 else ""
             what = f"{first.key}{place} goes whole to every member that is selected{others}: nobody knows its replicas"
             hint = (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fleet_components.model.karmada import (
+from fleet_components.model.karmada.override import OverridePolicy
+from fleet_components.model.karmada.policy import (
     CLUSTER_OVERRIDE,
     CLUSTER_PROPAGATION,
     OVERRIDE,
@@ -12,11 +13,10 @@ from fleet_components.model.karmada import (
     PropagationPolicy,
     ResourceSelector,
 )
-from fleet_components.model.karmada_override import OverridePolicy
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.asked_members import AskedMembers
-from fleet_components.plan.asked_objects import AskedObjects, Wanted
+from fleet_components.plan.asked_objects import AskedFor, AskedObjects
 from fleet_components.plan.karmada.templates import Templates, rebalanced, template_name
 from fleet_components.plan.source import Source
 from fleet_components.plan.vain import Vain, meant, problems_of
@@ -68,9 +68,9 @@ def _of_objects(policy: PropagationPolicy | OverridePolicy, objects: AskedObject
             yield Vain((*path, "name") if one.name else path, *objects.missing(one))
 
 
-def _wanted(selector: ResourceSelector) -> Wanted:
+def _wanted(selector: ResourceSelector) -> AskedFor:
     group, _, version = selector.api_version.rpartition("/")
-    return Wanted(
+    return AskedFor(
         group=group,
         version=version,
         kind=selector.kind,
@@ -124,7 +124,7 @@ def _of_template(path: FieldPath, key: ObjectKey, templates: Templates, objects:
     """Yield an object that is missing or that a placement has; an unclaimed object is reported as such elsewhere."""
     manifest = objects.catalogue.get(key)
     if manifest is None:
-        wanted = Wanted(group=key.group, kind=key.kind, namespace=key.namespace, name=key.name)
+        wanted = AskedFor(group=key.group, kind=key.kind, namespace=key.namespace, name=key.name)
         near = objects.near(wanted)
         yield Vain(
             path,

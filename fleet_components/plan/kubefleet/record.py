@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.memory import PlacementMemory
+from fleet_components.model.kubefleet.memory import PlacementMemory
 from fleet_components.plan.again import written_again
 from fleet_components.plan.record import Objects, Record
 from fleet_components.rollout.plan import Done, Placed

@@ -11,8 +11,8 @@ import attrs
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.decision import Decision, Status
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.memory import UNSCHEDULED, PlacementMemory
-from fleet_components.model.placement import PlacementPolicy, RollingUpdate
+from fleet_components.model.kubefleet.memory import UNSCHEDULED, PlacementMemory
+from fleet_components.model.kubefleet.placement import PlacementPolicy, RollingUpdate
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.again import goes_back, mark_again
 from fleet_components.plan.kubefleet.record import PlacementRecord

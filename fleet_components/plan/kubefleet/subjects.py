@@ -44,7 +44,7 @@ def placement_subjects(
             plugins=plugins,
             untrackable=workload.untrackable,
             protected=is_protected(policy),
-            origin=placement.origin.place if placement.origin else "",
+            origin=placement.origin.location if placement.origin else "",
             warnings=in_order((*selection.warnings, *in_placement(policy, workload, members, objects))),
             skipped=tuple((str(skipped.key), skipped.reason) for skipped in selection.skipped),
         )

@@ -7,14 +7,14 @@ from typing import Any
 
 from fleet_components.content.catalogue import DEFAULT_NAMESPACE
 from fleet_components.model.codec import decode
+from fleet_components.model.kubefleet.memory import UNSCHEDULED
+from fleet_components.model.kubefleet.placement import Placement, PlacementPolicy, ResourceSelector
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.memory import UNSCHEDULED
-from fleet_components.model.placement import Placement, PlacementPolicy, ResourceSelector
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.selector import LabelSelector
 from fleet_components.model.text import few
 from fleet_components.plan.asked_members import AskedMembers
-from fleet_components.plan.asked_objects import AskedObjects, Wanted
+from fleet_components.plan.asked_objects import AskedFor, AskedObjects
 from fleet_components.plan.kubefleet.runs import PLACEMENT_OF, STRATEGY_OF, run_of
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.source import Source, Workload
@@ -100,7 +100,7 @@ def _of_objects(workload: Workload, objects: AskedObjects) -> Iterator[Vain]:
         yield Vain(at, *(objects.nothing_in(DEFAULT_NAMESPACE, ()) if _is_default(one) else objects.missing(one)))
 
 
-def _wanted(placement: Placement, objects: AskedObjects) -> Iterator[Wanted]:
+def _wanted(placement: Placement, objects: AskedObjects) -> Iterator[AskedFor]:
     """Yield what the selectors ask for.
 
     If a namespace is selected in part, the other selectors look for namespaced objects in it.
@@ -110,7 +110,7 @@ def _wanted(placement: Placement, objects: AskedObjects) -> Iterator[Wanted]:
     inner = placement.namespace or next(iter(partly), "")
     for one in selectors:
         kind = objects.catalogue.kind(one.group, one.kind)
-        yield Wanted(
+        yield AskedFor(
             group=one.group,
             kind=one.kind,
             namespace=inner if kind and kind.namespaced else "",
@@ -119,11 +119,11 @@ def _wanted(placement: Placement, objects: AskedObjects) -> Iterator[Wanted]:
         )
 
 
-def _is_namespace(selector: ResourceSelector | Wanted) -> bool:
+def _is_namespace(selector: ResourceSelector | AskedFor) -> bool:
     return (selector.group, selector.kind) == ("", "Namespace")
 
 
-def _is_default(wanted: Wanted) -> bool:
+def _is_default(wanted: AskedFor) -> bool:
     """Return whether it is the default namespace, which every hub has."""
     return _is_namespace(wanted) and wanted.name == DEFAULT_NAMESPACE
 

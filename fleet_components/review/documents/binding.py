@@ -12,13 +12,14 @@ from typing import Any
 import attrs
 
 from fleet_components.model.codec import encode
-from fleet_components.model.karmada import CLUSTER_PROPAGATION
+from fleet_components.model.karmada.memory import EvictionTask
+from fleet_components.model.karmada.policy import CLUSTER_PROPAGATION
+from fleet_components.model.karmada.template import Template
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.memory import EvictionTask
-from fleet_components.model.template import Template
 from fleet_components.plan.karmada.record import TemplateState
 from fleet_components.plan.karmada.subject import TemplateSubject
 from fleet_components.plan.subject import Decided
+from fleet_components.review.documents.form import without_none
 from fleet_components.scheduler.karmada.status import TemplateDecision
 
 API_VERSION = "work.karmada.io/v1alpha2"
@@ -51,7 +52,7 @@ def binding(decided: Decided, manifests: Mapping[str, Manifest] | None = None) -
         "apiVersion": API_VERSION,
         "kind": "ResourceBinding" if manifest.namespace else "ClusterResourceBinding",
         "metadata": {**_named(manifest), "annotations": _claimed(decided)},
-        "spec": _given(spec),
+        "spec": without_none(spec),
         "status": _settled(decided),
     }
 
@@ -100,7 +101,7 @@ def _resource(manifest: Manifest) -> dict[str, Any]:
         "namespace": manifest.namespace or None,
         "name": manifest.name,
     }
-    return _given(fields)
+    return without_none(fields)
 
 
 def _clusters(clusters: Mapping[str, int], template: Template) -> list[dict[str, Any]]:
@@ -116,7 +117,3 @@ def _required(parent: Manifest, clusters: Iterable[str]) -> dict[str, Any]:
 
 def _task(cluster: str, task: EvictionTask) -> dict[str, Any]:
     return {"fromCluster": cluster, **{field: value for field, value in encode(task).items() if field != "created"}}
-
-
-def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {field: value for field, value in fields.items() if value is not None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fleet_components.rollout.plan import Change
@@ -15,3 +16,8 @@ WORDS = {
     Change.KEEP: "stays",
 }
 Document = dict[str, Any]
+
+
+def without_none(fields: Mapping[str, Any]) -> Document:
+    """Return the fields that have a value."""
+    return {key: value for key, value in fields.items() if value is not None}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fleet_components.model.placement import PICK_ALL, PICK_N
+from fleet_components.model.kubefleet.placement import PICK_ALL, PICK_N
 from fleet_components.model.text import count
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided

@@ -12,10 +12,11 @@ from typing import Any
 import attrs
 
 from fleet_components.model.decision import ClusterDecision, Status
+from fleet_components.model.kubefleet.placement import PICK_FIXED, PICK_N
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.placement import PICK_FIXED, PICK_N
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
+from fleet_components.review.documents.form import without_none
 from fleet_components.rollout.plan import Placed
 from fleet_components.rollout.strategy import External
 
@@ -42,7 +43,7 @@ def placement_status(decided: Decided, status: Status) -> dict[str, Any]:
 
 def cluster_decisions(status: Status) -> list[dict[str, Any]]:
     """Return the scheduler's decisions, which the API keeps as ``status.targetClusters`` of the policy snapshot."""
-    return [_without_none(decision.to_wire()) for decision in status.decisions]
+    return [without_none(decision.to_wire()) for decision in status.decisions]
 
 
 def api_objects(decided: Decided) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -119,7 +120,3 @@ def _resource(data: Mapping[str, Any]) -> dict[str, str]:
         "name": manifest.name,
     }
     return {field: value for field, value in fields.items() if value}
-
-
-def _without_none(wire: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in wire.items() if value is not None}

@@ -29,7 +29,7 @@ def subject_document(plan: FleetPlan, decided: Decided) -> Document:
     old, new = decided.before.revision, decided.record.revision
     others = _others(decided, facts.first_told)
     explanation = decided.subject.explain(decided.outcome, {*decided.entries, *others[:MOST_NOT_PICKED]})
-    told = {member.cluster: member for member in explanation.members}
+    explained = {member.cluster: member for member in explanation.members}
     return {
         "fleet": plan.options.fleet,
         "name": decided.name,
@@ -44,11 +44,11 @@ def subject_document(plan: FleetPlan, decided: Decided) -> Document:
         "objects": len(decided.subject.content),
         "content": content_changes(plan, decided),
         "departures": [departure_document(one) for one in plan.departures if one.subject == decided.name],
-        "clusters": _clusters(decided, told),
+        "clusters": _clusters(decided, explained),
         "notPicked": {
             "count": len(others),
             "shown": [
-                {"name": name, "why": told[name].summary if name in told else facts.first_told[name]}
+                {"name": name, "why": explained[name].summary if name in explained else facts.first_told[name]}
                 for name in others[:MOST_NOT_PICKED]
             ],
         },
@@ -108,7 +108,7 @@ def _masked(difference: Difference, data: Mapping[str, Any]) -> Difference:
     return difference
 
 
-def _clusters(decided: Decided, told: Mapping[str, MemberExplanation]) -> list[Document]:
+def _clusters(decided: Decided, explained: Mapping[str, MemberExplanation]) -> list[Document]:
     """Return all members concerned: first those that change, by wave; then those that leave, are held or stay."""
     order = {change: rank for rank, change in enumerate(WORDS)}
     moves = (Change.ADD, Change.UPDATE)
@@ -118,7 +118,9 @@ def _clusters(decided: Decided, told: Mapping[str, MemberExplanation]) -> list[D
         wave = entry.placed.wave if entry.placed and entry.change in moves else 0
         return (0 if entry.change in moves else order[entry.change], wave, name)
 
-    return [_cluster(decided, name, entry, told.get(name)) for name, entry in sorted(decided.entries.items(), key=key)]
+    return [
+        _cluster(decided, name, entry, explained.get(name)) for name, entry in sorted(decided.entries.items(), key=key)
+    ]
 
 
 def _cluster(decided: Decided, name: str, entry: Entry, explained: MemberExplanation | None) -> Document:

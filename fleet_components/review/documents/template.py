@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fleet_components.model.codec import encode
-from fleet_components.model.karmada import Placement
+from fleet_components.model.karmada.policy import Placement
 from fleet_components.plan.karmada.place import TemplateOutcome
 from fleet_components.plan.karmada.subject import TemplateSubject
 from fleet_components.plan.subject import Decided

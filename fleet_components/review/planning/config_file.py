@@ -49,5 +49,5 @@ class ConfigFile:
 
     def problem(self, what: str, field: FieldPath = (), hint: str = "") -> Problem:
         """Return a problem of this file, with the line of the field."""
-        line = self._document.place(()).line(field) if self._document else None
+        line = self._document.section(()).line(field) if self._document else None
         return Problem(what, field, hint, file=str(self.path), line=line)

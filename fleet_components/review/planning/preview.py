@@ -2,24 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
+from pulumi.runtime import MockResourceArgs
 
+from fleet_components import dynamic
 from fleet_components.components.config import WrongValueError, names_in
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.describe import heading, not_fulfilled
+from fleet_components.plan.feed import plan_at_hand
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.state import StackState, is_marked_secret, reveal
 from fleet_components.plan.subject import Decided
-from fleet_components.review.planning.mocks import PlanMocks
 from fleet_components.review.planning.program import from_here, inside, located, refused_plan, run_main, what_ended
 from fleet_components.review.planning.project import Project, choose_stack
 from fleet_components.review.planning.resource import Resource
 from fleet_components.review.planning.resources import STACK, compare, stored_in
-from fleet_components.review.planning.settings import Settings, read_settings
-from fleet_components.review.planning.survey import Told, of_stack
+from fleet_components.review.planning.stack_config import StackConfig, read_stack_config
+from fleet_components.review.planning.survey import CommandLine, of_stack
+from fleet_components.testing.mocks import PROVIDERS, CheckFailed, FleetMocks
 from fleet_components.testing.program import ProgramRun, run_program
+
+
+class PlanMocks(FleetMocks):
+    """Mocks that decide like :class:`FleetMocks`, and collect all refusals instead of stopping at the first.
+
+    Args:
+        state: the state before the run.
+        stored: the outputs of the resources in the state by URN, with secrets marked.
+    """
+
+    def __init__(self, state: StackState, stored: Mapping[str, Mapping[str, Any]]) -> None:
+        super().__init__(state)
+        self.problems: list[Problem] = []
+        self.plans: list[FleetPlan] = []
+        self._stored = {(r.type, r.name): (r.id, stored.get(r.urn, {})) for r in state.resources.values()}
+
+    def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
+        """Return the id and the outputs of a resource: those in the state for an existing one, no id for a new one."""
+        identity, outputs = super().new_resource(args)
+        if args.typ in PROVIDERS or not args.custom:
+            return identity, outputs
+        identity, stored = self._stored.get((args.typ, args.name), (args.resource_id or "", {}))
+        return identity, {**{key: _on_the_wire(value) for key, value in stored.items()}, **outputs}
+
+    def check(self, provider: dynamic.RecordProvider, typ: str, name: str, news: dict[str, Any]) -> dict[str, Any]:
+        """Run the ``check`` of a provider; a refusal is collected, and the old inputs are returned in its place."""
+        if isinstance(provider, dynamic.RosterProvider) and (plan := plan_at_hand(news[dynamic.FEED])):
+            self.plans.append(plan)
+        try:
+            return super().check(provider, typ, name, news)
+        except CheckFailed as failed:
+            self.problems.append(Problem(str(failed)))
+            return {**news, **self.olds(typ, name)}
+
+
+def _on_the_wire(value: Any) -> Any:
+    """Return a value of the state as a provider returns it to the program: secrets stay marked."""
+    if not is_marked_secret(value):
+        return reveal(value)
+    return {**{k: v for k, v in value.items() if k not in ("plaintext", "ciphertext")}, "value": reveal(value)}
+
 
 DEFAULT_ORGANIZATION = "organization"
 
@@ -41,39 +86,39 @@ class Preview:
     messages: tuple[tuple[str, str], ...]
 
 
-def preview(project: Project, told: Told) -> Preview:
+def preview(project: Project, command: CommandLine) -> Preview:
     """Plan a Pulumi project.
 
     Args:
         project: the project.
-        told: the options of the command line. The time replaces the stack's ``fleet:asOf``; tokens and lost members
+        command: the options of the command line. The time replaces the stack's ``fleet:asOf``; tokens and lost members
             are added to those of the stack.
 
     Raises:
         FleetError: the project or the stack cannot be read, or the program refuses its input or fails.
     """
-    prefix, _, wanted = (told.stack or "").rpartition("/")
+    prefix, _, wanted = (command.stack or "").rpartition("/")
     name = choose_stack(project, wanted or None)
-    told = of_stack(told, project.name, name)
-    told = attrs.evolve(told, state=told.state.sound())
+    command = of_stack(command, project.name, name)
+    command = attrs.evolve(command, state=command.state.sound())
     organization = prefix.partition("/")[0] or DEFAULT_ORGANIZATION
-    with told.together():
-        settings = read_settings(project, name)
-        run, mocks = _run(project, organization, name, told, settings)
+    with command.together():
+        settings = read_stack_config(project, name)
+        run, mocks = _run(project, organization, name, command, settings)
     refused = refused_plan(run.error)
     plans = (*mocks.plans, *([refused] if refused else []))
     root = f"urn:pulumi:{name}::{project.name}::{STACK}::{project.name}-{name}"
     said = tuple(_said(plans))
-    known = told.state.export is not None or not told.state.file
+    known = command.state.export is not None or not command.state.file
     return Preview(
         f"{organization}/{project.name}/{name}",
         tuple(_located(plan, project, settings) for plan in plans),
-        None if refused else compare(run.registrations, root, told.state.export, known=known),
+        None if refused else compare(run.registrations, root, command.state.export, known=known),
         (*_unread(settings), *(message for message in run.messages if not message[1].startswith(said))),
     )
 
 
-def _located(plan: FleetPlan, project: Project, settings: Settings) -> FleetPlan:
+def _located(plan: FleetPlan, project: Project, settings: StackConfig) -> FleetPlan:
     """Return the plan with the paths of files relative to the current directory, not to the program's."""
 
     def seen(problems: Iterable[Problem]) -> tuple[Problem, ...]:
@@ -99,7 +144,7 @@ def _said(plans: Iterable[FleetPlan]) -> Iterator[str]:
             yield not_fulfilled(decided)
 
 
-def _unread(settings: Settings) -> list[tuple[str, str]]:
+def _unread(settings: StackConfig) -> list[tuple[str, str]]:
     """Return warnings about configuration that the Pulumi CLI reads and this package does not."""
     if not settings.file.data.get("environment"):
         return []
@@ -107,11 +152,11 @@ def _unread(settings: Settings) -> list[tuple[str, str]]:
 
 
 def _run(
-    project: Project, organization: str, stack: str, told: Told, settings: Settings
+    project: Project, organization: str, stack: str, command: CommandLine, settings: StackConfig
 ) -> tuple[ProgramRun, PlanMocks]:
-    state = told.state.state
+    state = command.state.state
     mocks = PlanMocks(
-        state, {resource["urn"]: resource.get("outputs") or {} for resource in stored_in(told.state.export)}
+        state, {resource["urn"]: resource.get("outputs") or {} for resource in stored_in(command.state.export)}
     )
     with inside(project):
         run = run_program(
@@ -120,7 +165,7 @@ def _run(
             project=project.name,
             stack=stack,
             organization=organization,
-            config={**settings.values, **_told(told, settings)},
+            config={**settings.values, **_configured(command, settings)},
             secret_keys=settings.secrets,
             mocks=lambda _: mocks,
         )
@@ -130,16 +175,16 @@ def _run(
     return run, mocks
 
 
-def _told(told: Told, settings: Settings) -> dict[str, str]:
+def _configured(command: CommandLine, settings: StackConfig) -> dict[str, str]:
     """Return the configuration keys that carry the options of the command line, merged with the stack's."""
-    config = {"fleet:asOf": told.as_of.isoformat()} if told.as_of else {}
+    config = {"fleet:asOf": command.as_of.isoformat()} if command.as_of else {}
     nothing = frozenset[str]()
     for key, more, less in (
-        ("fleet:confirm", sorted(told.confirm), nothing),
-        ("fleet:approvals", sorted(told.approve), nothing),
-        ("fleet:passOver", sorted(told.pass_over), nothing),
-        ("fleet:plugins", told.plugins, nothing),
-        ("fleet:lost", sorted(told.lost), told.returned),
+        ("fleet:confirm", sorted(command.confirm), nothing),
+        ("fleet:approvals", sorted(command.approve), nothing),
+        ("fleet:passOver", sorted(command.pass_over), nothing),
+        ("fleet:plugins", command.plugins, nothing),
+        ("fleet:lost", sorted(command.lost), command.returned),
     ):
         if more or less:
             try:

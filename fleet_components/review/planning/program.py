@@ -19,7 +19,7 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.review.planning.fault import fault
 from fleet_components.review.planning.project import Project, instead_of
-from fleet_components.review.planning.settings import Settings
+from fleet_components.review.planning.stack_config import StackConfig
 
 
 @contextmanager
@@ -64,7 +64,7 @@ def what_ended(error: BaseException | None, project: Project) -> list[Problem]:
     return [fault(error, project.folder)]
 
 
-def located(problem: Problem, project: Project, settings: Settings) -> Problem:
+def located(problem: Problem, project: Project, settings: StackConfig) -> Problem:
     """Return a problem with a path relative to the current directory, or located in the configuration behind it."""
     if problem.path[:1] == ("config",) and Path(problem.file).name == settings.file.path.name:
         return settings.file.problem(problem.what, problem.path, problem.hint)

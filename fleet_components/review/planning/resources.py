@@ -12,7 +12,7 @@ from fleet_components.content.secret import REDACTED
 from fleet_components.model.manifest import value_at
 from fleet_components.model.problem import show_path
 from fleet_components.plan.names import is_object
-from fleet_components.plan.state import is_secret, redact, reveal
+from fleet_components.plan.state import is_marked_secret, redact, reveal
 from fleet_components.review.planning.resource import (
     CREATE,
     DELETE,
@@ -135,10 +135,10 @@ def _inputs(stored: Mapping[str, Any]) -> dict[str, Any]:
 
 def _compare(old: Any, new: Any, path: tuple[str | int, ...], uncompared: list[str]) -> Iterator[Difference]:
     """Yield differences like :func:`differences`; secrets are compared, but never shown."""
-    if is_secret(old) or is_secret(new):
-        if is_secret(old) and is_secret(new) and ("ciphertext" in old or reveal(new) == REDACTED):
+    if is_marked_secret(old) or is_marked_secret(new):
+        if is_marked_secret(old) and is_marked_secret(new) and ("ciphertext" in old or reveal(new) == REDACTED):
             uncompared.append(show_path(path))
-        elif is_secret(old) != is_secret(new) or reveal(old) != reveal(new):
+        elif is_marked_secret(old) != is_marked_secret(new) or reveal(old) != reveal(new):
             yield Difference(path, None if old is None else HIDDEN, None if new is None else HIDDEN)
     elif isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in sorted(old.keys() | new.keys()):

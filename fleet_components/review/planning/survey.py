@@ -29,7 +29,7 @@ PIPED, STANDARD_INPUT = Path("-"), "standard input"
 
 
 @attrs.frozen(kw_only=True)
-class Told:
+class CommandLine:
     """The options of the command line that a plan depends on.
 
     Attributes:
@@ -58,7 +58,7 @@ class Told:
     any_state: bool = False
     problems: tuple[Problem, ...] = ()
 
-    def wrong(self, problems: Iterable[Problem]) -> Told:
+    def wrong(self, problems: Iterable[Problem]) -> CommandLine:
         """Return the same options with further problems."""
         return attrs.evolve(self, problems=(*self.problems, *problems))
 
@@ -93,7 +93,6 @@ class Survey:
 
     plans: tuple[FleetPlan, ...]
     file: str
-    stack: str
     subject: dict[str, Any]
     resources: tuple[Resource, ...] | None = None
     messages: tuple[tuple[str, str], ...] = ()
@@ -109,67 +108,67 @@ class Survey:
         return tuple(problem for plan in self.plans for problem in plan.refused)
 
 
-def survey(paths: Sequence[Path], told: Told) -> Survey:
+def survey(paths: Sequence[Path], command: CommandLine) -> Survey:
     """Plan a Pulumi project, or a fleet from files and directories.
 
     Args:
         paths: one project, or any number of files and directories, charts and kustomizations; ``-`` for standard input.
-        told: the options of the command line.
+        command: the options of the command line.
 
     Raises:
         FleetError: the input is invalid; carries its problems, and those of the command line.
     """
     if not any(map(is_project, paths)):
-        return _directory(paths, told)
+        return _directory(paths, command)
     if len(paths) > 1:
         hint = "plan the project alone; its fleet:source names the directory of its YAML"
         raise FleetError([Problem("is a Pulumi project among other paths", file=str(paths[0]), hint=hint)])
-    return _project(paths[0], told)
+    return _project(paths[0], command)
 
 
-def of_stack(told: Told, project: str, stack: str) -> Told:
+def of_stack(command: CommandLine, project: str, stack: str) -> CommandLine:
     """Return the options; a state of another project or stack becomes a problem, since nothing would be found in it.
 
     Args:
-        told: the options of the command line.
+        command: the options of the command line.
         project: the project that is planned; empty for a directory, which has none.
         stack: the stack that is planned.
     """
-    its_project, its_stack = told.state.stack
+    its_project, its_stack = command.state.stack
     same = its_stack == stack and (not project or its_project == project)
-    if told.any_state or not its_stack or same:
-        return told
+    if command.any_state or not its_stack or same:
+        return command
     what = f"is the state of {_named(its_project, its_stack)}, not of {_named(project, stack)}"
     hint = f"pulumi stack export --stack {stack} --file FILE; or --any-state, if it is meant"
-    return attrs.evolve(told, state=told.state.unread([Problem(what, file=told.state.file, hint=hint)]))
+    return attrs.evolve(command, state=command.state.unread([Problem(what, file=command.state.file, hint=hint)]))
 
 
 def _named(project: str, stack: str) -> str:
     return f"stack {stack}" + (f" of project {project}" if project else "")
 
 
-def _directory(paths: Sequence[Path], told: Told) -> Survey:
-    stack = told.stack or told.state.stack[1] or DEFAULT_STACK
-    if told.stack:
-        told = of_stack(told, "", told.stack.rpartition("/")[2])
-    with told.together():
-        return _planned(paths, told, stack)
+def _directory(paths: Sequence[Path], command: CommandLine) -> Survey:
+    stack = command.stack or command.state.stack[1] or DEFAULT_STACK
+    if command.stack:
+        command = of_stack(command, "", command.stack.rpartition("/")[2])
+    with command.together():
+        return _planned(paths, command, stack)
 
 
-def _planned(paths: Sequence[Path], told: Told, stack: str) -> Survey:
-    fleet, past, damaged = told.state.only(DEFAULT_FLEET)
-    source = _gathered(paths, told)
-    problems = layered((*damaged, *_unnamed(past, told), *map(instead_of, source.problems)), lacking(source, past))
+def _planned(paths: Sequence[Path], command: CommandLine, stack: str) -> Survey:
+    fleet, past, damaged = command.state.only(DEFAULT_FLEET)
+    source = _gathered(paths, command)
+    problems = layered((*damaged, *_unnamed(past, command), *map(instead_of, source.problems)), lacking(source, past))
     source = attrs.evolve(source, problems=problems)
-    approvals = tuple(sorted(told.approve.union(past.settings.approvals)))
+    approvals = tuple(sorted(command.approve.union(past.settings.approvals)))
     options = Options(
         stack=stack,
         fleet=fleet,
-        settings=attrs.evolve(past.settings, approvals=approvals, plugins=told.plugins),
-        as_of=told.as_of,
-        confirm=told.confirm,
-        lost=_lost(source, past, told),
-        pass_over=told.pass_over,
+        settings=attrs.evolve(past.settings, approvals=approvals, plugins=command.plugins),
+        as_of=command.as_of,
+        confirm=command.confirm,
+        lost=_lost(source, past, command),
+        pass_over=command.pass_over,
     )
     subject = {"paths": _shown(paths), "stack": stack}
     try:
@@ -178,27 +177,27 @@ def _planned(paths: Sequence[Path], told: Told, stack: str) -> Survey:
         raise FleetError(map(_said_here, error.problems)) from error
     refused, warnings = map(_said_here, plan.refused), map(_said_here, plan.warnings)
     plan = attrs.evolve(plan, refused=tuple(refused), warnings=tuple(warnings))
-    return Survey(tuple(_heard([plan], told)), past.file, stack, subject)
+    return Survey(tuple(_heard([plan], command)), past.file, subject)
 
 
-def _unnamed(past: Past, told: Told) -> Iterator[Problem]:
+def _unnamed(past: Past, command: CommandLine) -> Iterator[Problem]:
     """Yield a problem if the state was decided with plug-ins that the command line does not name.
 
     They are not loaded without being named, because that runs their code.
     """
-    if unnamed := [path for path in past.settings.plugins if path not in told.plugins]:
+    if unnamed := [path for path in past.settings.plugins if path not in command.plugins]:
         hint = f"name them, which runs their code: {' '.join(f'--plugin {path}' for path in unnamed)}"
         yield Problem(f"was decided with plug-ins: {', '.join(unnamed)}", file=past.file, hint=hint)
 
 
-def _heard(plans: Sequence[FleetPlan], told: Told) -> Iterator[FleetPlan]:
+def _heard(plans: Sequence[FleetPlan], command: CommandLine) -> Iterator[FleetPlan]:
     """Yield the plans; warnings about options that have no effect in any plan are added to the first."""
     allowed = {token for plan in plans for token in plan.options.confirm - confirmed_in_vain(plan)}
     lost = {name for plan in plans for name, member in plan.past.members.items() if member.state == LOST}
     allows, knows = "nothing that is refused has this token", "as far as the state knows, it was not lost"
     warnings = [
-        *(Problem(f"--confirm {token} allows nothing", hint=allows) for token in sorted(told.confirm - allowed)),
-        *(Problem(f"--returned {member} changes nothing", hint=knows) for member in sorted(told.returned - lost)),
+        *(Problem(f"--confirm {token} allows nothing", hint=allows) for token in sorted(command.confirm - allowed)),
+        *(Problem(f"--returned {member} changes nothing", hint=knows) for member in sorted(command.returned - lost)),
     ]
     for plan in plans:
         yield attrs.evolve(plan, warnings=(*plan.warnings, *warnings))
@@ -212,15 +211,15 @@ def _said_here(problem: Problem) -> Problem:
     return attrs.evolve(problem, what=what, hint=hint)
 
 
-def _lost(source: Source, past: Past, told: Told) -> frozenset[str]:
+def _lost(source: Source, past: Past, command: CommandLine) -> frozenset[str]:
     """Return the lost members: those of the past that are still declared, and those of the command line."""
     declared = {cluster.name for cluster in source.clusters}
     known = {name for name, member in past.members.items() if member.state == LOST and name in declared}
-    return told.lost | (known - told.returned)
+    return command.lost | (known - command.returned)
 
 
-def _gathered(paths: Sequence[Path], told: Told) -> Source:
-    asked = paths.count(PIPED) + (told.state.file == STANDARD_INPUT)
+def _gathered(paths: Sequence[Path], command: CommandLine) -> Source:
+    asked = paths.count(PIPED) + (command.state.file == STANDARD_INPUT)
     if asked > 1:
         raise FleetError([Problem("is asked for twice", file=STANDARD_INPUT, hint="give one of the two as a file")])
     return gather(*(_piped() if path == PIPED else path for path in paths))
@@ -243,7 +242,7 @@ def _piped() -> Text:
     return Text(STANDARD_INPUT, text)
 
 
-def _project(folder: Path, told: Told) -> Survey:
+def _project(folder: Path, command: CommandLine) -> Survey:
     project = read_project(folder)
     try:
         from fleet_components.review.planning.preview import preview
@@ -254,7 +253,7 @@ def _project(folder: Path, told: Told) -> Survey:
         hint = f"{not_installed(module).hint}, or plan the directory of its YAML"
         what = f"is a Pulumi project, and {module} is not installed here"
         raise FleetError([Problem(what, file=str(folder), hint=hint)]) from error
-    seen = preview(project, told)
+    seen = preview(project, command)
     name = seen.stack.rpartition("/")[2]
     subject = {"project": project.name, "stack": name, "directory": str(folder)}
-    return Survey(tuple(_heard(seen.plans, told)), told.state.file, seen.stack, subject, seen.resources, seen.messages)
+    return Survey(tuple(_heard(seen.plans, command)), command.state.file, subject, seen.resources, seen.messages)

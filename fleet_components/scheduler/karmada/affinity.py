@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada import ClusterAffinity, FieldSelector
+from fleet_components.model.karmada.policy import ClusterAffinity, FieldSelector
 from fleet_components.model.mask import Mask
 from fleet_components.model.selector import Requirement
 

@@ -5,28 +5,28 @@ from __future__ import annotations
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.mask import Mask
 from fleet_components.scheduler.framework import Filter
-from fleet_components.scheduler.karmada.state import CycleState
+from fleet_components.scheduler.karmada.state import KarmadaState
 
 
-class APIEnablement(Filter[CycleState]):
+class APIEnablement(Filter[KarmadaState]):
     """Filter that rejects members without the API; members that have the object already always pass."""
 
     name = "APIEnablement"
 
-    def mask(self, state: CycleState, candidates: Mask) -> Mask:
+    def mask(self, state: KarmadaState, candidates: Mask) -> Mask:
         """Return current targets and the candidates that serve the API. A member without API data serves every API."""
         return candidates & (state.targets | _serving(state))
 
-    def reason(self, state: CycleState, position: int) -> str:
+    def reason(self, state: KarmadaState, position: int) -> str:
         """Return Karmada's text, the same for every member."""
         return "cluster(s) did not have the API resource"
 
-    def remedy(self, state: CycleState, position: int) -> str:
+    def remedy(self, state: KarmadaState, position: int) -> str:
         """Return which API to install."""
         return f"install the API {state.template.kind} of {state.template.api_version} there first"
 
 
-def _serving(state: CycleState) -> Mask:
+def _serving(state: KarmadaState) -> Mask:
     api = (state.template.api_version, state.template.kind)
 
     def serves(cluster: Cluster) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
+from fleet_components.model.karmada.webster import divide
 from fleet_components.model.text import count
-from fleet_components.model.webster import divide
 
 Replicas = dict[str, int]
 """Replicas by member, in the order in which Karmada lists them."""

@@ -13,7 +13,7 @@ from fleet_components.scheduler.cycle import run_scores
 from fleet_components.scheduler.framework import Profile
 from fleet_components.scheduler.karmada.affinity import matching
 from fleet_components.scheduler.karmada.estimator import allocatable
-from fleet_components.scheduler.karmada.state import CycleState
+from fleet_components.scheduler.karmada.state import KarmadaState
 
 # Exceeds the sum of two int32 numbers: the estimator's answer and the replicas that the member has.
 _MORE_THAN_AVAILABLE = 2**33
@@ -47,7 +47,7 @@ class Candidates:
         return sorted(sorted(keys), key=keys.__getitem__)
 
 
-def rank(profile: Profile, state: CycleState, passed: Mask) -> Candidates:
+def rank(profile: Profile, state: KarmadaState, passed: Mask) -> Candidates:
     """Return the members that passed the filters as ordered candidates."""
     can_take = allocatable(state)
     scores = [0] * len(state.inventory)
@@ -59,7 +59,7 @@ def rank(profile: Profile, state: CycleState, passed: Mask) -> Candidates:
     return attrs.evolve(candidates, order=candidates.ranked(masks.positions(passed)))
 
 
-def _tiers(state: CycleState) -> list[int]:
+def _tiers(state: KarmadaState) -> list[int]:
     column, open_ = [0] * len(state.inventory), state.inventory.everything
     for tier, affinity in enumerate(state.affinities):
         members = open_ & matching(state.inventory, affinity)

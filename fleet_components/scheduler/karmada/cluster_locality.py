@@ -7,20 +7,20 @@ from collections.abc import Mapping
 from fleet_components.model import mask as masks
 from fleet_components.model.mask import Mask
 from fleet_components.scheduler.framework import Score
-from fleet_components.scheduler.karmada.state import CycleState
+from fleet_components.scheduler.karmada.state import KarmadaState
 
 _HERE = 100
 
 
-class ClusterLocality(Score[CycleState]):
+class ClusterLocality(Score[KarmadaState]):
     """Score that prefers current targets."""
 
     name = "ClusterLocality"
 
-    def scores(self, state: CycleState, candidates: Mask) -> Mapping[int, Mask]:
+    def scores(self, state: KarmadaState, candidates: Mask) -> Mapping[int, Mask]:
         """Return 100 for each current target."""
         return {_HERE: candidates & state.targets}
 
-    def words(self, state: CycleState, position: int) -> str:
+    def words(self, state: KarmadaState, position: int) -> str:
         """Return whether the member has the object, in words."""
         return "has the object" if masks.has(state.targets, position) else "does not have the object yet"

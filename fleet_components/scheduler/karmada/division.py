@@ -10,13 +10,13 @@ from collections.abc import Mapping, Set
 import attrs
 
 from fleet_components.model import mask as masks
-from fleet_components.model.karmada import AGGREGATED, WeightPreference
+from fleet_components.model.karmada.policy import AGGREGATED, WeightPreference
 from fleet_components.scheduler.karmada import go_sort
 from fleet_components.scheduler.karmada.affinity import matching
 from fleet_components.scheduler.karmada.assignment import Assignment, Division, Replicas, divided, without_zeros
 from fleet_components.scheduler.karmada.candidates import Candidates
 from fleet_components.scheduler.karmada.errors import Failure, Unschedulable
-from fleet_components.scheduler.karmada.state import CycleState
+from fleet_components.scheduler.karmada.state import KarmadaState
 
 
 @attrs.frozen
@@ -31,7 +31,7 @@ class _Step:
 
 
 def divide_dynamically(
-    state: CycleState, candidates: Candidates, chosen: list[int], replicas: int, *, aggregated: bool
+    state: KarmadaState, candidates: Candidates, chosen: list[int], replicas: int, *, aggregated: bool
 ) -> Assignment:
     """Divide the replicas with as few changes as possible; from scratch if a rebalance asks for it.
 
@@ -52,14 +52,14 @@ def divide_dynamically(
     return divided(step.amount, weights, step.basis, state.memory.uid, step.kept)
 
 
-def _previous(state: CycleState, chosen: list[int]) -> dict[str, int]:
+def _previous(state: KarmadaState, chosen: list[int]) -> dict[str, int]:
     """Return the replicas of the targets that were selected again; replicas of the other targets are placed anew."""
     selected = {state.inventory.names[position] for position in chosen}
     return {name: replicas for name, replicas in state.memory.clusters.items() if name in selected}
 
 
 def _step(
-    state: CycleState, candidates: Candidates, chosen: list[int], replicas: int, previous: Mapping[str, int]
+    state: KarmadaState, candidates: Candidates, chosen: list[int], replicas: int, previous: Mapping[str, int]
 ) -> _Step:
     names, held = state.inventory.names, sum(previous.values())
     if state.fresh:
@@ -113,7 +113,7 @@ def _splits_equals(order: list[str], end: int, weights: Mapping[str, int], prefe
     return weights[last] == weights[next_] and (last in preferred) == (next_ in preferred)
 
 
-def assign(state: CycleState, candidates: Candidates, chosen: list[int]) -> Assignment:
+def assign(state: KarmadaState, candidates: Candidates, chosen: list[int]) -> Assignment:
     """Assign the replicas to the selected members.
 
     Raises:
@@ -131,7 +131,7 @@ def assign(state: CycleState, candidates: Candidates, chosen: list[int]) -> Assi
     return _divide(state, candidates, chosen, template.replicas)
 
 
-def _by_tier(state: CycleState, candidates: Candidates, chosen: list[int]) -> Assignment:
+def _by_tier(state: KarmadaState, candidates: Candidates, chosen: list[int]) -> Assignment:
     """Fill the members of the primary affinity first, then those of each overflow affinity in order."""
     left = state.template.replicas
     clusters: Replicas = {}
@@ -148,7 +148,7 @@ def _by_tier(state: CycleState, candidates: Candidates, chosen: list[int]) -> As
     raise Unschedulable("Clusters available replicas are not enough to schedule.")
 
 
-def _divide(state: CycleState, candidates: Candidates, chosen: list[int], replicas: int) -> Assignment:
+def _divide(state: KarmadaState, candidates: Candidates, chosen: list[int], replicas: int) -> Assignment:
     scheduling = state.placement.replica_scheduling
     assert scheduling is not None
     aggregated = scheduling.replica_division_preference == AGGREGATED
@@ -159,7 +159,7 @@ def _divide(state: CycleState, candidates: Candidates, chosen: list[int], replic
     return divided(replicas, _static_weights(state, chosen, preference), "static weights", state.memory.uid)
 
 
-def _static_weights(state: CycleState, chosen: list[int], preference: WeightPreference) -> dict[str, int]:
+def _static_weights(state: KarmadaState, chosen: list[int], preference: WeightPreference) -> dict[str, int]:
     """Return the largest weight of the rules that select each member; 1 for every member if no rule selects any."""
     names, weights = state.inventory.names, dict.fromkeys(chosen, 0)
     for rule in preference.static_weight_list:

@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from fleet_components.model.cluster import Cluster, ResourceModel, ResourceSummary
 from fleet_components.model.inventory import Inventory
+from fleet_components.model.karmada.resource_models import DEFAULT_MODELS
 from fleet_components.model.quantity import parse_quantity
-from fleet_components.model.resource_models import DEFAULT_MODELS
-from fleet_components.scheduler.karmada.state import CycleState
+from fleet_components.scheduler.karmada.state import KarmadaState
 
 _ONE, _MILLI = 10**9, 10**6
 _MAX_PODS_PER_NODE = 110
@@ -121,7 +121,7 @@ UNKNOWN = -1
 MAX_INT32 = 2**31 - 1
 
 
-def allocatable(state: CycleState) -> list[int]:
+def allocatable(state: KarmadaState) -> list[int]:
     """Return how many more replicas each member can take, by position.
 
     For a template without replicas the limit is the largest int32. A member that no estimator knows can take all
@@ -133,7 +133,7 @@ def allocatable(state: CycleState) -> list[int]:
     return [replicas if answer in (UNKNOWN, MAX_INT32) else answer for answer in _answers(state)]
 
 
-def _answers(state: CycleState) -> list[int]:
+def _answers(state: KarmadaState) -> list[int]:
     estimates, names = state.estimates, state.inventory.names
     if estimates.available is not None:
         return [estimates.available.get(name, UNKNOWN) for name in names]

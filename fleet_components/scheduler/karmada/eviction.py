@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 import attrs
 
 from fleet_components.model.cluster import Taint
-from fleet_components.model.karmada import DIRECTLY, GRACEFULLY, Failover, Placement, Toleration
+from fleet_components.model.karmada.policy import DIRECTLY, GRACEFULLY, Failover, Placement, Toleration
 
 NO_EXECUTE = "NoExecute"
 NO_PLACEMENT = "the applied placement for ResourceBining can not be empty"

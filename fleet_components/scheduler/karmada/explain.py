@@ -7,15 +7,15 @@ from collections.abc import Iterable
 import attrs
 
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada import Placement
+from fleet_components.model.karmada.policy import Placement
+from fleet_components.model.karmada.template import Estimates, Template
 from fleet_components.model.mask import has
-from fleet_components.model.template import Estimates, Template
 from fleet_components.model.text import count
 from fleet_components.scheduler.explain import MemberExplanation, filter_verdicts, score_verdicts
 from fleet_components.scheduler.framework import Plugin, Profile, Verdict
 from fleet_components.scheduler.karmada.estimator import allocatable
 from fleet_components.scheduler.karmada.profile import PROFILE
-from fleet_components.scheduler.karmada.state import CycleState
+from fleet_components.scheduler.karmada.state import KarmadaState
 from fleet_components.scheduler.karmada.status import TemplateDecision
 
 
@@ -51,7 +51,7 @@ def explain(
         estimates: how many replicas the members can take.
         plugins: the plug-ins that decided with Karmada's.
     """
-    state = CycleState(inventory, template, placement, decision.before, estimates)
+    state = KarmadaState(inventory, template, placement, decision.before, estimates)
     names = {term.affinity_name: term for term in placement.cluster_affinities}
     state = attrs.evolve(state, group=names.get(decision.memory.observed_group, next(iter(names.values()), None)))
     members = _Members(PROFILE.extended(plugins), state, decision)
@@ -63,7 +63,7 @@ def explain(
 class _Members:
     """Builds the explanations of single members for one decision."""
 
-    def __init__(self, profile: Profile, state: CycleState, decision: TemplateDecision) -> None:
+    def __init__(self, profile: Profile, state: KarmadaState, decision: TemplateDecision) -> None:
         self.profile = profile
         self.state = state
         self.decision = decision
@@ -112,7 +112,7 @@ class _Members:
         return f"could take it, but {others} chosen"
 
 
-def _division(state: CycleState, decision: TemplateDecision) -> tuple[str, ...]:
+def _division(state: KarmadaState, decision: TemplateDecision) -> tuple[str, ...]:
     if not (state.template.workload and state.placement.divided):
         return ()
     if decision.status.divisions:

@@ -13,11 +13,11 @@ import attrs
 
 from fleet_components.model.cluster import Taint
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada import DIRECTLY, GRACEFULLY, NEVER, ApplicationFailover, Failover, Placement
-from fleet_components.model.karmada_settings import KarmadaSettings
-from fleet_components.model.memory import EvictionTask, TemplateMemory
+from fleet_components.model.karmada.memory import EvictionTask, TemplateMemory
+from fleet_components.model.karmada.policy import DIRECTLY, GRACEFULLY, NEVER, ApplicationFailover, Failover, Placement
+from fleet_components.model.karmada.settings import KarmadaSettings
 from fleet_components.scheduler.karmada.eviction import NO_EXECUTE, EvictionSettings, evict
-from fleet_components.scheduler.karmada.graceful import Surroundings, assess
+from fleet_components.scheduler.karmada.graceful import Surroundings, unfinished
 from fleet_components.scheduler.karmada.status import TemplateDecision
 
 _BARRED = EvictionTask(reason="Barred")
@@ -126,7 +126,7 @@ def going_on(
     memory = decision.memory
     tasks = {name: task for name, task in sorted(memory.evictions.items()) if task != _BARRED}
     observed = decision.status.observed
-    kept = assess(tasks, Surroundings(memory.clusters, standing, observed, as_of, timedelta(seconds=timeout))).kept
+    kept = unfinished(tasks, Surroundings(memory.clusters, standing, observed, as_of, timedelta(seconds=timeout)))
     purged = {name: task for name, task in tasks.items() if task.purge_mode == DIRECTLY and name in emptied}
     return {**purged, **kept}
 

@@ -11,18 +11,7 @@ from datetime import datetime, timedelta
 
 import attrs
 
-from fleet_components.model.memory import EvictionTask
-from fleet_components.model.text import count
-
-DEFAULT_TIMEOUT = timedelta(minutes=10)
-
-
-@attrs.frozen
-class Assessed:
-    """Eviction tasks that continue, by member, and for every other member the reason why its task has ended."""
-
-    kept: Mapping[str, EvictionTask]
-    ended: Mapping[str, str]
+from fleet_components.model.karmada.memory import EvictionTask
 
 
 @attrs.frozen
@@ -41,30 +30,24 @@ class Surroundings:
     healthy: Collection[str]
     observed: bool
     as_of: datetime | None
-    timeout: timedelta = DEFAULT_TIMEOUT
+    timeout: timedelta
 
 
-def assess(tasks: Mapping[str, EvictionTask], around: Surroundings) -> Assessed:
-    """Assess every task. A task without a creation time is new: it gets ``as_of`` as creation time and is kept."""
+def unfinished(tasks: Mapping[str, EvictionTask], around: Surroundings) -> dict[str, EvictionTask]:
+    """Return the tasks that continue. A task without a creation time is new: it gets ``as_of`` as creation time."""
     kept: dict[str, EvictionTask] = {}
-    ended: dict[str, str] = {}
     for cluster, task in tasks.items():
         if around.as_of and not task.created:
             kept[cluster] = attrs.evolve(task, created=around.as_of.isoformat())
-        elif why := _why_ended(task, around):
-            ended[cluster] = why
-        else:
+        elif not _has_ended(task, around):
             kept[cluster] = task
-    return Assessed(kept, ended)
+    return kept
 
 
-def _why_ended(task: EvictionTask, around: Surroundings) -> str:
-    """Return why the task has ended; empty if it continues."""
+def _has_ended(task: EvictionTask, around: Surroundings) -> bool:
     if task.suppress_deletion is not None:
-        return "" if task.suppress_deletion else "suppressDeletion is false"
+        return not task.suppress_deletion
     grace = around.timeout if task.grace_period_seconds is None else timedelta(seconds=task.grace_period_seconds)
     if around.as_of and task.created and around.as_of - datetime.fromisoformat(task.created) >= grace:
-        return f"it took longer than {count(round(grace.total_seconds()), 'second')}"
-    if around.observed and all(target in around.healthy for target in around.targets):
-        return "all members that have the object now are healthy"
-    return ""
+        return True
+    return around.observed and all(target in around.healthy for target in around.targets)

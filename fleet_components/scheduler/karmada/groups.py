@@ -5,21 +5,68 @@ Source of the rules: Karmada 1.19, ``pkg/scheduler/scheduler.go``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import attrs
 
-from fleet_components.model.karmada import ClusterAffinityTerm
-from fleet_components.scheduler.framework import Profile
-from fleet_components.scheduler.karmada.algorithm import place
+from fleet_components.model import mask as masks
+from fleet_components.model.karmada.policy import ClusterAffinityTerm
+from fleet_components.scheduler.cycle import Filtered, run_filters
+from fleet_components.scheduler.framework import Profile, SchedulingError
 from fleet_components.scheduler.karmada.assignment import Assignment
+from fleet_components.scheduler.karmada.candidates import rank
+from fleet_components.scheduler.karmada.division import assign
 from fleet_components.scheduler.karmada.errors import Failure, NoClusterFit
-from fleet_components.scheduler.karmada.state import CycleState
+from fleet_components.scheduler.karmada.spread import select
+from fleet_components.scheduler.karmada.state import KarmadaState
 from fleet_components.scheduler.karmada.status import Attempt
 
 
+def place(profile: Profile, state: KarmadaState) -> Assignment:
+    """Select members for the template and divide its replicas among them.
+
+    Raises:
+        NoClusterFit: no member passes the filters.
+        Unschedulable: the members cannot take the replicas.
+        Failure: the spread constraints cannot be met.
+    """
+    with _while("find fit clusters"):
+        # Members that are leaving the fleet are not candidates and get no reason.
+        filtered = run_filters(profile, state, state.inventory.everything & ~state.inventory.leaving)
+    if not filtered.passed:
+        raise NoClusterFit(_no_fit(state, filtered))
+    with _while("prioritize clusters"):
+        candidates = rank(profile, state, filtered.passed)
+    with _while("select clusters"):
+        chosen = select(state, candidates)
+    with _while("assign replicas"):
+        assignment = assign(state, candidates, chosen)
+    names = state.inventory.names
+    return assignment.reaching(names[position] for position in chosen) if state.empty_workloads else assignment
+
+
+@contextmanager
+def _while(doing: str) -> Iterator[None]:
+    try:
+        yield
+    except SchedulingError as failure:
+        kind = type(failure) if isinstance(failure, Failure) else Failure
+        raise kind(f"failed to {doing}: {failure}") from None
+
+
+def _no_fit(state: KarmadaState, filtered: Filtered) -> str:
+    """Return Karmada's message with the number of members and how many each reason rules out."""
+    reasons: Counter[str] = Counter()
+    for plugin, stopped in filtered.stopped:
+        reasons.update(plugin.reason(state, position) for position in masks.positions(stopped))
+    counted = ", ".join(sorted(f"{count} {reason}" for reason, count in reasons.items()))
+    return f"0/{len(state.inventory)} clusters are available: {counted or 'no cluster exists'}."
+
+
 @attrs.frozen
-class Outcome:
+class GroupsResult:
     """Result of scheduling one template.
 
     Attributes:
@@ -35,7 +82,7 @@ class Outcome:
     failure: Failure | None = None
 
 
-def place_in_groups(profile: Profile, state: CycleState) -> Outcome:
+def place_in_groups(profile: Profile, state: KarmadaState) -> GroupsResult:
     """Place a template, trying its affinity groups in order if it has any.
 
     If all groups fail, the failure of the first attempt determines the outcome.
@@ -53,10 +100,10 @@ def place_in_groups(profile: Profile, state: CycleState) -> Outcome:
             said = f"failed to schedule {state.template.binding} with clusterAffiliates index({index}): {failure}"
             attempts.append(Attempt(error=said))
         else:
-            return Outcome((*attempts, _success(state, assignment)), assignment, terms[index].affinity_name)
+            return GroupsResult((*attempts, _success(state, assignment)), assignment, terms[index].affinity_name)
     if isinstance(failures[0], NoClusterFit):
         attempts.append(Attempt(error=str(failures[0])))
-    return Outcome(tuple(attempts), failure=failures[0])
+    return GroupsResult(tuple(attempts), failure=failures[0])
 
 
 def group_index(terms: Sequence[ClusterAffinityTerm], observed: str) -> int:
@@ -64,13 +111,13 @@ def group_index(terms: Sequence[ClusterAffinityTerm], observed: str) -> int:
     return next((index for index, term in enumerate(terms) if term.affinity_name == observed), 0)
 
 
-def _alone(profile: Profile, state: CycleState) -> Outcome:
+def _alone(profile: Profile, state: KarmadaState) -> GroupsResult:
     try:
         assignment = place(profile, state)
     except Failure as failure:
-        return Outcome((Attempt(error=str(failure)),), failure=failure)
-    return Outcome((_success(state, assignment),), assignment)
+        return GroupsResult((Attempt(error=str(failure)),), failure=failure)
+    return GroupsResult((_success(state, assignment),), assignment)
 
 
-def _success(state: CycleState, assignment: Assignment) -> Attempt:
+def _success(state: KarmadaState, assignment: Assignment) -> Attempt:
     return Attempt(assignment.clusters, cluster_scoped=not state.template.namespace)

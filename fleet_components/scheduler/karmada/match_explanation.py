@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import attrs
 
-from fleet_components.model.claims import Claims, template_key
-from fleet_components.model.karmada import (
+from fleet_components.model.karmada.claims import Claims, template_key
+from fleet_components.model.karmada.policy import (
     CLUSTER_PROPAGATION,
     PROPAGATION,
     PolicyKey,
@@ -36,8 +36,6 @@ class PolicyVerdict:
 
     policy: PolicyKey
     wins: bool
-    rank: Rank
-    priority: int
     words: str
 
 
@@ -75,8 +73,7 @@ class _Explanation:
         return matches(policy, self.template)
 
     def verdict(self, policy: PropagationPolicy) -> PolicyVerdict:
-        rank = best_rank(policy.spec.resource_selectors, self.template) if self.fits(policy) else Rank.NO_MATCH
-        return PolicyVerdict(policy.key, policy.key == self.owner, rank, policy.spec.priority, self.words(policy))
+        return PolicyVerdict(policy.key, policy.key == self.owner, self.words(policy))
 
     def words(self, policy: PropagationPolicy) -> str:
         if policy.key == self.owner:

@@ -17,9 +17,9 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.claims import Bound, Claim, Claims, SeenPolicy
 from fleet_components.model.decision import Event
-from fleet_components.model.karmada import (
+from fleet_components.model.karmada.claims import Bound, Claim, Claims, SeenPolicy
+from fleet_components.model.karmada.policy import (
     CLUSTER_OVERRIDE,
     CLUSTER_PROPAGATION,
     OVERRIDE,
@@ -33,6 +33,8 @@ from fleet_components.model.manifest import Manifest
 
 CLAIMED_BY_LABEL = "resourcetemplate.karmada.io/claimed-by"
 WAITING_FOR_OVERRIDES = "waiting for dependent overrides"
+SKIPPED_NAMESPACES = ("kube-.*",)
+"""Patterns of namespaces without propagation: the default of the flag ``--skipped-propagating-namespaces``."""
 _RESERVED_NAMESPACES = ("karmada-system", "karmada-cluster", "karmada-es-.*")
 _CARRIED = (
     "placement",
@@ -46,26 +48,14 @@ _CARRIED = (
 )
 
 
-@attrs.frozen
-class MatchSettings:
-    """Settings of the control plane that affect matching.
+def propagates(manifest: Manifest) -> bool:
+    """Return whether Karmada considers an object: its namespace is not skipped and no other owner claims it."""
+    return not skips(manifest.namespace) and not manifest.labels.get(CLAIMED_BY_LABEL)
 
-    Attributes:
-        preemption: the feature gate PropagationPolicyPreemption, off by default.
-        skipped_namespaces: namespaces without propagation, as regular expressions (``kube-.*`` by default).
-    """
 
-    preemption: bool = False
-    skipped_namespaces: tuple[str, ...] = ("kube-.*",)
-
-    def propagates(self, manifest: Manifest) -> bool:
-        """Return whether Karmada considers the object: its namespace is not skipped and no other owner claims it."""
-        return not self.skips(manifest.namespace) and not manifest.labels.get(CLAIMED_BY_LABEL)
-
-    def skips(self, namespace: str) -> bool:
-        """Return whether Karmada ignores all objects of the namespace."""
-        skipped = (*_RESERVED_NAMESPACES, *self.skipped_namespaces)
-        return any(re.fullmatch(pattern, namespace) for pattern in skipped)
+def skips(namespace: str) -> bool:
+    """Return whether Karmada ignores all objects of a namespace."""
+    return any(re.fullmatch(pattern, namespace) for pattern in (*_RESERVED_NAMESPACES, *SKIPPED_NAMESPACES))
 
 
 @attrs.frozen
@@ -73,8 +63,8 @@ class Hub:
     """Snapshot of the objects and policies to match.
 
     Attributes:
-        templates: the objects by :func:`~fleet_components.model.claims.template_key`; an object without a namespace
-            is cluster-scoped.
+        templates: the objects by :func:`~fleet_components.model.karmada.claims.template_key`; an object without a
+            namespace is cluster-scoped.
         policies: the propagation policies.
         overrides: the override policies, for ``dependentOverrides``.
         revisions: a number per object that grows with every change of the object; 0 if absent.
@@ -101,12 +91,18 @@ class Matched:
     errors: tuple[str, ...] = ()
 
 
-def match_policies(hub: Hub, claims: Claims = Claims(), settings: MatchSettings = MatchSettings()) -> Matched:
-    """Update the claims to the state of the hub."""
-    detector = _Detector(hub, claims, settings)
+def match_policies(hub: Hub, claims: Claims = Claims(), *, preemption: bool = False) -> Matched:
+    """Update the claims to the state of the hub.
+
+    Args:
+        hub: the objects and policies.
+        claims: the claims before.
+        preemption: the feature gate PropagationPolicyPreemption.
+    """
+    detector = _Detector(hub, claims, preemption)
     detector.look_at_policies()
     detector.look_at_objects()
-    seen = {_path(policy.key): detector.seen(policy) for policy in hub.policies}
+    seen = {policy.key.path: detector.seen(policy) for policy in hub.policies}
     return Matched(Claims(detector.objects, seen), tuple(detector.events), tuple(detector.errors))
 
 
@@ -139,10 +135,10 @@ def missing_overrides(policy: PropagationPolicy, overrides: frozenset[PolicyKey]
 class _Detector:
     """One pass over everything that has changed, with the queue and the claims as they develop."""
 
-    def __init__(self, hub: Hub, claims: Claims, settings: MatchSettings) -> None:
-        self.hub, self.claims, self.settings = hub, claims, settings
+    def __init__(self, hub: Hub, claims: Claims, preemption: bool) -> None:
+        self.hub, self.claims, self.preemption = hub, claims, preemption
         self.policies = {policy.key: policy for policy in hub.policies}
-        looked_at = [key for key, manifest in hub.templates.items() if settings.propagates(manifest)]
+        looked_at = [key for key, manifest in hub.templates.items() if propagates(manifest)]
         known = {key: claim for key, claim in claims.objects.items() if key in looked_at}
         self.objects: dict[str, Claim] = {**known, **{key: Claim() for key in looked_at if key not in known}}
         self.named = {_identity(hub.templates[key]): key for key in self.objects}
@@ -158,10 +154,10 @@ class _Detector:
             if PolicyKey(*path.split("/")) not in self.policies:
                 self._delete(PolicyKey(*path.split("/")))
         for policy in sorted(self.hub.policies, key=lambda policy: policy.key):
-            before = self.claims.policies.get(_path(policy.key))
+            before = self.claims.policies.get(policy.key.path)
             if before is None or before.digest != _digest(policy.data):
                 self._reconcile(policy)
-            if before is not None and self.settings.preemption:
+            if before is not None and self.preemption:
                 for other in self._between(policy, before.priority):
                     self._reconcile(other)
 
@@ -209,7 +205,7 @@ class _Detector:
         for key in matching:
             self.waiting.discard(key)
             self._enqueue(key, policy.lazy)
-        if self.settings.preemption and policy.spec.preemption == "Always":
+        if self.preemption and policy.spec.preemption == "Always":
             self._preempt(policy)
 
     def _release_unmatched(self, policy: PropagationPolicy) -> None:
@@ -299,10 +295,6 @@ def _preempted(winner: PolicyKey, loser: PolicyKey) -> str:
 
 def _identity(manifest: Manifest) -> tuple[str, str, str, str]:
     return (manifest.api_version, manifest.kind, manifest.namespace, manifest.name)
-
-
-def _path(key: PolicyKey) -> str:
-    return f"{key.kind}/{key.namespace}/{key.name}"
 
 
 def _digest(data: Mapping[str, Any]) -> str:

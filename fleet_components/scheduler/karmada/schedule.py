@@ -1,4 +1,7 @@
-"""One run of the Karmada scheduler for one template."""
+"""One run of the Karmada scheduler for one template.
+
+Source: Karmada 1.19, ``pkg/scheduler/scheduler.go``.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,15 @@ import attrs
 
 from fleet_components.model.decision import Condition
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada import Placement
-from fleet_components.model.memory import TemplateMemory
-from fleet_components.model.template import Estimates, Template
+from fleet_components.model.karmada.memory import TemplateMemory
+from fleet_components.model.karmada.policy import ClusterAffinityTerm, Placement
+from fleet_components.model.karmada.template import Estimates, Template
 from fleet_components.scheduler.framework import Plugin, Profile
 from fleet_components.scheduler.karmada.errors import Failure, NoClusterFit
-from fleet_components.scheduler.karmada.groups import Outcome, place_in_groups
+from fleet_components.scheduler.karmada.groups import GroupsResult, place_in_groups
 from fleet_components.scheduler.karmada.profile import PROFILE
-from fleet_components.scheduler.karmada.state import CycleState
+from fleet_components.scheduler.karmada.state import KarmadaState
 from fleet_components.scheduler.karmada.status import SUCCESS, BindingStatus, TemplateDecision
-from fleet_components.scheduler.karmada.triggers import Changes, looked_at, trigger
 
 _MAX_PASSES = 10
 """Evaluation limit: a change of the targets leads to another evaluation; two evaluations always sufficed."""
@@ -33,8 +35,6 @@ def schedule(
     rebalances: Collection[str] = (),
     suspended: bool = False,
     empty_workloads: bool = False,
-    status: BindingStatus = BindingStatus(),
-    changes: Changes | None = None,
     plugins: Iterable[Plugin] = (),
 ) -> TemplateDecision:
     """Decide which members get a template and with how many replicas, exactly as Karmada does.
@@ -56,7 +56,7 @@ def schedule(
         The decision. The ``Scheduled`` condition of its status reports a failure.
     """
     profile = PROFILE.extended(plugins)
-    state = CycleState(
+    state = KarmadaState(
         inventory=inventory,
         template=template,
         placement=placement,
@@ -65,18 +65,16 @@ def schedule(
         rebalances=frozenset(rebalances),
         empty_workloads=empty_workloads,
     )
-    observed = status.observed and not (changes and changes.binding)
-    standing = BindingStatus(condition=status.condition, retry=status.retry, observed=observed)
-    if not looked_at(state, standing, changes, suspended=suspended):
-        return TemplateDecision(memory, standing, memory)
-    # While scheduling is suspended, a change of the targets does not lead to another evaluation.
-    settled = _settle(profile, state, attrs.evolve(standing, evaluated=True), passes=1 if suspended else _MAX_PASSES)
+    if suspended:
+        return TemplateDecision(memory, BindingStatus(), memory)
+    settled = _settle(profile, state)
     return attrs.evolve(settled, before=memory)
 
 
-def _settle(profile: Profile, state: CycleState, status: BindingStatus, passes: int) -> TemplateDecision:
+def _settle(profile: Profile, state: KarmadaState) -> TemplateDecision:
     """Evaluate the binding until its targets no longer change."""
-    for _ in range(passes):
+    status = BindingStatus(evaluated=True)
+    for _ in range(_MAX_PASSES):
         why = trigger(state)
         if not why:
             quiet = attrs.evolve(status, observed=True, retry=False, condition=status.condition or SUCCESS)
@@ -91,7 +89,7 @@ def _settle(profile: Profile, state: CycleState, status: BindingStatus, passes: 
     return TemplateDecision(state.memory, status)
 
 
-def _remembered(state: CycleState, outcome: Outcome) -> TemplateMemory:
+def _remembered(state: KarmadaState, outcome: GroupsResult) -> TemplateMemory:
     if isinstance(outcome.failure, NoClusterFit):
         return attrs.evolve(state.memory, clusters={}, placement=state.placement)
     if outcome.assignment is None:
@@ -106,7 +104,7 @@ def _remembered(state: CycleState, outcome: Outcome) -> TemplateMemory:
     )
 
 
-def _shown(status: BindingStatus, outcome: Outcome, *, moved: bool) -> BindingStatus:
+def _shown(status: BindingStatus, outcome: GroupsResult, *, moved: bool) -> BindingStatus:
     failure, divisions = outcome.failure, outcome.assignment.divisions if outcome.assignment else ()
     return attrs.evolve(
         status,
@@ -120,3 +118,47 @@ def _shown(status: BindingStatus, outcome: Outcome, *, moved: bool) -> BindingSt
 
 def _condition(failure: Failure) -> Condition:
     return Condition("Scheduled", "False", failure.reason, str(failure))
+
+
+def trigger(state: KarmadaState) -> str:
+    """Return why an evaluated binding is scheduled; empty if it stays as it is."""
+    if placement_changed(state.placement, state.memory.placement, state.memory.observed_group):
+        return "the placement changed"
+    if _replicas_changed(state):
+        return "the replicas changed"
+    if state.fresh:
+        return "a rebalance was asked for"
+    if not (state.template.workload and state.placement.divided):
+        return "it is not divided, so every look counts"
+    if _loses_target(state):
+        return "a member that has it leaves the fleet"
+    return ""
+
+
+def placement_changed(placement: Placement, applied: Placement | None, observed_group: str) -> bool:
+    """Return whether the placement differs from the applied one; of the affinity groups only the active one counts."""
+    if applied is None:
+        return True
+    if placement == applied:
+        return False
+    same_groups = attrs.evolve(placement, cluster_affinities=applied.cluster_affinities)
+    if same_groups != applied or not observed_group:
+        return True
+    new, old = _group(placement, observed_group), _group(applied, observed_group)
+    return new is None or new != old
+
+
+def _group(placement: Placement, name: str) -> ClusterAffinityTerm | None:
+    return next((term for term in placement.cluster_affinities if term.affinity_name == name), None)
+
+
+def _replicas_changed(state: KarmadaState) -> bool:
+    held, wanted = state.memory.clusters.values(), state.template.replicas
+    if state.placement.replica_scheduling is None:
+        return False
+    return sum(held) != wanted if state.placement.divided else any(replicas != wanted for replicas in held)
+
+
+def _loses_target(state: KarmadaState) -> bool:
+    positions = map(state.inventory.position, state.memory.clusters)
+    return bool(state.targets & state.inventory.leaving) or None in positions

@@ -17,10 +17,10 @@ from itertools import accumulate
 
 import attrs
 
-from fleet_components.model.karmada import AGGREGATED, Placement, SpreadConstraint
+from fleet_components.model.karmada.policy import AGGREGATED, Placement, SpreadConstraint
 from fleet_components.scheduler.karmada.candidates import Candidates
 from fleet_components.scheduler.karmada.errors import Failure
-from fleet_components.scheduler.karmada.state import CycleState
+from fleet_components.scheduler.karmada.state import KarmadaState
 
 
 @attrs.frozen(eq=False)
@@ -95,7 +95,7 @@ _SCORE_UNIT = 1000
 
 
 def select_by_region(
-    state: CycleState, candidates: Candidates, by_region: SpreadConstraint, by_cluster: SpreadConstraint
+    state: KarmadaState, candidates: Candidates, by_region: SpreadConstraint, by_cluster: SpreadConstraint
 ) -> list[int]:
     """Select regions, then members. Capacity affects only the score of a region.
 
@@ -114,7 +114,7 @@ def select_by_region(
 
 
 def _regions(
-    state: CycleState, candidates: Candidates, by_region: SpreadConstraint, by_cluster: SpreadConstraint
+    state: KarmadaState, candidates: Candidates, by_region: SpreadConstraint, by_cluster: SpreadConstraint
 ) -> list[Region]:
     members: dict[str, list[int]] = {}
     for position in candidates.order:
@@ -123,7 +123,7 @@ def _regions(
     return [Region(name, found, score(candidates, found)) for name, found in members.items()]
 
 
-def _scoring(state: CycleState, regions: int, members: int) -> Callable[[Candidates, list[int]], int]:
+def _scoring(state: KarmadaState, regions: int, members: int) -> Callable[[Candidates, list[int]], int]:
     """Return the function that scores a region, given the minimum number of regions and members."""
     replicas, regions = state.template.replicas, max(1, regions)
     if state.placement.divided:
@@ -195,7 +195,7 @@ def _exchange(chosen: list[int], rest: list[int], candidates: Candidates, missin
     return won
 
 
-def select(state: CycleState, candidates: Candidates) -> list[int]:
+def select(state: KarmadaState, candidates: Candidates) -> list[int]:
     """Return the positions of the selected members in the order of selection.
 
     Raises:

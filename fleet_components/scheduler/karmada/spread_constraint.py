@@ -5,40 +5,40 @@ from __future__ import annotations
 from fleet_components.model.mask import Mask
 from fleet_components.scheduler.framework import Filter
 from fleet_components.scheduler.karmada.affinity import providers, regions, zones
-from fleet_components.scheduler.karmada.state import CycleState
+from fleet_components.scheduler.karmada.state import KarmadaState
 
 _PROPERTIES = {"provider": (providers, "provider"), "region": (regions, "region"), "zone": (zones, "zones")}
 
 
-class SpreadConstraint(Filter[CycleState]):
+class SpreadConstraint(Filter[KarmadaState]):
     """Filter that rejects members without region, zones or provider if the placement spreads by these."""
 
     name = "SpreadConstraint"
 
-    def mask(self, state: CycleState, candidates: Mask) -> Mask:
+    def mask(self, state: KarmadaState, candidates: Mask) -> Mask:
         """Return the candidates that have every property that is spread by."""
         for field in _fields(state):
             candidates &= _having(state, field)
         return candidates
 
-    def reason(self, state: CycleState, position: int) -> str:
+    def reason(self, state: KarmadaState, position: int) -> str:
         """Return Karmada's text for the first missing property, in the order of the constraints."""
         return f"cluster(s) did not have {_PROPERTIES[self._missing(state, position)][1]} property"
 
-    def remedy(self, state: CycleState, position: int) -> str:
+    def remedy(self, state: KarmadaState, position: int) -> str:
         """Return which property to declare."""
         return f"declare its {_PROPERTIES[self._missing(state, position)][1]}"
 
-    def _missing(self, state: CycleState, position: int) -> str:
+    def _missing(self, state: KarmadaState, position: int) -> str:
         return next(field for field in _fields(state) if not _having(state, field) >> position & 1)
 
 
-def _fields(state: CycleState) -> list[str]:
+def _fields(state: KarmadaState) -> list[str]:
     constraints = state.placement.spread_constraints
     return [constraint.spread_by_field for constraint in constraints if constraint.spread_by_field in _PROPERTIES]
 
 
-def _having(state: CycleState, field: str) -> Mask:
+def _having(state: KarmadaState, field: str) -> Mask:
     having = 0
     for members in _PROPERTIES[field][0](state.inventory).values():
         having |= members

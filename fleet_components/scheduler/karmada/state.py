@@ -7,15 +7,15 @@ from functools import cached_property
 import attrs
 
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada import ClusterAffinity, ClusterAffinityTerm, Placement
+from fleet_components.model.karmada.memory import TemplateMemory
+from fleet_components.model.karmada.policy import ClusterAffinity, ClusterAffinityTerm, Placement
+from fleet_components.model.karmada.template import Estimates, Template
 from fleet_components.model.mask import Mask
-from fleet_components.model.memory import TemplateMemory
-from fleet_components.model.template import Estimates, Template
 from fleet_components.scheduler.karmada.affinity import matching
 
 
 @attrs.frozen
-class CycleState:
+class KarmadaState:
     """State of one run of the algorithm.
 
     Attributes:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import attrs
 
 from fleet_components.model.decision import Condition, Event
-from fleet_components.model.memory import TemplateMemory
+from fleet_components.model.karmada.memory import TemplateMemory
 from fleet_components.scheduler.karmada.assignment import Division
 
 _SUCCEEDED = "Binding has been scheduled successfully."

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import attrs
 
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.memory import SCHEDULED, UNSCHEDULED, Binding
+from fleet_components.model.kubefleet.memory import SCHEDULED, UNSCHEDULED, Binding
 
 
 @attrs.frozen

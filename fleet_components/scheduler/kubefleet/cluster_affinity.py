@@ -8,18 +8,18 @@ from operator import attrgetter, eq, ge, gt, le, lt, ne
 
 from fleet_components.model import mask as masks
 from fleet_components.model.inventory import Inventory, PropertyColumn
-from fleet_components.model.mask import Mask
-from fleet_components.model.placement import (
+from fleet_components.model.kubefleet.placement import (
     ClusterSelectorTerm,
     PreferredClusterSelector,
     PropertyRequirement,
     PropertySorter,
 )
+from fleet_components.model.mask import Mask
 from fleet_components.model.quantity import Quantity, parse_quantity
 from fleet_components.model.selector import LabelSelector
 from fleet_components.scheduler.explain import missed, show_requirement
 from fleet_components.scheduler.framework import Filter, PreScore, SchedulingError, Score
-from fleet_components.scheduler.kubefleet.state import CycleState
+from fleet_components.scheduler.kubefleet.state import KubeFleetState
 
 _OPERATORS: dict[str, Callable[[int, int], bool]] = {"Gt": gt, "Ge": ge, "Lt": lt, "Le": le, "Eq": eq, "Ne": ne}
 _NO_MATCH = "cluster does not match with any of the required cluster affinity terms"
@@ -27,12 +27,12 @@ _FILTERING = "failed to match the cluster against a required affinity term"
 _PREPARING = "failed to prepare plugin state"
 
 
-class ClusterAffinity(Filter[CycleState], PreScore[CycleState], Score[CycleState]):
+class ClusterAffinity(Filter[KubeFleetState], PreScore[KubeFleetState], Score[KubeFleetState]):
     """Filter by the required terms, of which one must match, and score by the preferred terms."""
 
     name = "ClusterAffinity"
 
-    def mask(self, state: CycleState, candidates: Mask) -> Mask:
+    def mask(self, state: KubeFleetState, candidates: Mask) -> Mask:
         """Return the candidates that match a required term; all candidates if there are no terms."""
         if not state.policy.required_terms:
             return candidates
@@ -44,16 +44,16 @@ class ClusterAffinity(Filter[CycleState], PreScore[CycleState], Score[CycleState
             open_ &= ~matched
         return matched
 
-    def reason(self, state: CycleState, position: int) -> str:
+    def reason(self, state: KubeFleetState, position: int) -> str:
         """Return KubeFleet's text, the same for every member."""
         return _NO_MATCH
 
-    def remedy(self, state: CycleState, position: int) -> str:
+    def remedy(self, state: KubeFleetState, position: int) -> str:
         """Return the requirements of each required term that the member does not meet."""
         misses = [_miss(state.inventory, term, position) for term in state.policy.required_terms]
         return "it would match with " + ", or with ".join(misses)
 
-    def pre_score(self, state: CycleState) -> bool:
+    def pre_score(self, state: KubeFleetState) -> bool:
         """Check that all properties that are sorted by can be compared."""
         for term in state.policy.preferred_terms:
             if sorter := term.preference.property_sorter:
@@ -61,13 +61,13 @@ class ClusterAffinity(Filter[CycleState], PreScore[CycleState], Score[CycleState
                     raise _failure(error, _PREPARING)
         return True
 
-    def scores(self, state: CycleState, candidates: Mask) -> Mapping[int, Mask]:
+    def scores(self, state: KubeFleetState, candidates: Mask) -> Mapping[int, Mask]:
         """Return the sum of the preferred terms' weights; sorters interpolate between the extremes of the fleet."""
         for term in _weighted(state):
             _check(state.inventory, term, candidates)
         return state.once("affinity", lambda: _summed(state))
 
-    def words(self, state: CycleState, position: int) -> str:
+    def words(self, state: KubeFleetState, position: int) -> str:
         """Return the contribution of every preferred term."""
         parts = [f"{_term_score(state, t, position)} of {t.weight} for {show_preference(t)}" for t in _weighted(state)]
         return "; ".join(parts) or "no preferred terms"
@@ -85,7 +85,7 @@ def _check(inventory: Inventory, term: PreferredClusterSelector, candidates: Mas
             raise _failure(f"cannot interpolate weight of {sorter.name}, its values are too far apart")
 
 
-def _summed(state: CycleState) -> Mapping[int, Mask]:
+def _summed(state: KubeFleetState) -> Mapping[int, Mask]:
     """Return all members by the sum of their terms: all cycles of a run share it."""
     total: dict[int, int] = {}
     for term in _weighted(state):
@@ -94,7 +94,7 @@ def _summed(state: CycleState) -> Mapping[int, Mask]:
     return masks.by_value(total, len(state.inventory))
 
 
-def _weighted(state: CycleState) -> list[PreferredClusterSelector]:
+def _weighted(state: KubeFleetState) -> list[PreferredClusterSelector]:
     return [term for term in state.policy.preferred_terms if term.weight]
 
 
@@ -168,7 +168,7 @@ def _selector_error(selector: LabelSelector | None) -> str:
     return f"failed to parse label selector: {selector.error}" if selector and selector.error else ""
 
 
-def _term_score(state: CycleState, term: PreferredClusterSelector, position: int) -> int:
+def _term_score(state: KubeFleetState, term: PreferredClusterSelector, position: int) -> int:
     return _term_scores(state.inventory, term, 1 << position).get(position, 0)
 
 

@@ -12,7 +12,7 @@ from fleet_components.model.cluster import Cluster
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.mask import Mask
 from fleet_components.scheduler.framework import Filter
-from fleet_components.scheduler.kubefleet.state import CycleState
+from fleet_components.scheduler.kubefleet.state import KubeFleetState
 
 _PATIENCE = 5
 _NEVER = (2**63 - 1) / 6e10
@@ -20,20 +20,20 @@ _NEVER = (2**63 - 1) / 6e10
 _UNCONNECTED = "cluster is not connected to the fleet: "
 
 
-class ClusterEligibility(Filter[CycleState]):
+class ClusterEligibility(Filter[KubeFleetState]):
     """Filter that rejects members that cannot take objects at the inventory's ``as_of``."""
 
     name = "ClusterEligibility"
 
-    def mask(self, state: CycleState, candidates: Mask) -> Mask:
+    def mask(self, state: KubeFleetState, candidates: Mask) -> Mask:
         """Return the eligible candidates."""
         return candidates & eligible(state.inventory)
 
-    def reason(self, state: CycleState, position: int) -> str:
+    def reason(self, state: KubeFleetState, position: int) -> str:
         """Return why the member is not eligible."""
         return ineligibility(state.inventory.clusters[position], state.inventory.as_of)
 
-    def remedy(self, state: CycleState, position: int) -> str:
+    def remedy(self, state: KubeFleetState, position: int) -> str:
         """Return what would make the member eligible."""
         cluster = state.inventory.clusters[position]
         return "it is leaving the fleet for good" if cluster.leaving else "its member agent reports again, healthy"

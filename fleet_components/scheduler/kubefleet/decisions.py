@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import attrs
 
 from fleet_components.model.decision import ClusterDecision, ClusterScore, Condition, Status
-from fleet_components.model.memory import Binding
+from fleet_components.model.kubefleet.memory import Binding
 from fleet_components.scheduler.kubefleet.bindings import Bindings, Pick
 
 # KubeFleet's limits for the list.
@@ -37,7 +37,7 @@ def selected_status(
     names = list(order)
     shown = [_selected(name, bindings.by_name[name]) for name in names[:MAX_DECISIONS]]
     shown += _not_selected(not_selected, set(names), max(0, MAX_DECISIONS - len(names)))
-    return Status(tuple(shown), scheduled_condition(len(names) >= wanted, len(names)), pending=False)
+    return Status(tuple(shown), scheduled_condition(len(names) >= wanted, len(names)))
 
 
 def fixed_status(valid: Sequence[str], invalid: Sequence[tuple[str, str]], missing: Sequence[str]) -> Status:
@@ -48,7 +48,7 @@ def fixed_status(valid: Sequence[str], invalid: Sequence[tuple[str, str]], missi
         for name, why in invalid
     ]
     decisions += [ClusterDecision(name, False, f'Specified cluster "{name}" is not found') for name in missing]
-    return Status(tuple(decisions), scheduled_condition(not invalid and not missing, len(valid)), pending=False)
+    return Status(tuple(decisions), scheduled_condition(not invalid and not missing, len(valid)))
 
 
 def scheduled_condition(fulfilled: bool, found: int) -> Condition:
@@ -63,18 +63,6 @@ def scheduled_condition(fulfilled: bool, found: int) -> Condition:
 def fixed_reason(name: str) -> str:
     """Return the text for a selected member under PickFixed."""
     return f'Successfully scheduled resources for placement in "{name}": picked by scheduling policy'
-
-
-def refreshed(old: Status, new: Status, *, same_policy: bool) -> Status:
-    """Return the new status, or the old one in its old order if only order and message would change."""
-    same_decisions = len(old.decisions) == len(new.decisions) and set(old.decisions) == set(new.decisions)
-    if same_policy and same_decisions and _same_condition(old.condition, new.condition):
-        return old
-    return new
-
-
-def _same_condition(old: Condition | None, new: Condition | None) -> bool:
-    return bool(old and new and (old.status, old.reason) == (new.status, new.reason))
 
 
 def _selected(name: str, binding: Binding) -> ClusterDecision:

@@ -7,16 +7,16 @@ from functools import partial
 
 from fleet_components.model.decision import Decision
 from fleet_components.model.inventory import Inventory
+from fleet_components.model.kubefleet.memory import UNSCHEDULED, Binding, PlacementMemory
+from fleet_components.model.kubefleet.placement import PICK_ALL, PICK_FIXED, PICK_N, PlacementPolicy
 from fleet_components.model.mask import has
-from fleet_components.model.memory import UNSCHEDULED, Binding, PlacementMemory
-from fleet_components.model.placement import PICK_ALL, PICK_FIXED, PICK_N, PlacementPolicy
 from fleet_components.model.text import count
 from fleet_components.scheduler.explain import MemberExplanation, filter_verdict, filter_verdicts, score_verdicts
 from fleet_components.scheduler.framework import AFFINITY, Plugin, Profile, Verdict
 from fleet_components.scheduler.kubefleet.cluster_eligibility import ClusterEligibility
 from fleet_components.scheduler.kubefleet.profile import PROFILE
 from fleet_components.scheduler.kubefleet.same_placement_affinity import OBSOLETE
-from fleet_components.scheduler.kubefleet.state import CycleState
+from fleet_components.scheduler.kubefleet.state import KubeFleetState
 from fleet_components.scheduler.kubefleet.topology_spread import SPREAD
 
 _UNLIMITED = PlacementPolicy(PICK_ALL)
@@ -43,7 +43,7 @@ def explain(
     """
     policy, bindings = policy or _UNLIMITED, decision.memory.bindings
     selected = inventory.mask_of_names(n for n, b in bindings.items() if b.state != UNSCHEDULED)
-    state = CycleState(inventory, policy, namespace, present=selected)
+    state = KubeFleetState(inventory, policy, namespace, present=selected)
     ask = _fixed if policy.placement_type == PICK_FIXED else partial(_picked, PROFILE.extended(plugins))
     known = [
         _explain(state, position, bindings.get(name), ask, decision.error)
@@ -58,10 +58,10 @@ def explain(
     return (*known, *gone)
 
 
-Ask = Callable[[CycleState, int], tuple[Verdict, ...]]
+Ask = Callable[[KubeFleetState, int], tuple[Verdict, ...]]
 
 
-def _explain(state: CycleState, position: int, binding: Binding | None, ask: Ask, error: str) -> MemberExplanation:
+def _explain(state: KubeFleetState, position: int, binding: Binding | None, ask: Ask, error: str) -> MemberExplanation:
     name, selected = state.inventory.names[position], has(state.present, position)
     if error and binding is None:
         return MemberExplanation(name, False, f"nothing could be decided: {error}")
@@ -71,7 +71,7 @@ def _explain(state: CycleState, position: int, binding: Binding | None, ask: Ask
     return MemberExplanation(name, True, _why(binding, verdicts), verdicts)
 
 
-def _fixed(state: CycleState, position: int) -> tuple[Verdict, ...]:
+def _fixed(state: KubeFleetState, position: int) -> tuple[Verdict, ...]:
     name = state.inventory.names[position]
     named = name in state.policy.cluster_names
     words = "named by the policy" if named else "not named by the policy"
@@ -80,7 +80,7 @@ def _fixed(state: CycleState, position: int) -> tuple[Verdict, ...]:
     return (Verdict("ClusterNames", named, words, remedy=remedy), *eligibility)
 
 
-def _picked(profile: Profile, state: CycleState, position: int) -> tuple[Verdict, ...]:
+def _picked(profile: Profile, state: KubeFleetState, position: int) -> tuple[Verdict, ...]:
     picked = has(state.present, position)
     verdicts = list(filter_verdicts(profile, state, position, picked=picked))
     if state.policy.placement_type == PICK_N:
@@ -98,7 +98,7 @@ def _why(binding: Binding, verdicts: tuple[Verdict, ...]) -> str:
     return f"{picked}; {stays}" if stays else picked
 
 
-def _why_not(state: CycleState, verdicts: tuple[Verdict, ...]) -> str:
+def _why_not(state: KubeFleetState, verdicts: tuple[Verdict, ...]) -> str:
     failing = [v.words for v in verdicts if v.passed is False]
     if failing:
         return failing[0]

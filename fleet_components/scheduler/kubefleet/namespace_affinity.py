@@ -5,15 +5,15 @@ from __future__ import annotations
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.mask import Mask
 from fleet_components.scheduler.framework import Filter
-from fleet_components.scheduler.kubefleet.state import CycleState
+from fleet_components.scheduler.kubefleet.state import KubeFleetState
 
 
-class NamespaceAffinity(Filter[CycleState]):
+class NamespaceAffinity(Filter[KubeFleetState]):
     """Filter by the namespaces that members report; members that do not report them always pass."""
 
     name = "NamespaceAffinity"
 
-    def mask(self, state: CycleState, candidates: Mask) -> Mask:
+    def mask(self, state: KubeFleetState, candidates: Mask) -> Mask:
         """Return the candidates that have the placement's namespace, or do not report namespaces."""
         namespace, inventory = state.namespace, state.inventory
         if not namespace:
@@ -22,11 +22,11 @@ class NamespaceAffinity(Filter[CycleState]):
         passing = inventory.column(key, lambda: inventory.mask_of(lambda c: not _lack(c, namespace)))
         return candidates & passing
 
-    def reason(self, state: CycleState, position: int) -> str:
+    def reason(self, state: KubeFleetState, position: int) -> str:
         """Return why the member is rejected."""
         return _lack(state.inventory.clusters[position], state.namespace)
 
-    def remedy(self, state: CycleState, position: int) -> str:
+    def remedy(self, state: KubeFleetState, position: int) -> str:
         """Return how to create the namespace on the member."""
         return f'place the namespace "{state.namespace}" there first, with a ClusterResourcePlacement'
 

@@ -12,8 +12,8 @@ from operator import or_
 
 from fleet_components.model import mask as masks
 from fleet_components.model.decision import Status
+from fleet_components.model.kubefleet.placement import PICK_FIXED, PICK_N
 from fleet_components.model.mask import Mask
-from fleet_components.model.placement import PICK_FIXED, PICK_N
 from fleet_components.scheduler.cycle import Filtered, batch_size, best_first, run_filters, run_scores
 from fleet_components.scheduler.framework import AFFINITY, Profile
 from fleet_components.scheduler.kubefleet.bindings import Bindings, Held, Pick
@@ -24,11 +24,11 @@ from fleet_components.scheduler.kubefleet.decisions import (
     fixed_status,
     selected_status,
 )
-from fleet_components.scheduler.kubefleet.state import CycleState
+from fleet_components.scheduler.kubefleet.state import KubeFleetState
 from fleet_components.scheduler.kubefleet.topology_spread import SPREAD
 
 
-def pick(profile: Profile, state: CycleState, bindings: Bindings) -> Status | None:
+def pick(profile: Profile, state: KubeFleetState, bindings: Bindings) -> Status | None:
     """Run scheduling cycles until the policy is satisfied or nothing more can be picked.
 
     Args:
@@ -49,12 +49,12 @@ def pick(profile: Profile, state: CycleState, bindings: Bindings) -> Status | No
     return _pick_all(profile, state, bindings)
 
 
-def observed(state: CycleState, held: Held) -> CycleState:
+def observed(state: KubeFleetState, held: Held) -> KubeFleetState:
     """Return the state of the next cycle, with the current bindings."""
     return state.next(state.inventory.mask_of_names(held.present), state.inventory.mask_of_names(held.obsolete))
 
 
-def _pick_all(profile: Profile, state: CycleState, bindings: Bindings) -> Status:
+def _pick_all(profile: Profile, state: KubeFleetState, bindings: Bindings) -> Status:
     held = bindings.held()
     state = observed(state, held)
     filtered = _filtered(profile, state)
@@ -64,7 +64,7 @@ def _pick_all(profile: Profile, state: CycleState, bindings: Bindings) -> Status
     return selected_status(bindings, order, len(order), NotSelected((), _reasons(state, filtered)))
 
 
-def _pick_fixed(state: CycleState, bindings: Bindings) -> Status | None:
+def _pick_fixed(state: KubeFleetState, bindings: Bindings) -> Status | None:
     names = state.policy.cluster_names
     if not names:
         return None  # the real scheduler skips the cycle and changes nothing
@@ -79,7 +79,7 @@ def _pick_fixed(state: CycleState, bindings: Bindings) -> Status | None:
     return fixed_status(valid, invalid, [name for name in names if name not in why])
 
 
-def _pick_n(profile: Profile, state: CycleState, bindings: Bindings) -> Status:
+def _pick_n(profile: Profile, state: KubeFleetState, bindings: Bindings) -> Status:
     wanted = state.policy.number_of_clusters or 0
     while True:
         held = bindings.held()
@@ -118,11 +118,11 @@ def _trim(bindings: Bindings, wanted: int) -> Status:
     return selected_status(bindings, order, wanted)
 
 
-def _filtered(profile: Profile, state: CycleState) -> Filtered:
+def _filtered(profile: Profile, state: KubeFleetState) -> Filtered:
     return run_filters(profile, state, state.inventory.everything)
 
 
-def _ranking(profile: Profile, state: CycleState, candidates: Mask) -> Iterator[Pick]:
+def _ranking(profile: Profile, state: KubeFleetState, candidates: Mask) -> Iterator[Pick]:
     """Yield the candidates, best first: the parts of the score in the profile's order, then the name, descending."""
     if not candidates:
         return
@@ -132,7 +132,7 @@ def _ranking(profile: Profile, state: CycleState, candidates: Mask) -> Iterator[
         yield Pick(names[position], score[AFFINITY], score[SPREAD])
 
 
-def _reasons(state: CycleState, filtered: Filtered) -> list[tuple[str, str]]:
+def _reasons(state: KubeFleetState, filtered: Filtered) -> list[tuple[str, str]]:
     """Return the first 20 filtered members by name, each with the reason of the first filter that stopped it."""
     reasons = []
     stopped = reduce(or_, (mask for _, mask in filtered.stopped))

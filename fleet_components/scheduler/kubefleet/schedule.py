@@ -8,15 +8,14 @@ import attrs
 
 from fleet_components.model.decision import Decision, Status
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.memory import PlacementMemory
-from fleet_components.model.placement import PICK_ALL, PlacementPolicy
+from fleet_components.model.kubefleet.memory import PlacementMemory
+from fleet_components.model.kubefleet.placement import PICK_ALL, PlacementPolicy
 from fleet_components.model.typed import TRUSTED
 from fleet_components.scheduler.framework import Plugin, SchedulingError
 from fleet_components.scheduler.kubefleet.bindings import Bindings
-from fleet_components.scheduler.kubefleet.decisions import refreshed
 from fleet_components.scheduler.kubefleet.pick import pick
 from fleet_components.scheduler.kubefleet.profile import PROFILE
-from fleet_components.scheduler.kubefleet.state import CycleState
+from fleet_components.scheduler.kubefleet.state import KubeFleetState
 
 _EVERYWHERE = PlacementPolicy(PICK_ALL)
 
@@ -27,7 +26,6 @@ def schedule(
     memory: PlacementMemory = PlacementMemory(),
     *,
     namespace: str = "",
-    status: Status = Status(),
     plugins: Iterable[Plugin] = (),
 ) -> Decision[PlacementMemory]:
     """Decide which members a placement goes to, exactly as KubeFleet v0.3.1 does.
@@ -37,29 +35,25 @@ def schedule(
         policy: the policy; None means PickAll.
         memory: the past decision; the default is that of a new placement.
         namespace: the namespace of a ResourcePlacement; empty for a ClusterResourcePlacement.
-        status: the current status; it affects only the order and texts of the new one, never the choice.
         plugins: plug-ins after those of KubeFleet. With any, the decision is no longer KubeFleet's.
 
     Returns:
         The decision. If a cycle fails, its ``error`` is set. The bindings are then as before that cycle, except that
-        those of members that have left are unscheduled; the status stays, or is empty under a new policy snapshot.
+        those of members that have left are unscheduled; the status is empty.
     """
     profile = PROFILE.extended(plugins)
     if not namespace:
         policy = policy or _EVERYWHERE  # the mutating webhook does this for cluster-scoped ones
-    same_policy = memory.snapshot >= 0 and policy == memory.policy
     new_snapshot = memory.snapshot < 0 or _without_number(policy) != _without_number(memory.policy)
     snapshot = memory.snapshot + 1 if new_snapshot else memory.snapshot
     bindings = Bindings(memory.bindings, snapshot, inventory)
-    error, written = "", None
+    error, status = "", None
     try:
-        written = pick(profile, CycleState(inventory, policy or _EVERYWHERE, namespace), bindings)
+        status = pick(profile, KubeFleetState(inventory, policy or _EVERYWHERE, namespace), bindings)
     except SchedulingError as failure:
         error = str(failure)
-    standing = Status() if new_snapshot else attrs.evolve(status, pending=status.pending or not same_policy)
-    current = standing if written is None else refreshed(status, written, same_policy=same_policy)
     remembered = attrs.evolve(memory, snapshot=snapshot, policy=policy, bindings=dict(sorted(bindings.by_name.items())))
-    return Decision(remembered, current, error)
+    return Decision(remembered, status or Status(), error)
 
 
 @TRUSTED

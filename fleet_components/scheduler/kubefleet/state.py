@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 import attrs
 
 from fleet_components.model.inventory import Inventory
+from fleet_components.model.kubefleet.placement import PlacementPolicy
 from fleet_components.model.mask import Mask
-from fleet_components.model.placement import PlacementPolicy
 
 T = TypeVar("T")
 
 
 @attrs.frozen
-class CycleState:
+class KubeFleetState:
     """State of one scheduling cycle.
 
     Attributes:
@@ -33,7 +33,7 @@ class CycleState:
     obsolete: Mask = 0
     _shared: dict[Hashable, Any] = attrs.field(factory=dict, repr=False, eq=False)
 
-    def next(self, present: Mask, obsolete: Mask) -> CycleState:
+    def next(self, present: Mask, obsolete: Mask) -> KubeFleetState:
         """Return the state of the next cycle on the same fleet and policy."""
         return attrs.evolve(self, present=present, obsolete=obsolete)
 

@@ -5,35 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fleet_components.model.cluster import Taint
+from fleet_components.model.kubefleet.placement import Toleration
 from fleet_components.model.mask import Mask
-from fleet_components.model.placement import Toleration
 from fleet_components.scheduler.framework import Filter
-from fleet_components.scheduler.kubefleet.state import CycleState
+from fleet_components.scheduler.kubefleet.state import KubeFleetState
 
 
-class TaintToleration(Filter[CycleState]):
+class TaintToleration(Filter[KubeFleetState]):
     """Filter that rejects members with a taint that the policy does not tolerate."""
 
     name = "TaintToleration"
 
-    def mask(self, state: CycleState, candidates: Mask) -> Mask:
+    def mask(self, state: KubeFleetState, candidates: Mask) -> Mask:
         """Return the candidates whose taints are all tolerated."""
         for taint, tainted in state.inventory.taints.items():
             if not tolerated(taint, state.policy.tolerations):
                 candidates &= ~tainted
         return candidates
 
-    def reason(self, state: CycleState, position: int) -> str:
+    def reason(self, state: KubeFleetState, position: int) -> str:
         """Return the text for the first untolerated taint, in spec order."""
         taint = self._untolerated(state, position)
         return f"taint &{{Key:{taint.key} Value:{taint.value} Effect:{taint.effect}}} cannot be tolerated"
 
-    def remedy(self, state: CycleState, position: int) -> str:
+    def remedy(self, state: KubeFleetState, position: int) -> str:
         """Return the missing toleration."""
         taint = self._untolerated(state, position)
         return f'tolerate {{key: {taint.key}, operator: Equal, value: "{taint.value}"}}, or remove the taint'
 
-    def _untolerated(self, state: CycleState, position: int) -> Taint:
+    def _untolerated(self, state: KubeFleetState, position: int) -> Taint:
         taints = state.inventory.clusters[position].taints
         return next(taint for taint in taints if not tolerated(taint, state.policy.tolerations))
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import attrs
 
+from fleet_components.model.kubefleet.placement import TopologySpreadConstraint
 from fleet_components.model.mask import Mask
-from fleet_components.model.placement import TopologySpreadConstraint
 from fleet_components.scheduler.framework import Filter, PostBatch, PreFilter, PreScore, Score
-from fleet_components.scheduler.kubefleet.state import CycleState
+from fleet_components.scheduler.kubefleet.state import KubeFleetState
 
 _VIOLATED_SCORE = -1000
 
@@ -30,7 +30,11 @@ SPREAD = "topologySpread"
 
 
 class TopologySpread(
-    PostBatch[CycleState], PreFilter[CycleState], Filter[CycleState], PreScore[CycleState], Score[CycleState]
+    PostBatch[KubeFleetState],
+    PreFilter[KubeFleetState],
+    Filter[KubeFleetState],
+    PreScore[KubeFleetState],
+    Score[KubeFleetState],
 ):
     """Filter by the DoNotSchedule constraints and score by all constraints, using the counts of the current cycle."""
 
@@ -38,19 +42,19 @@ class TopologySpread(
     part = SPREAD
     counts_picks = True
 
-    def batch(self, state: CycleState, wanted: int) -> int:
+    def batch(self, state: KubeFleetState, wanted: int) -> int:
         """Return 1 if there are constraints: every pick changes the counts."""
         return min(wanted, 1) if state.policy.topology_spread_constraints else wanted
 
-    def pre_filter(self, state: CycleState) -> bool:
+    def pre_filter(self, state: KubeFleetState) -> bool:
         """Skip the filter if there are no constraints."""
         return bool(state.policy.topology_spread_constraints)
 
-    def pre_score(self, state: CycleState) -> bool:
+    def pre_score(self, state: KubeFleetState) -> bool:
         """Skip the score if there are no constraints."""
         return bool(state.policy.topology_spread_constraints)
 
-    def mask(self, state: CycleState, candidates: Mask) -> Mask:
+    def mask(self, state: KubeFleetState, candidates: Mask) -> Mask:
         """Return the candidates where one more pick violates no DoNotSchedule constraint."""
         for constraint in _hard(state):
             for domain in _domains(state, constraint):
@@ -58,7 +62,7 @@ class TopologySpread(
                     candidates &= ~domain.members
         return candidates
 
-    def reason(self, state: CycleState, position: int) -> str:
+    def reason(self, state: KubeFleetState, position: int) -> str:
         """Return the text for the first violated constraint."""
         constraint, _ = next(
             (constraint, domain)
@@ -69,7 +73,7 @@ class TopologySpread(
         key, skew = constraint.topology_key, constraint.max_skew
         return f'violated doNotSchedule topology spread constraint "{key}" (max skew {skew})'
 
-    def remedy(self, state: CycleState, position: int) -> str:
+    def remedy(self, state: KubeFleetState, position: int) -> str:
         """Return what would help, with the current distribution of the picks."""
         shown = []
         for constraint in _hard(state):
@@ -77,14 +81,14 @@ class TopologySpread(
             shown.append(f"{constraint.topology_key} has picks in {{{counts}}}")
         return "a higher maxSkew, or picks elsewhere first: " + "; ".join(shown)
 
-    def scores(self, state: CycleState, candidates: Mask) -> Mapping[int, Mask]:
+    def scores(self, state: KubeFleetState, candidates: Mask) -> Mapping[int, Mask]:
         """Return the candidates by score: minus the skew change per constraint, -1000 for a violated constraint."""
         groups: dict[int, Mask] = {0: candidates}
         for constraint in state.policy.topology_spread_constraints:
             groups = _add(groups, _domains(state, constraint))
         return groups
 
-    def words(self, state: CycleState, position: int) -> str:
+    def words(self, state: KubeFleetState, position: int) -> str:
         """Describe the effect of one more pick on this member for each constraint."""
         parts = []
         for constraint in state.policy.topology_spread_constraints:
@@ -93,16 +97,16 @@ class TopologySpread(
         return "; ".join(parts)
 
 
-def _hard(state: CycleState) -> list[TopologySpreadConstraint]:
+def _hard(state: KubeFleetState) -> list[TopologySpreadConstraint]:
     constraints = state.policy.topology_spread_constraints
     return [c for c in constraints if c.when_unsatisfiable != "ScheduleAnyway"]
 
 
-def _domains(state: CycleState, constraint: TopologySpreadConstraint) -> tuple[_Domain, ...]:
+def _domains(state: KubeFleetState, constraint: TopologySpreadConstraint) -> tuple[_Domain, ...]:
     return state.once((constraint, state.present), lambda: _count(state, constraint))
 
 
-def _count(state: CycleState, constraint: TopologySpreadConstraint) -> tuple[_Domain, ...]:
+def _count(state: KubeFleetState, constraint: TopologySpreadConstraint) -> tuple[_Domain, ...]:
     # Members that cannot be picked form domains too, so a domain without any candidate keeps the minimum at 0.
     members = state.inventory.domains(constraint.topology_key)
     picked = {value: (mask & state.present).bit_count() for value, mask in members.items()}

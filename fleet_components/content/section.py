@@ -1,0 +1,108 @@
+"""Sections of a text that hold an object, so that the line of any field can be found later.
+
+Lines are looked up by parsing again, only when a message needs them, instead of storing one for every field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+import yaml
+from yaml.events import AliasEvent
+
+from fleet_components.content.scalar import as_key, plain
+from fleet_components.model.problem import FieldPath
+
+Event = Any
+"""A YAML event. ``Any``, because the type stubs do not know that the parser always sets marks."""
+
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_Composer: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+
+
+def parse(text: str) -> Iterator[Event]:
+    """Yield the YAML events of a text, one at a time, so that only the current one is in memory."""
+    events: Iterator[Event] = yaml.parse(text, _Loader)
+    return events
+
+
+@attrs.frozen
+class Section:
+    """A section of a text that contains an object.
+
+    Attributes:
+        offset: the first line of the section, from 1.
+        text: the section, indented as in the text.
+        start: the path of the object in the section; empty if it is the whole section.
+    """
+
+    offset: int
+    text: str = attrs.field(repr=False)
+    start: FieldPath = ()
+
+    @classmethod
+    def between(cls, text: str, first: Event, last: Event) -> Section:
+        """Return the section of the object that begins and ends with these events."""
+        begin, end = first.start_mark, last.end_mark
+        return cls(begin.line + 1, " " * begin.column + text[begin.index : end.index])
+
+    def line(self, path: FieldPath = ()) -> int:
+        """Return the line of a field, from 1.
+
+        A field that is not written here, for example one of a merged map, has the line of the nearest field around it.
+        """
+        line, node = 0, _composed(self.text)
+        for step in (*self.start, *path):
+            found = _child(node, step)
+            if found is None:
+                break
+            line, node = found
+        return self.offset + line
+
+
+def _composed(text: str) -> yaml.Node | None:
+    try:
+        return yaml.compose(text, _Composer)
+    except yaml.composer.ComposerError:
+        return yaml.compose(text, _OfASection)
+
+
+def _child(node: yaml.Node | None, step: str | int) -> tuple[int, yaml.Node | None] | None:
+    """Return the line of a field or item and the node of its value; None if there is none.
+
+    The value of an alias is written elsewhere, so it has no node: all its fields have the line of the alias.
+    """
+    if isinstance(node, yaml.MappingNode):
+        found = next(((key, value) for key, value in node.value if _is_named(key, step)), None)
+        if found:
+            key, value = found
+            return key.start_mark.line, value if value.start_mark.index > key.start_mark.index else None
+    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        item = node.value[step]
+        return (item.start_mark.line, item) if item.start_mark.index > node.start_mark.index else None
+    return None
+
+
+def _is_named(key: yaml.Node, name: str | int) -> bool:
+    if not isinstance(key, yaml.ScalarNode):
+        return False
+    try:
+        return as_key(key.value if key.style else plain(key.value)) == name
+    except ValueError:
+        return False
+
+
+class _OfASection(yaml.BaseLoader):
+    """Composes a section of a text whose anchors may be outside of it, or be defined twice, which YAML allows."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        if not isinstance(event, AliasEvent):
+            self.anchors.pop(event.anchor, None)
+        elif event.anchor not in self.anchors:
+            self.get_event()  # type: ignore[no-untyped-call]
+            here: Any = event.start_mark
+            return yaml.ScalarNode("", "", here, here)
+        return super().compose_node(parent, index)

@@ -1,0 +1,1 @@
+"""Values of Karmada: policies, members, settings, and what is remembered of templates."""

@@ -1,0 +1,95 @@
+"""Scheduling state of a placement that is kept between runs, in one wire form for the Pulumi state, ``--state`` and ``out/``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+
+import attrs
+
+from fleet_components.model.codec import decode, encode, one_of
+from fleet_components.model.kubefleet.placement import PlacementPolicy
+
+SCHEDULED, BOUND, UNSCHEDULED = "Scheduled", "Bound", "Unscheduled"
+
+
+@attrs.frozen
+class Binding:
+    """A member that a placement has picked or is about to leave.
+
+    Attributes:
+        state: Scheduled (picked, not yet rolled out), Bound, or Unscheduled (to be removed).
+        snapshot: index of the policy snapshot under which the member was picked.
+        rank: position in the order of picking; fixed when picked.
+        affinity_score: affinity score when picked; None under PickFixed.
+        topology_spread_score: topology spread score when picked; None under PickFixed.
+        former_state: the state before Unscheduled; restored if the member is picked again.
+    """
+
+    state: str = attrs.field(metadata=one_of(SCHEDULED, BOUND, UNSCHEDULED))
+    snapshot: int
+    rank: int = 0
+    affinity_score: int | None = None
+    topology_spread_score: int | None = None
+    former_state: str = attrs.field(default="", metadata=one_of("", SCHEDULED, BOUND, UNSCHEDULED))
+
+
+@attrs.frozen
+class PlacementMemory:
+    """Persisted scheduling state of a KubeFleet placement.
+
+    Attributes:
+        snapshot: index of the current policy snapshot; -1 before the first run.
+        policy: the last accepted policy; None if the placement has no policy.
+        bindings: bindings by member name.
+    """
+
+    snapshot: int = -1
+    policy: PlacementPolicy | None = None
+    bindings: Mapping[str, Binding] = attrs.field(factory=dict)
+
+    def settled(self, held: Collection[str] = ()) -> PlacementMemory:
+        """Return the state after a successful update: Scheduled bindings are Bound, Unscheduled ones are removed.
+
+        Args:
+            held: members whose removal the rollout delays; their bindings stay Unscheduled.
+        """
+        kept = {
+            name: attrs.evolve(binding, state=BOUND) if binding.state != UNSCHEDULED else binding
+            for name, binding in self.bindings.items()
+            if binding.state != UNSCHEDULED or name in held
+        }
+        return attrs.evolve(self, bindings=kept)
+
+    def renamed(self, cluster: Callable[[str], str]) -> PlacementMemory:
+        """Return the state with the members renamed."""
+        return attrs.evolve(self, bindings={cluster(name): binding for name, binding in self.bindings.items()})
+
+    def delivered(self, standing: Collection[str]) -> PlacementMemory:
+        """Return the state in which Bound bindings that were never delivered are Scheduled again.
+
+        Scheduled bindings are removed first when fewer members are wanted.
+
+        Args:
+            standing: the members that have at least one of the objects.
+        """
+        bindings = {
+            name: attrs.evolve(binding, state=SCHEDULED) if binding.state == BOUND and name not in standing else binding
+            for name, binding in self.bindings.items()
+        }
+        return attrs.evolve(self, bindings=bindings)
+
+    @property
+    def selected(self) -> tuple[str, ...]:
+        """The members that have the objects or are to get them, by rank and name."""
+        live = [(b.rank, name) for name, b in self.bindings.items() if b.state != UNSCHEDULED]
+        return tuple(name for _, name in sorted(live))
+
+    def to_wire(self) -> dict[str, object]:
+        """Return the wire form: plain maps and lists."""
+        wire: dict[str, object] = encode(self)
+        return wire
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, object] | None) -> PlacementMemory:
+        """Read the wire form; None and the empty map mean a placement that was never scheduled."""
+        return decode(cls, wire) if wire else cls()

@@ -1,0 +1,121 @@
+"""The configuration of a stack, as a program receives it.
+
+Source: the Pulumi CLI. Keys without a namespace belong to the project; text stays as it is, all other values become
+JSON. Encrypted values cannot be read here: ``[secret]`` stands for them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from fleet_components.content.guarded import UnreadableError, read_json
+from fleet_components.content.secret import REDACTED
+from fleet_components.model.problem import FieldPath, FleetError, Problem
+from fleet_components.review.planning.config_file import ConfigFile
+from fleet_components.review.planning.project import Project
+
+_SPEC = {"type", "default", "value", "secret", "description", "items"}
+_TYPES: Mapping[str, tuple[type, ...]] = {"integer": (int,), "boolean": (bool,), "array": (list,)}
+
+
+@attrs.frozen
+class StackConfig:
+    """The configuration of one stack.
+
+    Attributes:
+        file: the stack's file.
+        values: the values by full key.
+        secrets: the keys with encrypted values.
+    """
+
+    file: ConfigFile
+    values: Mapping[str, str]
+    secrets: frozenset[str]
+
+
+def read_stack_config(project: Project, stack: str) -> StackConfig:
+    """Read the configuration of a stack and the defaults of its project.
+
+    Raises:
+        FleetError: the file is invalid, or the configuration does not match its declaration in the project.
+    """
+    path = project.stack_file(stack)
+    file = ConfigFile.read(path) if path.is_file() else ConfigFile(path)
+    given = file.data.get("config") or {}
+    if not isinstance(given, Mapping):
+        raise FleetError([file.problem("config is not a map", ("config",), "write key: value")])
+    values = {_full(project, key): value for key, value in given.items()}
+    problems = []
+    for key, spec in project.config.items():
+        full = _full(project, key)
+        if full in values:
+            problems += _check(file, ("config", full if full in given else key), spec, values[full])
+        elif (default := _default(spec)) is not None:
+            values[full] = default
+        elif full.startswith(f"{project.name}:"):
+            hint = f"pulumi config set {key} VALUE --stack {stack}"
+            problems.append(file.problem(f"the project requires {key}", ("config", full), hint))
+    if problems:
+        raise FleetError(problems)
+    secrets = frozenset(key for key, value in values.items() if _has_secret(value))
+    return StackConfig(file, {key: _text(value) for key, value in values.items()}, secrets)
+
+
+def _full(project: Project, key: str) -> str:
+    return key if ":" in key else f"{project.name}:{key}"
+
+
+def _is_spec(spec: Any) -> bool:
+    return isinstance(spec, Mapping) and bool(spec) and spec.keys() <= _SPEC
+
+
+def _default(spec: Any) -> Any:
+    if not _is_spec(spec):
+        return spec  # the short form of a declaration: the default itself
+    return spec.get("default", spec.get("value"))
+
+
+def _check(file: ConfigFile, field: FieldPath, spec: Any, value: Any) -> list[Problem]:
+    if not _is_spec(spec):
+        return []
+    if spec.get("secret") and not _has_secret(value):
+        return [file.problem("must be encrypted", field, f"pulumi config set --secret {field[-1]}")]
+    wanted = _TYPES.get(str(spec.get("type")))
+    if wanted and not _has_secret(value) and type(_parsed(value)) not in wanted:
+        return [file.problem(f"must be of type {spec['type']}", field, "the project declares it so")]
+    return []
+
+
+def _parsed(value: Any) -> Any:
+    """Return a value with numbers and booleans parsed, because the command line sets them as text."""
+    try:
+        return read_json(value) if isinstance(value, str) else value
+    except UnreadableError:
+        return value
+
+
+def _is_secure(value: Any) -> bool:
+    return isinstance(value, Mapping) and value.keys() == {"secure"} and isinstance(value["secure"], str)
+
+
+def _has_secret(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return _is_secure(value) or any(map(_has_secret, value.values()))
+    return isinstance(value, list) and any(map(_has_secret, value))
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return REDACTED if _is_secure(value) else {key: _shown(item) for key, item in value.items()}
+    return [_shown(item) for item in value] if isinstance(value, list) else value
+
+
+def _text(value: Any) -> str:
+    shown = _shown(value)
+    if shown is None:
+        return ""
+    return shown if isinstance(shown, str) else json.dumps(shown)
