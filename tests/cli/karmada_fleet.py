@@ -15,7 +15,7 @@ from fleet_components.plan.state import reveal
 from fleet_components.testing import ProgramRun, StackState, run_program
 from tests.cli.fleets import run
 from tests.delivery.driver import cluster_of
-from tests.karmada_delivery.world import deployment, member, on, policy, weights
+from tests.delivery.karmada.world import deployment, member, on, policy, weights
 
 WEB = "shop/Deployment/web"
 MANIFEST = "1-manifest/apps_v1-deployment-shop-web.yaml"

@@ -11,7 +11,7 @@ import yaml
 
 from tests.cli.fleets import export, run
 from tests.cli.karmada_fleet import SECRET, WEB, World, divided, said, secret, tree
-from tests.karmada_delivery.world import deployment, member, on, policy, weights
+from tests.delivery.karmada.world import deployment, member, on, policy, weights
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PRIORITY, WEIGHTS = EXAMPLES / "karmada-explicit-priority", EXAMPLES / "karmada-static-weights"

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tests.admission import cases as admission
+from tests.conformance import karmada_cases as karmada
 from tests.conformance import karmada_scheduling, kubefleet_scheduling
-from tests.karmada import cases as karmada
 from tests.rollout import cases as rollout
 
 Case = Mapping[str, Any]

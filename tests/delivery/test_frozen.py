@@ -18,7 +18,7 @@ from fleet_components.content.revision import decompress
 from fleet_components.testing import StackState
 from fleet_components.testing.mocks import PROVIDERS
 from tests.delivery.driver import InProcess
-from tests.karmada_delivery.world import on, policy
+from tests.delivery.karmada.world import on, policy
 
 STATE = Path(__file__).parent / "data" / "state.json"
 """The state after an update to ``web:2`` that broke on ``c`` and ``d``. Written by the first release; never write it again."""

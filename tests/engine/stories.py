@@ -11,10 +11,10 @@ import attrs
 import yaml
 
 from tests.delivery.driver import Outcome
+from tests.delivery.karmada.world import POLICY
 from tests.delivery.world import IDENTITY, MEMBER
 from tests.engine.control_planes import ControlPlane
 from tests.engine.driver import Engine
-from tests.karmada_delivery.world import POLICY
 
 Data = dict[str, Any]
 Planes = dict[str, ControlPlane]

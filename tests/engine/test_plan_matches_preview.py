@@ -13,12 +13,12 @@ import pytest
 from fleet_components import Fleet
 from fleet_components.testing import Registration, StackState, redact, run_program
 from tests.delivery.driver import kubeconfigs
+from tests.delivery.karmada.test_depending import CONFIG, needing
+from tests.delivery.karmada.test_overriding import override
+from tests.delivery.karmada.world import World as TemplateWorld
+from tests.delivery.karmada.world import policy, weights
 from tests.delivery.test_secrets import plant
 from tests.engine.driver import Engine, engine_or_skip
-from tests.karmada_delivery.test_depending import CONFIG, needing
-from tests.karmada_delivery.test_overriding import override
-from tests.karmada_delivery.world import World as TemplateWorld
-from tests.karmada_delivery.world import policy, weights
 
 pytestmark = pytest.mark.engine
 Shown = dict[str, dict[str, Any]]

@@ -7,13 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.delivery.test_secrets import IN_KUBECONFIG, IN_TEXT, found, plant
-from tests.delivery.world import World as FleetWorld
-from tests.engine.driver import Engine, engine_or_skip
-from tests.engine.test_operations import PROGRAMS
-from tests.engine.test_secrets import encrypted_state
-from tests.karmada_delivery.test_depending import CONFIG, needing
-from tests.karmada_delivery.world import (
+from tests.delivery.karmada.test_depending import CONFIG, needing
+from tests.delivery.karmada.world import (
     World,
     carried_out,
     decided,
@@ -25,6 +20,11 @@ from tests.karmada_delivery.world import (
     replicas,
     weights,
 )
+from tests.delivery.test_secrets import IN_KUBECONFIG, IN_TEXT, found, plant
+from tests.delivery.world import World as FleetWorld
+from tests.engine.driver import Engine, engine_or_skip
+from tests.engine.test_operations import PROGRAMS
+from tests.engine.test_secrets import encrypted_state
 
 pytestmark = pytest.mark.engine
 NAMESPACE = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from tests.delivery.karmada.test_depending import CONFIG, SECRET, needing
+from tests.delivery.karmada.world import WEB, World, carried_out, deployment, member, on, policy, weights
 from tests.engine.control_planes import ControlPlane, control_planes
 from tests.engine.driver import Engine, engine_or_skip
-from tests.karmada_delivery.test_depending import CONFIG, SECRET, needing
-from tests.karmada_delivery.world import WEB, World, carried_out, deployment, member, on, policy, weights
 
 pytestmark = pytest.mark.engine
 Planes = dict[str, ControlPlane]

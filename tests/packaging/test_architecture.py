@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
+from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
+PACKAGE = ROOT / "fleet_components"
 ARCHITECTURE = (ROOT / "docs/architecture.md").read_text()
 
 
@@ -45,3 +48,15 @@ def test_the_layers_are_those_that_are_checked() -> None:
     for (above, below), (_, following) in zip(drawn, pairwise(layers), strict=True):
         assert above
         assert set(re.findall(r"\b([a-z]+)\[", below)) <= set(following)
+
+
+def test_a_class_has_a_name_of_its_own_in_its_layer() -> None:
+    """The two systems have packages of their own, in which things are called as in their APIs."""
+    homes: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for file in sorted(PACKAGE.rglob("*.py")):
+        layer, *inner = file.relative_to(PACKAGE).parts
+        system = [part for part in inner[:-1] if part in ("kubefleet", "karmada")]
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ClassDef):
+                homes[layer, *system, node.name].append("/".join((layer, *inner)))
+    assert {name: files for name, files in homes.items() if len(files) > 1} == {}

@@ -12,10 +12,10 @@ import attrs
 
 from tests.cli.fleets import export
 from tests.delivery.driver import InProcess
+from tests.delivery.karmada.test_failover import settings, unhealthy
+from tests.delivery.karmada.world import POLICY, deployment, on, policy, weights
 from tests.delivery.test_staged import GROUP
 from tests.delivery.world import IDENTITY, MEMBER
-from tests.karmada_delivery.test_failover import settings, unhealthy
-from tests.karmada_delivery.world import POLICY, deployment, on, policy, weights
 
 PROJECT, STACK, FLEET = "project", "stack", "dev"
 STORE = "a-store"

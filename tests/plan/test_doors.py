@@ -13,9 +13,9 @@ from fleet_components.plan.departures import Fate
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.rollout.plan import Change
 from fleet_components.testing import StackState
+from tests.delivery.karmada.world import deployment, on, policy
 from tests.delivery.test_staged import GROUP
 from tests.delivery.world import World
-from tests.karmada_delivery.world import deployment, on, policy
 from tests.plan.stack import Stack
 from tests.plan.test_histories import alike
 

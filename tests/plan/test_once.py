@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from fleet_components.cli.command import fleet
 from fleet_components.plan.karmada.subject import TemplateSubject
 from fleet_components.plan.kubefleet.subject import PlacementSubject
+from tests.delivery.karmada.world import on, policy
 from tests.delivery.world import World
-from tests.karmada_delivery.world import on, policy
 
 PROGRAM = """\
 from fleet_components import Fleet

@@ -1,4 +1,4 @@
-"""Scheduling state of a template that is kept between runs, in one wire form for the Pulumi state, ``--state`` and ``out/``."""
+"""Scheduling state of a template, kept between runs in one wire form for the state of a stack and ``out/``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scheduling state of a placement that is kept between runs, in one wire form for the Pulumi state, ``--state`` and ``out/``."""
+"""Scheduling state of a placement, kept between runs in one wire form for the state of a stack and ``out/``."""
 
 from __future__ import annotations
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.karmada.cases import SUBJECTS
+from tests.conformance.karmada_cases import SUBJECTS
 from tests.shared import shared
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parent / "karmada_data"
 COPIES = sorted(file.stem for file in DATA.glob("*.json") if f"karmada/{file.stem.removesuffix('-more')}" in SUBJECTS)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.delivery.driver import InProcess
-from tests.karmada_delivery.world import Driver, World, carried_out, delivered, deployment, on, policy, replicas
+from tests.delivery.karmada.world import Driver, World, carried_out, delivered, deployment, on, policy, replicas
 
 NOBODY = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "nobody"}
 

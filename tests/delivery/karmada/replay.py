@@ -18,8 +18,8 @@ from fleet_components.plan.karmada.place import TemplateOutcome
 from fleet_components.plan.karmada.record import template_uid
 from fleet_components.testing import ProgramRun, StackState, run_program
 from tests.delivery.driver import changes, kubeconfigs
-from tests.karmada_delivery.comparison import bindings_here, bindings_there, compared, copies_here, copies_there
-from tests.karmada_delivery.recording import Objects, Recording, Step
+from tests.delivery.karmada.comparison import bindings_here, bindings_there, compared, copies_here, copies_there
+from tests.delivery.karmada.recording import Objects, Recording, Step
 
 _UPDATES = 4
 """After so many updates in a row the next step is taken, whether they have come to rest or not."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.delivery.driver import InProcess
-from tests.karmada_delivery.world import (
+from tests.delivery.karmada.world import (
     WEB,
     Driver,
     World,

@@ -23,7 +23,7 @@ from fleet_components.plan.karmada.place import TemplateOutcome, place_template
 from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.karmada.subject import Policies, TemplateSubject
 from fleet_components.rollout.plan import Change, Done
-from tests.karmada_delivery.world import WEB, deployment, policy
+from tests.delivery.karmada.world import WEB, deployment, policy
 
 quick = settings(max_examples=60)
 NAMES = ("a", "b", "c", "d")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.delivery.driver import InProcess
+from tests.delivery.karmada.world import Driver, World
 from tests.engine.driver import DRIVERS, started
-from tests.karmada_delivery.world import Driver, World
 
 
 @pytest.fixture(params=DRIVERS)

@@ -17,7 +17,7 @@ from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.rollout.plan import Change
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 FOLDERS = sorted(EXAMPLES.glob("karmada-*"))
 every_example = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 

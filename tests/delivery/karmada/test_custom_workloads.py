@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.delivery.driver import InProcess
-from tests.karmada_delivery.world import Driver, World, carried_out, on, policy, weights
+from tests.delivery.karmada.world import Driver, World, carried_out, on, policy, weights
 
 DEFINITION = {
     "apiVersion": "apiextensions.k8s.io/v1",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.delivery.driver import InProcess
-from tests.karmada_delivery.world import World, carried_out, deployment, on, policy, replicas
+from tests.delivery.karmada.world import World, carried_out, deployment, on, policy, replicas
 
 
 def gate(on_: bool) -> dict[str, Any]:

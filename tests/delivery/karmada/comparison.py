@@ -11,7 +11,7 @@ from fleet_components.model.quantity import parse_quantity
 from fleet_components.plan.karmada.place import TemplateOutcome
 from fleet_components.testing import StackState
 from tests.delivery.driver import cluster_of
-from tests.karmada_delivery.recording import SERVED, Data, Step
+from tests.delivery.karmada.recording import SERVED, Data, Step
 
 Seen = Mapping[str, Data]
 """Fields by the name of what was seen."""

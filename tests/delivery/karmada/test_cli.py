@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.cli.karmada_fleet import MANIFEST, WEB, World, divided, parsed, said, tree
-from tests.karmada_delivery.world import deployment, on, policy, weights
+from tests.delivery.karmada.world import deployment, on, policy, weights
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.delivery.driver import InProcess
-from tests.karmada_delivery.world import (
+from tests.delivery.karmada.world import (
     WEB,
     Driver,
     World,

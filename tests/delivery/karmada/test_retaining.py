@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.delivery.driver import InProcess
-from tests.karmada_delivery.world import Driver, World, carried_out, deployment, on, policy, replicas, weights
+from tests.delivery.karmada.world import Driver, World, carried_out, deployment, on, policy, replicas, weights
 
 LABEL = "resourcetemplate.karmada.io/retain-replicas"
 

@@ -18,7 +18,7 @@ from fleet_components.model.karmada.policy import CLUSTER_OVERRIDE, OVERRIDE, Fa
 from fleet_components.model.manifest import Manifest
 from fleet_components.scheduler.karmada.eviction import EvictionSettings, evict
 from fleet_components.scheduler.karmada.graceful import Surroundings, unfinished
-from tests.karmada.control_plane import ControlPlane
+from tests.scheduler.karmada.control_plane import ControlPlane
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

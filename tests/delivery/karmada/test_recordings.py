@@ -7,8 +7,8 @@ import re
 import attrs
 import pytest
 
-from tests.karmada_delivery.recording import Recording
-from tests.karmada_delivery.replay import Replay
+from tests.delivery.karmada.recording import Recording
+from tests.delivery.karmada.replay import Replay
 from tests.shared import SHARED, shared
 
 FOLDER = "vectors/karmada-live"
