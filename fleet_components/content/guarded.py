@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import yaml
+from yaml.events import CollectionEndEvent, CollectionStartEvent
 
 from fleet_components.content.document import MOST_ALIASED, MOST_LEVELS, documents
 from fleet_components.model.problem import Problem
@@ -84,6 +85,7 @@ def read_nodes(text: str) -> yaml.Node | None:
         yaml.MarkedYAMLError: the text is not YAML.
         UnreadableError: it is nested too deeply, or grows by its aliases.
     """
+    _check_depth(text)
     root = yaml.compose(text, Loader=_Loader)
     seen, open_ = 0, [(root, 0)]
     while open_:
@@ -97,3 +99,12 @@ def read_nodes(text: str) -> yaml.Node | None:
             pairs = node.value if isinstance(node, yaml.MappingNode) else [(item,) for item in node.value]
             open_ += [(part, level + 1) for pair in pairs for part in pair]
     return root
+
+
+def _check_depth(text: str) -> None:
+    """Raise an error for a text that is nested too deeply: composing it could exhaust the stack of the C library."""
+    level = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        level += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+        if level > MOST_LEVELS:
+            raise UnreadableError(_TOO_DEEP)

@@ -33,6 +33,8 @@ BAD_YAML = {
     "a strange tag": ("a: !!binary hunter2", "is not valid YAML", 1),
     "two documents": ("a: 1\n---\nb: 2", "has several YAML documents", 3),
     "too deep": ("[" * DEEP, "is not valid YAML", 1),
+    "too deep by dashes": ("- " * DEEP, "is not valid YAML", 1),
+    "too deep by question marks": ("? " * DEEP, "is not valid YAML", 1),
     "a bomb": (BOMB, "is not valid YAML", 1),
     "not UTF-8": (b"a: \xff", "is not UTF-8 text", None),
 }
@@ -59,6 +61,8 @@ def test_yaml_that_cannot_be_read(text: str | bytes, what: str, line: int | None
         (BOMB, "document contains excessive aliasing"),
         ("&a [*a]", "is nested more than 200 levels deep"),
         ("[" * 500 + "]" * 500, "is nested more than 200 levels deep"),
+        ("[" * DEEP, "is nested more than 200 levels deep"),
+        ("- " * DEEP, "is nested more than 200 levels deep"),
     ],
 )
 def test_nodes_that_would_grow(text: str, what: str) -> None:
