@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -54,35 +55,44 @@ class Request:
 
 @attrs.frozen
 class Kind:
-    """One version of one kind.
+    """One version of one kind. Its schemas are made when they are first asked for.
 
     Attributes:
         group: the API group.
         version: the API version.
         name: the kind.
-        schema: the structure of the whole object; see :func:`whole`.
+        make: makes the structure of the whole object; see :func:`whole`.
         namespaced: whether its objects belong to a namespace.
         mutate: the mutating webhook, which changes the decoded object in place; None if there is none.
         validate: the validating webhook; None if there is none.
         held: the fields that rules for updates compare with their old values.
-        status: the structure of its ``status``, if that is read here; an API server accepts any status from those who
-            may write it.
+        make_status: makes the structure of its ``status``; None if that is not read here.
     """
 
     group: str
     version: str
     name: str
-    schema: Schema = attrs.field(repr=False)
+    make: Callable[[], Schema] = attrs.field(repr=False)
     namespaced: bool = False
     mutate: Callable[[dict[str, Any]], None] | None = attrs.field(default=None, repr=False)
     validate: Callable[[Request], Denial | None] | None = attrs.field(default=None, repr=False)
     held: tuple[FieldPath, ...] = ()
-    status: Schema | None = attrs.field(default=None, repr=False)
+    make_status: Callable[[], Schema] | None = attrs.field(default=None, repr=False)
 
     @property
     def api_version(self) -> str:
         """The ``apiVersion``: ``group/version``."""
         return f"{self.group}/{self.version}"
+
+    @cached_property
+    def schema(self) -> Schema:
+        """Structure of the whole object, with a status of any form if it has one."""
+        return self.make()
+
+    @cached_property
+    def status(self) -> Schema | None:
+        """Structure of its status if that is read here; an API server accepts any from those who may write it."""
+        return self.make_status() if self.make_status else None
 
     @property
     def structure(self) -> Schema:
@@ -94,8 +104,3 @@ def whole(fields: Mapping[str, Schema], rules: Iterable[Rule] = (), go: str = ""
     """Return the schema of a whole object: these fields and ``apiVersion``, ``kind`` and ``metadata``."""
     common = {"apiVersion": text(), "kind": text(), "metadata": METADATA}
     return struct({**common, **fields}, rules=tuple(rules), go=go)
-
-
-def versions(group: str, name: str, schemas: Mapping[str, Schema], **attributes: Any) -> tuple[Kind, ...]:
-    """Return a kind in several versions; ``attributes`` are those of :class:`Kind` that the versions share."""
-    return tuple(Kind(group, version, name, schema, **attributes) for version, schema in schemas.items())

@@ -52,12 +52,15 @@ class Rule:
             missing key.
         transition: whether it compares with the old value; it is then skipped if there is none.
         hint: what to write instead.
+        compares: the fields of the value that a transition compares, such as ``policy.placementType``; empty for the
+            whole value.
     """
 
     message: str
     holds: Callable[[Any, Any], bool] = attrs.field(repr=False)
     transition: bool = False
     hint: str = ""
+    compares: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -179,37 +182,25 @@ def rule(message: str, holds: Callable[[Any], bool], hint: str = "") -> Rule:
     return Rule(message, lambda value, _: holds(value), hint=hint)
 
 
-def transition(message: str, holds: Callable[[Any, Any], bool], hint: str = "") -> Rule:
+def transition(
+    message: str, holds: Callable[[Any, Any], bool], hint: str = "", *, compares: tuple[str, ...] = ()
+) -> Rule:
     """Return a rule on a value and the one it replaces, checked in updates if both exist."""
-    return Rule(message, holds, transition=True, hint=hint)
+    return Rule(message, holds, transition=True, hint=hint, compares=compares)
 
 
-LABEL_SELECTOR = struct(
-    {
-        "matchLabels": mapping(text(), go="map[string]string", example={"env": "prod"}),
-        "matchExpressions": listing(
-            struct(
-                {
-                    "key": text(required=True, example="env"),
-                    "operator": text(required=True, example="In", go="v1.LabelSelectorOperator"),
-                    "values": listing(text(), example=["prod"]),
-                },
-                go="v1.LabelSelectorRequirement",
-            )
-        ),
-    },
-    go="v1.LabelSelector",
-    example={"matchLabels": {"env": "prod"}},
-)
-"""Label selector. Its operators are checked only by webhooks, and not by all of them."""
+def immutable(message: str, field: str = "", *, hint: str = "", once_set: bool = False) -> Rule:
+    """Return the rule that a value stays as it is.
 
-CONDITIONS = listing(
-    struct(
-        {
-            **dict.fromkeys(("type", "status"), text(required=True)),
-            **dict.fromkeys(("reason", "message", "lastTransitionTime"), text()),
-            "observedGeneration": integer(),
-        }
-    )
-)
-"""Conditions of a status."""
+    Args:
+        message: the text of the API server.
+        field: the name of the field of the value that is meant; empty for the value itself.
+        hint: what to write instead.
+        once_set: whether it may be set where it was absent.
+    """
+
+    def holds(value: Any, old: Any) -> bool:
+        now, before = (value.get(field), old.get(field)) if field else (value, old)
+        return bool(now == before or (once_set and before is None))
+
+    return transition(message, holds, hint)

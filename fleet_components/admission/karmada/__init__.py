@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from fleet_components.admission.karmada import cluster, override, propagation, rebalancer, taint_policy
-from fleet_components.admission.registry import Kind
+from fleet_components.admission.karmada.kinds import DECLARED, KINDS
 
-KINDS: tuple[Kind, ...] = (
-    *propagation.KINDS,
-    *override.KINDS,
-    *cluster.KINDS,
-    *rebalancer.KINDS,
-    *taint_policy.KINDS,
-)
+__all__ = ["DECLARED", "KINDS", "MADE_BY_SYSTEM"]
 
 MADE_BY_SYSTEM = {"policy.karmada.io": ("FederatedResourceQuota",)}
 """Kinds of the same groups, by group, that are known and admitted unchanged."""

@@ -20,7 +20,6 @@ from fleet_components.admission.karmada.field_error import (
 )
 from fleet_components.admission.registry import Kind, Object, Request, whole
 from fleet_components.admission.schema import (
-    CONDITIONS,
     anything,
     flag,
     int_or_text,
@@ -85,6 +84,15 @@ _SPEC = struct(
     required=True,
     go="v1alpha1.ClusterSpec",
 )
+_CONDITIONS = listing(
+    struct(
+        {
+            **dict.fromkeys(("type", "status"), text(required=True)),
+            **dict.fromkeys(("reason", "message", "lastTransitionTime"), text()),
+            "observedGeneration": integer(),
+        }
+    )
+)
 _AMOUNTS = mapping(int_or_text())
 _STATUS = struct(
     {
@@ -97,7 +105,7 @@ _STATUS = struct(
                 }
             )
         ),
-        "conditions": CONDITIONS,
+        "conditions": _CONDITIONS,
         "nodeSummary": struct({"totalNum": integer(), "readyNum": integer()}),
         "resourceSummary": struct(
             {
@@ -173,9 +181,9 @@ KINDS = (
         "cluster.karmada.io",
         "v1alpha1",
         "Cluster",
-        whole({"spec": _SPEC, "status": anything()}, go="v1alpha1.Cluster"),
+        make=lambda: whole({"spec": _SPEC, "status": anything()}, go="v1alpha1.Cluster"),
         mutate=_set_defaults,
         validate=validate_cluster,
-        status=_STATUS,
+        make_status=lambda: _STATUS,
     ),
 )

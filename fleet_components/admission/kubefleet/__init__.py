@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from fleet_components.admission.kubefleet import disruption, envelope, member_cluster, override, placement, staged
-from fleet_components.admission.registry import Kind
+from fleet_components.admission.kubefleet.kinds import DECLARED, KINDS
 
-KINDS: tuple[Kind, ...] = (
-    *placement.KINDS,
-    *override.KINDS,
-    *member_cluster.KINDS,
-    *disruption.KINDS,
-    *staged.KINDS,
-    *envelope.KINDS,
-)
+__all__ = ["DECLARED", "KINDS", "MADE_BY_SYSTEM"]
 
 MADE_BY_SYSTEM = {
     "placement.kubernetes-fleet.io": (

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet_components.admission.finding import Finding
-from fleet_components.admission.karmada.field_error import invalid, quoted, shown
-from fleet_components.admission.karmada.selection import CLUSTER_AFFINITIES, FIELD_SELECTOR, OVERFLOW_AFFINITIES
+from fleet_components.admission.karmada.field_error import invalid, quoted
+from fleet_components.admission.karmada.parts import shown_of_propagation
 from fleet_components.admission.registry import Object
 from fleet_components.model.labels import key_errors
 from fleet_components.model.problem import FieldPath
@@ -26,7 +26,12 @@ def check_affinity(affinity: Object, path: FieldPath) -> Iterator[Finding]:
     for expression in selector.get("matchExpressions", ()):
         if detail := _wrong_expression(expression):
             hint = "write, for example, {key: region, operator: In, values: [eu-west-1]}"
-            yield invalid((*path, "fieldSelector"), shown(FIELD_SELECTOR, selector), detail, hint)
+            yield invalid(
+                (*path, "fieldSelector"),
+                shown_of_propagation("placement.clusterAffinity.fieldSelector", selector),
+                detail,
+                hint,
+            )
             return
 
 
@@ -39,7 +44,12 @@ def check_affinities(groups: list[Object], path: FieldPath) -> Iterator[Finding]
             yield invalid((*path, index), quoted(name), error, "write, for example, affinityName: primary")
         if name in names:
             detail = "each affinity term in a policy must have a unique name"
-            yield invalid(path, shown(CLUSTER_AFFINITIES, groups), detail, f"rename one of the groups {quoted(name)}")
+            yield invalid(
+                path,
+                shown_of_propagation("placement.clusterAffinities", groups),
+                detail,
+                f"rename one of the groups {quoted(name)}",
+            )
         names.add(name)
         yield from check_affinity(group, (*path, index))
         yield from _check_overflow(group, (*path, index))
@@ -51,7 +61,12 @@ def _check_overflow(group: Object, path: FieldPath) -> Iterator[Finding]:
     overflow, at = group["overflowAffinities"], (*path, "overflowAffinities")
     if not any(group.get(field) for field in _SELECTING[2:]) and not any(field in group for field in _SELECTING[:2]):
         detail = "overflowAffinities can only be used together with the inline ClusterAffinity"
-        yield invalid(at, shown(OVERFLOW_AFFINITIES, overflow), detail, "add clusterNames: [member1] to the group")
+        yield invalid(
+            at,
+            shown_of_propagation("placement.clusterAffinities[].overflowAffinities", overflow),
+            detail,
+            "add clusterNames: [member1] to the group",
+        )
     names = {group["affinityName"]}
     for index, tier in enumerate(overflow):
         name, where = tier["affinityName"], (*at, index)

@@ -11,9 +11,8 @@ from collections.abc import Iterator
 
 from fleet_components.admission.finding import Denial, Finding
 from fleet_components.admission.gotext import raw_json
-from fleet_components.admission.karmada.field_error import deny_fields, invalid, quoted, required, shown
-from fleet_components.admission.karmada.overriders import FIELD_OVERRIDER, OVERRIDERS
-from fleet_components.admission.karmada.selection import CLUSTER_AFFINITY
+from fleet_components.admission.karmada.field_error import deny_fields, invalid, quoted, required
+from fleet_components.admission.karmada.parts import shown_of_override
 from fleet_components.admission.karmada.webhook.affinity import check_affinity
 from fleet_components.admission.karmada.webhook.propagation import check_selectors_namespace, namespace_of
 from fleet_components.admission.registry import Object, Request
@@ -23,8 +22,6 @@ from fleet_components.model.problem import FieldPath
 _MAX_ANNOTATIONS = 256 * 1024
 # The error text of github.com/go-openapi/jsonpointer, which Karmada uses.
 _WRONG_POINTER = 'JSON pointer must be empty or start with a "/"\nJSON pointer error'
-# Karmada's emptyOverrides, in the same file, does not look at the fieldOverrider.
-_COUNTED_AS_OVERRIDERS = tuple(field for field in OVERRIDERS.fields if field != "fieldOverrider")
 
 
 def validate_override(request: Request) -> Denial | None:
@@ -39,14 +36,19 @@ def _check(spec: Object, namespace: str) -> Iterator[Finding]:
     if target is not None and "overrideRules" in spec:
         detail = "overrideRules and targetCluster can't co-exist"
         hint = "move targetCluster into the rules"
-        yield invalid(("spec", "targetCluster"), shown(CLUSTER_AFFINITY, target), detail, hint)
-    if "overrideRules" in spec and any(overriders.get(field) for field in _COUNTED_AS_OVERRIDERS):
+        yield invalid(("spec", "targetCluster"), shown_of_override("targetCluster", target), detail, hint)
+    if "overrideRules" in spec and _counted(overriders):
         detail = "overrideRules and overriders can't co-exist"
         hint = "move the overriders into a rule: overrideRules: [{overriders: {...}}]"
-        yield invalid(("spec", "overriders"), shown(OVERRIDERS, overriders), detail, hint)
+        yield invalid(("spec", "overriders"), shown_of_override("overriders", overriders), detail, hint)
     for index, rule in enumerate(spec.get("overrideRules", ())):
         yield from _check_rule(rule, ("spec", "overrideRules", index))
     yield from check_selectors_namespace(spec.get("resourceSelectors", []), namespace)
+
+
+def _counted(overriders: Object) -> bool:
+    """Return whether any is set as Karmada's emptyOverrides counts: it does not look at the fieldOverrider."""
+    return any(changes for field, changes in overriders.items() if field != "fieldOverrider")
 
 
 def _check_rule(rule: Object, path: FieldPath) -> Iterator[Finding]:
@@ -84,7 +86,7 @@ def _check_labels(labels: Object, path: FieldPath) -> Iterator[Finding]:
 def _check_field(field: Object, path: FieldPath) -> Iterator[Finding]:
     if field.get("yaml") and field.get("json"):
         detail = "FieldOverrider has both YAML and JSON set. Only one is allowed"
-        yield invalid(path, shown(FIELD_OVERRIDER, field), detail, "keep json or yaml")
+        yield invalid(path, shown_of_override("overriders.fieldOverrider[]", field), detail, "keep json or yaml")
     if not field.get("yaml") and not field.get("json"):
         detail = "FieldOverrider must have either JSON or YAML set"
         yield required(path, detail, "add yaml: [{subPath: /level, operator: replace, value: debug}]")

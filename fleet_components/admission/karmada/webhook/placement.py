@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet_components.admission.finding import Finding
-from fleet_components.admission.karmada.field_error import invalid, quoted, shown, unsupported
-from fleet_components.admission.karmada.placement import PLACEMENT, SPREAD_CONSTRAINTS, WORKLOAD_AFFINITY
-from fleet_components.admission.karmada.selection import OVERFLOW_AFFINITIES
+from fleet_components.admission.karmada.field_error import invalid, quoted, unsupported
+from fleet_components.admission.karmada.parts import shown_of_propagation
 from fleet_components.admission.karmada.webhook.affinity import check_affinities, check_affinity
 from fleet_components.admission.registry import Object
 from fleet_components.model.labels import key_errors
@@ -25,7 +24,12 @@ def check_placement(placement: Object) -> Iterator[Finding]:
     groups = placement.get("clusterAffinities", [])
     if "clusterAffinity" in placement and "clusterAffinities" in placement:
         detail = "clusterAffinities cannot co-exist with clusterAffinity"
-        yield invalid(_PATH, shown(PLACEMENT, placement), detail, "make the clusterAffinity the first of the groups")
+        yield invalid(
+            _PATH,
+            shown_of_propagation("placement", placement),
+            detail,
+            "make the clusterAffinity the first of the groups",
+        )
     if not _may_overflow(placement.get("replicaScheduling", {})):
         yield from _check_no_overflow(groups)
     yield from check_affinity(placement.get("clusterAffinity", {}), (*_PATH, "clusterAffinity"))
@@ -49,7 +53,12 @@ def _check_no_overflow(groups: list[Object]) -> Iterator[Finding]:
             path = (*_PATH, "clusterAffinities", index, "overflowAffinities")
             detail = "overflowAffinities can only be used together with dynamic weight or aggregated scheduling"
             hint = "add replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Aggregated}"
-            yield invalid(path, shown(OVERFLOW_AFFINITIES, group["overflowAffinities"]), detail, hint)
+            yield invalid(
+                path,
+                shown_of_propagation("placement.clusterAffinities[].overflowAffinities", group["overflowAffinities"]),
+                detail,
+                hint,
+            )
 
 
 def _check_spread(constraints: list[Object]) -> Iterator[Finding]:
@@ -60,19 +69,20 @@ def _check_spread(constraints: list[Object]) -> Iterator[Finding]:
         # Reported once per field, at its second occurrence, as in Karmada.
         if fields[index] and fields[:index].count(fields[index]) == 1:
             detail = f"multiple {fields[index]} spread constraints are not allowed"
-            yield invalid(path, shown(SPREAD_CONSTRAINTS, constraints), detail, "keep one of them")
+            yield invalid(
+                path, shown_of_propagation("placement.spreadConstraints", constraints), detail, "keep one of them"
+            )
     if any(fields) and "cluster" not in fields:
         detail = (
             "the cluster spread constraint must be enabled in one of the constraints "
             "in case of SpreadByField is enabled"
         )
         hint = "add {spreadByField: cluster, minGroups: 1, maxGroups: 10}"
-        yield invalid(path, shown(SPREAD_CONSTRAINTS, constraints), detail, hint)
+        yield invalid(path, shown_of_propagation("placement.spreadConstraints", constraints), detail, hint)
 
 
 def _check_constraint(constraint: Object, path: FieldPath) -> Iterator[Finding]:
-    assert SPREAD_CONSTRAINTS.items is not None
-    value = shown(SPREAD_CONSTRAINTS.items, constraint)
+    value = shown_of_propagation("placement.spreadConstraints[]", constraint)
     least, most = constraint.get("minGroups", 0), constraint.get("maxGroups", 0)
     if constraint.get("spreadByField") and constraint.get("spreadByLabel"):
         yield invalid(path, value, "spreadByLabel should not co-exist with spreadByField", "remove spreadByLabel")
@@ -93,7 +103,9 @@ def _check_workload_affinity(affinity: Object) -> Iterator[Finding]:
             yield invalid((*path, term, "groupByLabelKey"), quoted(key), error, "write groupByLabelKey: app.group")
     if all(term in affinity for term in terms) and affinity["affinity"] == affinity["antiAffinity"]:
         detail = "affinity and antiAffinity must not use the same groupByLabelKey"
-        yield invalid(path, shown(WORKLOAD_AFFINITY, affinity), detail, "remove one of the two")
+        yield invalid(
+            path, shown_of_propagation("placement.workloadAffinity", affinity), detail, "remove one of the two"
+        )
 
 
 def _check_tolerations(tolerations: list[Object]) -> Iterator[Finding]:

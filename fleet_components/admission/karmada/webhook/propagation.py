@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet_components.admission.finding import Denial, Finding, deny
-from fleet_components.admission.karmada.field_error import deny_fields, invalid, quoted, shown
-from fleet_components.admission.karmada.suspension import SUSPENSION
+from fleet_components.admission.karmada.field_error import deny_fields, invalid, quoted
+from fleet_components.admission.karmada.parts import shown_of_propagation
 from fleet_components.admission.karmada.webhook.failover import check_failover
 from fleet_components.admission.karmada.webhook.placement import check_placement
 from fleet_components.admission.registry import Object, Request
@@ -88,4 +88,5 @@ def _check_suspension(suspension: Object) -> Iterator[Finding]:
         # Karmada's text names the field twice; deny_fields maps the path to the real field.
         path = ("spec", "suspension", "suspension")
         detail = "suspension dispatching cannot co-exist with dispatchingOnClusters.clusterNames"
-        yield invalid(path, shown(SUSPENSION, suspension), detail, "remove dispatching to suspend these members only")
+        value = shown_of_propagation("suspension", suspension)
+        yield invalid(path, value, detail, "remove dispatching to suspend these members only")

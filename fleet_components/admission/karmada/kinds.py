@@ -1,0 +1,41 @@
+"""Kinds of Karmada 1.19 with their webhooks. A WorkloadRebalancer has none."""
+
+from __future__ import annotations
+
+from fleet_components.admission.definitions import Declared, kinds_of
+from fleet_components.admission.karmada import cluster
+from fleet_components.admission.karmada.overlay import OVERLAY
+from fleet_components.admission.karmada.webhook.defaults import (
+    default_cluster_propagation,
+    default_override,
+    default_propagation,
+)
+from fleet_components.admission.karmada.webhook.override import validate_override
+from fleet_components.admission.karmada.webhook.propagation import validate_propagation
+from fleet_components.admission.karmada.webhook.taint_policy import validate_taint_policy
+from fleet_components.admission.registry import Kind
+
+_GROUP = "policy.karmada.io"
+_SCHEDULER = (("spec", "schedulerName"),)
+
+_POLICIES = (
+    Declared(_GROUP, "PropagationPolicy", mutate=default_propagation, validate=validate_propagation, held=_SCHEDULER),
+    Declared(
+        _GROUP,
+        "ClusterPropagationPolicy",
+        mutate=default_cluster_propagation,
+        validate=validate_propagation,
+        held=_SCHEDULER,
+    ),
+    Declared(_GROUP, "OverridePolicy", mutate=default_override, validate=validate_override),
+    Declared(_GROUP, "ClusterOverridePolicy", validate=validate_override),
+)
+_OTHERS = (
+    Declared("apps.karmada.io", "WorkloadRebalancer"),
+    Declared(_GROUP, "ClusterTaintPolicy", validate=validate_taint_policy),
+)
+
+DECLARED = (*_POLICIES, *_OTHERS)
+"""Checked kinds that have a definition; the API of Clusters is served by a server of its own and has none."""
+
+KINDS: tuple[Kind, ...] = (*kinds_of(_POLICIES, OVERLAY), *cluster.KINDS, *kinds_of(_OTHERS, OVERLAY))
