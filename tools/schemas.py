@@ -22,7 +22,8 @@ from typing import Any
 import yaml
 
 from fleet_components.admission import karmada, kubefleet
-from fleet_components.admission.definitions import FOLDER, Declared
+from fleet_components.admission.declared import Declared
+from fleet_components.admission.definitions import FOLDER
 
 Node = Mapping[str, Any]
 """Schema of a value, in the words of OpenAPI."""

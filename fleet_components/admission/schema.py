@@ -1,32 +1,26 @@
-"""Vocabulary to declare the structure of API objects, shared by KubeFleet and Karmada.
+"""Vocabulary for the structure of API objects, shared by KubeFleet and Karmada.
 
-A kind is a tree of schemas, built from these functions::
+A schema is a tree. Those of the kinds are data, one file for each API version in ``schemas/``: ``tools/schemas.py``
+writes them from CustomResourceDefinitions, ``definitions.py`` reads them. A new version of an API is a new file. What
+the data do not say is written by hand for each system:
+
+- ``overlay.py``: examples and Go types of fields, and the order of fields in a Go struct;
+- ``rules.py``: what carries out each rule that is not plain data, found by the message of the rule, and hints;
+- ``kinds.py``: the kinds, with their webhooks as functions over the whole object.
+
+The few kinds and fields that have no definition are declared with the functions of this file::
 
     TOLERATION = struct({
-        "key": text(),
+        "key": text(required=True, example="dedicated"),
         "operator": text(enum=("Equal", "Exists"), default="Equal"),
         "tolerationSeconds": integer(minimum=0, format="int64"),
     })
-    POLICY = struct(
-        {
-            "placementType": text(enum=("PickAll", "PickN"), default="PickAll"),
-            "numberOfClusters": integer(minimum=0, example=3),
-            "tolerations": listing(TOLERATION, max_items=100),
-            "labels": mapping(text()),
-            "maxSurge": int_or_text(pattern="^[0-9]+%?$", default="25%"),
-        },
-        rules=(
-            rule("PickAll takes no numberOfClusters",
-                 lambda it: it["placementType"] != "PickAll" or "numberOfClusters" not in it),
-            transition("placement type is immutable", lambda it, old: it["placementType"] == old["placementType"]),
-        ),
-    )
-    KIND = Kind("example.com", "v1", "Placement", whole({"spec": POLICY.but(required=True)}), namespaced=True)
+    SPEC = struct({"tolerations": listing(TOLERATION, max_items=100)}, required=True)
+    KIND = Kind("example.com", "v1", "Placement", lambda: whole({"spec": SPEC}), namespaced=True)
 
 ``required=True`` belongs to the field, not to the object that holds it; ``schema.but(...)`` returns a copy with some
 attributes changed. A schema declares only what the API server itself checks (OpenAPI and CEL of the
-CustomResourceDefinition); the checks of a webhook are a function over the whole object (see ``registry.py``).
-``structure.py`` prunes, defaults and checks by the schema; ``hint.py`` derives hints from it.
+CustomResourceDefinition). ``structure.py`` prunes, defaults and checks by it; ``hint.py`` derives hints from it.
 
 An ``example`` is a valid value; hints show it if the user's value cannot be converted.
 ``go`` is the name of the type in the controller's source, shown by webhooks that fail to decode an object.
@@ -115,10 +109,6 @@ class Schema:
     def having(self, fields: Mapping[str, Schema]) -> Schema:
         """Return a copy of an object schema with these fields added or replaced."""
         return attrs.evolve(self, fields={**self.fields, **fields})
-
-    def without(self, *names: str) -> Schema:
-        """Return a copy of an object schema without these fields."""
-        return attrs.evolve(self, fields={key: field for key, field in self.fields.items() if key not in names})
 
     def walk(self, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Schema]]:
         """Yield the schema and all nested ones with their paths.

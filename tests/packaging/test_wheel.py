@@ -50,6 +50,8 @@ def run(installed: Path, *arguments: str) -> str:
 def test_it_holds_the_package_its_types_and_its_license_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert "fleet_components/py.typed" in names
+    schemas = REPOSITORY / "fleet_components/admission/schemas"
+    assert {f"fleet_components/admission/schemas/{file.name}" for file in schemas.glob("*.json")} <= set(names)
     assert any(name.endswith("licenses/LICENSE") for name in names)
     tops = {name.partition("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"fleet_components"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fleet_components.admission.definitions import Declared, kinds_of
+from fleet_components.admission.declared import Declared, kinds_of
 from fleet_components.admission.karmada import cluster
 from fleet_components.admission.karmada.overlay import OVERLAY
 from fleet_components.admission.karmada.webhook.defaults import (

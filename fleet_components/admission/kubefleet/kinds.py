@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from fleet_components.admission.definitions import Declared, kinds_of
+from fleet_components.admission.declared import Declared, kinds_of
 from fleet_components.admission.kubefleet.overlay import OVERLAY
 from fleet_components.admission.kubefleet.webhook.defaults import default_placement
 from fleet_components.admission.kubefleet.webhook.disruption import validate_budget, validate_eviction

@@ -210,4 +210,4 @@ HINTS = {
     "stagedRolloutStrategyName is immutable": _RUN,
     "resourceSnapshotIndex is immutable": _RUN,
 }
-"""What to write instead of a changed immutable value, by message."""
+"""Hints for changed immutable values, by message."""
