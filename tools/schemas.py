@@ -42,14 +42,14 @@ _STRUCTURE = ("properties", "required", "items", "additionalProperties")
 _OWN = ("validations", "int-or-string", "preserve-unknown-fields", "list-type", "map-type")
 _KNOWN = {*_ATTRIBUTES, *_STRUCTURE, *(f"x-kubernetes-{name}" for name in _OWN), "description", "anyOf"}
 _COMMON = ("apiVersion", "kind", "metadata")
-_SAME = (
-    r"self == oldSelf",
-    r"!\(self\.(\w+) != oldSelf\.\1\)",
+_IMMUTABLE: Mapping[str, Node] = {
+    r"self == oldSelf": {},
+    r"!\(self\.(\w+) != oldSelf\.\1\)": {},
     r"\(has\(oldSelf\.(\w+)\) && has\(self\.\1\) && oldSelf\.\1 == self\.\1\) \|\| "
-    r"\(!has\(oldSelf\.\1\) && !has\(self\.\1\)\)",
-)
-"""Rules that a value, or one of its fields, stays as it is."""
-_SAME_ONCE_SET = r"!has\(oldSelf\.(\w+)\) \|\| self\.\1 == oldSelf\.\1"
+    r"\(!has\(oldSelf\.\1\) && !has\(self\.\1\)\)": {"absent": "kept"},
+    r"!has\(oldSelf\.(\w+)\) \|\| self\.\1 == oldSelf\.\1": {"absent": "free"},
+}
+"""Forms of the rule that a value, or one of its fields, stays as it is, and what they say of an absent field."""
 _WIDTH = 100
 
 
@@ -71,7 +71,7 @@ def write(paths: Iterable[Path], into: Path) -> None:
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for definition in _definitions(paths):
         if kind := _DECLARED.get((definition["group"], definition["names"]["kind"])):
-            for version in definition["versions"]:
+            for version in (each for each in definition["versions"] if each["served"]):
                 known = found.setdefault((kind.group, version["name"]), {})
                 known[kind.name] = _kind(kind, definition["scope"], version)
     for (group, version_name), kinds in found.items():
@@ -137,10 +137,9 @@ def _rule(rule: Node) -> dict[str, Any]:
         raise ValueError(f"unknown keywords in a rule: {', '.join(sorted(unknown))}")
     text = rule["rule"]
     message = {"message": rule.get("message", f"failed rule: {text}")}
-    for form in (*_SAME, _SAME_ONCE_SET):
+    for form, more in _IMMUTABLE.items():
         if same := re.fullmatch(form, text):
-            once = {"once_set": True} if form == _SAME_ONCE_SET else {}
-            return {**message, "immutable": same[1] if same.groups() else True, **once}
+            return {**message, "immutable": same[1] if same.groups() else True, **more}
     return {**message, "transition": True} if "oldSelf" in text else message
 
 

@@ -8,8 +8,9 @@ the words of ``schema.py``; ``tools/schemas.py`` writes it from CustomResourceDe
 - ``schema``: the structure of the whole object, without ``apiVersion``, ``kind`` and ``metadata``;
 - ``status``: names and types of its status, where that is read.
 
-A rule is a message. With ``immutable`` the value, or its field of that name, has to stay as it is, with ``once_set``
-only where it was set; ``transition`` marks other rules that compare with the old value. The overlay carries them out.
+A rule is a message. With ``immutable`` the value, or its field of that name, has to stay as it is; ``absent`` is that
+of ``schema.immutable``. All other rules are carried out by the overlay; ``transition`` marks those that compare with the
+old value.
 """
 
 from __future__ import annotations
@@ -112,4 +113,4 @@ def _rule(rule: Node, overlay: Overlay) -> Rule:
     if "immutable" not in rule:
         return overlay.rules[message]
     hint = overlay.hints.get(message, _ANEW)
-    return immutable(message, *immutable_field(rule), hint=hint, once_set=rule.get("once_set", False))
+    return immutable(message, *immutable_field(rule), hint=hint, absent=rule.get("absent", "error"))

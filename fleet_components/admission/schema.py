@@ -33,6 +33,7 @@ from typing import Any, Literal
 
 import attrs
 
+Absent = Literal["error", "kept", "free"]
 Type = Literal["object", "array", "string", "integer", "number", "boolean", "int-or-string", "any"]
 
 
@@ -179,18 +180,22 @@ def transition(
     return Rule(message, holds, transition=True, hint=hint, compares=compares)
 
 
-def immutable(message: str, field: str = "", *, hint: str = "", once_set: bool = False) -> Rule:
+def immutable(message: str, field: str = "", *, hint: str = "", absent: Absent = "error") -> Rule:
     """Return the rule that a value stays as it is.
 
     Args:
         message: the text of the API server.
         field: the name of the field of the value that is meant; empty for the value itself.
         hint: what to write instead.
-        once_set: whether it may be set where it was absent.
+        absent: if the field is absent, comparing it is an ``error``, or it has to be ``kept`` absent, or it is ``free``
+            to be set.
     """
 
     def holds(value: Any, old: Any) -> bool:
-        now, before = (value.get(field), old.get(field)) if field else (value, old)
-        return bool(now == before or (once_set and before is None))
+        if not field:
+            return bool(value == old)
+        if absent == "kept":
+            return bool(value.get(field) == old.get(field))
+        return (absent == "free" and field not in old) or bool(value[field] == old[field])
 
     return transition(message, holds, hint)

@@ -15,7 +15,7 @@ from fleet_components.admission.definitions import FOLDER, Node, definitions, ru
 from fleet_components.admission.karmada.overlay import OVERLAY as KARMADA
 from fleet_components.admission.kubefleet.overlay import OVERLAY as KUBEFLEET
 from fleet_components.admission.overlay import Overlay, name_at
-from fleet_components.admission.schema import Schema
+from fleet_components.admission.schema import Absent, Schema, immutable
 from fleet_components.admission.structure import check, filled
 
 SYSTEMS = [
@@ -110,3 +110,22 @@ def refused(schema: Schema) -> list[str]:
     if schema.example is None:
         return []
     return [finding.what for finding in check(schema, filled(schema, schema.example))]
+
+
+@pytest.mark.parametrize(
+    ("absent", "changes"),
+    [
+        ("error", {("a", "a"): True, ("a", "b"): False, ("", "a"): KeyError, ("a", ""): KeyError}),
+        ("kept", {("a", "a"): True, ("a", "b"): False, ("", "a"): False, ("a", ""): False, ("", ""): True}),
+        ("free", {("a", "a"): True, ("a", "b"): False, ("", "a"): True, ("a", ""): KeyError, ("", ""): True}),
+    ],
+)
+def test_an_immutable_field_that_is_absent(absent: Absent, changes: Mapping[tuple[str, str], Any]) -> None:
+    rule = immutable("no", "field", absent=absent)
+    for (before, after), holds in changes.items():
+        old, new = ({"field": text} if text else {} for text in (before, after))
+        if holds is KeyError:
+            with pytest.raises(KeyError):
+                rule.holds(new, old)
+        else:
+            assert rule.holds(new, old) is holds

@@ -12,7 +12,7 @@ import yaml
 from tools.schemas import write
 
 
-def written(folder: Path, spec: dict[str, Any], **version: Any) -> Any:
+def written(folder: Path, spec: dict[str, Any]) -> Any:
     """The ``spec`` of a ResourceOverride in the data made of such a definition."""
     schema = {"type": "object", "properties": {"kind": {"type": "string"}, "spec": spec}, "required": ["spec"]}
     definition = {
@@ -21,11 +21,15 @@ def written(folder: Path, spec: dict[str, Any], **version: Any) -> Any:
             "group": "placement.kubernetes-fleet.io",
             "names": {"kind": "ResourceOverride"},
             "scope": "Namespaced",
-            "versions": [{"name": "v2", "storage": True, "schema": {"openAPIV3Schema": schema}, **version}],
+            "versions": [
+                {"name": "v1", "served": False},
+                {"name": "v2", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}},
+            ],
         },
     }
     (folder / "definition.yaml").write_text(yaml.safe_dump_all([definition, {"kind": "Other"}]))
     write([folder], folder)
+    assert not (folder / "placement.kubernetes-fleet.io_v1.json").exists()
     kinds = json.loads((folder / "placement.kubernetes-fleet.io_v2.json").read_text())
     assert {**kinds["ResourceOverride"], "schema": {}} == {"namespaced": True, "storage": True, "schema": {}}
     assert list(kinds["ResourceOverride"]["schema"]["fields"]) == ["spec"]
@@ -70,10 +74,10 @@ def test_a_structure(tmp_path: Path, theirs: dict[str, Any], ours: dict[str, Any
     [
         ("self == oldSelf", {"immutable": True}),
         ("!(self.a != oldSelf.a)", {"immutable": "a"}),
-        ("!has(oldSelf.a) || self.a == oldSelf.a", {"immutable": "a", "once_set": True}),
+        ("!has(oldSelf.a) || self.a == oldSelf.a", {"immutable": "a", "absent": "free"}),
         (
             "(has(oldSelf.a) && has(self.a) && oldSelf.a == self.a) || (!has(oldSelf.a) && !has(self.a))",
-            {"immutable": "a"},
+            {"immutable": "a", "absent": "kept"},
         ),
         ("!(self.a != oldSelf.b)", {"transition": True}),
         ("self.a == 'x'", {}),

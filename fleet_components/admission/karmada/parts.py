@@ -8,6 +8,9 @@ from fleet_components.admission.definitions import structure
 from fleet_components.admission.karmada.field_error import shown
 from fleet_components.admission.karmada.overlay import OVERLAY
 
+_DECODED = ("policy.karmada.io", "v1alpha1")
+"""API version of the Go types that the webhooks decode into."""
+
 
 def shown_of_propagation(path: str, value: Any) -> str:
     """Format the value of a field in the ``spec`` of a propagation policy; ``[]`` in the path is any item of a list.
@@ -28,7 +31,7 @@ def shown_of_override(path: str, value: Any) -> str:
 
 
 def _shown(kind: str, path: str, value: Any) -> str:
-    schema = structure("policy.karmada.io", "v1alpha1", kind, OVERLAY).fields["spec"]
+    schema = structure(*_DECODED, kind, OVERLAY).fields["spec"]
     for step in path.replace("[]", ".[]").split("."):
         schema = schema.items if step == "[]" and schema.items else schema.fields[step]
     return shown(schema, value)
