@@ -9,8 +9,8 @@ the words of ``schema.py``; ``tools/schemas.py`` writes it from CustomResourceDe
 - ``status``: names and types of its status, where that is read.
 
 A rule is a message. With ``immutable`` the value, or its field of that name, has to stay as it is; ``absent`` is that
-of ``schema.immutable``. All other rules are carried out by the overlay; ``transition`` marks those that compare with the
-old value.
+of ``schema.immutable``. The overlay carries out all other rules; ``transition`` marks those that compare with the old
+value.
 """
 
 from __future__ import annotations
