@@ -368,7 +368,7 @@ def test_several_problems_come_at_once() -> None:
 
 @pytest.mark.parametrize("name", ["validation", "validation-more"])
 def test_every_refusal_has_a_hint(name: str) -> None:
-    cases = json.loads((Path(__file__).parents[1] / f"karmada/data/{name}.json").read_text())
+    cases = json.loads((Path(__file__).parents[1] / f"conformance/karmada_data/{name}.json").read_text())
     policies = [Manifest(case["policy"]) for case in cases if not case["outcome"]["allowed"]]
     assert policies
     assert [problem for policy in policies for problem in admit(policy).problems if not problem.hint] == []

@@ -21,7 +21,7 @@ from fleet_components.content.karmada.workload import shape_of
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem, show_path
 
-RECORDED = json.loads((Path(__file__).parents[1] / "karmada/data/workloads.json").read_text())
+RECORDED = json.loads((Path(__file__).parents[1] / "content/karmada/data/workloads.json").read_text())
 OBJECTS = [
     *(case["object"] for case in RECORDED if "spec" in case["object"]),
     {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}, "spec": {"type": "ClusterIP"}},
