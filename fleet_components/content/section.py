@@ -6,6 +6,7 @@ Lines are looked up by parsing again, only when a message needs them, instead of
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -53,45 +54,61 @@ class Section:
 
         A field that is not written here, for example one of a merged map, has the line of the nearest field around it.
         """
-        line, node = 0, _composed(self.text)
+        line, lines = 0, _composed(self.text)
+        node = lines.root
         for step in (*self.start, *path):
-            found = _child(node, step)
+            found = lines.child(node, step)
             if found is None:
                 break
             line, node = found
         return self.offset + line
 
 
-def _composed(text: str) -> yaml.Node | None:
+class _Lines:
+    """The nodes of a section, with the fields of those maps that were asked for by name."""
+
+    def __init__(self, root: yaml.Node | None) -> None:
+        self.root = root
+        self._fields: dict[int, dict[str, tuple[int, yaml.Node | None]]] = {}
+
+    def child(self, node: yaml.Node | None, step: str | int) -> tuple[int, yaml.Node | None] | None:
+        """Return the line of a field or item and the node of its value; None if there is none.
+
+        The value of an alias is written elsewhere, so it has no node: all its fields have the line of the alias.
+        """
+        if isinstance(node, yaml.MappingNode):
+            return self._of(node).get(str(step))
+        if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+            item = node.value[step]
+            return (item.start_mark.line, item) if item.start_mark.index > node.start_mark.index else None
+        return None
+
+    def _of(self, node: yaml.MappingNode) -> dict[str, tuple[int, yaml.Node | None]]:
+        if id(node) not in self._fields:
+            named = ((_name(key), key.start_mark, value) for key, value in reversed(node.value))
+            self._fields[id(node)] = {
+                name: (mark.line, value if value.start_mark.index > mark.index else None)
+                for name, mark, value in named
+                if name is not None
+            }
+        return self._fields[id(node)]
+
+
+@lru_cache(maxsize=16)
+def _composed(text: str) -> _Lines:
     try:
-        return yaml.compose(text, _Composer)
+        return _Lines(yaml.compose(text, _Composer))
     except yaml.composer.ComposerError:
-        return yaml.compose(text, _OfASection)
+        return _Lines(yaml.compose(text, _OfASection))
 
 
-def _child(node: yaml.Node | None, step: str | int) -> tuple[int, yaml.Node | None] | None:
-    """Return the line of a field or item and the node of its value; None if there is none.
-
-    The value of an alias is written elsewhere, so it has no node: all its fields have the line of the alias.
-    """
-    if isinstance(node, yaml.MappingNode):
-        found = next(((key, value) for key, value in node.value if _is_named(key, step)), None)
-        if found:
-            key, value = found
-            return key.start_mark.line, value if value.start_mark.index > key.start_mark.index else None
-    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
-        item = node.value[step]
-        return (item.start_mark.line, item) if item.start_mark.index > node.start_mark.index else None
-    return None
-
-
-def _is_named(key: yaml.Node, name: str | int) -> bool:
+def _name(key: yaml.Node) -> str | None:
     if not isinstance(key, yaml.ScalarNode):
-        return False
+        return None
     try:
-        return as_key(key.value if key.style else plain(key.value)) == name
+        return as_key(key.value if key.style else plain(key.value))
     except ValueError:
-        return False
+        return None
 
 
 class _OfASection(yaml.BaseLoader):
