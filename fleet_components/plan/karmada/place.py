@@ -12,7 +12,7 @@ from fleet_components.content.karmada.replicas import divide_completions, replic
 from fleet_components.content.karmada.requirements import requirements_of
 from fleet_components.model.codec import decode
 from fleet_components.model.karmada.claims import Claim, Claims, template_key
-from fleet_components.model.karmada.policy import Failover, Placement
+from fleet_components.model.karmada.policy import Failover, Placement, PolicyKey, PropagationPolicy
 from fleet_components.model.karmada.template import Template
 from fleet_components.model.karmada.workload_shape import WorkloadShape
 from fleet_components.model.manifest import Manifest
@@ -131,22 +131,32 @@ def _matched(request: TemplateSubject, before: TemplateState) -> TemplateState:
     key, seen = template_key(request.manifest), digest((request.manifest.data,))
     generation = before.generation + (seen != before.seen)
     overrides = frozenset(policy.key for policy in request.overrides)
-    hub = Hub({key: request.manifest}, request.policies.propagation, overrides, {key: generation})
+    policies = _concerning(request, before)
+    hub = Hub({key: request.manifest}, policies, overrides, {key: generation})
     known = Claims({key: before.claim} if before.seen else {}, before.policies)
     claims = match_policies(hub, known, preemption=request.settings.preemption).claims
     claim = claims.of(key)
     holders = {claim.policy, claim.bound.policy if claim.bound else None}
-    concerned = {p.key.path for p in request.policies.propagation if p.key in holders or matches(p, request.manifest)}
-    policies = {path: seen_policy for path, seen_policy in sorted(claims.policies.items()) if path in concerned}
+    concerned = {p.key.path for p in policies if p.key in holders or matches(p, request.manifest)}
+    remembered = {path: seen_policy for path, seen_policy in sorted(claims.policies.items()) if path in concerned}
     required = {parent: dict(clusters) for parent, clusters in sorted(request.needs.required_by.items()) if clusters}
     return attrs.evolve(
         before,
         claim=_settled(claim),
-        policies=policies,
+        policies=remembered,
         seen=seen,
         generation=generation,
         schedule=attrs.evolve(before.schedule, uid=before.schedule.uid or request.uid, required_by=required),
     )
+
+
+def _concerning(request: TemplateSubject, before: TemplateState) -> tuple[PropagationPolicy, ...]:
+    """Return the policies that may match the template, hold it, or are remembered: all others change nothing for it."""
+    index, bound = request.policies.index, before.claim.bound
+    held = {before.claim.policy, bound.policy if bound else None} - {None}
+    known = (*held, *(PolicyKey(*path.split("/")) for path in before.policies))
+    named = (policy for key in known if key and (policy := index.named(key)))
+    return tuple({policy.key: policy for policy in (*index.candidates(request.manifest), *named)}.values())
 
 
 def _settled(claim: Claim) -> Claim:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Self
 
 import attrs
@@ -30,13 +31,14 @@ from fleet_components.rollout.plan import Change, Done
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.karmada.explain import explain
 from fleet_components.scheduler.karmada.match_explanation import PolicyVerdict, explain_match
+from fleet_components.scheduler.karmada.policy_index import PolicyIndex
 from fleet_components.scheduler.karmada.profile import PROFILE
 from fleet_components.scheduler.plugins import load_plugins
 
 _IDENTITY = ("apiVersion", "kind")
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, slots=False)
 class Policies:
     """Input that all templates of a fleet have in common.
 
@@ -49,6 +51,11 @@ class Policies:
     propagation: tuple[PropagationPolicy, ...] = ()
     overrides: tuple[OverridePolicy, ...] = ()
     settings: KarmadaSettings = KarmadaSettings()
+
+    @cached_property
+    def index(self) -> PolicyIndex:
+        """The propagation policies by what they may match."""
+        return PolicyIndex(self.propagation)
 
 
 @attrs.frozen

@@ -37,6 +37,7 @@ from fleet_components.plan.record import digest
 from fleet_components.plan.source import Source, Workload
 from fleet_components.scheduler.framework import KARMADA
 from fleet_components.scheduler.karmada.matching import best_policy, matches, propagates, skips
+from fleet_components.scheduler.karmada.policy_index import PolicyIndex
 from fleet_components.scheduler.plugins import meant_for
 
 REBALANCER = "WorkloadRebalancer"
@@ -191,7 +192,8 @@ class _Reading:
     @cached_property
     def matching(self) -> dict[str, list[PropagationPolicy]]:
         """Matching policies of each object that has any."""
-        found = {key: [p for p in self.propagation if matches(p, m)] for key, m in self.objects.items()}
+        index = PolicyIndex(self.propagation)
+        found = {key: [p for p in index.candidates(m) if matches(p, m)] for key, m in self.objects.items()}
         return {key: policies for key, policies in found.items() if policies}
 
     @cached_property

@@ -1,0 +1,60 @@
+"""Propagation policies by the objects that they may match, so that no object is held against every policy."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping
+from functools import cached_property
+
+import attrs
+
+from fleet_components.model.karmada.policy import PROPAGATION, PolicyKey, PropagationPolicy, ResourceSelector
+from fleet_components.model.manifest import Manifest
+
+
+@attrs.frozen(eq=False, slots=False)
+class PolicyIndex:
+    """Policies of a hub.
+
+    Attributes:
+        policies: the policies, in their order.
+    """
+
+    policies: tuple[PropagationPolicy, ...] = ()
+
+    def candidates(self, manifest: Manifest) -> list[PropagationPolicy]:
+        """Return the policies that may match an object, in their order; all others do not."""
+        found = {position for key in _keys(manifest) for position in self._positions.get(key, ())}
+        return [self.policies[position] for position in sorted(found)]
+
+    def named(self, key: PolicyKey) -> PropagationPolicy | None:
+        """Return the policy with this key; None if there is none."""
+        return self._by_key.get(key)
+
+    @cached_property
+    def _by_key(self) -> Mapping[PolicyKey, PropagationPolicy]:
+        return {policy.key: policy for policy in self.policies}
+
+    @cached_property
+    def _positions(self) -> Mapping[Hashable, list[int]]:
+        found: dict[Hashable, list[int]] = defaultdict(list)
+        for position, policy in enumerate(self.policies):
+            # A PropagationPolicy matches in its own namespace only.
+            namespace = policy.key.namespace if policy.key.kind == PROPAGATION else None
+            for selector in policy.spec.resource_selectors:
+                found[selector.api_version, selector.kind, namespace, _asked(selector)].append(position)
+        return found
+
+
+def _asked(selector: ResourceSelector) -> Hashable:
+    """Return one thing that an object needs to be matched: a name, else a label; None for nothing."""
+    if selector.name:
+        return selector.name
+    labels = selector.label_selector.match_labels if selector.label_selector else {}
+    return next(iter(labels.items()), None)
+
+
+def _keys(manifest: Manifest) -> Iterator[Hashable]:
+    for namespace in (manifest.namespace, None):
+        for asked in (manifest.name, None, *manifest.labels.items()):
+            yield manifest.api_version, manifest.kind, namespace, asked
