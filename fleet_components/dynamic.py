@@ -61,6 +61,7 @@ class BindingProvider(RecordProvider):
 
     def check(self, olds: Props, news: Props) -> CheckResult:
         """Keep the time at which a revision arrived while the revision stays."""
+        # Each run brings a time of its own: taken over, it would change every binding and begin its wait anew.
         since = olds.get("since") if olds.get("revision") == news.get("revision") else news.get("since")
         rest = {key: value for key, value in news.items() if key != "since"}
         return CheckResult({**rest, "since": since} if since else rest, [])
@@ -87,8 +88,10 @@ class MemberProvider(RecordProvider):
         """Refuse a kubeconfig that leads to another cluster; if the cluster cannot be asked, its last uid is kept."""
         from fleet_components.plan.identity import other_cluster
 
+        # Unknown in a preview while the same program creates the cluster: like a cluster that does not answer.
         if has_unknown(news.get("uid")):
             news = {**news, "uid": None}
+        # Tokens are not recorded: the update after the one that they were meant for would show them as removed.
         confirm, kept = news.get("confirm"), {key: value for key, value in news.items() if key != "confirm"}
         problem = other_cluster(olds, news, confirm if isinstance(confirm, list) else [])
         uid = news.get("uid") or olds.get("uid")
@@ -122,6 +125,7 @@ class _Subject(Resource):
     digests: pulumi.Output[Mapping[str, str]]
 
     def __init__(self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
+        # The SDK makes outputs only of the properties that it is given, so those that ``check`` adds are named here.
         declared = dict.fromkeys(("decisions", "revision", "memory", "digests", "format"))
         hidden = pulumi.ResourceOptions(hide_diffs=["memory", "contents", "digests"])
         super().__init__(
@@ -134,6 +138,7 @@ class _Subject(Resource):
         )
 
 
+# Without module and name all dynamic resources have one type, which policies and transforms cannot tell apart.
 class Placement(_Subject, module="fleet", name="Placement"):
     """The decision of one KubeFleet placement."""
 
@@ -194,6 +199,7 @@ def has_unknown(value: Any) -> bool:
         return any(has_unknown(item) for item in value.values())
     if isinstance(value, list):
         return any(has_unknown(item) for item in value)
+    # The dynamic host hands ``check`` objects of this class, also inside of maps and lists, and not the SDK's marker.
     return isinstance(value, pulumi.output.Unknown)
 
 
@@ -203,6 +209,7 @@ def _checked(
     if has_unknown({key: value for key, value in news.items() if key != "__provider"}):
         # With the old decision the preview does not show deletes that will not happen.
         return CheckResult({**olds, "__provider": news["__provider"]}, [])
+    # The path is another one in each run: kept, it would be an update of every resource.
     kept = {key: value for key, value in news.items() if key != FEED}
     try:
         return CheckResult({**kept, **decide(news[FEED], olds)}, [])

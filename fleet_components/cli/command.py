@@ -52,6 +52,7 @@ def _ending_with_1() -> Iterator[None]:
     try:
         yield
     except click.UsageError as wrong:
+        # click's 2 would say that there are changes.
         wrong.exit_code = ExitStatus.ERROR  # type: ignore[misc]
         raise
 

@@ -89,6 +89,7 @@ def where(command: F) -> F:
         ),
         click.option("--as-of", type=_Time(), help="The time at which observed members and waits are judged."),
     )
+    # click lists the option first that is added last.
     for option in reversed(options):
         command = option(command)
     return command

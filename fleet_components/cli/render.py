@@ -102,6 +102,7 @@ def _inside(paths: tuple[Path, ...], out: Path) -> Iterator[Problem]:
 
 
 def _last(folder: Path) -> Path | None:
+    # A render that was killed between its renames has set the folder aside, and its state with it.
     recover(folder)
     state = folder / STATE
     return state if state.is_file() else None

@@ -172,6 +172,7 @@ def _kubeconfigs(values: _Values, names: Iterable[str]) -> dict[str, pulumi.Inpu
 
     If they are invalid, or encrypted in a plan without the passphrase, each of the given members gets ``[secret]``.
     """
+    # Not ``get_secret``, whose output has no value yet when the plan compares the clusters of the kubeconfigs.
     given = values.config.get("kubeconfigs")
     unseen: dict[str, str] = dict.fromkeys(names if given else (), REDACTED)
     said = None if given == REDACTED else values.read("kubeconfigs")

@@ -86,6 +86,7 @@ class SubjectDelivery(pulumi.ComponentResource):
         self._formerly = args.former.subject(subject.key)
         token = names.component_type(subject.COMPONENT)
         alias = args.former.alias(token, self._name, self._formerly)
+        # The component waits as well: if a member is found to be another cluster, nothing of it is in the state.
         opts = pulumi.ResourceOptions(parent=parent, depends_on=list(args.after))
         opts = pulumi.ResourceOptions.merge(opts, alias)
         super().__init__(token, self._name, {}, opts)
@@ -124,6 +125,8 @@ class SubjectDelivery(pulumi.ComponentResource):
         waits = {wave.number: wave.wait_seconds for wave in self.decided.outcome.rollout.waves}
         before: list[pulumi.Resource] = []
         seconds = 0
+        # Not inside an ``apply`` of the decisions: while these are unknown, a preview would show all targets
+        # as deleted (pulumi/pulumi#16140), and what depends on this component would not wait for them.
         for number, clusters in _waves(self.decided.record.decisions):
             if before:
                 size = sum(len(self.decided.deliveries[cluster].objects) for cluster in clusters)
@@ -140,6 +143,7 @@ class SubjectDelivery(pulumi.ComponentResource):
         members = list(self.bindings)
 
         def by_member(found: list[Any]) -> Mapping[str, int]:
+            # The engine hands numbers back as floats.
             return {member: int(revision) for member, revision in zip(members, found[1:], strict=True)}
 
         # With no member to deliver to, it counts as delivered once that is decided.
@@ -169,6 +173,8 @@ class SubjectDelivery(pulumi.ComponentResource):
         if not seconds or pulumi.runtime.is_dry_run():
             return before
 
+        # Awaited here, because no provider may sleep: the host of dynamic resources has 4 threads for all of them
+        # (Pulumi SDK 3.272.0, pulumi/dynamic/__main__.py).
         async def wait(_: Any) -> bool:
             pulumi.log.info(f"waiting {seconds} s before the next wave", self)
             await asyncio.sleep(seconds)

@@ -79,6 +79,7 @@ class Fleet(pulumi.ComponentResource):
         args = configured(args)
         options = read_options(opts)
         members, problems = _members(name, args)
+        # Before the component is registered: a refusal leaves nothing in the state, not even the component.
         self.plan = _plan(name, args, members, problems, options.former)
         self.inventory = self.plan.inventory
         former = Former(self.plan)
@@ -101,6 +102,7 @@ class Fleet(pulumi.ComponentResource):
         delivered = {**self.placements, **self.templates}
         last = [binding for one in delivered.values() for binding in one.last]
         protect = args.protect if options.protect is None else options.protect
+        # Without any binding it depends on the providers, so that a deletion still begins with the roster and stops.
         roster = self._enroll(former, [*last, *(providers.declared() if not last else ())], protect=protect)
         self.delivered = _once(roster, {key: one.delivered for key, one in delivered.items()})
         self.register_outputs({key: one.decisions for key, one in delivered.items()})
@@ -118,6 +120,7 @@ class Fleet(pulumi.ComponentResource):
         """
         options = read_options(opts)
         args: FleetArgs = read_config()
+        # With problems the fleet is refused below, and nothing may be registered for it before.
         for guest in () if args.source.problems else present(args.source.catalogue.manifests):
             args = guest.provision(name, args, options.beside)
         return cls(name, args, opts)
@@ -145,6 +148,7 @@ class Fleet(pulumi.ComponentResource):
         for cluster in sorted(cluster for cluster, member in members.items() if member.lost):
             # These providers drop the objects that can no longer be reached from the state (delete_unreachable).
             providers.of(cluster)
+            # Most objects of templates belong to the provider that adopts nothing, which has to let go of them as well.
             if self.plan.past.templates():
                 providers.of(cluster, adopts=False)
         return providers
@@ -239,6 +243,7 @@ def _plan(
         unreached = [in_earnest(unreachable[member]) for member in plan.sent_to if member in unreachable]
         plan = attrs.evolve(plan, warnings=(*plan.warnings, *unreached))
     if plan.refused:
+        # Raised, because a preview that only logs an error ends with exit status 0.
         raise RefusedPlanError(plan)
     if plan.hidden:
         raise FleetError(plan.hidden)
@@ -263,6 +268,7 @@ def _members(name: str, args: FleetArgs) -> tuple[dict[str, Member], list[Proble
         for cluster in args.source.clusters
     ]
     everyone = [*declared, *args.members]
+    # Of several with one name the first counts; the others are among the problems.
     members = dict(sorted({member.name: member for member in reversed(everyone)}.items()))
     known = f"the members are: {', '.join(sorted(members)) or 'none'}"
     gone = {
@@ -285,6 +291,7 @@ def _members(name: str, args: FleetArgs) -> tuple[dict[str, Member], list[Proble
     ]
     twice = sorted(name for name, times in Counter(member.name for member in everyone).items() if times > 1)
     problems += [Problem(f'the member "{name}" is declared twice', hint="declare it once") for name in twice]
+    # By identity, because the URN of a provider is an output, which is not known yet.
     brought = {name: id(member.provider) for name, member in members.items() if member.provider is not None}
     problems += same_cluster(brought, "has the provider of member {other}: they are the same cluster")
     if "/" in name or "@" in name or not name:

@@ -76,6 +76,7 @@ def read_options(opts: pulumi.ResourceOptions | None) -> FleetOptions:
 
 def _without_effect(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
     """Yield a problem for each option that the engine accepts for a component but ignores or applies harmfully."""
+    # By the list of the installed SDK, so that an option that a later release adds is refused, and not ignored.
     unset = vars(pulumi.ResourceOptions())
     for option, value in vars(opts).items():
         if option not in _CARRIED_OUT and option in unset and value:

@@ -59,6 +59,7 @@ class Identification:
     def settings(self) -> Mapping[str, pulumi.Output[ProviderSettings]]:
         """Settings of the providers that members bring, by member; resolved once all meet the plan's demands."""
         brought = {name: settings_of(m.provider) for name, m in self.members.items() if m.provider and self.reaches}
+        # All at once, so that one run names what is wrong with every provider.
         checked: pulumi.Output[Any] = pulumi.Output.all(**brought).apply(self._checked)
         return {name: checked.apply(itemgetter(name)) for name in brought}
 
@@ -66,6 +67,7 @@ class Identification:
         """Register a record of each member, and return what everything that is written to members has to depend on."""
         uids = self._uids()
         records = [self._record(name, uids) for name in sorted(self.members)]
+        # A member has up to two providers, and each of them waits for all records.
         return between(f"{self.fleet}/members", records, 2 * len(records), self.parent) if records else []
 
     def _checked(self, settings: Mapping[str, ProviderSettings]) -> Mapping[str, ProviderSettings]:
@@ -104,6 +106,7 @@ class Identification:
         known = name in self.plan.past.members
 
         def said(settings: ProviderSettings) -> Any:
+            # In a preview the setting may be unknown: a name in its place would not be what the update records.
             return settings.identifier or (before if known else unknown())
 
         return self.settings[name].apply(said)
@@ -124,7 +127,9 @@ class Identification:
         }
         if asked:
             import_module("lightkube")  # fails here if it is not installed; later on, errors are suppressed
+        # Waited for even where no cluster is asked, so that everything comes after the checks of the settings.
         after = [self.settings[name] for name in self.settings]
+        # What is made of a secret kubeconfig is a secret: diffs would read ``[secret]`` in place of the uid.
         found: pulumi.Output[Mapping[str, str | None]] = pulumi.Output.unsecret(
             pulumi.Output.all(asked, *after).apply(lambda known: self._ask(known[0]))
         )
@@ -221,6 +226,7 @@ def identity_in(kubeconfig: pulumi.Input[str] | None, member: str) -> str:
     cluster = clusters.get(str(context.get("cluster")))
     if not cluster or not str(cluster.get("server")).startswith("https://"):
         return ""  # without TLS the server is a proxy, which may lead to any cluster
+    # Neither the names in it nor the user: several kubeconfigs of one cluster differ in these.
     authority = [str(cluster.get(field) or "") for field in ("certificate-authority-data", "tls-server-name")]
     return identity_of(str(cluster["server"]), "\n".join(authority))
 
@@ -240,4 +246,6 @@ def _named(config: Mapping[str, Any], what: str) -> dict[str, Mapping[str, Any]]
 
 @cache
 def _pool() -> ThreadPoolExecutor:
+    # A cluster that hangs holds its thread for seconds. The default threads are those of the SDK's calls to the engine
+    # (pulumi/runtime/resource.py, run_in_executor), which must not wait for that.
     return ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="fleet-components")

@@ -89,6 +89,7 @@ def delete_leftovers(
 
     def delete(deadline: float) -> None:
         with _member(kubeconfig, deadline) as member:
+            # The kubeconfig works: what is not reached before the deadline is reported with this reason.
             outcome.update(dict.fromkeys(objects, _SILENT))
             for leftover in outcome:
                 with suppress(Exception):
@@ -137,6 +138,7 @@ def _credential(plugin: UserExec, deadline: float) -> User:
     """Run a credential plugin. lightkube does so without a timeout, and supports neither API v1 nor certificates."""
     from lightkube.config.models import User
 
+    # A plugin that asks its user something would wait for ever: it is told that nobody is there, and has no input.
     asked = {"kind": "ExecCredential", "apiVersion": plugin.apiVersion, "spec": {"interactive": False}}
     given = {each.name: each.value for each in plugin.env or ()}
     done = subprocess.run(
@@ -149,6 +151,7 @@ def _credential(plugin: UserExec, deadline: float) -> User:
     )
     status = read_json(done.stdout)["status"]
     pair = [status.get("clientCertificateData"), status.get("clientKeyData")]
+    # ExecCredential has certificates as PEM text, a kubeconfig has them in base64.
     certificate, key = (b64encode(text.encode()).decode() if text else None for text in pair)
     return User(token=status.get("token"), client_cert_data=certificate, client_key_data=key)
 
@@ -206,6 +209,7 @@ class _Connection:
         group, _, version = leftover.api_version.rpartition("/")
         for root in self._roots(group, version):
             for resource in self._once(root)["resources"]:
+                # Subresources, as deployments/status, are listed with the same kind.
                 if resource["kind"] == leftover.kind and "/" not in resource["name"]:
                     space = f"namespaces/{quote(leftover.namespace or self.namespace)}/"
                     space = space if resource["namespaced"] else ""

@@ -57,6 +57,7 @@ def manifests_of(objects: Iterable[Any]) -> tuple[Manifest, ...]:
     problems = [problem for one in given for problem in one.problems]
     waiting = [one for one in given if one.make and not one.problems]
     if waiting:
+        # These resources are named after their position in ``objects``, which must not become the name of an object.
         made = record(partial(_register, waiting), naming=False)
         problems += (*made.problems, *(problem for one in waiting for problem in one.problems))
         given += [_Given(manifest=manifest) for manifest in made.manifests]

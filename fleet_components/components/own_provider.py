@@ -171,6 +171,8 @@ def unreached(member: str, objects: Sequence[str]) -> Problem:
 def _state(monitor: Any, urn: str) -> Mapping[str, Any]:
     arguments = Struct()
     arguments["urn"] = urn
+    # The engine looks among the resources of this run first, so these are the settings in force (pulumi/pulumi
+    # v3.259.0, pkg/resource/deploy/builtins.go, getResource).
     answer = monitor.Invoke(ResourceInvokeRequest(tok=_GET, args=arguments, acceptResources=True))
     found: Mapping[str, Any] = reveal(MessageToDict(getattr(answer, "return")))
     return found.get("state") or {}

@@ -16,6 +16,8 @@ from pulumi.runtime.settings import get_monitor
 from fleet_components.plan.past import Past
 from fleet_components.plan.state import StoredResource, reveal
 
+# The state as it was before this run, in previews too. A stack reference to the own stack gives only the outputs of the
+# last update that succeeded, and getResource knows nothing of the old state.
 _READ = "pulumi:pulumi:readStackResourceOutputs"
 _TRIES = 5
 

@@ -23,4 +23,5 @@ def unknown() -> Any:
         future.set_result(value)
         return future
 
+    # The SDK has no function that makes one.
     return pulumi.Output(settled(set()), settled(None), settled(False), settled(False))

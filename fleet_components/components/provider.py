@@ -57,6 +57,8 @@ def member_provider(
         settings["render_yaml_to_directory"] = render_to
     else:
         settings["kubeconfig"] = pulumi.Output.secret(_readable(kubeconfig, cluster))
+        # While it stays, no kubeconfig replaces the provider, and with it all of its objects (pulumi/pulumi-kubernetes
+        # v4.32.0, provider/pkg/provider/provider.go, DiffConfig).
         settings["cluster_identifier"] = identifier
     if lost:
         settings["delete_unreachable"] = True
@@ -115,6 +117,7 @@ def read_kubeconfig(text_or_path: Any, cluster: str) -> str:
     if text_or_path == REDACTED:
         return text_or_path  # in a plan without the passphrase, encrypted values are unknown
     text, file = text_or_path, ""
+    # A path has one line and is not JSON.
     if "\n" not in text_or_path and not text_or_path.lstrip().startswith("{"):
         file = str(Path(text_or_path).expanduser())
         try:

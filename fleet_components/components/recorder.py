@@ -52,6 +52,7 @@ class Recorder:
     manifests: list[Manifest] = attrs.field(factory=list)
     problems: list[Problem] = attrs.field(factory=list)
     _own: set[str] = attrs.field(factory=set)
+    # The SDK calls its monitor from threads.
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
 
     def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
@@ -114,15 +115,18 @@ def record(make: Callable[[], Any], *, naming: bool = True) -> Recorder:
     """
     recorder = Recorder(get_monitor(), naming)
     copy_context().run(_run, make, recorder)
+    # Registrations arrive in no fixed order.
     recorder.manifests.sort(key=lambda manifest: manifest.key)
     recorder.problems = sorted(dict.fromkeys(recorder.problems), key=str)
     return recorder
 
 
 def _run(make: Callable[[], Any], recorder: Recorder) -> None:
+    # There is no event loop outside of a program, where objects may be made as well.
     _ensure_event_loop()
     # These settings belong to the copied context; those of the program stay as they are.
     SETTINGS.monitor, SETTINGS.dry_run = recorder, True
+    # With lists of its own the wait below is for these resources, and not for all that the program has begun.
     SETTINGS.rpc_manager, SETTINGS.outputs = RPCManager(), type(SETTINGS.outputs)()
     set_root_resource(None)  # type: ignore[arg-type]
     make()

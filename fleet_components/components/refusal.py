@@ -45,6 +45,7 @@ class RefusedPlanError(RefusedError):
         return "\n".join(lines)
 
 
+# The model does not import Pulumi, so the base class gets its error from here.
 Typed.REFUSAL = RefusedError
 
 

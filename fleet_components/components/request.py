@@ -136,4 +136,5 @@ class _Wire:
         if value == UNKNOWN:
             self.unknown.append(path)
             return _UNKNOWN
+        # The Struct of a request has no integers.
         return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -29,6 +29,8 @@ def untried(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the object with an unknown annotation in a preview, so that the provider skips the trial."""
     if not pulumi.runtime.is_dry_run() or in_process():
         return dict(data)
+    # A trial of the new object may fail on the old one, which still stands; with an unknown value there is none
+    # (pulumi/pulumi-kubernetes v4.32.0, provider/pkg/provider/provider.go, Create).
     return annotated(data, {_MARK: unknown()})
 
 
@@ -109,6 +111,8 @@ class Target(pulumi.ComponentResource):
         name = f"{self._name}/{names.short_name(manifest.key)}"
         retained = args.keeps == ALL or (args.keeps == CLUSTER_SCOPED and not manifest.namespace)
         replaced = args.former.plan.replaced.get((args.cluster, manifest.key))
+        # The engine deletes nothing that is retained, not even to replace it (pulumi/pulumi v3.259.0,
+        # pkg/resource/deploy/step.go, DeleteStep.Apply), so the object is deleted beforehand.
         if replaced and retained:
             before = self._cleared(args, manifest, before)
         # For some fields the provider itself forces a replacement; for the others it has to be told.
@@ -121,6 +125,7 @@ class Target(pulumi.ComponentResource):
             aliases=[*args.former.object_aliases(component, args.cluster, name, data)],
             depends_on=list(before),
             ignore_changes=[*args.delivery.left_alone, *(trial_ignored() if replaced else ())],
+            # Set from the first update on: once the object has left the program, the state is all that is asked.
             retain_on_delete=retained,
             replace_on_changes=list(replaced.fields) if replaced and asked else None,
             delete_before_replace=asked or None,
@@ -157,5 +162,6 @@ class Target(pulumi.ComponentResource):
             **({} if completions is None else {"completions": completions}),
         }
         alias = args.former.alias(names.BINDING, self._name, self._formerly)
+        # The objects of the last phase, which come after all others.
         options = pulumi.ResourceOptions(parent=self, depends_on=list(placed))
         return Binding(self._name, props, pulumi.ResourceOptions.merge(options, alias))

@@ -62,6 +62,7 @@ def _subject(plan: FleetPlan, decided: Decided, redacted: bool) -> Iterator[Stor
         yield _stored(plan, (*above, names.TARGET, names.BINDING), target, _binding(plan, decided, cluster, target))
         for data in decided.deliveries[cluster].objects:
             place = (*above, names.TARGET, names.type_token(data))
+            # Without outputs: of an object the next plan reads only where it stands, which the URN tells.
             yield _stored(plan, place, names.object_name(fleet, key, cluster, data), {})
         if placed.revision not in decided.record.contents:
             yield from _unseen(plan, decided, cluster)
@@ -84,6 +85,7 @@ def _binding(plan: FleetPlan, decided: Decided, cluster: str, target: str) -> di
     placed = decided.record.decisions[cluster]
     counted = {field: getattr(placed, field, None) for field in ("replicas", "completions")}
     here = decided.done(cluster)
+    # The rule of ``BindingProvider.check``, which keeps the time of a binding on an engine.
     since = here.since if here.revision == placed.revision and here.since else plan.options.as_of
     return {
         "key": target,

@@ -175,6 +175,8 @@ def replacements(decided: Iterable[Decided], past: Past) -> Iterator[Replacement
             owners = {stood.get((cluster, key), "") for key in one.keys(cluster)}
             for owner in sorted(filter(None, owners)):
                 before = old_objects(past, one, owner, cluster)
+                # By identity: members share their content, so it is compared once. The value keeps ``before`` alive,
+                # and the delivery its objects, so that no id is used twice.
                 pair = (id(before), id(delivery.objects))
                 if pair not in seen:
                     seen[pair] = before, _forced(before, delivery.objects)
@@ -208,6 +210,7 @@ def _forced(before: Objects, now: Objects) -> Forced:
 
 def _fate(standing: Standing, past: Past, members: Collection[str], lost: Collection[str]) -> Fate:
     known = past.members.get(standing.cluster)
+    # A lost member may have been taken out of the members since; nothing can be deleted there either.
     if standing.cluster in lost or (standing.cluster not in members and known is not None and known.state == LOST):
         return Fate.FORGOTTEN
     return Fate.KEPT if standing.kept else Fate.DELETED

@@ -94,6 +94,7 @@ def decide(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
     decided = known if isinstance(known, Decided) else None
     subject = decided.subject if decided else read_subject(feed)
     wire = read_feed(feed)
+    # The engine's old inputs still have the former names.
     former = {old: new for new, old in wire["renamed"].items()}
     try:
         before = subject.RECORD.from_wire(olds).renamed(lambda name: former.get(name, name))
@@ -164,6 +165,7 @@ def _located(written: Mapping[str, Any]) -> Manifest:
     if not written["place"]:
         return Manifest(written["data"])
     file, line = written["place"]
+    # The lines of fields are not handed over, so messages name the line of the object.
     return Manifest(written["data"], Origin(file, line, lambda _: line))
 
 

@@ -71,6 +71,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     # Each layer works on what the earlier ones could read; ``layered`` drops problems that only follow from those.
     if problems := layered(refused, (*of_options, *matching), planning):
         raise FleetError(problems)
+    # What a held member keeps counts as wanted, also if its content is hidden: else its objects would seem to leave.
     coverage = Coverage(subjects, _unseen(subjects, past))
     leaving = tuple(departures(past, coverage, members, options.lost))
     keep = options.settings.keep_cluster_resources
@@ -97,6 +98,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         waiting=templates.waiting,
         held=held_fields(source.policies),
         members=members,
+        # The recorded one first: under another, API servers would refuse changes of what this stack has set.
         manager=past.manager or manager_of(options.stack),
     )
     return attrs.evolve(plan, refused=(*templates.refused, *refusals(plan, coverage, source.catalogue)))

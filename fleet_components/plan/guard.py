@@ -56,6 +56,7 @@ class Guard:
             lost: those of them that would be deleted.
         """
         total, all_lost = _joined(standing.values()), _joined(lost.values())
+        # With one entry both losses are the same, and told under the name of that placement or policy.
         if len(standing) > 1 and self._too_many(all_lost, total):
             yield from self._lost("the fleet", total, all_lost)
             return

@@ -54,6 +54,7 @@ class Settings(Typed):
 
     def to_wire(self) -> dict[str, Any]:
         """Return the form in the state: the values that are not the defaults."""
+        # Sorted, because another order of the same approvals is not a change.
         wire: dict[str, Any] = encode(attrs.evolve(self, approvals=tuple(sorted(self.approvals))))
         return wire
 

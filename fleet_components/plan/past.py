@@ -336,6 +336,7 @@ class _Collector:
             shown=self.shown,
             settings=roster.settings,
             manager=roster.manager,
+            # A state that is exported without its secrets has digests alone, which leave out the data of Secrets too.
             redacted=roster.redacted or any(r.digests and not r.contents for r in self.records.values()),
             others=self.others,
             urns=self.urns,

@@ -65,6 +65,8 @@ def _abandoned(parent: Path) -> Iterator[Path]:
     """Yield the directories of programs that were killed."""
     for folder in parent.glob(f"{_PREFIX}*"):
         with suppress(OSError):
+            # In a shared directory another user may have put anything under this prefix. A folder without a lock
+            # may be one that another program has just made.
             if (folder / _LOCK).is_file() and folder.stat().st_uid == _user():
                 _locked(folder).close()
                 yield folder

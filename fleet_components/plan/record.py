@@ -76,6 +76,7 @@ class Record(ABC, Generic[P, M]):
             FleetError: a later version has written it.
         """
         check_format(wire)
+        # New resources have no old inputs.
         if not wire.get("memory"):
             return cls()
         fields = decode(_Fields, wire)
@@ -84,6 +85,7 @@ class Record(ABC, Generic[P, M]):
             placed = decode(decisions, fields.decisions)
         with below("memory"):
             memory = cls.MEMORY.from_wire(wire["memory"])
+        # The contents as a whole are one secret: where the state hides it, a text stands in their place.
         hidden = not isinstance(fields.contents, Mapping)
         with below("contents"):
             texts: Mapping[int, Any] = {} if hidden else decode(Mapping[int, Any], fields.contents)  # type: ignore[type-abstract]

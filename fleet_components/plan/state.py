@@ -31,6 +31,7 @@ MEND = (
     "pulumi stack export --version N"
 )
 """Hint for a damaged state."""
+# Deeper values, which only damage brings about, would end in a RecursionError.
 _MOST_LEVELS = 200
 
 
@@ -129,6 +130,7 @@ def redact(value: Any) -> Any:
 
 
 def _revealed(secret: Mapping[str, Any]) -> Any:
+    # An export has the plain value as JSON text; on the wire to the engine the value stands there itself.
     if "plaintext" in secret:
         return reveal(read_json(secret["plaintext"]))
     return reveal(secret["value"]) if "value" in secret else ENCRYPTED
@@ -148,6 +150,7 @@ def stored(raw: Iterable[tuple[str | int, Any]], path: FieldPath, file: str, men
     """
     found, problems = [], list[Problem]()
     for place, one in raw:
+        # The old half of a replacement has the same URN as the new one until it is deleted.
         if isinstance(one, Mapping) and one.get("delete"):
             continue
         try:

@@ -46,6 +46,7 @@ class FleetMocks(Mocks):
 
     def __init__(self, state: StackState | None = None) -> None:
         self.state = state or StackState()
+        # By type and name, because mocks are not told the URN; a monitor that knows it calls ``stood``.
         self._olds = {(r.type, r.name): r.inputs for r in self.state.resources.values()}
         self._stood: dict[tuple[str, str], str] = {}
         self._deciding = threading.Lock()
@@ -55,6 +56,8 @@ class FleetMocks(Mocks):
         provider = PROVIDERS.get(args.typ)
         if provider is None:
             return args.resource_id or f"{args.name}-id", dict(args.inputs)
+        # The dynamic host does not accept secrets, so the engine hands them over in plain (Pulumi SDK 3.272.0,
+        # pulumi/dynamic/__main__.py, Configure).
         outputs = self.check(provider, args.typ, args.name, reveal(args.inputs))
         # Secret inputs stay secret, whatever `check` returns for them.
         shown = {k: pulumi.Output.secret(v) if is_marked_secret(args.inputs.get(k)) else v for k, v in outputs.items()}

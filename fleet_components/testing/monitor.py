@@ -168,10 +168,12 @@ class RecordingMonitor(MockMonitor):
 
     def _note_loop(self) -> None:
         with self._lock, suppress(RuntimeError):  # a thread that needed no event loop has none
+            # The SDK's mocks open an event loop in each thread that they are called in, and close none.
             self._loops.add(asyncio.get_event_loop())
 
     def _record(self, registration: Registration, outputs: Mapping[str, Any]) -> None:
         if registration.type in PROVIDERS:
+            # On the engine, the inputs of these are what ``check`` has returned.
             registration = attrs.evolve(registration, inputs=outputs)
         with self._lock:
             self.registrations.append(registration)

@@ -97,10 +97,12 @@ def run_program(
     set_all_config({key: _text(value) for key, value in (config or {}).items()}, list(secret_keys))
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
+    # After a failure, asyncio would print a traceback for every future that nobody awaits any more.
     loop.set_exception_handler(lambda *_: None)
     error: BaseException | None = None
     try:
         set_mocks(monitor.mocks, project, stack, preview, logger, monitor, organization)
+        # set_mocks registers a root stack, and run_in_stack refuses to make the program's own beside it.
         set_root_resource(None)  # type: ignore[arg-type]
         with _without_traces():
             loop.run_until_complete(run_in_stack(program))

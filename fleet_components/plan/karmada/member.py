@@ -11,6 +11,7 @@ from fleet_components.model.typed import TRUSTED
 REGION_LABELS = ("topology.kubernetes.io/region", "fleet.azure.com/location")
 ZONE_LABEL = "topology.kubernetes.io/zone"
 NODE_COUNT = "kubernetes-fleet.io/node-count"
+# The kubelet's default: maxPods of a KubeletConfiguration.
 _PODS, _PODS_PER_NODE = "pods", 110
 
 
@@ -45,6 +46,7 @@ def _nodes(cluster: Cluster) -> int:
 
 
 def _difference(whole: str, part: str) -> str:
+    # Not an error here: an amount that is not a quantity is one only for a policy that asks for it.
     if not (is_quantity(whole) and is_quantity(part)):
         return "0"
     return f"{parse_quantity(whole).nano - parse_quantity(part).nano}n"

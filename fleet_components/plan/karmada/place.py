@@ -115,6 +115,7 @@ def _again(request: TemplateSubject, before: TemplateRecord, record: TemplateRec
         if position is None:
             continue
         stood = Share(revision=here.revision or 0, replicas=here.replicas, completions=here.completions)
+        # Without its own mark, which would make every object differ.
         sent = attrs.evolve(before.decisions[cluster], again=None)
         member = inventory.clusters[position]
         wanted = record.objects(record.decisions[cluster], member)

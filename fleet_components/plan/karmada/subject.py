@@ -38,6 +38,7 @@ from fleet_components.scheduler.plugins import load_plugins
 _IDENTITY = ("apiVersion", "kind")
 
 
+# Compared by identity: all templates of a plan share one, which is the key of the cache of ``feed_policies``.
 @attrs.frozen(eq=False, slots=False)
 class Policies:
     """Input that all templates of a fleet have in common.
@@ -175,6 +176,7 @@ class TemplateSubject(Subject[TemplateRecord]):
         frozen = tuple(part for data in objects for part in data if part not in _IDENTITY)
         return Delivery(
             objects,
+            # Cluster-scoped objects outlive what brought them (``keep_cluster_resources``): they are taken up again.
             adopts=overwrite or not self.manifest.namespace,
             keeps=self.needs.preserves(memory),
             left_alone=frozen if held else retained(content) if content else (),
@@ -219,6 +221,7 @@ class TemplateSubject(Subject[TemplateRecord]):
 def _completed(request: TemplateSubject, before: TemplateRecord) -> TemplateRecord:
     """Return the record with hidden contents that are known to be unchanged: all of them, or the data of a Secret."""
     if not before.contents:
+        # Whether replicas were part of the content is not recorded; only the right one has the digest.
         for divided in (False, True):
             content = content_of(request.manifest, request.overrides, request.settings.workloads, divided=divided)
             before = before.completed(content)

@@ -210,6 +210,7 @@ class _Reading:
             takes = any(policy.spec.propagate_deps for policy in self.matching.get(parent, ()))
             for dependency in dependencies_of(self.objects[parent], self.source.settings.shapes):
                 for key in self._meant(dependency):
+                    # Even without propagateDeps: where both go to one member, what is needed is delivered first.
                     if takes or key in self.own:
                         found.setdefault(key, {})[parent] = False
         return found

@@ -104,6 +104,7 @@ class PlacementSubject(Subject[PlacementRecord]):
     def decide(self, before: PlacementRecord) -> PlacementOutcome:
         """Schedule the placement and plan its rollout."""
         before = before.completed(self.content)
+        # The record is as after a successful update: where one failed, members that it did not reach have nothing.
         standing = {cluster for cluster, here in self.done.items() if here.revision is not None}
         memory = before.memory.delivered(standing)
         decision = self.schedule(memory)
@@ -120,6 +121,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         )
         rollout = self._again(rollout, before)
         contents = before.in_use(revision, self.content, rollout.placed, self.done.values())
+        # As after a successful update, so that the next run, which changes nothing, remembers the same.
         settled = decision.memory.settled(rollout.held_removals)
         record = PlacementRecord(revision, rollout.placed, settled, *contents)
         return PlacementOutcome(record=record, rollout=rollout, decision=decision)

@@ -109,6 +109,7 @@ def preview(project: Project, command: CommandLine) -> Preview:
     plans = (*mocks.plans, *([refused] if refused else []))
     root = f"urn:pulumi:{name}::{project.name}::{STACK}::{project.name}-{name}"
     said = tuple(_said(plans))
+    # A render keeps no inputs of the program's own resources, so these cannot be compared with it.
     known = command.state.export is not None or not command.state.file
     return Preview(
         f"{organization}/{project.name}/{name}",

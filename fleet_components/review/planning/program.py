@@ -33,6 +33,7 @@ def inside(project: Project) -> Iterator[None]:
     sys.path.insert(0, folder)
     sys.argv = [project.program]
     try:
+        # Standard output is for the plan, which may be JSON for another program.
         with redirect_stdout(sys.stderr):
             yield
     finally:

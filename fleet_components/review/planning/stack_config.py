@@ -85,6 +85,7 @@ def _check(file: ConfigFile, field: FieldPath, spec: Any, value: Any) -> list[Pr
     if spec.get("secret") and not _has_secret(value):
         return [file.problem("must be encrypted", field, f"pulumi config set --secret {field[-1]}")]
     wanted = _TYPES.get(str(spec.get("type")))
+    # Not isinstance, which takes True for an integer.
     if wanted and not _has_secret(value) and type(_parsed(value)) not in wanted:
         return [file.problem(f"must be of type {spec['type']}", field, "the project declares it so")]
     return []

@@ -245,6 +245,7 @@ def _piped() -> Text:
 def _project(folder: Path, command: CommandLine) -> Survey:
     project = read_project(folder)
     try:
+        # Imported here, because directories are planned without Pulumi, which need not be installed.
         from fleet_components.review.planning.preview import preview
     except ModuleNotFoundError as error:
         module = (error.name or "").partition(".")[0]

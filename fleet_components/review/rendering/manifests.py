@@ -58,6 +58,7 @@ def rendered(plan: FleetPlan, *, show_secrets: bool) -> Files:
 def manifest_path(data: Mapping[str, Any]) -> str:
     """Return the path of an object's file in the folder of its member."""
     manifest = Manifest(data)
+    # Source: pulumi/pulumi-kubernetes v4.32.0, provider/pkg/provider/provider.go, renderPathForResource.
     version = manifest.api_version.replace("/", "_").replace(":", "_")
     name = f"{version}-{manifest.kind.lower()}-{manifest.namespace or 'default'}-{manifest.name}.yaml"
     is_definition = (manifest.group, manifest.kind) == ("apiextensions.k8s.io", "CustomResourceDefinition")

@@ -60,6 +60,7 @@ def _title(subject: Document) -> str:
     changes = dict.fromkeys(("joins", "updated", "leaves", "held", "stays"), 0)
     for cluster in subject["clusters"]:
         changes[cluster["change"]] += 1
+    # HTML, because Markdown is not rendered inside of ``<summary>``.
     return f"{_escaped(subject['kind'])} <b>{_escaped(subject['key'])}</b>: {words.changes(changes)}"
 
 
@@ -83,6 +84,7 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def _folded(title: str, lines: Iterable[str]) -> str:
+    # The empty line after the summary ends the HTML block, so that Markdown is rendered again.
     return "\n".join(["", f"<details><summary>{title}</summary>", "", *lines, "", "</details>", ""])
 
 
