@@ -138,5 +138,19 @@ def _missing_parts(text: str) -> str:
         return f"it {error.what}"
     if not isinstance(parsed, dict):
         return "it is not a YAML mapping"
-    missing = [part for part in ("clusters", "contexts") if not parsed.get(part)]
-    return f"it has no {' and no '.join(missing)}" if missing else ""
+    missing = [part for part in _PARTS if not parsed.get(part)]
+    if missing:
+        return f"it has no {' and no '.join(missing)}"
+    wrong = [part for part, of_one in _PARTS.items() if not _are_named(parsed[part], of_one)]
+    return f"its {wrong[0]} are not a list of names, each with a {_PARTS[wrong[0]]}" if wrong else ""
+
+
+_PARTS = {"clusters": "cluster", "contexts": "context"}
+
+
+def _are_named(entries: object, of_one: str) -> bool:
+    """Return whether a part of a kubeconfig is a list of maps with a name and the named map."""
+    return isinstance(entries, list) and all(
+        isinstance(one, dict) and isinstance(one.get("name"), str) and isinstance(one.get(of_one), dict)
+        for one in entries
+    )

@@ -56,6 +56,14 @@ UNREACHABLE = {
         "/nowhere/b.yaml: member b: the kubeconfig cannot be read: No such file",
     ),
     "no YAML": (with_kubeconfig("{:"), "member b: is not a kubeconfig: it is not valid YAML"),
+    "contexts of another form": (
+        with_kubeconfig("clusters: [{name: a, cluster: {}}]\ncontexts: [x]\n"),
+        "member b: is not a kubeconfig: its contexts are not a list of names, each with a context",
+    ),
+    "clusters of another form": (
+        with_kubeconfig("clusters: {a: b}\ncontexts: [{name: a, context: {}}]\n"),
+        "member b: is not a kubeconfig: its clusters are not a list of names, each with a cluster",
+    ),
     "no mapping": (with_kubeconfig("- a\n- b\n"), "member b: is not a kubeconfig: it is not a YAML mapping"),
     "no cluster in it": (
         with_kubeconfig("kind: Config\ncontexts: [x]\n"),
