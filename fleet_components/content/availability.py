@@ -39,4 +39,5 @@ def trackable(manifest: Manifest) -> Availability:
 
 
 def _is_external(manifest: Manifest) -> bool:
+    # KubeFleet does not know how to tell that a Service of this type is available (``trackServiceAvailability``).
     return manifest.kind == "Service" and (manifest.data.get("spec") or {}).get("type") == "ExternalName"

@@ -168,6 +168,7 @@ def _kinds(manifests: Iterable[Manifest]) -> dict[tuple[str, str], Kind]:
         key = manifest.group, manifest.kind
         known = kinds.get(key) or BUILT_IN.get(key) or Kind(*key, guess_plural(manifest.kind), namespaced=False)
         namespaced = known.namespaced or (key not in BUILT_IN and bool(manifest.namespace))
+        # The hub is taken to accept the objects, so it serves the versions that they are written in.
         versions = known.versions | {manifest.version}
         kinds[key] = attrs.evolve(known, namespaced=namespaced, versions=versions)
         defined.update({(kind.group, kind.kind): kind for kind in _defined(manifest)})

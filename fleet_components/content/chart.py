@@ -117,6 +117,7 @@ class Chart(Build):
         apis = [argument for api in self.api_versions for argument in ("--api-versions", api)]
         # helm template omits the crds folder unless told otherwise, while helm install applies it.
         options = ["--namespace", self.namespace, "--include-crds", "--skip-tests", *kube, *apis, *files]
+        # Behind the two dashes a name that begins with a dash is not an option.
         return ["template", *options, "--", self.release, as_argument(self.folder)]
 
     def _texts(self, printed: Printed) -> list[Text]:

@@ -21,6 +21,7 @@ def confined(written: str, folder: Path, root: Path) -> Path | Problem:
     """
     if "://" in written or written.startswith("git@"):
         return Problem(f'"{written}" is an address', hint=_FETCHED)
+    # By the rules of both systems, so that a source is judged alike wherever it is read.
     if PurePosixPath(written).is_absolute() or PureWindowsPath(written).anchor or ".." in Path(written).parts:
         return Problem(f'"{written}" may lead anywhere', hint=f"write a path below {folder}, without ..")
     path = folder / written

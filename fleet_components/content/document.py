@@ -25,10 +25,12 @@ from fleet_components.content.section import Event, Section, parse
 from fleet_components.content.syntax import HELM_HINT, syntax_problem
 from fleet_components.model.problem import FieldPath, Problem
 
+# The builder takes several Python frames a level, and must stay clear of the limit of recursion.
 MOST_LEVELS = 200
 """The most levels of maps and lists that a document may have."""
 MOST_ALIASED = 400_000
 """The most values that aliases may add to one document; kubectl refuses "excessive aliasing" as well."""
+# An escaped backslash is consumed first: the u behind it begins no escape.
 _SURROGATES = re.compile(r"\\\\|\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 
 
@@ -53,6 +55,7 @@ class Document:
 
 def documents(text: str, file: str, problems: list[Problem]) -> Iterator[Document]:
     """Yield the documents of a text, without empty ones. Problems are added to ``problems``."""
+    # In other YAML a backslash may be literal, as in plain and single-quoted text, and must not be touched.
     text = _join_surrogates(text) if text.lstrip()[:1] in ("{", "[") else text
     events = parse(text)
     try:
@@ -153,6 +156,7 @@ class _Builder:
         self.level += 1
         if self.level > MOST_LEVELS:
             what = f"nested more than {MOST_LEVELS} levels deep"
+            # Ends the reading, unlike other problems, because going on would mean going deeper.
             raise yaml.MarkedYAMLError(problem=what, problem_mark=start.start_mark)
 
     def sequence(self) -> tuple[list[Any], Event]:

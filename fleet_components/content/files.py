@@ -128,6 +128,7 @@ def _walk(top: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
         marker = _marker(Path(folder))
         if marker != Path(folder):
             yield SourceEntry(Path(folder), top, _kind(marker.name))
+            # What is inside is input of the build: the templates of a chart are not even YAML.
             subfolders.clear()
             continue
         subfolders[:] = [name for name in sorted(subfolders) if not name.startswith(".")]

@@ -93,6 +93,7 @@ def read_nodes(text: str) -> yaml.Node | None:
         seen += 1
         if level > MOST_LEVELS:  # an alias to itself too
             raise UnreadableError(_TOO_DEEP)
+        # There are hardly more nodes than characters written, so a number far beyond comes from aliases.
         if seen > MOST_ALIASED + len(text):
             raise UnreadableError("document contains excessive aliasing")
         if isinstance(node, yaml.CollectionNode):

@@ -224,6 +224,7 @@ def objects_in(data: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any
     Items of a typed list get its kind, as in the API.
     """
     kind = str(data.get("kind")) if isinstance(data, Mapping) else ""
+    # The default is not a list on purpose: an object of a kind such as AllowList that has no items is an object.
     items = data.get("items", ()) if kind.endswith("List") else ()
     if not isinstance(items, list | None):
         yield path, data

@@ -55,6 +55,7 @@ def phases(manifests: Iterable[Manifest]) -> list[tuple[int, tuple[Manifest, ...
 
 def phase(manifest: Manifest) -> int:
     """Return the phase in which an object is applied, 0 to 6."""
+    # Unlike in the order of a snapshot, KubeFleet asks for the group here: a custom kind may be called Job too.
     is_known = not manifest.group or manifest.group in _KNOWN_GROUPS.split()
     return _PHASE.get(manifest.kind, LAST_PHASE) if is_known else LAST_PHASE
 

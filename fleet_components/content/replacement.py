@@ -145,6 +145,7 @@ def immutable(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]
     if replacement(old, new):
         return ()
     kind, defaults = _kind(new), _DEFAULTS.get(_kind(new), {})
+    # An API server compares with what it has stored, so writing a default out is no change to it.
     old, new = _filled(_sent(old), defaults), _filled(_sent(new), defaults)
     return _changed(old, new, (*_IMMUTABLE.get(kind, "").split(), *_immutable_here(kind, old, new)), removed=True)
 
@@ -165,6 +166,7 @@ def _immutable_here(kind: GroupKind, old: Mapping[str, Any], new: Mapping[str, A
             if was.get("type") == now.get("type") == "LoadBalancer":
                 yield "spec.loadBalancerClass"
             if "None" not in (was.get("clusterIP"), now.get("clusterIP")):
+                # Only the first family is fixed: a second one may come and go.
                 yield "spec.ipFamilies.0"
 
 
@@ -185,6 +187,7 @@ def _immutable_in_pod(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterato
 
 
 def _tolerations(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    # Kubernetes lets the seconds of an existing toleration change.
     return [{**toleration, "tolerationSeconds": None} for toleration in spec.get("tolerations") or ()]
 
 
@@ -217,6 +220,7 @@ def _changes(old: Any, new: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPa
     elif isinstance(old, list) and isinstance(new, list):
         for index, (before, after) in enumerate(zip_longest(old, new)):
             yield from _changes(before, after, (*path, index))
+    # In Python 1 equals True, in JSON it does not.
     elif old != new or isinstance(old, bool) != isinstance(new, bool):
         yield path, old, new
 

@@ -45,6 +45,7 @@ def plain(text: str) -> Scalar:
     """
     if text in _WORDS:
         return _WORDS[text]
+    # Most text is not a number, and is spared the expressions. The empty text is among the words above.
     if text[0] not in "+-.0123456789":
         return text
     if _NOT_JSON.fullmatch(text):
@@ -101,6 +102,7 @@ def is_merge(event: object) -> bool:
 
 
 def _number(text: str) -> int | float | None:
+    # Before the others: a leading zero means octal in YAML 1.1, and as a float 0777 would be 777.
     if _OCTAL.fullmatch(text) and _is_integer(whole := int(text, 8)):
         return _as_json(whole)
     if _INTEGER.fullmatch(text) and _is_integer(whole := int(text, 0)):

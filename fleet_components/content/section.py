@@ -47,6 +47,7 @@ class Section:
     def between(cls, text: str, first: Event, last: Event) -> Section:
         """Return the section of the object that begins and ends with these events."""
         begin, end = first.start_mark, last.end_mark
+        # The first line is cut off in its middle: without the blanks the lines below would be indented further than it.
         return cls(begin.line + 1, " " * begin.column + text[begin.index : end.index])
 
     def line(self, path: FieldPath = ()) -> int:
@@ -99,6 +100,7 @@ def _composed(text: str) -> _Lines:
     try:
         return _Lines(yaml.compose(text, _Composer))
     except yaml.composer.ComposerError:
+        # This loader is pure Python and far slower than libyaml, so only sections that need it are read by it.
         return _Lines(yaml.compose(text, _OfASection))
 
 

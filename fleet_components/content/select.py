@@ -206,6 +206,7 @@ class _Selecting:
         namespace = self.catalogue.get(ObjectKey("", "Namespace", "", name))
         contents = self.catalogue.contents(name)
         if namespace:
+            # A namespace that is being deleted brings nothing of what is in it (``fetchAllResourcesInOneNamespace``).
             itself = self.eligible([namespace])
             return itself + self.eligible(contents) if itself else []
         if name == DEFAULT_NAMESPACE:

@@ -57,6 +57,7 @@ def strip(manifest: Manifest) -> Manifest:
 
 def _strip_annotations(data: Mapping[str, Any]) -> Mapping[str, Any]:
     data = _without(data, *_ANNOTATIONS)
+    # KubeFleet leaves out a map that is empty afterwards, even one that was empty before.
     return data if value_at(data, ("metadata", "annotations")) else _without(data, ("metadata", "annotations"))
 
 

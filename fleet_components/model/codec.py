@@ -176,6 +176,7 @@ def shown(value: Any) -> str:
 
 
 def _whole(value: Any, _: Any) -> int:
+    # The Pulumi engine has only one kind of number and hands integers over as floats.
     if isinstance(value, float) and value.is_integer() and abs(value) <= _MOST:
         value = int(value)
     if type(value) is not int or abs(value) > _MOST:
@@ -184,6 +185,7 @@ def _whole(value: Any, _: Any) -> int:
 
 
 def _number(value: Any, _: Any) -> float:
+    # Put this way round, so that NaN, for which every comparison is false, is refused too.
     if type(value) not in (int, float) or not abs(value) <= _MOST:
         raise UnlikeError(value, "a number")
     return float(value)

@@ -18,6 +18,7 @@ def is_own(file: str) -> bool:
     """Return whether a source file is the user's own code."""
     path = Path(file).resolve()
     return not (
+        # Methods that attrs generates are in no file, and lie between a class and the program that calls it.
         file.startswith("<")
         or path.is_relative_to(_PYTHON)
         or path.is_relative_to(_PACKAGE)

@@ -51,6 +51,7 @@ def positions(mask: Mask) -> list[int]:
     """Return the positions in a set, ascending."""
     if not mask:
         return []
+    # From the lowest bit on, so that a single member far back does not cost a text as long as the fleet.
     first = (mask & -mask).bit_length() - 1
     return list(compress(count(first), to_flags(mask >> first)))
 

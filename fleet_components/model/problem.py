@@ -42,6 +42,7 @@ class Problem:
     subject: str = ""
     file: str = ""
     line: int | None = None
+    # Not compared: one problem found in two ways, once as a consequence, is still told once.
     follows: bool = attrs.field(default=False, eq=False)
 
     def __str__(self) -> str:

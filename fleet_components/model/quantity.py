@@ -99,6 +99,7 @@ def _decimal(sign: int, whole: str, fraction: str, exponent: int) -> Quantity:
 
 def _binary(sign: int, whole: str, fraction: str, exponent: int) -> Quantity:
     unscaled = int(whole + fraction) << exponent
+    # The parser's own estimate of the decimal digits that 2**exponent adds.
     if not fraction and len(whole) <= _MAX_FAST_BINARY_DIGITS - exponent * 3 // 10:
         return _of(sign * unscaled, 0)
     nano = min(_to_nano(unscaled, -len(fraction)), _MAX_INT64 * 10**_NANO)

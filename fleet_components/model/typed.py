@@ -86,6 +86,7 @@ class Typed:
         kind: Any = type(self)
         for field, fit in _arguments(kind):
             value = getattr(self, field.name)
+            # Spares the checks of arguments that were left out, which most are.
             if value is field.default:
                 continue
             try:

@@ -29,6 +29,8 @@ class _Progress:
 
     def updatable(self) -> int:
         """Return how many serving clusters the next wave may update, in addition to the broken ones."""
+        # Both: clusters that are to be left still serve and could make up for broken ones, so that more of the picked
+        # clusters than maxUnavailable would be down at once.
         return max(0, min(self.budget.unavailable - self.broken, self.budget.disruptable(self.ready)))
 
     def addable(self) -> int:
@@ -58,6 +60,8 @@ def roll(situation: Situation, strategy: RollingUpdate, *, untrackable: bool) ->
     numbers = _as_before(situation, budget, fresh) or fresh
     held_adds = [c for c in situation.adds if c not in numbers]
     removals = _removals(situation, progress, len(held_adds))
+    # KubeFleet uses the period for nothing else: content that it can track is ready once it is Available
+    # (``isBindingReady`` in pkg/controllers/rollout/controller.go, v0.3.1).
     wait = strategy.unavailable_period_seconds if untrackable else 0
     return Layout(
         numbers,
@@ -75,8 +79,11 @@ def _start(situation: Situation, budget: Budget) -> _Progress:
 def _waves(situation: Situation, progress: _Progress) -> list[Clusters]:
     """Return the waves: broken clusters first, then updates and additions within the budget, by name."""
     broken = situation.broken
+    # Outside of the budget: KubeFleet updates failed clusters at once, since they cannot become less available
+    # (``determineBindingsToUpdate`` in pkg/controllers/rollout/controller.go, v0.3.1).
     repairs = [c for c in situation.updates if c in broken]
     updates = iter([c for c in situation.updates if c not in broken])
+    # An addition that broke may have left objects behind; it goes first, so that the surge is never exceeded.
     adds = iter(sorted(situation.adds, key=lambda c: (c not in broken, c)))
     waves: list[Clusters] = []
     while True:
@@ -112,6 +119,7 @@ def _fits(situation: Situation, progress: _Progress, wave: set[str]) -> bool:
     """
     added = len(wave.intersection(situation.adds))
     repaired = len(wave.intersection(situation.broken, situation.updates))
+    # Before the counts advance: the repairs of a wave do not make room in the same wave.
     fits = len(wave) - added - repaired <= progress.updatable()
     progress.advance(repaired, added)
     return fits and not progress.broken

@@ -101,6 +101,7 @@ def assess(done: Mapping[str, Done], wanted: Wanted, previous: Mapping[str, Plac
     def stands(cluster: str) -> bool:
         return done[cluster].revision == wanted.revision and cluster not in broken
 
+    # With those that an interrupted update should have reached: objects may stand there without a record of it.
     unpicked = sorted((runs | set(previous)) - set(wanted.ranks))
     return Situation(
         done,

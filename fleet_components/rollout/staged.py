@@ -125,6 +125,7 @@ def _walk(situation: Situation, run: UpdateRun, stages: Sequence[Clusters], gate
         closed = closed or unapproved(run.approval("after", stage), gates)
         if not closed:
             wait = next((task.wait for task in stage.after if task.wait), timedelta())
+            # From the end of the stage even if an approval came later: KubeFleet runs both tasks at once.
             waiting = Waiting(situation, gates, clusters, tuple(chain(*stages[index + 1 :])))
             closed = waiting.held(stage.name, wait)
             waits[number] = ceil(waiting.left(wait).total_seconds())

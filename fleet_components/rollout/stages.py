@@ -31,6 +31,7 @@ def arrange(run: UpdateRun, wanted: Wanted) -> list[tuple[str, ...]]:
         InvalidRunError: the run does not begin, and never will.
     """
     if wanted.unscheduled:
+        # KubeFleet does not wrap this as a user's error, so its text lacks the prefix (``determinePolicySnapshot``).
         raise InvalidRunError(f"policy snapshot `{wanted.unscheduled}` not fully scheduled yet", user_error=False)
     arranged: list[tuple[str, ...]] = []
     placed: set[str] = set()
@@ -46,6 +47,7 @@ def arrange(run: UpdateRun, wanted: Wanted) -> list[tuple[str, ...]]:
 
 def in_parts(stage: Stage, clusters: Sequence[str]) -> list[Sequence[str]]:
     """Split the clusters of a stage into the parts that are updated together."""
+    # Down, unlike the budgets of a rolling update (``calculateMaxConcurrencyValue`` in execution.go).
     size = max(1, scaled(stage.max_concurrency, len(clusters), round_up=False))
     return [clusters[i : i + size] for i in range(0, len(clusters), size)]
 
@@ -56,6 +58,7 @@ def _labels(wanted: Wanted, cluster: str) -> Labels:
 
 def _select(run: UpdateRun, stage: Stage, wanted: Wanted) -> list[str]:
     selector = stage.selector
+    # Left out and empty are opposites: ``LabelSelectorAsSelector`` lets nil match nothing and {} match everything.
     if selector is None:
         return []
     try:
@@ -81,6 +84,8 @@ def _check_clusters(stage: Stage, clusters: list[str], placed: set[str], wanted:
 
 def _check_integer(key: str, cluster: str, wanted: Wanted) -> None:
     value = _labels(wanted, cluster).get(key, "")
+    # A missing label fails as well, although the comment in the API promises the order of names for it: KubeFleet
+    # parses the empty text (``computeRunStageStatus``).
     if not _INTEGER.fullmatch(value):
         fault = "invalid syntax"
     elif not -(2**63) <= int(value) < 2**63:

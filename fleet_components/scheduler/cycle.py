@@ -56,6 +56,8 @@ def run_filters(profile: Profile, state: State, candidates: Mask) -> Filtered:
         passed = passing(plugin, state, candidates)
         if not plugin.silent:
             stopped.append((plugin, candidates & ~passed))
+        # A filter that fails ends the whole cycle, so it must not see members that an earlier one has stopped: the real
+        # schedulers leave a member's chain of filters at the first that stops it.
         candidates = passed
     return Filtered(candidates, tuple(stopped))
 
@@ -73,13 +75,17 @@ def run_scores(profile: Profile, state: State, candidates: Mask) -> tuple[Scores
 def best_first(parts: Sequence[Scores], candidates: Mask) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yield the candidates with their scores: by the first part, then the next one, then by name, all descending."""
     if not parts:
+        # Descending like the scores, as in KubeFleet, which sorts scores and names together in reverse
+        # (``ScoredClusters.Less`` in pkg/scheduler/framework/score.go, v0.3.1).
         while candidates:
             position = candidates.bit_length() - 1
             candidates ^= 1 << position
             yield position, ()
         return
     scores, others = parts[0], parts[1:]
+    # A generator, since the caller takes a few of perhaps ten thousand: nothing behind the last pick is put in order.
     for score in sorted({0, *scores}, reverse=True):
+        # A plug-in may put members without a score under 0 or leave them out; both must be the same group.
         if members := candidates & (scores[score] if score else _unscored(scores, candidates)):
             for position, following in best_first(others, members):
                 yield position, (score, *following)
@@ -106,6 +112,7 @@ def passing(plugin: Filter[State], state: State, candidates: Mask) -> Mask:
         FleetError: the plug-in fails, or does not answer with a mask.
     """
     answer = ask(plugin, lambda p: p.mask(state, candidates))
+    # Not isinstance: True would pass for the set of the first member.
     if type(answer) is not int:
         raise _failure(plugin, f"answers with {_kind(answer)}", "mask() returns a set of members, an int")
     return answer & candidates

@@ -49,6 +49,7 @@ def filter_verdict(plugin: Filter[Any], state: State, position: int) -> Verdict:
     try:
         passes = bool(passing(plugin, state, 1 << position))
     except SchedulingError as failure:
+        # A plug-in that made the cycle fail must not keep the verdicts of the others from the reader.
         return Verdict(plugin.name, False, str(failure))
     if passes:
         return Verdict(plugin.name, True, "passes")

@@ -43,6 +43,7 @@ def load_plugins(paths: Iterable[str]) -> tuple[Plugin, ...]:
     for profile in () if problems else (KUBEFLEET_PROFILE, KARMADA_PROFILE):
         problems += profile.refused(found)
     if problems:
+        # A plug-in for both profiles is refused by both with the same words; that is told once.
         raise FleetError(dict.fromkeys(problems))
     return tuple(found)
 
@@ -71,6 +72,7 @@ def _imported(path: str, module: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
+        # Any other missing module is one that the plug-in's own module imports, and then the path is right.
         if error.name and f"{module}.".startswith(f"{error.name}."):
             hint = "install it, or put it beside the program: the process of the providers imports it too"
             raise FleetError([_problem(path, f"there is no module {error.name}", hint)]) from None

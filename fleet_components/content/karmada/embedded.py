@@ -160,6 +160,7 @@ def _natural(key: str) -> list[tuple[int, int, int, str]]:
 class _GoDumper(yaml.BaseDumper):
     """Writes plain data. Every scalar is given as a string, so that only the rules of this module decide on quotes."""
 
+    # Go's encoder writes a value out wherever it occurs; PyYAML would write an anchor for one that occurs twice.
     def ignore_aliases(self, data: Any) -> bool:
         return True
 

@@ -101,6 +101,7 @@ def _image_at(data: Object, path: str) -> str:
 def _item(items: list[Any], step: str) -> Any:
     if not step.isdecimal():
         raise ValueError(f"path({step}) of rawObj's is not number")
+    # Karmada does not check this and panics; the text is that of Go's runtime (imageoverride.go).
     if int(step) >= len(items):
         raise ValueError(f"index out of range [{step}] with length {len(items)}")
     return items[int(step)]

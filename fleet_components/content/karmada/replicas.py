@@ -32,6 +32,7 @@ def replicas_of(manifest: Manifest, declared: Iterable[WorkloadShape] = ()) -> i
         return 0
     replicas = _number(manifest, shape.replicas, shape.default)
     completions = completions_of(manifest)
+    # A Job never runs more pods at once than it has completions (``jobReplica`` in native/replica.go, Karmada 1.19).
     return replicas if completions is None else min(replicas, completions)
 
 

@@ -102,6 +102,7 @@ class TemplateMemory:
         wire: dict[str, object] = encode(self)
         names = list(self.clusters)
         if any(self.clusters.values()) and names != sorted(names):
+            # The engine returns maps in any order, while later divisions depend on the order of the targets.
             wire["order"] = {name: place for place, name in enumerate(names)}
         return wire
 

@@ -139,6 +139,7 @@ class Toleration(Typed):
         """Return whether the toleration matches the taint. ``toleration_seconds`` is not considered."""
         if self.effect not in ("", taint.effect) or self.key not in ("", taint.key):
             return False
+        # As in Kubernetes and unlike in KubeFleet: no operator is Equal, and no key is every key even with Equal.
         return self.operator == "Exists" or (self.operator in ("", "Equal") and self.value == taint.value)
 
 

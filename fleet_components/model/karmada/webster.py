@@ -26,6 +26,7 @@ def divide(total: int, weights: Mapping[str, int], uid: str = "") -> dict[str, i
     """
     if not any(weights.values()):
         return {}
+    # In the order in which ties between names are decided, so that the place stands for the name in the queue.
     names = sorted(weights, reverse=larger_names_first(uid))
     votes = [float(weights[name]) for name in names]
     seats = _certain_seats(total, votes)

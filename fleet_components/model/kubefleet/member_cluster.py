@@ -39,6 +39,7 @@ def read_member_cluster(data: Mapping[str, Any]) -> Cluster:
         agent=_agent(status.get("agentStatus") or ()) if observed else Agent(),
         leaving=metadata.get("deletionTimestamp") is not None,
         namespaces=status.get("namespaces"),
+        # False counts as well: there are too many namespaces then, and KubeFleet filters by those that it has.
         namespaces_collected=any(
             c.get("type") == "NamespaceCollectionSucceeded" for c in status.get("conditions") or ()
         ),

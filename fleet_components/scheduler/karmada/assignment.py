@@ -50,6 +50,7 @@ class Assignment:
 
     def reaching(self, names: Iterable[str]) -> Assignment:
         """Return a copy with 0 replicas for each named member that has no entry."""
+        # Named twice, once for the order, in which Karmada appends the others, and once for the replicas.
         return attrs.evolve(self, clusters={**self.clusters, **dict.fromkeys(names, 0), **self.clusters})
 
 

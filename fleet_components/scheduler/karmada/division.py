@@ -55,6 +55,7 @@ def divide_dynamically(
 def _previous(state: KarmadaState, chosen: list[int]) -> dict[str, int]:
     """Return the replicas of the targets that were selected again; replicas of the other targets are placed anew."""
     selected = {state.inventory.names[position] for position in chosen}
+    # In the order of the binding, which decides between equal members when an aggregated workload shrinks.
     return {name: replicas for name, replicas in state.memory.clusters.items() if name in selected}
 
 
@@ -125,6 +126,7 @@ def assign(state: KarmadaState, candidates: Candidates, chosen: list[int]) -> As
     if not template.workload:
         return Assignment(dict.fromkeys([names[position] for position in chosen], 0))
     if not state.placement.divided:
+        # Scaled to 0, a workload with requests ends without targets, and Karmada calls that a success.
         return Assignment(without_zeros(dict.fromkeys([names[position] for position in chosen], template.replicas)))
     if state.group and state.group.overflow_affinities and not state.placement.cluster_affinity:
         return _by_tier(state, candidates, chosen)
@@ -167,4 +169,5 @@ def _static_weights(state: KarmadaState, chosen: list[int], preference: WeightPr
             if position in weights:
                 weights[position] = max(weights[position], rule.weight)
     found = {names[position]: weight for position, weight in weights.items() if weight > 0}
+    # Only when no rule selects any: as soon as one member has a weight, those without get nothing.
     return found or {names[position]: 1 for position in chosen}

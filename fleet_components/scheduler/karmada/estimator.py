@@ -18,6 +18,7 @@ from fleet_components.model.quantity import parse_quantity
 from fleet_components.scheduler.karmada.state import KarmadaState
 
 _ONE, _MILLI = 10**9, 10**6
+# Kubernetes' default, which Karmada takes for every simulated node whatever runs on it (``buildModelNodes``).
 _MAX_PODS_PER_NODE = 110
 _NODE_RESOURCES = ("cpu", "memory", "ephemeral-storage")
 _SCALARS = ("hugepages-", "attachable-volumes-")
@@ -130,6 +131,8 @@ def allocatable(state: KarmadaState) -> list[int]:
     replicas = state.template.replicas
     if not replicas:
         return [MAX_INT32] * len(state.inventory)
+    # Karmada starts at the largest int32 and takes the least answer, so this number means that nobody knew
+    # (``calAvailableReplicas`` in pkg/scheduler/core/util.go, 1.19).
     return [replicas if answer in (UNKNOWN, MAX_INT32) else answer for answer in _answers(state)]
 
 

@@ -72,6 +72,7 @@ def evict(
     if placement is None:
         raise ValueError(NO_PLACEMENT)
     harmful = [taint for taint in taints if taint.effect == NO_EXECUTE] if settings.enabled else []
+    # The first in the list, even if a later one lasts longer (``GetMatchingTolerations`` in pkg/util/helper/taint.go).
     used = [_first_toleration(taint, placement.cluster_tolerations) for taint in harmful]
     tolerations = [toleration for toleration in used if toleration]
     if len(tolerations) < len(used):
@@ -89,6 +90,7 @@ def _ends(taints: Iterable[Taint], used: Iterable[Toleration]) -> list[datetime]
     return [
         taint.time_added + timedelta(seconds=toleration.toleration_seconds)
         for toleration in used
+        # Every taint that it matches, also one for which another toleration was used: Karmada tries each with all.
         for taint in taints
         if toleration.toleration_seconds is not None and taint.time_added and toleration.tolerates(taint)
     ]

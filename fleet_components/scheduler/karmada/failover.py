@@ -98,6 +98,7 @@ def fail_over(
         barred = dict.fromkeys(sorted(driven.now.keys() - memory.clusters.keys()), _BARRED)
         memory = attrs.evolve(memory, evictions={**barred, **caused})
     decision = schedule(memory)
+    # Ends, since every round adds tasks and ClusterEviction rejects members with a task.
     while leaving := [name for name in decision.memory.clusters if name in driven.now]:
         memory = decision.memory
         for name in leaving:

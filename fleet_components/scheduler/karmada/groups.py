@@ -92,6 +92,7 @@ def place_in_groups(profile: Profile, state: KarmadaState) -> GroupsResult:
         return _alone(profile, state)
     attempts: list[Attempt] = []
     failures: list[Failure] = []
+    # Never back to an earlier group that fits again, except by a rebalance: Karmada starts at the observed one.
     for index in range(0 if state.fresh else group_index(terms, state.memory.observed_group), len(terms)):
         try:
             assignment = place(profile, attrs.evolve(state, group=terms[index]))
@@ -101,6 +102,8 @@ def place_in_groups(profile: Profile, state: KarmadaState) -> GroupsResult:
             attempts.append(Attempt(error=said))
         else:
             return GroupsResult((*attempts, _success(state, assignment)), assignment, terms[index].affinity_name)
+    # Only for this failure does Karmada write a result and record the first error once more; others return before
+    # (``scheduleResourceBindingWithClusterAffinities`` in pkg/scheduler/scheduler.go, 1.19).
     if isinstance(failures[0], NoClusterFit):
         attempts.append(Attempt(error=str(failures[0])))
     return GroupsResult(tuple(attempts), failure=failures[0])

@@ -142,6 +142,7 @@ class _Detector:
         known = {key: claim for key, claim in claims.objects.items() if key in looked_at}
         self.objects: dict[str, Claim] = {**known, **{key: Claim() for key in looked_at if key not in known}}
         self.named = {_identity(hub.templates[key]): key for key in self.objects}
+        # An object without a revision ended in an error: Karmada retries it by itself, and no policy has to find it.
         self.waiting = {key for key, claim in known.items() if claim.policy is None and claim.revision is not None}
         self.queue: dict[tuple[str, bool], None] = {}
         self.events: list[tuple[str, Event]] = []
@@ -198,6 +199,7 @@ class _Detector:
             if claim.bound and claim.bound.policy == policy.key:
                 self._enqueue(key, policy.lazy)
         matching = [key for key in self.objects if key in self.waiting and matches(policy, self.hub.templates[key])]
+        # Only if something waits for the policy: what it has claimed was queued above and is not held back here.
         if matching and missing_overrides(policy, self.hub.overrides):
             self.failed.add(policy.key)
             self.errors.append(WAITING_FOR_OVERRIDES)
@@ -213,11 +215,15 @@ class _Detector:
             bound = claim.bound
             if bound and bound.policy == policy.key and not matches(policy, self.hub.templates[key]):
                 self._set(key, bound=attrs.evolve(bound, policy=None))
+                # Karmada takes the claim labels of the kind away without looking whose they are, so the claim of
+                # another policy of that kind goes too (``removeRBsClaimMetadata`` in pkg/detector/policy.go, 1.19).
                 if claim.policy and claim.policy.kind == policy.key.kind:
                     self._release(key)
 
     def _preempt(self, policy: PropagationPolicy) -> None:
         for selector in policy.spec.resource_selectors:
+            # A selector of a policy that preempts must have a name. Without a namespace it finds no namespaced object,
+            # so it preempts cluster-scoped ones only (``fetchResourceTemplate`` in preemption.go).
             key = self.named.get((selector.api_version, selector.kind, selector.namespace, selector.name))
             claimed = self.objects[key].policy if key else None
             if key and claimed and self._may_preempt(policy, claimed):
@@ -229,6 +235,7 @@ class _Detector:
         if claimed == policy.key or claimed not in self.policies:
             return False
         if claimed.kind != policy.key.kind:
+            # A namespaced policy preempts a cluster-wide one whatever the priorities, and never the other way round.
             return claimed.kind == CLUSTER_PROPAGATION
         return policy.spec.priority > self.policies[claimed].spec.priority
 
@@ -245,10 +252,13 @@ class _Detector:
             return
         else:
             policy = self.policies[claim.policy]
+            # The object is frozen: it keeps its claim, and its changes reach nobody until the policy itself changes
+            # (``getAndApplyPolicy`` in pkg/detector/policy.go, 1.19).
             if not matches(policy, manifest):
                 return
         # Karmada does not fall back to the next best policy: the winner blocks until its overrides exist.
         if missing_overrides(policy, self.hub.overrides):
+            # Karmada retries after an error, so the object has to be looked at again next time.
             self._set(key, revision=None)
             self.errors.append(WAITING_FOR_OVERRIDES)
             return

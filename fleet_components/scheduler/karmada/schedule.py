@@ -81,6 +81,7 @@ def _settle(profile: Profile, state: KarmadaState) -> TemplateDecision:
             return TemplateDecision(state.memory, quiet)
         outcome = place_in_groups(profile, state)
         memory = _remembered(state, outcome)
+        # With the order: targets in another order are a changed spec too, and a changed spec is evaluated again.
         moved = list(memory.clusters.items()) != list(state.memory.clusters.items())
         status = _shown(attrs.evolve(status, trigger=status.trigger or why), outcome, moved=moved)
         state = attrs.evolve(state, memory=memory)
@@ -93,11 +94,13 @@ def _remembered(state: KarmadaState, outcome: GroupsResult) -> TemplateMemory:
     if isinstance(outcome.failure, NoClusterFit):
         return attrs.evolve(state.memory, clusters={}, placement=state.placement)
     if outcome.assignment is None:
+        # Nothing is kept of a run that failed, so the next evaluation finds the same reason to schedule: the retry.
         return state.memory
     return attrs.evolve(
         state.memory,
         clusters=outcome.assignment.clusters,
         placement=state.placement,
+        # Karmada leaves the name of the group when a policy goes over to a single affinity.
         observed_group=outcome.group or state.memory.observed_group,
         scheduled=True,
         rebalances=tuple(sorted(state.rebalances)),
@@ -122,6 +125,7 @@ def _condition(failure: Failure) -> Condition:
 
 def trigger(state: KarmadaState) -> str:
     """Return why an evaluated binding is scheduled; empty if it stays as it is."""
+    # In the order of ``doScheduleBinding``: the first reason is the one that is told.
     if placement_changed(state.placement, state.memory.placement, state.memory.observed_group):
         return "the placement changed"
     if _replicas_changed(state):
@@ -154,6 +158,7 @@ def _group(placement: Placement, name: str) -> ClusterAffinityTerm | None:
 
 def _replicas_changed(state: KarmadaState) -> bool:
     held, wanted = state.memory.clusters.values(), state.template.replicas
+    # Duplicated by default, but ``IsBindingReplicasChanged`` skips it; it is scheduled anyway, for being duplicated.
     if state.placement.replica_scheduling is None:
         return False
     return sum(held) != wanted if state.placement.divided else any(replicas != wanted for replicas in held)
@@ -161,4 +166,5 @@ def _replicas_changed(state: KarmadaState) -> bool:
 
 def _loses_target(state: KarmadaState) -> bool:
     positions = map(state.inventory.position, state.memory.clusters)
+    # A member that is gone altogether counts as well: Karmada keeps its object until no binding names it.
     return bool(state.targets & state.inventory.leaving) or None in positions

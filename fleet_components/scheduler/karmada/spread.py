@@ -164,6 +164,7 @@ def select_by_cluster(candidates: Candidates, by_cluster: SpreadConstraint, repl
     """
     if len(candidates.order) < by_cluster.min_groups:
         raise Failure("the number of feasible clusters is less than spreadConstraint.MinGroups")
+    # Karmada has no default for maxGroups: left out it is 0, nothing is chosen, and a division always lacks resources.
     count = min(len(candidates.order), by_cluster.max_groups)
     chosen, rest = candidates.order[:count], candidates.order[count:]
     if replicas is None:
@@ -179,6 +180,7 @@ def select_by_cluster(candidates: Candidates, by_cluster: SpreadConstraint, repl
 def _exchange(chosen: list[int], rest: list[int], candidates: Candidates, missing: int) -> int:
     """Swap chosen members, the last first, for the largest of the rest; return the capacity gained."""
     available = candidates.available
+    # With the place, since Karmada takes the first of several that are largest.
     largest = [(-available[position], place, position) for place, position in enumerate(rest)]
     heapq.heapify(largest)
     won = 0
@@ -205,7 +207,9 @@ def select(state: KarmadaState, candidates: Candidates) -> list[int]:
     if not constraints or ignores_constraints(state.placement):
         return candidates.order
     by_cluster = constraints.get("cluster")
+    # Zones and providers only filter: Karmada's selection knows regions and clusters (select_clusters.go).
     if "region" in constraints:
+        # Go's map answers with an empty constraint where there is none, so each region gives one member only.
         return select_by_region(state, candidates, constraints["region"], by_cluster or SpreadConstraint())
     if by_cluster is None:
         raise Failure("just support cluster and region spread constraint")

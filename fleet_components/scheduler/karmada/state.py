@@ -68,6 +68,7 @@ class KarmadaState:
             return (self.placement.cluster_affinity,)
         if self.group is None:
             return ()
+        # Without replicas nothing can overflow, so such an object stays with the primary affinity, as in Karmada.
         return (self.group, *self.group.overflow_affinities) if self.template.workload else (self.group,)
 
     @cached_property

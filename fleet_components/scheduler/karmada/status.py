@@ -34,6 +34,7 @@ class Attempt:
         if self.clusters is None:
             return Event("Warning", "ScheduleBindingFailed", self.error)
         result = ", ".join(f"{name}:{replicas}" for name, replicas in self.clusters.items())
+        # Karmada's text for a ClusterResourceBinding lacks the colon (pkg/scheduler/scheduler.go, 1.19).
         colon = "" if self.cluster_scoped else ":"
         return Event("Normal", "ScheduleBindingSucceed", f"{_SUCCEEDED} Result{colon} {{{result}}}")
 

@@ -63,6 +63,7 @@ class Bindings:
         """Return the bindings that are not unscheduled, classified."""
         held = Held([], [], [])
         for name, binding in sorted(self.by_name.items()):
+            # First of all: an unscheduled binding of an older policy earns no preference as an obsolete one.
             if binding.state == UNSCHEDULED:
                 continue
             if binding.snapshot != self.snapshot:
@@ -77,7 +78,10 @@ class Bindings:
         existing = {name: binding.state for name, binding in self.by_name.items()}
         created = [pick.cluster for pick in picks if pick.cluster not in existing]
         known = sorted(pick.cluster for pick in picks if pick.cluster in existing)
+        # KubeFleet reuses the obsolete bindings first, then the unscheduled ones, and the status keeps that order
+        # (``crossReferencePickedClustersAndDeDupBindings`` in pkg/scheduler/framework/frameworkutils.go, v0.3.1).
         patched = sorted(known, key=lambda name: existing[name] == UNSCHEDULED)
+        # Above all ranks in use, so that nobody who stays is renumbered: reviewers are to see moves only.
         ranks = count(1 + max((binding.rank for binding in self.by_name.values()), default=-1))
         for pick in picks:
             old = self.by_name.get(pick.cluster)

@@ -57,12 +57,15 @@ class ClusterAffinity(Filter[KubeFleetState], PreScore[KubeFleetState], Score[Ku
         """Check that all properties that are sorted by can be compared."""
         for term in state.policy.preferred_terms:
             if sorter := term.preference.property_sorter:
+                # Of any member, for a term of any weight: KubeFleet searches the whole fleet for the extremes first,
+                # and one unreadable value ends the cycle (``preparePluginState`` in clusteraffinity/state.go, v0.3.1).
                 for error in state.inventory.property(sorter.name).errors.values():
                     raise _failure(error, _PREPARING)
         return True
 
     def scores(self, state: KubeFleetState, candidates: Mask) -> Mapping[int, Mask]:
         """Return the sum of the preferred terms' weights; sorters interpolate between the extremes of the fleet."""
+        # KubeFleet scores one member at a time, so only an error that meets a candidate ends the cycle.
         for term in _weighted(state):
             _check(state.inventory, term, candidates)
         return state.once("affinity", lambda: _summed(state))
@@ -89,6 +92,7 @@ def _summed(state: KubeFleetState) -> Mapping[int, Mask]:
     """Return all members by the sum of their terms: all cycles of a run share it."""
     total: dict[int, int] = {}
     for term in _weighted(state):
+        # Of all members, though only candidates count: these change with every cycle, the sums do not.
         for position, score in _term_scores(state.inventory, term, state.inventory.everything).items():
             total[position] = total.get(position, 0) + score
     return masks.by_value(total, len(state.inventory))
@@ -149,6 +153,7 @@ def _extremes(inventory: Inventory, sorter: PropertySorter) -> tuple[float, floa
     def found() -> tuple[float, float]:
         known = [value for value in inventory.property(sorter.name).values if value is not None]
         nano = attrgetter("nano")
+        # Compared exactly and converted afterwards, as in KubeFleet: different amounts may be the same float.
         return min(known, key=nano).approximate, max(known, key=nano).approximate
 
     return inventory.column(("extremes", sorter.name), found)
@@ -181,8 +186,11 @@ def _interpolate(inventory: Inventory, sorter: PropertySorter, weight: int) -> S
     column = inventory.property(sorter.name)
     least, most = _extremes(inventory, sorter) if column.present else (0, 0)
     span = most - least
+    # Equal values are worth nothing in either order, as in KubeFleet (``interpolateWeightFor``). An infinite span
+    # remains for members that are not candidates; for a candidate the cycle has failed before.
     if not span or not isfinite(span):
         return [0] * len(inventory)
+    # In KubeFleet's order of operations: another one rounds floats differently, and halves decide.
     if sorter.sort_order == "Descending":
         return [
             _rounded((value.approximate - least) / span * weight) if value is not None else 0 for value in column.values

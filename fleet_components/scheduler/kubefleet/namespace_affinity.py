@@ -32,6 +32,8 @@ class NamespaceAffinity(Filter[KubeFleetState]):
 
 
 def _lack(cluster: Cluster, namespace: str) -> str:
+    # Without the condition nothing is collected on the member, and KubeFleet does not filter, for backward
+    # compatibility (pkg/scheduler/framework/plugins/namespaceaffinity/filtering.go, v0.3.1).
     if not cluster.namespaces_collected:
         return ""
     if cluster.namespaces is None:

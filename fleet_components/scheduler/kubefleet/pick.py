@@ -58,6 +58,7 @@ def _pick_all(profile: Profile, state: KubeFleetState, bindings: Bindings) -> St
     held = bindings.held()
     state = observed(state, held)
     filtered = _filtered(profile, state)
+    # KubeFleet runs no score plug-in for PickAll (``runAllPluginsForPickAllPlacementType``), so preferences do nothing.
     taken = bindings.take(Pick(state.inventory.names[p], 0, 0) for p in masks.positions(filtered.passed))
     bindings.unschedule(set(held.obsolete) - set(taken.patched))
     order = [*taken.created, *taken.patched, *held.present]
@@ -74,6 +75,8 @@ def _pick_fixed(state: KubeFleetState, bindings: Bindings) -> Status | None:
     valid = [name for name in names if why.get(name) == ""]
     present = set(held.present)
     bindings.take(Pick(name) for name in valid if name not in present)
+    # A member that was picked under this policy keeps its binding even if it is not eligible any more and is reported
+    # as not selected (``crossReferenceValidTargetsWithBindings`` in frameworkutils.go, v0.3.1).
     bindings.unschedule(set(held.obsolete) - set(valid))
     invalid = [(name, reason) for name in names if (reason := why.get(name))]
     return fixed_status(valid, invalid, [name for name in names if name not in why])
@@ -84,6 +87,7 @@ def _pick_n(profile: Profile, state: KubeFleetState, bindings: Bindings) -> Stat
     while True:
         held = bindings.held()
         missing = wanted - len(held.present)
+        # No plug-in runs for a satisfied policy: members that are tainted or relabelled by now stay where they are.
         if missing <= 0:
             return _trim(bindings, wanted)
         state = observed(state, held)
@@ -91,6 +95,7 @@ def _pick_n(profile: Profile, state: KubeFleetState, bindings: Bindings) -> Stat
         filtered = _filtered(profile, state)
         ranking = _ranking(profile, state, filtered.passed)
         picks = list(islice(ranking, batch))
+        # Only now, after all plug-ins have run: one that fails has to leave the bindings as they were.
         taken = bindings.take(picks)
         bindings.unschedule(set(held.obsolete) - set(taken.patched))
         # The first cycle has already unscheduled every obsolete binding that it did not pick, so later cycles do
@@ -106,9 +111,12 @@ def _trim(bindings: Bindings, wanted: int) -> Status:
     """Unschedule surplus members: scheduled ones before bound ones, the lowest stored score first."""
     scheduled, bound, obsolete = bindings.held()
     surplus = len(scheduled) + len(bound) - wanted
+    # Without a change KubeFleet lists bound members before scheduled ones, after a cut the other way round. Neither
+    # lists those that were not selected, since what was said about them may be out of date.
     if not surplus and not obsolete:
         return selected_status(bindings, [*bound, *scheduled], wanted)
     bindings.unschedule(obsolete)
+    # KubeFleet sorts only the class that it cuts through, and the status keeps that order (``downscale``).
     if 0 < surplus < len(scheduled):
         scheduled = bindings.by_score(scheduled)
     elif len(scheduled) < surplus:

@@ -22,6 +22,8 @@ PROFILE = Profile(
         ClusterEligibility(),
         NamespaceAffinity(),
         TaintToleration(),
+        # Behind the filters above: a member that is picked already and fails one of them counts as filtered, as in
+        # KubeFleet, and takes a slot of the decisions.
         SamePlacementAffinity(),
         TopologySpread(),
     ),

@@ -44,6 +44,7 @@ def schedule(
     profile = PROFILE.extended(plugins)
     if not namespace:
         policy = policy or _EVERYWHERE  # the mutating webhook does this for cluster-scoped ones
+    # Only with the last policy: going back to an earlier one makes a new snapshot in KubeFleet too.
     new_snapshot = memory.snapshot < 0 or _without_number(policy) != _without_number(memory.policy)
     snapshot = memory.snapshot + 1 if new_snapshot else memory.snapshot
     bindings = Bindings(memory.bindings, snapshot, inventory)

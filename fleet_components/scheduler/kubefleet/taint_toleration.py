@@ -48,4 +48,6 @@ def _covers(toleration: Toleration, taint: Taint) -> bool:
         return False
     if toleration.operator == "Exists":
         return toleration.key in ("", taint.key)
+    # Unlike in Kubernetes, no operator does not mean Equal, and Equal without a key does not mean every key
+    # (``canTolerationTolerateTaint`` in plugins/tainttoleration/filtering.go, v0.3.1).
     return toleration.operator == "Equal" and (toleration.key, toleration.value) == (taint.key, taint.value)

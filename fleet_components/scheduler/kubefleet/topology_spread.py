@@ -11,6 +11,7 @@ from fleet_components.model.mask import Mask
 from fleet_components.scheduler.framework import Filter, PostBatch, PreFilter, PreScore, Score
 from fleet_components.scheduler.kubefleet.state import KubeFleetState
 
+# ``maxSkewViolationPenality`` in topologyspreadconstraints/plugin.go of KubeFleet v0.3.1.
 _VIOLATED_SCORE = -1000
 
 
@@ -99,6 +100,7 @@ class TopologySpread(
 
 def _hard(state: KubeFleetState) -> list[TopologySpreadConstraint]:
     constraints = state.policy.topology_spread_constraints
+    # Anything else is DoNotSchedule, as in KubeFleet (``classifyConstraints`` in utils.go).
     return [c for c in constraints if c.when_unsatisfiable != "ScheduleAnyway"]
 
 
@@ -114,6 +116,7 @@ def _count(state: KubeFleetState, constraint: TopologySpreadConstraint) -> tuple
     domains = []
     for value, mask in members.items():
         change = _skew_change(picked[value], counts)
+        # The skew itself, not its growth: once it exceeds the maximum, a pick that leaves it as it is violates too.
         violated = counts[-1] - counts[0] + change > constraint.max_skew
         domains.append(_Domain(value, mask, picked[value], change, violated))
     return tuple(domains)
@@ -122,6 +125,8 @@ def _count(state: KubeFleetState, constraint: TopologySpreadConstraint) -> tuple
 def _skew_change(count: int, counts: list[int]) -> int:
     least, most = counts[0], counts[-1]
     second = counts[1] if len(counts) > 1 else least
+    # KubeFleet's approximation (``willViolate`` in topologyspreadconstraints/utils.go, v0.3.1): with a single domain
+    # every pick counts as 1 more, although no skew can arise there.
     if least == most:
         return 1
     if count == least and least != second:
