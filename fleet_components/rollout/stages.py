@@ -61,10 +61,9 @@ def _select(run: UpdateRun, stage: Stage, wanted: Wanted) -> list[str]:
     # Left out and empty are opposites: ``LabelSelectorAsSelector`` lets nil match nothing and {} match everything.
     if selector is None:
         return []
-    try:
-        return [c for c in sorted(wanted.ranks) if selector.matches(_labels(wanted, c))]
-    except ValueError as error:
-        raise InvalidRunError(_wrong(run, stage, "stage label selector is", str(error))) from None
+    if selector.error:
+        raise InvalidRunError(_wrong(run, stage, "stage label selector is", selector.error))
+    return [c for c in sorted(wanted.ranks) if selector.matches(_labels(wanted, c))]
 
 
 def _ordered(stage: Stage, clusters: list[str], wanted: Wanted) -> tuple[str, ...]:

@@ -91,7 +91,7 @@ class PreFilter(Plugin, Generic[S_contra]):
 
 
 class Filter(Plugin, Generic[S_contra]):
-    """Plug-in that decides which members can be picked. ``S`` is the profile's state of one cycle."""
+    """Plug-in that decides which members can be picked. ``S_contra`` is the state of one cycle."""
 
     @abstractmethod
     def mask(self, state: S_contra, candidates: Mask) -> Mask:

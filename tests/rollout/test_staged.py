@@ -303,6 +303,24 @@ USER = (
             "the stage label selector is invalid, updateStrategy: `/rings`, stage: x, "
             'err: "Is" is not a valid label selector operator',
         ),
+        (
+            ({"name": "x", "labelSelector": {"matchExpressions": [{"key": "env", "operator": "In"}]}},),
+            "the stage label selector is invalid, updateStrategy: `/rings`, stage: x, "
+            "err: values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty",
+        ),
+        (
+            (
+                {
+                    "name": "x",
+                    "labelSelector": {
+                        "matchLabels": {"env": "nowhere"},
+                        "matchExpressions": [{"key": "env", "operator": "Is"}],
+                    },
+                },
+            ),
+            "the stage label selector is invalid, updateStrategy: `/rings`, stage: x, "
+            'err: "Is" is not a valid label selector operator',
+        ),
     ],
 )
 def test_run_that_does_not_begin_holds_everything(stages: tuple[dict[str, Any], ...], text: str) -> None:

@@ -49,7 +49,7 @@ def _has_ended(task: EvictionTask, around: Surroundings) -> bool:
     if task.suppress_deletion is not None:
         return not task.suppress_deletion
     grace = around.timeout if task.grace_period_seconds is None else timedelta(seconds=task.grace_period_seconds)
-    if around.as_of and task.created and around.as_of - datetime.fromisoformat(task.created) >= grace:
+    if around.as_of and task.created and around.as_of - datetime.fromisoformat(task.created) > grace:
         return True
     # Before the scheduler has looked, targets and health are those of before the eviction.
     return around.observed and all(target in around.healthy for target in around.targets)

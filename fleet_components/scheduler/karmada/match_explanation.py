@@ -29,8 +29,6 @@ class PolicyVerdict:
     Attributes:
         policy: the policy.
         wins: whether the policy has claimed the template.
-        rank: how precisely it selects the template.
-        priority: its explicit priority.
         words: why it wins, or does not.
     """
 

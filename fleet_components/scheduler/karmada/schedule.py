@@ -48,8 +48,6 @@ def schedule(
         rebalances: the names of the rebalances that ask for a division from scratch.
         suspended: whether scheduling is suspended.
         empty_workloads: whether selected members get the object even with 0 replicas.
-        status: the current status of the binding.
-        changes: what has changed since the last run; None, the default, means that the binding is always evaluated.
         plugins: plug-ins after those of Karmada. With any, the decision is no longer Karmada's.
 
     Returns:
