@@ -35,8 +35,7 @@ from fleet_components.plan.karmada.member import serving_both
 from fleet_components.plan.kubefleet.runs import STRATEGY_OF, run_of
 from fleet_components.plan.record import Objects
 from fleet_components.plan.status import misread, unread
-from fleet_components.rollout.read import read_update_run
-from fleet_components.rollout.strategy import External, UpdateRun
+from fleet_components.rollout.strategy import External, UpdateRun, read_update_run
 
 A = TypeVar("A")
 T = TypeVar("T")

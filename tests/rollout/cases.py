@@ -7,7 +7,7 @@ from typing import Any
 
 from fleet_components.model.codec import decode
 from fleet_components.model.kubefleet.placement import PlacementPolicy, Strategy
-from fleet_components.rollout.read import target_of
+from fleet_components.rollout.strategy import target_of
 from tests.rollout.one_pass import Binding, Condition, one_pass
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fleet_components.model.kubefleet.placement import PlacementPolicy
-from fleet_components.rollout.read import target_of
+from fleet_components.rollout.strategy import target_of
 
 
 @pytest.mark.parametrize(

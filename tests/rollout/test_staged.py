@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from fleet_components.model.manifest import Manifest
 from fleet_components.rollout.plan import Change, Done, Gates, Placed, Plan, Wanted
-from fleet_components.rollout.read import read_update_run
-from fleet_components.rollout.strategy import External, UpdateRun
+from fleet_components.rollout.strategy import External, UpdateRun, read_update_run
 from tests.rollout.world import World
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -20,9 +20,8 @@ from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Delivery, Explanation, Outcome, Subject
 from fleet_components.rollout.plan import Done, Gates, Plan, Wanted
 from fleet_components.rollout.planner import plan
-from fleet_components.rollout.read import target_of
 from fleet_components.rollout.situation import stopped_at
-from fleet_components.rollout.strategy import External
+from fleet_components.rollout.strategy import External, target_of
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.kubefleet import schedule
 from fleet_components.scheduler.kubefleet.explain import explain

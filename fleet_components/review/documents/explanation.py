@@ -11,10 +11,8 @@ from fleet_components.model.text import few, nearest
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
-from fleet_components.review.documents.facts import Facts
+from fleet_components.review.documents.facts import Facts, facts_of, unmet_labels
 from fleet_components.review.documents.form import VERSION, Document
-from fleet_components.review.documents.placement import placement_facts, unmet_labels
-from fleet_components.review.documents.template import template_facts
 from fleet_components.scheduler.explain import MemberExplanation
 
 
@@ -72,10 +70,8 @@ def _subject(decided: Decided, members: Collection[str] | None) -> Document:
 
 def _facts(decided: Decided) -> tuple[Facts, list[str]]:
     """Return the facts of a subject, and hints at labels that are required and that no member has."""
-    if isinstance(decided.subject, PlacementSubject):
-        return placement_facts(decided), unmet_labels(decided.subject)
-    facts = template_facts(decided)
-    return facts, list(facts.hints)
+    facts, subject = facts_of(decided), decided.subject
+    return facts, unmet_labels(subject) if isinstance(subject, PlacementSubject) else list(facts.hints)
 
 
 def _member(explained: MemberExplanation) -> Document:

@@ -1,13 +1,27 @@
-"""Facts that documents show of placements and templates alike."""
+"""Facts that documents show of placements and templates alike, and hints at labels that no member has."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
 
+from fleet_components.model.cluster import Cluster
+from fleet_components.model.codec import encode
+from fleet_components.model.karmada.policy import Placement
+from fleet_components.model.kubefleet.placement import PICK_ALL, PICK_N
+from fleet_components.model.selector import LabelSelector, Requirement
+from fleet_components.model.text import count
+from fleet_components.plan.karmada.place import TemplateOutcome
+from fleet_components.plan.karmada.subject import TemplateSubject
+from fleet_components.plan.kubefleet.subject import PlacementSubject
+from fleet_components.plan.subject import Decided
+from fleet_components.plan.vain import values_of_label
+from fleet_components.review.documents.binding import binding_status
 from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.status import cluster_decisions, placement_status
+from fleet_components.scheduler.explain import show_requirement
 
 
 @attrs.frozen(kw_only=True)
@@ -35,3 +49,91 @@ class Facts:
     skipped: tuple[tuple[str, str], ...] = ()
     required_by: Mapping[str, Any] = attrs.field(factory=dict)
     status: Document = attrs.field(factory=dict)
+
+
+def facts_of(decided: Decided) -> Facts:
+    """Return the facts of a placement or template."""
+    is_placement = isinstance(decided.subject, PlacementSubject)
+    return _of_placement(decided) if is_placement else _of_template(decided)
+
+
+def _of_placement(decided: Decided) -> Facts:
+    """Return the facts of a placement."""
+    subject, status = decided.subject, decided.outcome.decision.status
+    assert isinstance(subject, PlacementSubject)
+    shown = placement_status(decided, status)
+    return Facts(
+        policy=_policy(subject),
+        first_told={one.cluster_name: one.reason for one in status.decisions if not one.selected},
+        skipped=subject.skipped,
+        status={**shown, "clusterDecisions": cluster_decisions(status)},
+    )
+
+
+def unmet_labels(subject: PlacementSubject) -> list[str]:
+    """Return hints for required labels that no member has: the values that the members have for them."""
+    required = [term.label_selector for term in subject.policy.required_terms] if subject.policy else []
+    return missing_labels(required, subject.inventory.clusters)
+
+
+def _policy(subject: PlacementSubject) -> str:
+    """Return the policy in short: ``PickN 3 of 5 members``, or ``PickN 3 (the fleet has only 2 members)``."""
+    policy, members = subject.policy, len(subject.inventory)
+    kind = policy.placement_type if policy else PICK_ALL
+    if policy is None or kind == PICK_ALL:
+        return f"{kind} of {count(members, 'member')}"
+    wanted = policy.number_of_clusters or 0 if kind == PICK_N else len(policy.cluster_names)
+    if wanted > members:
+        return f"{kind} {wanted} ({_available(members)})"
+    return f"{kind} {wanted} of {count(members, 'member')}"
+
+
+def _available(members: int) -> str:
+    return f"the fleet has only {count(members, 'member')}" if members else "the fleet has no member"
+
+
+def _of_template(decided: Decided) -> Facts:
+    """Return the facts of a template."""
+    subject, outcome = decided.subject, decided.outcome
+    assert isinstance(subject, TemplateSubject)
+    assert isinstance(outcome, TemplateOutcome)
+    verdicts, memory = subject.verdicts(outcome), outcome.record.memory
+    policy = memory.policy
+    return Facts(
+        policy=f"{policy.kind} {policy}" if policy else "no policy",
+        policies=tuple({"policy": f"{v.policy.kind} {v.policy}", "wins": v.wins, "why": v.words} for v in verdicts),
+        hints=tuple(_hints(subject, outcome)) if outcome.unfulfilled else (),
+        due=outcome.due,
+        left=outcome.left,
+        required_by=encode(memory.schedule.required_by),
+        status=binding_status(outcome.decision, memory),
+    )
+
+
+def _hints(subject: TemplateSubject, outcome: TemplateOutcome) -> list[str]:
+    bound = outcome.record.memory.claim.bound
+    placement = bound.placement if bound else Placement()
+    affinities = placement.cluster_affinities or (placement.cluster_affinity,)
+    return missing_labels([one.label_selector if one else None for one in affinities], subject.inventory.clusters)
+
+
+def missing_labels(selectors: Iterable[LabelSelector | None], members: Sequence[Cluster]) -> list[str]:
+    """Return a line for each unmet requirement: ``no member has region=asia; the members have europe (2)``.
+
+    Args:
+        selectors: the selectors, one of which must match; None matches every member.
+        members: the members.
+
+    Returns:
+        The lines; empty if a selector matches a member.
+    """
+    asked = [selector.requirements() if selector else () for selector in selectors]
+    if not members or any(all(_meets(member, one) for one in every) for every in asked for member in members):
+        return []
+    unmet = dict.fromkeys(one for every in asked for one in every if not any(_meets(m, one) for m in members))
+    labels = [member.labels for member in members]
+    return [f"no member has {show_requirement(one)}; {values_of_label(one.key, labels)}" for one in unmet]
+
+
+def _meets(member: Cluster, requirement: Requirement) -> bool:
+    return requirement.valid and requirement.matches(member.labels)

@@ -10,11 +10,9 @@ from fleet_components.content.secret import SECRET_FIELDS, is_secret
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan.departures import Departure
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
+from fleet_components.review.documents.facts import facts_of
 from fleet_components.review.documents.form import WORDS, Document
-from fleet_components.review.documents.placement import placement_facts
-from fleet_components.review.documents.template import template_facts
 from fleet_components.review.planning.resource import HIDDEN, Difference, differences
 from fleet_components.rollout.describe import describe
 from fleet_components.rollout.plan import Change, Entry
@@ -25,7 +23,7 @@ MOST_NOT_PICKED = 20
 
 def subject_document(plan: FleetPlan, decided: Decided) -> Document:
     """Return the changes of a placement or template, with their reasons."""
-    facts = placement_facts(decided) if isinstance(decided.subject, PlacementSubject) else template_facts(decided)
+    facts = facts_of(decided)
     old, new = decided.before.revision, decided.record.revision
     others = _others(decided, facts.first_told)
     explanation = decided.subject.explain(decided.outcome, {*decided.entries, *others[:MOST_NOT_PICKED]})
