@@ -12,7 +12,7 @@ import pytest
 
 from fleet_components import Fleet, FleetArgs, FleetError, read_source
 from fleet_components.model.extras import extra_of
-from fleet_components.testing import run_program
+from fleet_components.testing import kubeconfig, run_program
 from tests.cli.fleets import PROGRAM, PROJECT, run, write
 from tests.cli.test_process import execute
 
@@ -152,7 +152,7 @@ def test_what_a_running_fleet_lacks_is_refused(tmp_path: Path, monkeypatch: pyte
     for module in ("fleet", "identification"):
         monkeypatch.setattr(f"fleet_components.components.{module}.in_process", lambda: False)
     monkeypatch.setitem(__import__("sys").modules, "lightkube", None)
-    kubeconfigs = dict.fromkeys(("amsterdam", "dublin"), "{clusters: [1], contexts: [1]}")
+    kubeconfigs = {name: kubeconfig(name) for name in ("amsterdam", "dublin")}
     run = run_program(lambda: Fleet("dev", FleetArgs(read_source(tmp_path), kubeconfigs=kubeconfigs)))
     assert isinstance(run.error, FleetError)
     (problem,) = run.error.problems
