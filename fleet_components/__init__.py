@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from fleet_components.plan.source import Source as Source, read_source as read_source, source_of as source_of
     from fleet_components.plan.state import StackState as StackState, StoredResource as StoredResource
     from fleet_components.plan.subject import Decided as Decided
-    from fleet_components.rollout.plan import Change as Change, Done as Done, Entry as Entry, Wave as Wave
+    from fleet_components.rollout.rollout import Change as Change, Done as Done, Entry as Entry, Wave as Wave
     from fleet_components.scheduler.explain import MemberExplanation as MemberExplanation
     from fleet_components.scheduler.karmada.explain import TemplateExplanation as TemplateExplanation
     from fleet_components.scheduler.karmada.status import TemplateDecision as TemplateDecision
@@ -84,7 +84,7 @@ _HOMES = {
     "plan.source": ("Source", "read_source", "source_of"),
     "plan.state": ("StackState", "StoredResource"),
     "plan.subject": ("Decided",),
-    "rollout.plan": ("Change", "Done", "Entry", "Wave"),
+    "rollout.rollout": ("Change", "Done", "Entry", "Wave"),
     "scheduler.explain": ("MemberExplanation",),
     "scheduler.karmada.explain": ("TemplateExplanation",),
     "scheduler.karmada.status": ("TemplateDecision",),

@@ -20,7 +20,7 @@ from fleet_components.model.problem import FleetError
 
 Props = dict[str, Any]
 FEED = "feed"
-"""The input that only a decision needs: path and digest of a file. ``check`` does not return it."""
+"""The input that only a decision needs: the path of a file. ``check`` does not return it."""
 
 
 class RecordProvider(ResourceProvider):

@@ -5,7 +5,7 @@
 It reads YAML files, and those of a folder. Each API version that has kinds that the package checks becomes a file such
 as ``placement.kubernetes-fleet.io_v1.json``: the structure of each kind in the words of
 ``fleet_components/admission/schema.py``, without any prose. A rule that a value is immutable becomes data; of any other
-rule the message is kept, by which ``rules.py`` of its system names what carries it out.
+rule the message is kept, by which ``rules.py`` of KubeFleet names what carries it out.
 
 All versions of a kind have to be given together. Files of API versions that are not given stay as they are.
 """

@@ -5,7 +5,7 @@ writes them from CustomResourceDefinitions, ``definitions.py`` reads them. A new
 the data do not say is written by hand for each system:
 
 - ``overlay.py``: examples and Go types of fields, and the order of fields in a Go struct;
-- ``rules.py``: what carries out each rule that is not plain data, found by the message of the rule, and hints;
+- ``rules.py`` (KubeFleet): what carries out each rule that is not plain data, found by its message, and hints;
 - ``kinds.py``: the kinds, with their webhooks as functions over the whole object.
 
 The few kinds and fields that have no definition are declared with the functions of this file::

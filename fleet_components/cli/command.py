@@ -14,7 +14,7 @@ from fleet_components.cli.fields import fields
 from fleet_components.cli.plan import plan
 from fleet_components.cli.render import render
 from fleet_components.model.problem import FleetError, Problem, show_path
-from fleet_components.model.text import count
+from fleet_components.model.text import count, indented, visible
 from fleet_components.review.showing.words import confirming
 
 _MOST = 50
@@ -68,7 +68,8 @@ def fleet() -> None:
 def _shown(problem: Problem) -> str:
     where = f"{problem.file}:{problem.line}" if problem.line is not None else problem.file
     parts = [part for part in (where, problem.subject, show_path(problem.path), problem.what) if part]
-    return f"error: {': '.join(parts)}" + (f"\n  hint: {problem.hint}" if problem.hint else "")
+    error = indented(visible(": ".join(parts), lines=True))
+    return f"error: {error}" + (f"\n  hint: {visible(problem.hint)}" if problem.hint else "")
 
 
 fleet.add_command(plan)

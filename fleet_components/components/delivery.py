@@ -17,12 +17,13 @@ from fleet_components.components.former import Former
 from fleet_components.components.live import Leftover
 from fleet_components.components.providers import MemberProviders
 from fleet_components.components.target import After, Target, TargetArgs
+from fleet_components.model.text import visible
 from fleet_components.plan import names
 from fleet_components.plan.describe import describe_subject, heading
 from fleet_components.plan.feed import Feed, feed_subject
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.subject import Decided
-from fleet_components.rollout.plan import Placed
+from fleet_components.rollout.rollout import Placed
 
 _DECISIONS: Mapping[str, type[dynamic.Placement | dynamic.Template]] = {
     "Placement": dynamic.Placement,
@@ -190,9 +191,9 @@ class SubjectDelivery(pulumi.ComponentResource):
     def _report(self) -> None:
         told, warnings = describe_subject(self.decided)
         if told:
-            pulumi.log.info("\n".join((heading(self.decided), *told)), self)
+            pulumi.log.info("\n".join(map(visible, (heading(self.decided), *told))), self)
         for warning in warnings:
-            pulumi.log.warn(warning, self)
+            pulumi.log.warn(visible(warning), self)
 
 
 def _waves(decisions: Mapping[str, Placed]) -> list[tuple[int, list[str]]]:

@@ -27,6 +27,7 @@ from fleet_components.content.secret import redacted
 from fleet_components.model.frames import called_from
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.problem import FleetError, Problem, layered
+from fleet_components.model.text import visible
 from fleet_components.plan import names
 from fleet_components.plan.describe import describe_plan
 from fleet_components.plan.feed import feed_inventory, feed_plan
@@ -166,7 +167,7 @@ class Fleet(pulumi.ComponentResource):
     def _report(self) -> None:
         lines = [line.text for line in describe_plan(self.plan)]
         if lines:
-            pulumi.log.info("\n".join((f"{self.plan.options.fleet}:", *lines)), self)
+            pulumi.log.info("\n".join(map(visible, (f"{self.plan.options.fleet}:", *lines))), self)
         for warning in self.plan.warnings:
             pulumi.log.warn(str(warning), self)
 

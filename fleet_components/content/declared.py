@@ -38,7 +38,7 @@ from fleet_components.content.kustomization import Kustomization
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
-from fleet_components.model.reader import API_VERSION, read
+from fleet_components.model.reader import API_VERSION, read, stray_fields
 
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _NOWHERE = "is carried out only where a file of a source says it"
@@ -81,6 +81,7 @@ def read_build(manifest: Manifest, root: Path, problems: list[Problem]) -> Build
         root: the directory that its paths must not lead out of.
         problems: problems are added here; if there are any, it must not be built.
     """
+    problems += stray_fields(manifest)
     try:
         spec = read(_SPECS[manifest.kind], manifest.data.get("spec"))
     except MisfitError as misfit:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
+from fleet_components.model.text import indented, visible
+
 FieldPath = tuple[str | int, ...]
 """Path of a field in an object, as keys and indices: ``("spec", "taints", 0, "effect")``."""
 
@@ -48,7 +50,8 @@ class Problem:
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line is not None else self.file
         parts = [part for part in (where, self.subject, show_path(self.path), self.what) if part]
-        return ": ".join(parts) + (f" ({self.hint})" if self.hint else "")
+        text = ": ".join(parts) + (f" ({self.hint})" if self.hint else "")
+        return indented(visible(text, lines=True))
 
 
 def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:

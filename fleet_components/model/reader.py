@@ -15,6 +15,7 @@ from cattrs import BaseValidationError, Converter, ForbiddenExtraKeysError
 from cattrs.gen import make_dict_structure_fn, override
 
 from fleet_components.model.codec import MisfitError, UnlikeError, misfits, of_a, strict_converter, wire_name
+from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.model.text import nearest
 
@@ -25,6 +26,7 @@ DECLARATIONS = ("ApplicationHealth", "KarmadaSettings")
 
 _NOT_DECLARED = ("time_added", "sizes", "kubeconfig")
 """Attributes that YAML cannot set: a recorded time, a table that the caller passes, and a secret."""
+_BESIDE = ("apiVersion", "kind", "metadata", "spec")
 _HINTS = {"a list": "begin each entry with a dash", "a map": "write key: value"}
 _converter = strict_converter()
 
@@ -51,6 +53,13 @@ def read(kind: Any, data: Any, path: FieldPath = ()) -> Any:
     except (BaseValidationError, ValueError, FleetError) as error:
         found = [problem for where, one in misfits(error, path) for problem in _problems(one, where)]
     raise MisfitError(*found)
+
+
+def stray_fields(manifest: Manifest) -> Iterator[Problem]:
+    """Yield a problem for each field of a declaration beside its ``spec`` that does not exist."""
+    for name in manifest.data:
+        if name not in _BESIDE:
+            yield manifest.located(unknown_field(str(name), _BESIDE, ()))
 
 
 def unknown_field(name: str, known: Collection[str], path: FieldPath) -> Problem:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 _NEAR = 0.7
+_COMMANDS = re.compile(r"##(?=\[|vso\[)|^(?=[^\S\n]*::)", re.MULTILINE)
+"""Where a line could be taken for a command: by GitHub Actions (``::error::``, ``##[error]``) or Azure Pipelines."""
 
 
 def few(names: Sequence[str], most: int = 5) -> str:
@@ -28,6 +30,41 @@ def count(number: int, noun: str, several: str = "") -> str:
 def article(noun: str) -> str:
     """Return a noun with its article: ``an int``, ``a str``."""
     return f"an {noun}" if noun[0] in "AEIOUaeiou" else f"a {noun}"
+
+
+def visible(text: str, *, lines: bool = False) -> str:
+    """Return a text that shows all of its characters and commands nothing.
+
+    What a terminal, a log or a browser would carry out or hide is written as an escape: control characters, escape
+    sequences, marks of direction, characters without width. What a CI system would take for a command gets a space.
+
+    Args:
+        text: the text.
+        lines: whether it may have several lines; otherwise they are joined with spaces.
+    """
+    shown = text if lines else " ".join(text.splitlines())
+    if not shown.isprintable():
+        shown = "".join(map(_shown, shown))
+    return _COMMANDS.sub(lambda found: "# #" if found[0] else "\\", shown)
+
+
+def indented(text: str) -> str:
+    """Return a text whose further lines are indented, so that none of them looks like a message of its own."""
+    return re.sub(r"\n(?!  )", "\n  ", text)
+
+
+def could_command(text: str) -> bool:
+    """Return whether a CI system would take a part of the text for a command."""
+    return bool(_COMMANDS.search(text))
+
+
+def _shown(char: str) -> str:
+    if char.isprintable() or char == "\n":
+        return char
+    return " " if char.isspace() and char not in _SEPARATORS else char.encode("unicode_escape").decode()
+
+
+_SEPARATORS = "\x0b\x0c\x1c\x1d\x1e\x1f\x85\u2028\u2029"
 
 
 def nearest(word: str, known: Iterable[str], cutoff: float = _NEAR) -> str:

@@ -15,7 +15,7 @@ import attrs
 from fleet_components.content.stamp import annotated
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.record import Objects
-from fleet_components.rollout.plan import Change, Entry, Placed, Plan
+from fleet_components.rollout.rollout import Change, Entry, Placed, Rollout
 
 ANNOTATION = "fleet-components/written-again"
 P = TypeVar("P", bound=Placed)
@@ -27,8 +27,8 @@ def written_again(data: Mapping[str, Any], placed: Placed) -> Mapping[str, Any]:
 
 
 def mark_again(
-    rollout: Plan, interrupted: Collection[str], before: Mapping[str, Placed], undone: Collection[str]
-) -> Plan:
+    rollout: Rollout, interrupted: Collection[str], before: Mapping[str, Placed], undone: Collection[str]
+) -> Rollout:
     """Return the plan with marks on the members that have to be written again.
 
     A mark of an earlier update is kept until the member changes: removing it would be a change of its own.

@@ -16,7 +16,7 @@ from fleet_components.plan.karmada.content import retained
 from fleet_components.plan.karmada.place import TemplateOutcome
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.describe import describe
-from fleet_components.rollout.plan import Change
+from fleet_components.rollout.rollout import Change
 
 _OBJECTS_SHOWN = 10
 _PLURAL = {"changes": "change", "comes": "come", "goes": "go"}

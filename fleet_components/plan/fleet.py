@@ -60,9 +60,9 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     # Renamed first: ``reached`` holds the current names.
     past = past.renamed(options.renamed).reaching(reached)
     inventory = Inventory((one for one in source.clusters if one.name in reached), options.as_of)
-    workloads, matching = source.workloads()
-    placements = _decided(placement_subjects(source, workloads, inventory, past, options), past, source, planning)
-    templates = templates_of(source, workloads, past.templates())
+    selections, matching = source.selections()
+    placements = _decided(placement_subjects(source, selections, inventory, past, options), past, source, planning)
+    templates = templates_of(source, selections, past.templates())
     planning += templates.problems
     planning += refused_changes(source.policies, past.held)
     subjects = (*placements, *_templates(source, templates, inventory, past, options, planning))

@@ -11,7 +11,7 @@ import attrs
 from fleet_components.model.codec import checked, encode
 from fleet_components.model.problem import Problem
 from fleet_components.model.typed import HINT, Typed
-from fleet_components.rollout.plan import Gates
+from fleet_components.rollout.rollout import Gates
 
 MOST_WAIT = 31_536_000
 """Maximum of ``max_wait`` in seconds: a year."""

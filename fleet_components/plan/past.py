@@ -23,7 +23,7 @@ from fleet_components.plan.names import Urn
 from fleet_components.plan.options import Renamed, Settings
 from fleet_components.plan.record import Record, check_format
 from fleet_components.plan.state import MEND, StoredResource
-from fleet_components.rollout.plan import Done
+from fleet_components.rollout.rollout import Done
 
 T = TypeVar("T")
 LOST, DECLARED = "lost", "member"

@@ -21,7 +21,7 @@ from fleet_components.model.problem import FleetError, Problem
 
 try:
     import fcntl
-except ModuleNotFoundError:  # Windows, where an open file cannot be deleted: that is as good as a lock
+except ModuleNotFoundError:  # Windows, where an open file cannot be deleted
     fcntl = None  # type: ignore[assignment]
 
 _PREFIX, _LOCK = "fleet-components-", "lock"
@@ -69,6 +69,8 @@ def _abandoned(parent: Path) -> Iterator[Path]:
             # may be one that another program has just made.
             if (folder / _LOCK).is_file() and folder.stat().st_uid == _user():
                 _locked(folder).close()
+                if not fcntl:
+                    (folder / _LOCK).unlink()  # fails while the program that has opened it runs
                 yield folder
 
 

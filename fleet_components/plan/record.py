@@ -16,7 +16,7 @@ from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import MisfitError, below, checked, decode, encode
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.rollout.plan import Done, Placed
+from fleet_components.rollout.rollout import Done, Placed
 
 Objects = tuple[Mapping[str, Any], ...]
 P = TypeVar("P", bound=Placed)

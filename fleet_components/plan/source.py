@@ -27,7 +27,7 @@ from fleet_components.model.kubefleet.member_cluster import read_member_cluster
 from fleet_components.model.kubefleet.placement import Placement, RollingUpdate
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem, layered
-from fleet_components.model.reader import API_VERSION, DECLARATIONS
+from fleet_components.model.reader import API_VERSION, DECLARATIONS, stray_fields
 from fleet_components.model.text import count, nearest
 from fleet_components.plan.effects import unheeded
 from fleet_components.plan.guests import guests, present
@@ -47,7 +47,7 @@ _MADE_BY_A_HUB = ("Snapshot", "Binding", "Work", "AppliedWork", "InternalMemberC
 
 
 @attrs.frozen
-class Workload:
+class SelectedPlacement:
     """A placement with what it selects.
 
     Attributes:
@@ -139,21 +139,21 @@ class Source:
         """Return the policy of that kind, namespace and name, with defaults filled in. It must exist."""
         return next(p for p in self.policies if (p.kind, p.namespace, p.name) == (kind, namespace, name))
 
-    def workloads(self) -> tuple[tuple[Workload, ...], list[Problem]]:
+    def selections(self) -> tuple[tuple[SelectedPlacement, ...], list[Problem]]:
         """Return every placement with what it selects, and the problems of those without a result.
 
         A selection may be refused, or the strategy that an update run names may be missing.
         """
         problems: list[Problem] = []
-        found = [_collected(problems, self._workload, placement) for placement in self.placements]
-        return tuple(workload for workload in found if workload), problems
+        found = [_collected(problems, self._selected, placement) for placement in self.placements]
+        return tuple(one for one in found if one), problems
 
-    def _workload(self, placement: Placement) -> Workload:
+    def _selected(self, placement: Placement) -> SelectedPlacement:
         selection = select(self.catalogue, placement)
         manifests = [m for s in selection.manifests for m in (unwrap(s) if is_envelope(s) else (s,))]
         untrackable = any(trackable(manifest) == "untrackable" for manifest in manifests)
         objects = tuple(manifest.data for manifest in manifests)
-        return Workload(placement, self._strategy(placement), selection, objects, untrackable)
+        return SelectedPlacement(placement, self._strategy(placement), selection, objects, untrackable)
 
     def _strategy(self, placement: Placement) -> RollingUpdate | External:
         strategy = placement.spec.strategy
@@ -324,7 +324,7 @@ def _of_no_system(objects: Catalogue) -> Iterator[Problem]:
     """
     for manifest in objects.manifests:
         if manifest.group == API_VERSION.partition("/")[0]:
-            yield from _undeclared(manifest)
+            yield from () if names_a_build(manifest) else _undeclared(manifest)
         elif not objects.defines(manifest.group, manifest.kind):
             yield from misnamed(manifest)
 
@@ -350,6 +350,7 @@ def _undeclared(manifest: Manifest) -> Iterator[Problem]:
     elif manifest.api_version != API_VERSION:
         what = f'there is no version "{manifest.version}" of {manifest.kind}'
         yield manifest.problem(what, ("apiVersion",), f"write apiVersion: {API_VERSION}")
+    yield from stray_fields(manifest)
 
 
 def _declared_twice(members: Iterable[Manifest]) -> Iterator[Problem]:

@@ -17,7 +17,7 @@ from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import Problem
 from fleet_components.plan.record import Objects, Record
-from fleet_components.rollout.plan import Change, Done, Entry, Plan
+from fleet_components.rollout.rollout import Change, Done, Entry, Rollout
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.framework import Profile
 
@@ -35,7 +35,7 @@ class Outcome(Generic[R]):
     """
 
     record: R
-    rollout: Plan
+    rollout: Rollout
 
     @property
     def unfulfilled(self) -> str:

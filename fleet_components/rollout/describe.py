@@ -6,13 +6,13 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from typing import TypeVar
 
 from fleet_components.model.text import count, few
-from fleet_components.rollout.plan import Change, Plan, Wave
+from fleet_components.rollout.rollout import Change, Rollout, Wave
 
 K = TypeVar("K", bound=Hashable)
 _SHOWN = 10
 
 
-def describe(plan: Plan, reasons: Mapping[str, str] | None = None) -> tuple[str, ...]:
+def describe(plan: Rollout, reasons: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """Describe what an update will do, one sentence per line, in the order in which it happens.
 
     Args:
@@ -25,11 +25,11 @@ def describe(plan: Plan, reasons: Mapping[str, str] | None = None) -> tuple[str,
     return tuple(rows) or (f"nothing to do: {count(len(plan.placed), 'cluster')} as wanted",)
 
 
-def _failure(plan: Plan) -> Sequence[str]:
+def _failure(plan: Rollout) -> Sequence[str]:
     return [f"the update run does not begin: {plan.failure}"] if plan.failure else []
 
 
-def _wave(plan: Plan, wave: Wave, why: Mapping[str, str]) -> Iterator[str]:
+def _wave(plan: Rollout, wave: Wave, why: Mapping[str, str]) -> Iterator[str]:
     """Yield the lines of one wave; clusters with the same change and reason share a line."""
     moves = (Change.UPDATE, Change.ADD)
     moving = [cluster for cluster in wave.clusters if plan.entries[cluster].change in moves]
@@ -41,7 +41,7 @@ def _wave(plan: Plan, wave: Wave, why: Mapping[str, str]) -> Iterator[str]:
         yield f"wave {wave.number}: then wait {wave.wait_seconds} s"
 
 
-def _removals(plan: Plan, why: Mapping[str, str]) -> Iterator[str]:
+def _removals(plan: Rollout, why: Mapping[str, str]) -> Iterator[str]:
     for reason, clusters in _alike(plan.removals, lambda c: why[c]):
         yield f"at the end: {_because(f'remove {few(clusters, _SHOWN)}', reason)}"
 
@@ -58,18 +58,18 @@ def _alike(clusters: Iterable[str], key: Callable[[str], K]) -> Iterable[tuple[K
     return groups.items()
 
 
-def _held(plan: Plan) -> Iterator[str]:
+def _held(plan: Rollout) -> Iterator[str]:
     for (keeps, reason), clusters in _alike(plan.held, lambda c: (_keeps(plan, c), plan.held[c])):
         yield f"held: {few(clusters, _SHOWN)} {keeps}: {reason}"
 
 
-def _keeps(plan: Plan, cluster: str) -> str:
+def _keeps(plan: Rollout, cluster: str) -> str:
     placed = plan.entries[cluster].placed
     if placed is None:
         return "not added"
     return f"not {'removed' if cluster in plan.held_removals else 'updated'} (keep revision {placed.revision})"
 
 
-def _revisions(plan: Plan, clusters: Iterable[str]) -> str:
+def _revisions(plan: Rollout, clusters: Iterable[str]) -> str:
     revisions = sorted({placed.revision for c in clusters if (placed := plan.entries[c].placed)})
     return "revision " + ", ".join(map(str, revisions))

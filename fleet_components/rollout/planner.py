@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fleet_components.model.kubefleet.placement import RollingUpdate
-from fleet_components.rollout.plan import Change, Done, Entry, Gates, Placed, Plan, Wanted, Wave
 from fleet_components.rollout.rolling import roll
+from fleet_components.rollout.rollout import Change, Done, Entry, Gates, Placed, Rollout, Wanted, Wave
 from fleet_components.rollout.situation import Layout, Situation, assess
 from fleet_components.rollout.staged import roll_staged
 from fleet_components.rollout.strategy import External
@@ -18,7 +18,7 @@ from fleet_components.rollout.strategy import External
 _LOST = "the member is marked lost, nothing is sent to it"
 
 
-def plan(
+def plan_rollout(
     done: Mapping[str, Done],
     wanted: Wanted,
     strategy: RollingUpdate | External,
@@ -26,7 +26,7 @@ def plan(
     *,
     gates: Gates | None = None,
     untrackable: bool = False,
-) -> Plan:
+) -> Rollout:
     """Lay out an update.
 
     Args:
@@ -44,7 +44,7 @@ def plan(
     else:
         layout = roll(situation, strategy, untrackable=untrackable)
     removals = (*situation.gone, *layout.removals)
-    return Plan(
+    return Rollout(
         _entries(situation, layout, removals),
         _waves(layout),
         tuple(sorted(removals)),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
-from fleet_components.rollout.plan import Done, Placed, Wanted
+from fleet_components.rollout.rollout import Done, Placed, Wanted
 
 
 @attrs.frozen

@@ -16,7 +16,7 @@ from math import ceil
 
 import attrs
 
-from fleet_components.rollout.plan import Gates
+from fleet_components.rollout.rollout import Gates
 from fleet_components.rollout.situation import Clusters, Layout, Situation
 from fleet_components.rollout.stages import InvalidRunError, arrange, in_parts
 from fleet_components.rollout.strategy import External, UpdateRun

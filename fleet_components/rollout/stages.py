@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from fleet_components.rollout.plan import Labels, Wanted
+from fleet_components.rollout.rollout import Labels, Wanted
 from fleet_components.rollout.strategy import Stage, Task, UpdateRun, scaled
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")

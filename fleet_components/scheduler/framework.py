@@ -15,7 +15,7 @@ Plug-ins work on columns: a filter returns a mask over all members of the invent
 The text for a single member is built only on request.
 
 Source of the extension points: KubeFleet v0.3.1, ``pkg/scheduler/framework/interface.go``. Karmada 1.19 has Filter and
-Score (``pkg/scheduler/framework/interface.go``); here its plug-ins may use the other two as well.
+Score (``pkg/scheduler/framework/interface.go``); here its plug-ins may use PreFilter and PreScore as well.
 """
 
 from __future__ import annotations
@@ -44,6 +44,10 @@ class State(Protocol):
     @property
     def inventory(self) -> Inventory:
         """The members."""
+
+    @property
+    def placed(self) -> Mask:
+        """The members that have it already. A filter that lets them pass leaves what stands alone."""
 
 
 S_contra = TypeVar("S_contra", contravariant=True, bound=State)

@@ -129,4 +129,30 @@ def test_markdown_keeps_what_users_wrote_inside_its_cells(tmp_path: Path) -> Non
     document = plan(write(tmp_path))
     document["subjects"][0]["clusters"][0]["why"] = "a | b\n<script>`x`"
     row = next(line for line in to_markdown(document).splitlines() if "script" in line)
-    assert "a \\| b &lt;script>'x'" in row
+    assert "a \\| b &lt;script>\\`x\\`" in row
+
+
+MARKUP = {
+    "a link": ("[click](https://example.com)", "\\[click\\](https&#58;//example.com)"),
+    "an image": ("![x](//example.com/x.png)", "\\!\\[x\\](//example.com/x.png)"),
+    "an address": ("www.example.com", "www&#46;example.com"),
+    "a mention": ("@everyone @org/team", "&#64;everyone &#64;org/team"),
+    "a reference": ("#12 GH-12 a/b#3", "&#35;12 GH&#45;12 a/b&#35;3"),
+    "a tag": ("<img src=x onerror=y>", "&lt;img src=x onerror=y>"),
+    "emphasis": ("**x** _y_ ~~z~~ `c`", "\\*\\*x\\*\\* \\_y\\_ \\~\\~z\\~\\~ \\`c\\`"),
+    "an entity": ("&#64;everyone", "&amp;&#35;64;everyone"),
+    "an escape": ("\\[x]", "\\\\\\[x\\]"),
+    "a heading": ("# x", "\\# x"),
+    "a quote": ("> x", "\\> x"),
+    "an item": ("- x", "\\- x"),
+    "an arrow": ("-> 1", "-> 1"),
+}
+
+
+@pytest.mark.parametrize(("text", "written"), MARKUP.values(), ids=MARKUP)
+def test_markdown_shows_what_is_written_and_links_to_nothing(text: str, written: str, tmp_path: Path) -> None:
+    document = plan(write(tmp_path))
+    document["subjects"][0]["unfulfilled"] = [text]
+    document["subjects"][0]["division"] = [text]
+    lines = to_markdown(document).splitlines()
+    assert f"- {written}" in lines

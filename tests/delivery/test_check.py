@@ -18,7 +18,7 @@ from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import read_source
-from fleet_components.rollout.plan import Done
+from fleet_components.rollout.rollout import Done
 from tests.delivery.world import World
 
 NAME = "ClusterResourcePlacement/shop"

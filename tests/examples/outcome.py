@@ -13,7 +13,7 @@ from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.record import Record
 from fleet_components.plan.subject import Decided
-from fleet_components.rollout.plan import Done
+from fleet_components.rollout.rollout import Done
 
 Records = Mapping[str, Record[Any, Any]]
 

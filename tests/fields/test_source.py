@@ -19,7 +19,7 @@ from fleet_components.plan.karmada.templates import templates_of
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import Source, read_source, source_of
-from fleet_components.rollout.plan import Change
+from fleet_components.rollout.rollout import Change
 from tests.fields import karmada, kubefleet
 from tests.fields.seen import Object
 
@@ -29,7 +29,7 @@ MEMBER, *_ = kubefleet.MEMBERS
 def warned(*objects: Object) -> list[str]:
     """The warnings of a fleet, but for those of what matches nothing."""
     source = source_of(map(Manifest, objects))
-    own = (*source.warnings, *templates_of(source, source.workloads()[0], ()).warnings)
+    own = (*source.warnings, *templates_of(source, source.selections()[0], ()).warnings)
     plan = plan_fleet(source, Past(), Options())
     return [str(warning) for warning in plan.warnings if warning in own]
 

@@ -25,7 +25,7 @@ from fleet_components.model.kubefleet.placement import (
     TopologySpreadConstraint,
 )
 from fleet_components.model.selector import LabelSelector, Requirement
-from fleet_components.rollout.plan import Done, Gates
+from fleet_components.rollout.rollout import Done, Gates
 from fleet_components.scheduler.kubefleet import schedule
 from tests.strategies import AS_OF, NAMES, Step, clusters, histories, policies
 

@@ -11,7 +11,7 @@ import pytest
 
 from fleet_components.plan.departures import Fate
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.rollout.plan import Change
+from fleet_components.rollout.rollout import Change
 from fleet_components.testing import StackState
 from tests.delivery.karmada.world import deployment, on, policy
 from tests.delivery.test_staged import GROUP

@@ -22,7 +22,7 @@ from fleet_components.model.problem import Problem
 from fleet_components.plan.departures import Fate
 from fleet_components.plan.describe import describe_subject
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.rollout.plan import Change, Entry
+from fleet_components.rollout.rollout import Change, Entry
 from fleet_components.testing import reveal
 from tests.plan.stack import Seen, Stack, changes, pair_of
 

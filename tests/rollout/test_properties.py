@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_components.model.kubefleet.placement import RollingUpdate
-from fleet_components.rollout.plan import Change, Done, Plan, Wanted
-from fleet_components.rollout.planner import plan
+from fleet_components.rollout.planner import plan_rollout
+from fleet_components.rollout.rollout import Change, Done, Rollout, Wanted
 from fleet_components.rollout.strategy import Budget
 from tests.rollout.one_pass import Binding, Condition, one_pass
 from tests.rollout.world import World, picked
@@ -35,7 +35,7 @@ def wishes(draw: st.DrawFn, revision: int = 2) -> Wanted:
     return picked(names, revision, target=len(names) + missing)
 
 
-def again(world: World, wanted: Wanted, strategy: RollingUpdate) -> Plan:
+def again(world: World, wanted: Wanted, strategy: RollingUpdate) -> Rollout:
     """Update until an update has nothing to do; fails when that does not come."""
     for _ in range(3 * len(NAMES)):
         planned = world.update(wanted, strategy)
@@ -113,7 +113,7 @@ def test_order_of_the_input_does_not_matter(
     world.update(wanted, strategy, failing=failing)
     expected = world.plan(wanted, strategy)
     shuffled = Wanted(mixed(wanted.ranks, random), wanted.revision, wanted.target)
-    found = plan(mixed(world.done, random), shuffled, strategy, mixed(world.previous, random))
+    found = plan_rollout(mixed(world.done, random), shuffled, strategy, mixed(world.previous, random))
     assert found == expected
     assert list(found.entries) == list(expected.entries)
 
@@ -150,5 +150,5 @@ def bindings(running: dict[str, int], wanted: Wanted) -> list[Binding]:
 
 def test_ten_thousand_clusters_one_by_one() -> None:
     names = [f"member-{i:05}" for i in range(10_000)]
-    planned = plan({name: Done(1) for name in names}, picked(names, 2), RollingUpdate(1))
+    planned = plan_rollout({name: Done(1) for name in names}, picked(names, 2), RollingUpdate(1))
     assert len(planned.waves) == len(names)

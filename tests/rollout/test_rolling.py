@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from fleet_components.model.kubefleet.placement import RollingUpdate
-from fleet_components.rollout.plan import Change, Done, Placed, Plan, Wave
+from fleet_components.rollout.rollout import Change, Done, Placed, Rollout, Wave
 from tests.rollout.world import World, picked
 
 DEFAULT = RollingUpdate()
 ONE = RollingUpdate(1, 1)
 
 
-def waves(plan: Plan) -> list[str]:
+def waves(plan: Rollout) -> list[str]:
     return [f"{wave.number}:{''.join(wave.clusters)}" for wave in plan.waves]
 
 

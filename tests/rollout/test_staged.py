@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet_components.model.manifest import Manifest
-from fleet_components.rollout.plan import Change, Done, Gates, Placed, Plan, Wanted
+from fleet_components.rollout.rollout import Change, Done, Gates, Placed, Rollout, Wanted
 from fleet_components.rollout.strategy import External, UpdateRun, read_update_run
 from tests.rollout.world import World
 
@@ -41,7 +41,7 @@ def wanted(names: str = "abcde", revision: int = 2) -> Wanted:
     return Wanted({name: rank for rank, name in enumerate(names)}, revision, labels=LABELS)
 
 
-def waves(plan: Plan) -> list[str]:
+def waves(plan: Rollout) -> list[str]:
     return [f"{w.number}:{''.join(w.clusters)}" + (f"+{w.wait_seconds}" if w.wait_seconds else "") for w in plan.waves]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from fleet_components.model.kubefleet.placement import RollingUpdate
-from fleet_components.rollout.plan import Change, Done, Gates, Placed, Plan, Wanted, Wave
-from fleet_components.rollout.planner import plan
+from fleet_components.rollout.planner import plan_rollout
+from fleet_components.rollout.rollout import Change, Done, Gates, Placed, Rollout, Wanted, Wave
 from fleet_components.rollout.strategy import Budget, External
 
 
@@ -33,8 +33,8 @@ class World:
         strategy: RollingUpdate | External,
         gates: Gates | None = None,
         untrackable: bool = False,
-    ) -> Plan:
-        return plan(self.done, wanted, strategy, self.previous, gates=gates, untrackable=untrackable)
+    ) -> Rollout:
+        return plan_rollout(self.done, wanted, strategy, self.previous, gates=gates, untrackable=untrackable)
 
     def update(
         self,
@@ -42,8 +42,8 @@ class World:
         strategy: RollingUpdate | External,
         gates: Gates | None = None,
         failing: Collection[str] = (),
-    ) -> Plan:
-        """Plan and carry out; stops in the first wave with a failing cluster, before anything is removed."""
+    ) -> Rollout:
+        """Rollout and carry out; stops in the first wave with a failing cluster, before anything is removed."""
         planned = self.plan(wanted, strategy, gates)
         self.previous = planned.placed
         for name in self.broken - self.previous.keys():
@@ -60,7 +60,7 @@ class World:
         self.broken.intersection_update(self.done)
         return planned
 
-    def _carry_out(self, planned: Plan, wave: Wave, failing: Collection[str], gates: Gates | None) -> bool:
+    def _carry_out(self, planned: Rollout, wave: Wave, failing: Collection[str], gates: Gates | None) -> bool:
         for name in wave.clusters:
             placed = planned.entries[name].placed
             if placed and name not in failing:
@@ -71,7 +71,7 @@ class World:
         self.broken |= {n for n in wave.clusters if n in failing and n in self.done}
         return False
 
-    def _watch_wave(self, planned: Plan, wave: Wave, wanted: Wanted, strategy: RollingUpdate) -> None:
+    def _watch_wave(self, planned: Rollout, wave: Wave, wanted: Wanted, strategy: RollingUpdate) -> None:
         budget = Budget.of(strategy, len(wanted.ranks) if wanted.target is None else wanted.target)
         broken = self.broken & set(wanted.ranks)
         updated = {n for n in wave.clusters if planned.entries[n].change is Change.UPDATE} - broken
@@ -83,7 +83,7 @@ class World:
         if added:
             assert len(self.done) + len(added) <= budget.target + budget.surge
 
-    def _watch_removals(self, planned: Plan, wanted: Wanted, strategy: RollingUpdate) -> None:
+    def _watch_removals(self, planned: Rollout, wanted: Wanted, strategy: RollingUpdate) -> None:
         budget = Budget.of(strategy, len(wanted.ranks) if wanted.target is None else wanted.target)
         serving = set(self.done) - self.broken
         if serving.intersection(planned.removals):

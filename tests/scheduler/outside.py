@@ -27,7 +27,7 @@ class Freeze(Filter[State]):
     name = "Freeze"
 
     def mask(self, state: State, candidates: Mask) -> Mask:
-        return candidates & ~state.inventory.domains("freeze").get("true", 0)
+        return candidates & (state.placed | ~state.inventory.domains("freeze").get("true", 0))
 
     def reason(self, state: State, position: int) -> str:
         return "is frozen"

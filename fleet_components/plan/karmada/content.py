@@ -21,7 +21,7 @@ from fleet_components.model.karmada.workload_shape import WorkloadShape
 from fleet_components.model.manifest import Manifest, value_at
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.record import Objects
-from fleet_components.rollout.plan import Done, Placed
+from fleet_components.rollout.rollout import Done, Placed
 
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 CONFLICT_RESOLUTION = "work.karmada.io/conflict-resolution"

@@ -1,4 +1,4 @@
-"""Plan what is sent to the members: everything in one wave, as in Karmada, except to members that have to wait."""
+"""Rollout what is sent to the members: everything in one wave, as in Karmada, except to members that have to wait."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fleet_components.model.codec import decode
 from fleet_components.model.karmada.policy import DIRECTLY, Suspension
 from fleet_components.plan.karmada.content import Share
 from fleet_components.plan.karmada.record import TemplateState
-from fleet_components.rollout.plan import Change, Done, Entry, Plan, Wave
+from fleet_components.rollout.rollout import Change, Done, Entry, Rollout, Wave
 
 _NOTHING = Done(None)
 _SUSPENDED = "dispatching is suspended by the policy"
@@ -56,7 +56,7 @@ class Dispatch:
         """Members that run the template without being among its targets."""
         return self.running - set(self.state.targets)
 
-    def plan(self, shares: Mapping[str, Share], before: Mapping[str, Share], why: Mapping[str, str]) -> Plan:
+    def plan(self, shares: Mapping[str, Share], before: Mapping[str, Share], why: Mapping[str, str]) -> Rollout:
         """Return which member gets what. Removals come last, when everything else stands.
 
         Args:
@@ -71,7 +71,7 @@ class Dispatch:
         removals = tuple(sorted((runs | set(before)) - set(entries)))
         entries |= {cluster: Entry(Change.REMOVE, None, why.get(cluster, "")) for cluster in removals}
         moving = tuple(c for c, entry in sorted(entries.items()) if entry.change in (Change.ADD, Change.UPDATE))
-        return Plan(dict(sorted(entries.items())), (Wave(1, moving),) if moving else (), removals)
+        return Rollout(dict(sorted(entries.items())), (Wave(1, moving),) if moving else (), removals)
 
     def _entry(self, cluster: str, share: Share, sent: Share | None) -> Entry:
         done = self.done.get(cluster, _NOTHING)

@@ -23,7 +23,7 @@ from fleet_components.plan.karmada.dispatch import Dispatch
 from fleet_components.plan.karmada.record import TemplateRecord, TemplateState
 from fleet_components.plan.record import LACKS_HINT, Objects, digest
 from fleet_components.plan.subject import Outcome
-from fleet_components.rollout.plan import Change, Plan
+from fleet_components.rollout.rollout import Change, Rollout
 from fleet_components.scheduler.karmada import schedule
 from fleet_components.scheduler.karmada.failover import Circumstances, Driven, driven_from, fail_over, going_on
 from fleet_components.scheduler.karmada.matching import Hub, match_policies, matches
@@ -94,18 +94,18 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
     return TemplateOutcome(record=record, decision=decision, rollout=rollout, template=template, due=due, left=left)
 
 
-def _shares_of(rollout: Plan) -> dict[str, Share]:
+def _shares_of(rollout: Rollout) -> dict[str, Share]:
     return {cluster: entry.placed for cluster, entry in rollout.entries.items() if isinstance(entry.placed, Share)}
 
 
 def _record(
-    request: TemplateSubject, before: TemplateRecord, rollout: Plan, state: TemplateState, now: tuple[int, Objects]
+    request: TemplateSubject, before: TemplateRecord, rollout: Rollout, state: TemplateState, now: tuple[int, Objects]
 ) -> TemplateRecord:
     placed = _shares_of(rollout)
     return TemplateRecord(now[0], placed, state, *before.in_use(*now, placed, request.done.values()))
 
 
-def _again(request: TemplateSubject, before: TemplateRecord, record: TemplateRecord, rollout: Plan) -> Plan:
+def _again(request: TemplateSubject, before: TemplateRecord, record: TemplateRecord, rollout: Rollout) -> Rollout:
     """Return the plan with the members that have to be written again: see :mod:`fleet_components.plan.again`."""
     done = {cluster: here for cluster, here in request.done.items() if here.revision is not None}
     stopped = {c for c, sent in before.decisions.items() if c in request.done and not sent.stands(request.done[c])}
@@ -254,7 +254,7 @@ def _shares(
     }
 
 
-def _check(request: TemplateSubject, record: TemplateRecord, rollout: Plan) -> None:
+def _check(request: TemplateSubject, record: TemplateRecord, rollout: Rollout) -> None:
     """Refuse overrides that fail, before anything is changed; Karmada would only skip the member.
 
     Raises:

@@ -17,7 +17,7 @@ from fleet_components.model.karmada.policy import DIRECTLY, Failover, Placement,
 from fleet_components.plan.again import written_again
 from fleet_components.plan.karmada.content import Share, check_part, emitted, is_custom
 from fleet_components.plan.record import Objects, Record, digest
-from fleet_components.rollout.plan import Done
+from fleet_components.rollout.rollout import Done
 
 
 def template_uid(stack: str, key: str) -> str:

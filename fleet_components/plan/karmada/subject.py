@@ -27,7 +27,7 @@ from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.names import TEMPLATE_KIND as TEMPLATE
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Delivery, Explanation, Subject
-from fleet_components.rollout.plan import Change, Done
+from fleet_components.rollout.rollout import Change, Done
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.karmada.explain import explain
 from fleet_components.scheduler.karmada.match_explanation import PolicyVerdict, explain_match

@@ -34,7 +34,7 @@ from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.record import digest
-from fleet_components.plan.source import Source, Workload
+from fleet_components.plan.source import SelectedPlacement, Source
 from fleet_components.scheduler.framework import KARMADA
 from fleet_components.scheduler.karmada.matching import best_policy, matches, propagates, skips
 from fleet_components.scheduler.karmada.policy_index import PolicyIndex
@@ -130,7 +130,7 @@ class Templates:
         )
 
 
-def templates_of(source: Source, placed: Iterable[Workload], known: Collection[str]) -> Templates:
+def templates_of(source: Source, placed: Iterable[SelectedPlacement], known: Collection[str]) -> Templates:
     """Return the templates of a source.
 
     Args:
@@ -170,7 +170,7 @@ def rebalanced(policies: Iterable[Manifest]) -> Iterator[tuple[Manifest, int, Ob
 @attrs.frozen(slots=False)
 class _Reading:
     source: Source
-    placed: tuple[Workload, ...]
+    placed: tuple[SelectedPlacement, ...]
     known: Collection[str]
 
     @cached_property

@@ -8,7 +8,7 @@ from fleet_components.model.cluster import Cluster
 from fleet_components.model.kubefleet.memory import PlacementMemory
 from fleet_components.plan.again import written_again
 from fleet_components.plan.record import Objects, Record
-from fleet_components.rollout.plan import Done, Placed
+from fleet_components.rollout.rollout import Done, Placed
 
 
 @attrs.frozen

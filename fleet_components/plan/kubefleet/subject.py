@@ -18,8 +18,8 @@ from fleet_components.plan.again import goes_back, mark_again
 from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Delivery, Explanation, Outcome, Subject
-from fleet_components.rollout.plan import Done, Gates, Plan, Wanted
-from fleet_components.rollout.planner import plan
+from fleet_components.rollout.planner import plan_rollout
+from fleet_components.rollout.rollout import Done, Gates, Rollout, Wanted
 from fleet_components.rollout.situation import stopped_at
 from fleet_components.rollout.strategy import External, target_of
 from fleet_components.scheduler.explain import MemberExplanation
@@ -110,7 +110,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         if decision.error:
             raise FleetError([Problem(_plain(decision.error), subject=self.key, hint=_FAILED_HINT)])
         revision = before.next_revision(self.content)
-        rollout = plan(
+        rollout = plan_rollout(
             self.done,
             self._wanted(decision, revision),
             self.strategy,
@@ -208,7 +208,7 @@ class PlacementSubject(Subject[PlacementRecord]):
             unscheduled=_unscheduled(decision.status, self.key, decision.memory.snapshot),
         )
 
-    def _again(self, rollout: Plan, before: PlacementRecord) -> Plan:
+    def _again(self, rollout: Rollout, before: PlacementRecord) -> Rollout:
         """Return the plan with the members that have to be written again."""
         stopped = stopped_at(self.done, before.decisions)
         undone = [cluster for cluster in stopped & self.done.keys() if self._goes_back(cluster, before)]

@@ -14,7 +14,7 @@ from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.kubefleet.unmatched import in_placement
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
-from fleet_components.plan.source import Source, Workload
+from fleet_components.plan.source import SelectedPlacement, Source
 from fleet_components.scheduler.framework import KUBEFLEET
 from fleet_components.scheduler.plugins import meant_for
 
@@ -23,29 +23,29 @@ PROTECTED = "fleet-components/protected"
 
 
 def placement_subjects(
-    source: Source, workloads: tuple[Workload, ...], inventory: Inventory, past: Past, options: Options
+    source: Source, selections: tuple[SelectedPlacement, ...], inventory: Inventory, past: Past, options: Options
 ) -> Iterator[PlacementSubject]:
     """Yield every placement with all that its decision depends on."""
     members, objects = AskedMembers.of(source.clusters, inventory), AskedObjects(source.catalogue)
     plugins = meant_for(KUBEFLEET, options.settings.plugins)
-    for workload in workloads:
-        placement, selection = workload.placement, workload.selection
+    for selected in selections:
+        placement, selection = selected.placement, selected.selection
         policy = source.policy(placement.kind, placement.namespace, placement.name)
-        content = tuple(map(redacted, workload.objects)) if past.redacted else workload.objects
+        content = tuple(map(redacted, selected.objects)) if past.redacted else selected.objects
         yield PlacementSubject(
             key=placement.key,
             policy=placement.spec.policy,
-            strategy=workload.strategy,
+            strategy=selected.strategy,
             inventory=inventory,
             content=content,
             namespace=placement.namespace,
             done=past.done.get(f"{placement.kind}/{placement.key}", {}),
             gates=options.gates,
             plugins=plugins,
-            untrackable=workload.untrackable,
+            untrackable=selected.untrackable,
             protected=is_protected(policy),
             origin=placement.origin.location if placement.origin else "",
-            warnings=in_order((*selection.warnings, *in_placement(policy, workload, members, objects))),
+            warnings=in_order((*selection.warnings, *in_placement(policy, selected, members, objects))),
             skipped=tuple((str(skipped.key), skipped.reason) for skipped in selection.skipped),
         )
 

@@ -17,7 +17,7 @@ from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedFor, AskedObjects
 from fleet_components.plan.kubefleet.runs import PLACEMENT_OF, STRATEGY_OF, run_of
 from fleet_components.plan.kubefleet.subject import PlacementSubject
-from fleet_components.plan.source import Source, Workload
+from fleet_components.plan.source import SelectedPlacement, Source
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.vain import Vain, meant, problems_of
 from fleet_components.rollout.strategy import External
@@ -28,18 +28,18 @@ _STAGES: FieldPath = ("spec", "stages")
 
 
 def in_placement(
-    policy: Manifest, workload: Workload, members: AskedMembers, objects: AskedObjects
+    policy: Manifest, selected: SelectedPlacement, members: AskedMembers, objects: AskedObjects
 ) -> Iterator[Problem]:
     """Yield what a placement asks for in vain.
 
     Args:
         policy: the manifest of the placement.
-        workload: the placement with what it selects.
+        selected: the placement with what it selects.
         members: the members.
         objects: the objects of the source.
     """
-    yield from problems_of(policy, _of_objects(workload, objects))
-    yield from problems_of(policy, _of_members(workload.placement.spec.policy or PlacementPolicy(), members))
+    yield from problems_of(policy, _of_objects(selected, objects))
+    yield from problems_of(policy, _of_members(selected.placement.spec.policy or PlacementPolicy(), members))
 
 
 def in_runs(source: Source, members: AskedMembers) -> Iterator[Problem]:
@@ -84,9 +84,9 @@ def skipped_stages(source: Source, decided: Decided, members: AskedMembers) -> I
             yield strategy.problem(what, (*_STAGES, index, "labelSelector"), f"they are: {few(picked)}")
 
 
-def _of_objects(workload: Workload, objects: AskedObjects) -> Iterator[Vain]:
+def _of_objects(selected: SelectedPlacement, objects: AskedObjects) -> Iterator[Vain]:
     """Yield the selectors that find no object, except those that the selection itself reports."""
-    placement, selection = workload.placement, workload.selection
+    placement, selection = selected.placement, selected.selection
     wanted = list(_wanted(placement, objects))
     if placement.namespace and not objects.catalogue.contents(placement.namespace):
         yield Vain(("metadata", "namespace"), *objects.nothing_in(placement.namespace, wanted))

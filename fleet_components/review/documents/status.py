@@ -17,7 +17,7 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.form import without_none
-from fleet_components.rollout.plan import Placed
+from fleet_components.rollout.rollout import Placed
 from fleet_components.rollout.strategy import External
 
 API_VERSION = "placement.kubernetes-fleet.io/v1"

@@ -15,7 +15,7 @@ from fleet_components.review.documents.facts import facts_of
 from fleet_components.review.documents.form import WORDS, Document
 from fleet_components.review.planning.resource import HIDDEN, Difference, differences
 from fleet_components.rollout.describe import describe
-from fleet_components.rollout.plan import Change, Entry
+from fleet_components.rollout.rollout import Change, Entry
 from fleet_components.scheduler.explain import MemberExplanation
 
 MOST_NOT_PICKED = 20

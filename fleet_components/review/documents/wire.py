@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import yaml
 
 from fleet_components.content.scalar import plain
+from fleet_components.model.text import could_command
 
 _Base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _WIDE = 2**30
@@ -15,7 +17,7 @@ _WIDE = 2**30
 
 def to_json(document: Any) -> str:
     """Return indented JSON with a final newline."""
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return _escaped(json.dumps(document, indent=2, ensure_ascii=False)) + "\n"
 
 
 def to_yaml(*documents: Any, sort: bool = False) -> str:
@@ -29,7 +31,19 @@ def to_yaml(*documents: Any, sort: bool = False) -> str:
         width=_WIDE,
         explicit_start=len(documents) > 1,
     )
-    return text
+    return _escaped(text)
+
+
+def _escaped(text: str) -> str:
+    """Return JSON, or YAML in which such texts are in double quotes, with escapes for what no log must carry out."""
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() or char in "\n\t" else _escape(char) for char in text)
+    return text.replace("##[", "\\u0023#[").replace("##vso[", "\\u0023#vso[")
+
+
+def _escape(char: str) -> str:
+    units = char.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
 class _Dumper(_Base):  # type: ignore[misc]
@@ -40,7 +54,8 @@ class _Dumper(_Base):  # type: ignore[misc]
 
 
 def _text(dumper: Any, text: str) -> Any:
-    style = "|" if "\n" in text else '"' if _is_ambiguous(text) else None
+    quoted = could_command(text) or not re.sub("[\n\t]", "", text).isprintable() or _is_ambiguous(text)
+    style = '"' if quoted else "|" if "\n" in text else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.form import Document, to_read
 from fleet_components.review.showing.rows import Row, print_indented, print_rows
 from fleet_components.review.showing.words import holders, one_line
 
@@ -18,7 +18,7 @@ _HEADER = Row(("member", "picked"), "why", "bold")
 
 def print_explanation(console: Console, document: Document, *, short: bool) -> None:
     """Print an explanation; ``short`` leaves out the verdicts."""
-    for number, subject in enumerate(document["subjects"]):
+    for number, subject in enumerate(to_read(document["subjects"])):
         if number:
             console.print()
         title = Text(f"{subject['kind']} ") + Text(subject["key"], "bold cyan")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from fleet_components.model.text import count
-from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.form import Document, to_read
 from fleet_components.review.showing import words
 
 LIMIT = 60_000
@@ -19,6 +20,7 @@ _VALUE_SHOWN = 200
 
 def to_markdown(document: Document, *, diff: bool = False) -> str:
     """Return the plan in GitHub's Markdown, always shorter than ``LIMIT``; a note at the end says what is left out."""
+    document = to_read(document)
     parts = ["### Fleet plan\n", *_first(document), f"{_escaped(words.summary(document))}\n"]
     if counts := document["totals"].get("resources"):
         parts.append(f"Resources: {words.resource_counts(counts)}\n")
@@ -100,6 +102,11 @@ def _cut(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return a text that neither ends a table cell nor begins a tag or code."""
+    """Return a text that is shown as it is: nothing in it is markup, a link, an image, a mention or a reference."""
     plain = words.one_line(text).replace("&", "&amp;").replace("<", "&lt;")
-    return plain.replace("|", "\\|").replace("`", "'")
+    return _LINKS.sub(lambda found: f"&#{ord(found[0])};", _MARKUP.sub(r"\\\g<0>", plain))
+
+
+_MARKUP = re.compile(r"[\\`*_~\[\]|!]|^>|^#(?=#*(?: |$))|^[+-](?= )")
+_LINKS = re.compile(r"@|#(?=\d)|:(?=//)|(?<=www)\.|(?<=GH)-(?=\d)", re.IGNORECASE)
+"""Text that GitHub turns into a link without any markup: mentions, numbers of issues, addresses."""

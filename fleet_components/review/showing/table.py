@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.form import Document, to_read
 from fleet_components.review.showing import words
 from fleet_components.review.showing.console import STYLES
 from fleet_components.review.showing.rows import Row, print_indented, print_rows
@@ -17,6 +17,7 @@ SIGNS = {"create": "+", "delete": "-", "update": "~", "replace": "+-"}
 
 def plan_table(console: Console, document: Document, *, diff: bool = False) -> None:
     """Print a plan, refusals and losses first; with ``diff``, with the values of every field that changes."""
+    document = to_read(document)
     _first(console, document)
     for subject in document["subjects"]:
         _subject(console, subject, diff)

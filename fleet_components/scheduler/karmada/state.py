@@ -43,6 +43,11 @@ class KarmadaState:
         """Members that have the object now."""
         return self.inventory.mask_of_names(self.memory.clusters)
 
+    @property
+    def placed(self) -> Mask:
+        """Members that have the object now."""
+        return self.targets
+
     @cached_property
     def assigned(self) -> list[int]:
         """Replicas that each member has now, by position."""

@@ -33,6 +33,11 @@ class KubeFleetState:
     obsolete: Mask = 0
     _shared: dict[Hashable, Any] = attrs.field(factory=dict, repr=False, eq=False)
 
+    @property
+    def placed(self) -> Mask:
+        """Members with a binding, under the current or an older policy snapshot."""
+        return self.present | self.obsolete
+
     def next(self, present: Mask, obsolete: Mask) -> KubeFleetState:
         """Return the state of the next cycle on the same fleet and policy."""
         return attrs.evolve(self, present=present, obsolete=obsolete)

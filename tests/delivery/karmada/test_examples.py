@@ -15,7 +15,7 @@ from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.subject import TemplateSubject
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
-from fleet_components.rollout.plan import Change
+from fleet_components.rollout.rollout import Change
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 FOLDERS = sorted(EXAMPLES.glob("karmada-*"))

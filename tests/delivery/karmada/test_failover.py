@@ -157,6 +157,9 @@ def test_exactly_as_karmada_the_only_copy_goes_when_the_eviction_takes_too_long(
     taint(in_process, "a", DOWN)
     world.config["asOf"] = "2026-11-21T10:01:00Z"
     carried_out(in_process)
+    assert (tasks(in_process), replicas(in_process)) == (["a"], {"a": 2}), "Karmada asks whether it is later than that"
+    world.config["asOf"] = "2026-11-21T10:01:01Z"
+    carried_out(in_process)
     assert (tasks(in_process), replicas(in_process)) == ([], {})
 
 

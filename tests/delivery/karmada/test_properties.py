@@ -22,7 +22,7 @@ from fleet_components.plan.karmada.needs import Needs
 from fleet_components.plan.karmada.place import TemplateOutcome, place_template
 from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.karmada.subject import Policies, TemplateSubject
-from fleet_components.rollout.plan import Change, Done
+from fleet_components.rollout.rollout import Change, Done
 from tests.delivery.karmada.world import WEB, deployment, policy
 
 quick = settings(max_examples=60)

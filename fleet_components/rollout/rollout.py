@@ -104,7 +104,7 @@ class Entry:
 
     Attributes:
         change: what happens to it now.
-        placed: what is sent to it; None if it has nothing, or is left.
+        placed: what is sent to it now, or what it keeps; None if it has nothing, or is left.
         reason: why it is held or has to be left; empty if there is nothing to say.
     """
 
@@ -129,7 +129,7 @@ class Wave:
 
 
 @attrs.frozen
-class Plan:
+class Rollout:
     """Rollout of one update.
 
     Attributes:

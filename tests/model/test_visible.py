@@ -1,0 +1,69 @@
+"""Texts that a stranger wrote are shown as they are, and neither hide nor command anything."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fleet_components.model.problem import Problem
+from fleet_components.model.text import indented, visible
+from fleet_components.review.documents.form import to_read
+from fleet_components.review.documents.wire import to_json, to_yaml
+
+TEXTS = {
+    "colour": ("\x1b[31mred", "\\x1b[31mred"),
+    "a title of the window": ("\x1b]0;owned\x07", "\\x1b]0;owned\\x07"),
+    "back to the start of the line": ("a\rb", "a b"),
+    "right to left": ("a\u202eb", "a\\u202eb"),
+    "no width": ("a\u200bb", "a\\u200bb"),
+    "tags": ("a\U000e0041", "a\\U000e0041"),
+    "C1": ("a\x9b31m", "a\\x9b31m"),
+    "a command of GitHub": ("::error::owned", "\\::error::owned"),
+    "an indented one": ("  ::add-mask::x", "\\  ::add-mask::x"),
+    "an old command of GitHub": ("x ##[error]owned", "x # #[error]owned"),
+    "a command of Azure Pipelines": ("x ##vso[task.complete]", "x # #vso[task.complete]"),
+    "two lines": ("a\nerror: b", "a error: b"),
+    "words of any language": ("München 東京 😀 a\u00a0b", "München 東京 😀 a b"),
+}
+COMMANDS = re.compile(r"^\s*::|##\[|##vso\[", re.MULTILINE)
+
+
+@pytest.mark.parametrize(("text", "shown"), TEXTS.values(), ids=TEXTS)
+def test_texts(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+@given(st.text())
+def test_nothing_is_hidden_and_nothing_commands(text: str) -> None:
+    for shown in (visible(text), visible(text, lines=True), str(Problem(text, (text,), text, text, text))):
+        assert all(char.isprintable() or char == "\n" for char in shown)
+        assert not COMMANDS.search(shown)
+    assert "\n" not in visible(text)
+
+
+@given(st.text(), st.dictionaries(st.text(), st.text() | st.lists(st.text())))
+def test_documents_are_the_same_values_without_anything_that_a_log_would_carry_out(text: str, more: object) -> None:
+    document = {"name": text, "more": more}
+    for written, read in ((to_json(document), json.loads), (to_yaml(document), yaml.safe_load)):
+        assert all(char.isprintable() or char in "\n\t" for char in written)
+        assert not COMMANDS.search(written)
+        if written.isascii() or read is json.loads:  # PyYAML reads back only what YAML 1.1 has as printable
+            assert read(written) == document
+
+
+@given(st.text())
+def test_shown_documents_have_nothing_to_carry_out(text: str) -> None:
+    shown = to_read({"name": text, text: [text], "messages": [{"level": "info", "text": text}], "count": 3})
+    texts = [shown["name"], *(str(key) for key in shown), shown["messages"][0]["text"]]
+    assert all(char.isprintable() or char == "\n" for one in texts for char in one)
+    assert shown["count"] == 3
+
+
+def test_no_line_of_a_message_looks_like_another_message() -> None:
+    assert indented("a\nerror: b\n  c") == "a\n  error: b\n  c"
+    assert str(Problem("a\nerror: b")) == "a\n  error: b"
