@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_components.model.inventory import Inventory
+from fleet_components.model.karmada.memory import TemplateMemory
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.feed import decide, feed_inventory, feed_subject, read_subject
 from fleet_components.plan.fleet import plan_fleet
@@ -28,7 +29,7 @@ from fleet_components.testing import run_program
 from tests.cli.fleets import run
 from tests.scheduler import outside
 from tests.scheduler.karmada.builders import deployment, fleet, placement
-from tests.scheduler.kubefleet.builders import labelled, pick_n, policy, spread
+from tests.scheduler.kubefleet.builders import affinity, labelled, pick_n, policy, spread
 from tests.strategies import AS_OF, fleets, policies
 
 HERE = "tests.scheduler.outside"
@@ -59,6 +60,19 @@ def test_a_filter_and_a_score_decide_with_those_of_karmada() -> None:
     assert chosen() == ["a"]
     assert chosen(outside.Cheapest()) == ["c"]
     assert chosen(outside.Freeze(), outside.Cheapest()) == ["b"]
+
+
+def test_a_filter_that_lets_what_stands_pass_takes_nothing_away() -> None:
+    frozen = Inventory(labelled(a={"freeze": "true"}, b={}))
+    here = TemplateMemory(uid="u", clusters={"a": 2}, scheduled=True)
+    kept = karmada.schedule(frozen, deployment(2), placement(), here, plugins=[outside.Freeze()])
+    assert dict(kept.memory.clusters) == {"a": 2, "b": 2}
+    new = karmada.schedule(frozen, deployment(2), placement(), plugins=[outside.Freeze()])
+    assert dict(new.memory.clusters) == {"b": 2}
+    before = kubefleet.schedule(frozen, pick_n(2)).memory.settled()
+    wanted = pick_n(2, **affinity(preferredDuringSchedulingIgnoredDuringExecution=[]))
+    again = kubefleet.schedule(frozen, wanted, before, plugins=[outside.Freeze()])
+    assert sorted(again.memory.selected) == ["a", "b"]
 
 
 def test_the_cycle_asks_at_every_extension_point_in_order() -> None:

@@ -272,6 +272,7 @@ def test_what_goes_along_stays_as_long_as_the_copy(in_process: InProcess[World])
         (unhealthy("a", since="yesterday"), 'spec.unhealthy[0].since: "yesterday" is not a time'),
         (unhealthy("a", why="oom"), 'spec.unhealthy[0].why: there is no field "why"'),
         ({**unhealthy("a"), "spec": {"unhealthy": [{"cluster": "a"}]}}, "spec.unhealthy[0].kind: kind is missing"),
+        ({**unhealthy("a"), "sepc": {}}, 'sepc: there is no field "sepc" (spec)'),
         ({**unhealthy("a"), "spec": None}, "spec: is null, not a map"),
     ],
 )
