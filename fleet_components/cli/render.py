@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from fleet_components.review.planning.past import StateFile
 from fleet_components.review.planning.project import choose_stack, is_project, read_project
 from fleet_components.review.planning.survey import DEFAULT_STACK, CommandLine, survey
 from fleet_components.review.rendering.folder import recover, replace
-from fleet_components.review.rendering.manifests import DECISIONS, STATE, rendered
+from fleet_components.review.rendering.manifests import DECISIONS, STATE, ours_in, rendered
 from fleet_components.review.showing import words
 
 
@@ -63,7 +62,7 @@ def render(
     refused = status_of(document, strict=strict) is ExitStatus.REFUSED
     files = {} if refused else rendered(_only(surveyed.plans), show_secrets=show_secrets)
     if files:
-        replace(folder, files, marker=STATE, private=show_secrets)
+        replace(folder, files, ours=ours_in, private=show_secrets)
     _report(document, folder, command.state.file, files)
     options.end(document, strict=strict, detailed=detailed)
 
@@ -89,7 +88,7 @@ def _stack_name(paths: tuple[Path, ...], command: CommandLine) -> str:
 
 
 def _no_folder(name: str) -> Iterator[Problem]:
-    if name.startswith(".") or os.sep in name:
+    if name.startswith(".") or not name.isprintable() or set(name) & {"/", "\\"}:
         yield Problem(f'"{name}" cannot be the name of a folder', hint="--stack NAME")
 
 

@@ -13,6 +13,7 @@ from fleet_components.components.member import Member
 from fleet_components.components.process import in_process
 from fleet_components.components.refusal import RefusedError
 from fleet_components.content.guarded import UnreadableError, read_yaml
+from fleet_components.content.regular_file import read_regular
 from fleet_components.content.secret import REDACTED
 from fleet_components.model.problem import FleetError, Problem
 
@@ -121,14 +122,23 @@ def read_kubeconfig(text_or_path: Any, cluster: str) -> str:
     if "\n" not in text_or_path and not text_or_path.lstrip().startswith("{"):
         file = str(Path(text_or_path).expanduser())
         try:
-            text = Path(file).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            what = f"the kubeconfig cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}"
+            text = read_regular(Path(file)).decode("utf-8")
+        except (OSError, ValueError) as error:
+            what = f"the kubeconfig cannot be read: {_why(error)}"
             raise FleetError([Problem(what, subject=f"member {cluster}", file=file, hint=_HINT)]) from None
     if missing := _missing_parts(text):
         what = f"is not a kubeconfig: {missing}"
         raise FleetError([Problem(what, subject=f"member {cluster}", file=file, hint=_HINT)])
     return text
+
+
+def _why(error: OSError | ValueError) -> str:
+    match error:
+        case OSError():
+            return str(error.strerror)
+        case UnreadableError():
+            return f"it {error.what}"
+    return "it is not UTF-8 text"
 
 
 def _missing_parts(text: str) -> str:

@@ -21,6 +21,7 @@ from fleet_components.content.catalogue import DEFAULT_NAMESPACE
 from fleet_components.content.confined import links_out
 from fleet_components.content.files import CHART, Text
 from fleet_components.content.guarded import UnreadableError, read_yaml
+from fleet_components.content.regular_file import read_regular
 from fleet_components.content.tool import Printed, as_argument, find_tool, run_tool
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
@@ -55,7 +56,7 @@ class Chart(Build):
     def named(cls, folder: Path) -> Chart:
         """Return a chart without settings. The release has the name of the chart."""
         try:
-            name = read_yaml((folder / CHART).read_bytes())["name"]
+            name = read_yaml(read_regular(folder / CHART))["name"]
         except (OSError, UnreadableError, KeyError, TypeError):
             name = ""  # helm says what is wrong with it.
         return cls(folder=folder, root=folder, release=name if isinstance(name, str) and name else "release")

@@ -9,6 +9,8 @@ from typing import Literal
 
 import attrs
 
+from fleet_components.content.guarded import UnreadableError
+from fleet_components.content.regular_file import read_regular
 from fleet_components.model.problem import FleetError, Problem
 
 EXTENSIONS = (".yaml", ".yml", ".json")
@@ -93,9 +95,11 @@ def read_file(path: Path) -> str:
         FleetError: the file cannot be read or is not UTF-8.
     """
     try:
-        raw = path.read_bytes()
+        raw = read_regular(path)
     except OSError as error:
         raise FleetError([_unreadable(path, error)]) from error
+    except UnreadableError as error:
+        raise FleetError([error.problem(str(path))]) from None
     return decoded(raw, str(path))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_json
+from fleet_components.content.regular_file import read_regular
 from fleet_components.model.codec import MisfitError, below, checked, decode, shown
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.plan.names import Urn
@@ -91,7 +92,7 @@ class StackState:
         """
         hint = "give the output of: pulumi stack export --file FILE"
         try:
-            export = read_json(file.read_bytes())
+            export = read_json(read_regular(file))
         except OSError as error:
             raise FleetError([Problem(f"cannot be read: {error.strerror}", file=str(file), hint=hint)]) from error
         except UnreadableError as error:

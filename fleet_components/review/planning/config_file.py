@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from fleet_components.content.document import Document, documents
+from fleet_components.content.files import read_file
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 
 
@@ -33,12 +34,7 @@ class ConfigFile:
             FleetError: the file cannot be read, or is not a map.
         """
         problems: list[Problem] = []
-        try:
-            found = list(documents(path.read_text(encoding="utf-8-sig"), str(path), problems))
-        except OSError as error:
-            raise FleetError([Problem(f"cannot be read: {error.strerror}", file=str(path))]) from error
-        except UnicodeDecodeError as error:
-            raise FleetError([Problem("not UTF-8", file=str(path), hint="save the file as UTF-8")]) from error
+        found = list(documents(read_file(path), str(path), problems))
         if problems:
             raise FleetError(problems)
         if not found:

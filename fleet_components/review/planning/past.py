@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_json
+from fleet_components.content.regular_file import read_regular
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
 from fleet_components.plan.past import Past, fleets_of
@@ -110,9 +111,11 @@ def read_state(file: Path) -> StateFile:
         FleetError: the file cannot be read, or is of neither kind.
     """
     try:
-        text = file.read_bytes()
+        text = read_regular(file)
     except OSError as error:
         raise _refused(str(file), f"cannot be read: {error.strerror}") from error
+    except UnreadableError as error:
+        raise _refused(str(file), error.what) from None
     return parse_state(text, str(file))
 
 
@@ -133,6 +136,15 @@ def parse_state(text: bytes, file: str) -> StateFile:
     if isinstance(data.get("deployment"), dict):
         return StateFile(file, StackState.from_export(data, file), data)
     raise _refused(file, 'has neither a "deployment" nor the format of a render')
+
+
+def is_render(file: Path) -> bool:
+    """Return whether a file is the state of a render."""
+    try:
+        data = read_json(read_regular(file))
+    except (OSError, UnreadableError):
+        return False
+    return isinstance(data, dict) and data.get("format") == FORMAT
 
 
 def to_render(stack: str, resources: list[StoredResource]) -> dict[str, Any]:

@@ -1,73 +1,129 @@
 """Replaces a folder of files by another one at once.
 
 The new folder is written beside the old one, then the two change places by renaming. An interrupted run leaves the
-old folder in place. Between the two renames the old folder is set aside, and the next run puts it back.
+old folder in place. Between the two renames the old folder is set aside, and the next run puts it back. Runs that
+write to the same place wait for each other.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
-from pathlib import Path
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from errno import ENOTDIR
+from pathlib import Path, PurePosixPath
 
 from fleet_components.model.problem import FleetError, Problem
 
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows, which cannot lock a directory
+    fcntl = None  # type: ignore[assignment]
+
 _OPEN, _PRIVATE = 0o666, 0o600
+Ours = Callable[[Path], Callable[[str], bool]]
+"""Function that returns, for a folder, which files in it may go, by their paths in it."""
+_ELSEWHERE = "move it away, or write to another place with --out"
 
 
 def recover(target: Path) -> None:
     """Put back the folder that an interrupted run set aside."""
-    old = _beside(target, "old")
-    if old.is_dir() and not target.exists():
+    old = _aside(target)
+    if old.is_dir() and not old.is_symlink() and not target.exists():
         old.rename(target)
 
 
-def replace(target: Path, files: Mapping[str, str], *, marker: str, private: bool = False) -> None:
+def replace(target: Path, files: Mapping[str, str], *, ours: Ours, private: bool = False) -> None:
     """Replace a folder by one with these files and nothing else.
 
     Args:
         target: the folder.
         files: the text of each file, by path in the folder; a path that ends in a slash is an empty folder.
-        marker: the file by which a folder is known to be written by this function.
+        ours: tells which files of the present folder may go.
         private: True to create files that only their owner can read.
 
     Raises:
-        FleetError: the folder holds other files, or cannot be written.
+        FleetError: a path leads out of the folder or is there twice, the folder holds other files, or it cannot be
+            written.
     """
-    new, old = _beside(target, "new"), _beside(target, "old")
+    _check_paths(target, files)
     try:
-        recover(target)
-        _refuse_foreign(target, files, marker)
-        for leftover in (new, old):
-            shutil.rmtree(leftover, ignore_errors=True)
-        try:
-            _write(new, files, private)
-            _swap(new, target, old)
-        finally:
-            shutil.rmtree(new, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
+        if target.parent.exists() and not target.parent.is_dir():
+            raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with _alone(target.parent):
+            recover(target)
+            _refuse_foreign(target, files, ours)
+            for leftover in target.parent.glob(f".{target.name}.new-*"):
+                if not leftover.is_symlink():
+                    shutil.rmtree(leftover, ignore_errors=True)
+            # A name that nobody can have prepared: a link under a known name would be followed.
+            new = Path(tempfile.mkdtemp(prefix=f".{target.name}.new-", dir=target.parent))
+            try:
+                new.chmod(0o700 if private else 0o777 & ~_umask())
+                _write(new, files, private)
+                _swap(new, target)
+            finally:
+                shutil.rmtree(new, ignore_errors=True)
     except OSError as error:
         hint = "nothing was changed; write to another place with --out"
         raise FleetError([Problem(f"cannot be written: {error.strerror}", file=str(target), hint=hint)]) from error
 
 
-def _beside(target: Path, role: str) -> Path:
-    return target.with_name(f".{target.name}.{role}")
+def _check_paths(target: Path, files: Mapping[str, str]) -> None:
+    """Check that all files lie in the folder, and that no two of them are one where case does not count.
+
+    Raises:
+        FleetError: a file does not.
+    """
+    problems = [
+        Problem(f"would be written out of the folder: {path}", file=str(target), hint="names have no / in them")
+        for path in files
+        if not all(_is_name(part) for part in path.removesuffix("/").split("/"))
+    ]
+    folded = Counter(path.removesuffix("/").casefold() for path in files)
+    problems += [
+        Problem(f"would hold two files of one name: {path}", file=str(target), hint="rename one of the two")
+        for path in files
+        if folded[path.removesuffix("/").casefold()] > 1
+    ]
+    if problems:
+        raise FleetError(problems)
 
 
-def _refuse_foreign(target: Path, files: Mapping[str, str], marker: str) -> None:
-    """Raise an error unless the folder is our own, or one in which no file would be lost."""
-    hint = "move it away, or write to another place with --out"
+def _is_name(part: str) -> bool:
+    return part not in ("", ".", "..") and part.isprintable() and not set(part) & {"/", "\\"}
+
+
+def _aside(target: Path) -> Path:
+    return target.with_name(f".{target.name}.old")
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Wait until no other run writes into a folder, and keep others waiting."""
+    with ExitStack() as held:
+        if fcntl:
+            handle = os.open(folder, os.O_RDONLY)
+            held.callback(os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _refuse_foreign(target: Path, files: Mapping[str, str], ours: Ours) -> None:
+    """Raise an error if the folder holds a file that is neither ours nor written again, or is none."""
     if target.is_symlink() or (target.exists() and not target.is_dir()):
-        raise FleetError([Problem("is not a folder", file=str(target), hint=hint)])
-    if not target.exists() or (target / marker).is_file():
-        return
-    there = (path.relative_to(target).as_posix() for path in sorted(target.rglob("*")) if not path.is_dir())
-    foreign = next((path for path in there if path not in files), None)
+        raise FleetError([Problem("is not a folder", file=str(target), hint=_ELSEWHERE)])
+    there = (path for path in sorted(target.rglob("*")) if path.is_symlink() or not path.is_dir())
+    names = (PurePosixPath(path.relative_to(target)).as_posix() for path in there)
+    may_go = ours(target)
+    foreign = next((name for name in names if not (name in files or may_go(name))), None)
     if foreign:
         what = f"was not written by fleet render: it holds {foreign}"
-        raise FleetError([Problem(what, file=str(target), hint=hint)])
+        raise FleetError([Problem(what, file=str(target), hint=_ELSEWHERE)])
 
 
 def _write(folder: Path, files: Mapping[str, str], private: bool) -> None:
@@ -84,13 +140,24 @@ def _write(folder: Path, files: Mapping[str, str], private: bool) -> None:
             out.write(text)
 
 
-def _swap(new: Path, target: Path, old: Path) -> None:
+def _swap(new: Path, target: Path) -> None:
     if not target.exists():
         new.rename(target)
         return
+    old = _aside(target)
+    if old.is_symlink():
+        old.unlink()
+    shutil.rmtree(old, ignore_errors=True)
     target.rename(old)
     try:
         new.rename(target)
     except BaseException:
         old.rename(target)
         raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -6,8 +6,9 @@ The layout is that of the Pulumi Kubernetes provider with ``renderYamlToDirector
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from fleet_components.content.secret import SECRET_FIELDS, is_secret, redacted
@@ -18,7 +19,7 @@ from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.review.documents.binding import bindings
 from fleet_components.review.documents.status import api_objects
 from fleet_components.review.documents.wire import to_yaml
-from fleet_components.review.planning.past import to_render
+from fleet_components.review.planning.past import is_render, to_render
 
 DECISIONS, STATE = "decisions.yaml", "state.json"
 DEFINITIONS, MANIFESTS = "0-crd", "1-manifest"
@@ -63,6 +64,19 @@ def manifest_path(data: Mapping[str, Any]) -> str:
     name = f"{version}-{manifest.kind.lower()}-{manifest.namespace or 'default'}-{manifest.name}.yaml"
     is_definition = (manifest.group, manifest.kind) == ("apiextensions.k8s.io", "CustomResourceDefinition")
     return f"{DEFINITIONS if is_definition else MANIFESTS}/{name}"
+
+
+def ours_in(folder: Path) -> Callable[[str], bool]:
+    """Return which files of a folder are of a render: by their paths in it, beside a state that a render wrote."""
+    of_a_render = is_render(folder / STATE)
+    return lambda path: of_a_render and _is_rendered(path)
+
+
+def _is_rendered(path: str) -> bool:
+    match path.split("/"):
+        case [("decisions.yaml" | "state.json")] | [_, ("0-crd" | "1-manifest"), _]:
+            return True
+    return False
 
 
 def _decisions(plan: FleetPlan) -> str:
