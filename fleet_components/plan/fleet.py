@@ -250,7 +250,7 @@ def _templates(
         try:
             found[workload.key] = Decided(subject, before, subject.decide(before), first)
         except FleetError as error:
-            problems += error.problems
+            problems += (attrs.evolve(one, subject=one.subject or subject.name) for one in error.problems)
         except UnreadableMemberError:
             problems += no_quantities(inventory.clusters, source.declarations)
     return tuple(found.values())

@@ -18,6 +18,7 @@ from itertools import accumulate
 import attrs
 
 from fleet_components.model.karmada.policy import AGGREGATED, Placement, SpreadConstraint
+from fleet_components.model.problem import FleetError, Problem
 from fleet_components.scheduler.karmada.candidates import Candidates
 from fleet_components.scheduler.karmada.errors import Failure
 from fleet_components.scheduler.karmada.state import KarmadaState
@@ -44,6 +45,12 @@ def best_regions(regions: list[Region], bounds: SpreadConstraint, members: int) 
     return next((chosen for chosen in beginnings if _suffices(chosen, bounds.min_groups, members)), [])
 
 
+MOST_SETS = 1_000_000
+"""Largest number of sets of regions that a search looks at: some seconds. Karmada itself would go on."""
+_TOO_LONG = f"the best of {MOST_SETS:,} sets of regions was looked for, and there are more"
+_FEWER = "ask for fewer regions in its spread constraint, or for members of fewer regions in its affinity"
+
+
 class _Search:
     """State of one search: ``best`` is the best set so far, ``rank`` its total score and its number of members."""
 
@@ -53,6 +60,7 @@ class _Search:
         self.members = members
         self.best: list[Region] = []
         self.rank = (-1, -1)
+        self.left = MOST_SETS
         # For each region the highest score from there to the end, which bounds the score of every extension.
         self.ahead = list(accumulate((region.score for region in reversed(self.regions)), max))[::-1]
 
@@ -61,7 +69,14 @@ class _Search:
         return self.best
 
     def grow(self, path: list[Region], rank: tuple[int, int], begin: int) -> None:
-        """Record the path if it suffices, else extend it by the regions from index ``begin`` on."""
+        """Record the path if it suffices, else extend it by the regions from index ``begin`` on.
+
+        Raises:
+            FleetError: the search takes too long.
+        """
+        if not self.left:
+            raise FleetError([Problem(_TOO_LONG, hint=_FEWER)])
+        self.left -= 1
         if rank[1] >= self.members and self.bounds.min_groups <= len(path) <= self.bounds.max_groups:
             if rank > self.rank:
                 self.best, self.rank = path, rank
