@@ -8,7 +8,7 @@ from typing import Any
 
 import pulumi
 
-from fleet_components.content.secret import SECRET_FIELDS, is_secret
+from fleet_components.content.secret import secret_fields
 from fleet_components.plan.names import type_token
 
 
@@ -34,7 +34,7 @@ def provider_version() -> str:
 
 
 def sealed(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the object; if it is a ``Secret``, with its data marked as secret."""
-    if not is_secret(data):
-        return dict(data)
-    return {k: pulumi.Output.secret(v) if k in SECRET_FIELDS else v for k, v in data.items()}
+    """Return the object with the fields that hold something secret marked as such, but for its metadata."""
+    # An encrypted name could not be read back without the passphrase, and the object would be taken for gone.
+    hidden = secret_fields(data) - {"metadata"}
+    return {k: pulumi.Output.secret(v) if k in hidden else v for k, v in data.items()}

@@ -1,24 +1,77 @@
-"""Hides the secret parts of objects."""
+"""The one rule for what is secret in an object, and how it is hidden in what others may read.
+
+Secret are the data of a ``Secret``, whatever its API group and version: a wrong one makes nothing public. So is a text
+that holds one, as the annotation of ``kubectl apply`` or a ConfigMap with manifests does.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 SECRET_FIELDS = ("data", "stringData")
 REDACTED = "[secret]"
+_LIST = "secretlist"
+_EMBEDDED = re.compile(r"\bkind\W{1,9}secret(list)?\b", re.IGNORECASE)
 
 
 def is_secret(data: Mapping[str, Any]) -> bool:
-    """Return whether the object is a core ``Secret``."""
-    return data.get("apiVersion") == "v1" and data.get("kind") == "Secret"
+    """Return whether the object is a ``Secret``."""
+    return _kind(data) == "secret"
 
 
 def redacted(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the object with the values of a ``Secret`` replaced by ``[secret]``, for output that others may read."""
-    if not is_secret(data):
-        return data
-    return {field: _hidden(value) if field in SECRET_FIELDS and value else value for field, value in data.items()}
+    """Return the object with ``[secret]`` for all that is secret in it; the same object if nothing is."""
+    hidden: Mapping[str, Any] = _redacted(data)
+    return hidden
+
+
+def secret_fields(data: Mapping[str, Any]) -> set[str]:
+    """Return the fields of an object that hold something secret."""
+    hidden = redacted(data)
+    own = SECRET_FIELDS if is_secret(data) else ()
+    return {field for field, value in data.items() if field in own or hidden[field] is not value}
+
+
+def is_hidden(value: Any) -> bool:
+    """Return whether anything in a value was replaced by ``[secret]``."""
+    match value:
+        case Mapping():
+            return any(map(is_hidden, value.values()))
+        case list() | tuple():
+            return any(map(is_hidden, value))
+    return bool(value == REDACTED)
+
+
+def _redacted(value: Any) -> Any:
+    match value:
+        case Mapping():
+            return _redacted_map(value)
+        case list() | tuple():
+            items = [_redacted(item) for item in value]
+            return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+        case str() if "ecret" in value.casefold() and _EMBEDDED.search(value):
+            return REDACTED
+    return value
+
+
+def _redacted_map(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    kind = _kind(value)
+    hidden = {}
+    for field, item in value.items():
+        if kind == "secret" and field in SECRET_FIELDS and item:
+            hidden[field] = _hidden(item)
+        elif kind == _LIST and field == "items":
+            hidden[field] = REDACTED
+        else:
+            # The kind of a Secret names it and is no secret.
+            hidden[field] = item if field == "kind" else _redacted(item)
+    return value if all(hidden[field] is item for field, item in value.items()) else hidden
+
+
+def _kind(data: Mapping[str, Any]) -> str:
+    return str(data.get("kind")).strip().casefold()
 
 
 def _hidden(value: Any) -> Any:

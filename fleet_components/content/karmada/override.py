@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from fleet_components.content.karmada.overriders import OverrideError, apply_overriders
+from fleet_components.content.secret import is_secret
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.decision import Event
 from fleet_components.model.karmada.override import OverridePolicy
@@ -55,7 +56,7 @@ def override(manifest: Manifest, cluster: Cluster, policies: Iterable[OverridePo
     for kind in (CLUSTER_OVERRIDE, OVERRIDE):
         # The selectors of the second kind are evaluated on the object as changed by the first kind.
         for policy in applicable(Manifest(state.data or {}), known, kind):
-            state = _apply(state, cluster, policy)
+            state = _apply(state, cluster, policy, secret=is_secret(manifest.data))
             if state.problem:
                 return state
     return state
@@ -73,15 +74,19 @@ def applicable(manifest: Manifest, policies: Iterable[OverridePolicy], kind: str
     return [policy for _, _, policy in sorted(chosen, key=lambda entry: entry[:2])]
 
 
-def _apply(state: Overridden, cluster: Cluster, policy: OverridePolicy) -> Overridden:
+def _apply(state: Overridden, cluster: Cluster, policy: OverridePolicy, *, secret: bool) -> Overridden:
     for index, rule in enumerate(policy.spec.rules):
         if not rule.applies_to(cluster):
             continue
         try:
             data = apply_overriders(state.data or {}, rule.overriders)
+            if secret and not is_secret(data):
+                raise OverrideError("makes another kind of a Secret, and its data would be public")
         except OverrideError as error:
             events = (*state.events, _event("Warning", policy, cluster))
-            return Overridden(None, (), events, _problem(policy, index, cluster, str(error)))
+            # Karmada's text may quote the whole object.
+            text = "cannot be applied; the values of a Secret are not shown" if secret and error.quotes else str(error)
+            return Overridden(None, (), events, _problem(policy, index, cluster, text))
         events = (*state.events, _event("Normal", policy, cluster))
         state = Overridden(data, (*state.applied, policy.key), events)
     return state

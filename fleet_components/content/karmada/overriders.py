@@ -36,7 +36,15 @@ _POD_SPEC_PATHS = {
 
 
 class OverrideError(Exception):
-    """An overrider that cannot be applied. The text is the one that Karmada logs."""
+    """An overrider that cannot be applied. The text is the one that Karmada logs.
+
+    Attributes:
+        quotes: True if the text quotes values of the object.
+    """
+
+    def __init__(self, text: str, *, quotes: bool = False) -> None:
+        super().__init__(text)
+        self.quotes = quotes
 
 
 def apply_overriders(data: Object, overriders: Overriders) -> Object:
@@ -58,10 +66,11 @@ def apply_overriders(data: Object, overriders: Overriders) -> Object:
             data = _override_field(data, field)
         patched: Object = apply_patch(data, (Operation(p.operator, p.path, p.value) for p in overriders.plaintext))
     except (PatchError, ValueError) as error:
-        raise OverrideError(str(error)) from None
+        raise OverrideError(str(error), quotes=True) from None
     # Karmada decodes the result as an unstructured object, which must have a kind.
     if not patched.get("kind"):
-        raise OverrideError(f"Object 'Kind' is missing in '{json.dumps(patched, separators=(',', ':'))}'")
+        missing = f"Object 'Kind' is missing in '{json.dumps(patched, separators=(',', ':'))}'"
+        raise OverrideError(missing, quotes=True)
     return patched
 
 

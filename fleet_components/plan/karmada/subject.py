@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import attrs
 
-from fleet_components.content.secret import is_secret, redacted
+from fleet_components.content.secret import redacted
 from fleet_components.content.strip import strip
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.inventory import Inventory
@@ -227,8 +227,8 @@ def _completed(request: TemplateSubject, before: TemplateRecord) -> TemplateReco
             before = before.completed(content)
         return before
     whole = strip(request.manifest).data
-    if not is_secret(whole):
-        return before
     hidden = redacted(whole)
+    if hidden is whole:
+        return before
     contents = {n: (whole if first == hidden else first, *rest) for n, (first, *rest) in before.contents.items()}
     return attrs.evolve(before, contents=contents)

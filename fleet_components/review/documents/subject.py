@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from fleet_components.content.secret import SECRET_FIELDS, is_secret
+from fleet_components.content.secret import secret_fields
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan.departures import Departure
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -90,7 +90,7 @@ def content_changes(plan: FleetPlan, decided: Decided) -> list[Document] | None:
     changes = [_content("create", key) for key in sorted(now.keys() - was.keys())]
     changes += [_content("delete", key) for key in sorted(was.keys() - now.keys())]
     for key in sorted(was.keys() & now.keys()):
-        fields = [_masked(difference, now[key]).to_wire() for difference in differences(was[key], now[key])]
+        fields = [one.to_wire() for one in _shown(was[key], now[key])]
         if fields:
             changes.append(_content("replace" if key in forced else "update", key, fields, sorted(forced[key])))
     return changes
@@ -100,10 +100,14 @@ def _content(change: str, key: ObjectKey, fields: Sequence[Document] = (), force
     return {"object": str(key), "change": change, "fields": list(fields), "immutable": list(forced)}
 
 
-def _masked(difference: Difference, data: Mapping[str, Any]) -> Difference:
-    if is_secret(data) and difference.path[:1] and difference.path[0] in SECRET_FIELDS:
-        return Difference(difference.path, HIDDEN, HIDDEN)
-    return difference
+def _shown(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Difference]:
+    """Yield the fields that differ; on both sides, what is secret in the old or in the new object is hidden."""
+    secret = [secret_fields(old), secret_fields(new)]
+    for one in differences(old, new):
+        if any(one.path[:1] and one.path[0] in fields for fields in secret):
+            yield Difference(one.path, None if one.old is None else HIDDEN, None if one.new is None else HIDDEN)
+        else:
+            yield one
 
 
 def _clusters(decided: Decided, explained: Mapping[str, MemberExplanation]) -> list[Document]:

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from fleet_components.content.secret import SECRET_FIELDS, is_secret, redacted
+from fleet_components.content.secret import is_hidden, redacted
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.delivered import delivered
@@ -92,7 +92,7 @@ def _state(plan: FleetPlan, show_secrets: bool) -> str:
 
 def _hidden(data: Mapping[str, Any], cluster: str) -> list[Problem]:
     """Return a problem if a held member keeps a Secret from a render that did not show its data."""
-    if not is_secret(data) or data != redacted(data) or not any(data.get(field) for field in SECRET_FIELDS):
+    if not is_hidden(data):
         return []
     what = f"stays as it is on {cluster}, and the last render does not show its data"
     return [Problem(what, subject=str(Manifest(data).key), hint="render anew with --fresh, or without --show-secrets")]
