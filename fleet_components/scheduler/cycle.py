@@ -45,8 +45,18 @@ class Filtered:
 
 
 def batch_size(profile: Profile, state: State, wanted: int) -> int:
-    """Return how many of the wanted members one cycle may pick: the least number that a plug-in allows."""
-    return min([wanted, *(ask(plugin, lambda p: p.batch(state, wanted)) for plugin in profile.post_batches)])
+    """Return how many of the wanted members one cycle may pick: the least number that a plug-in allows.
+
+    Raises:
+        FleetError: a plug-in fails, or allows none.
+    """
+    least = wanted
+    for plugin in profile.post_batches:
+        answer = ask(plugin, lambda p: p.batch(state, wanted))
+        if type(answer) is not int or answer < 1:  # with none picked a cycle would follow a cycle for ever
+            raise _failure(plugin, "allows no pick", "batch() returns a number of members, 1 or more")
+        least = min(least, answer)
+    return least
 
 
 def run_filters(profile: Profile, state: State, candidates: Mask) -> Filtered:
@@ -89,6 +99,11 @@ def best_first(parts: Sequence[Scores], candidates: Mask) -> Iterator[tuple[int,
         if members := candidates & (scores[score] if score else _unscored(scores, candidates)):
             for position, following in best_first(others, members):
                 yield position, (score, *following)
+
+
+def reason_of(plugin: Filter[State], state: State, position: int) -> str:
+    """Return why a filter stops the member at this position."""
+    return ask(plugin, lambda p: p.reason(state, position))
 
 
 def filters_of(profile: Profile, state: State) -> list[Filter[State]]:

@@ -144,6 +144,28 @@ class Crashing(Indifferent):
         raise KeyError("hunter2")
 
 
+class Speechless(Indifferent):
+    """Stops all, and fails when it is asked why."""
+
+    name = "Speechless"
+
+    def mask(self, state: State, candidates: Mask) -> Mask:
+        return 0
+
+    def reason(self, state: State, position: int) -> str:
+        raise KeyError("hunter2")
+
+
+class Stingy(PostBatch[KubeFleetState]):
+    """Allows no pick."""
+
+    name = "Stingy"
+    profiles = ("kubefleet",)
+
+    def batch(self, state: KubeFleetState, wanted: int) -> int:
+        return 0
+
+
 class Answering(Indifferent):
     """Answers a filter with what is not a mask."""
 

@@ -141,6 +141,7 @@ def test_a_plugin_can_say_that_nothing_can_be_decided() -> None:
     ("plugin", "said"),
     [
         (outside.Crashing(), "plug-in Crashing: failed with a KeyError"),
+        (outside.Speechless(), "plug-in Speechless: failed with a KeyError"),
         (outside.Answering(), "plug-in Answering: answers with a bool (mask() returns a set of members, an int)"),
         (
             outside.Column(),
@@ -159,6 +160,11 @@ def test_a_broken_plugin_is_named_without_its_values(plugin: Plugin, said: str) 
         (problem,) = caught.value.problems
         assert str(problem).endswith(said)
         assert "hunter2" not in str(problem)
+
+
+def test_a_plugin_that_allows_no_pick_does_not_go_on_for_ever() -> None:
+    with pytest.raises(FleetError, match="plug-in Stingy: allows no pick"):
+        kubefleet.schedule(MEMBERS, pick_n(1), plugins=[outside.Stingy()])
 
 
 @pytest.mark.parametrize(

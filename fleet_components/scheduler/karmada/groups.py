@@ -13,7 +13,7 @@ import attrs
 
 from fleet_components.model import mask as masks
 from fleet_components.model.karmada.policy import ClusterAffinityTerm
-from fleet_components.scheduler.cycle import Filtered, run_filters
+from fleet_components.scheduler.cycle import Filtered, reason_of, run_filters
 from fleet_components.scheduler.framework import Profile, SchedulingError
 from fleet_components.scheduler.karmada.assignment import Assignment
 from fleet_components.scheduler.karmada.candidates import rank
@@ -60,7 +60,7 @@ def _no_fit(state: KarmadaState, filtered: Filtered) -> str:
     """Return Karmada's message with the number of members and how many each reason rules out."""
     reasons: Counter[str] = Counter()
     for plugin, stopped in filtered.stopped:
-        reasons.update(plugin.reason(state, position) for position in masks.positions(stopped))
+        reasons.update(reason_of(plugin, state, position) for position in masks.positions(stopped))
     counted = ", ".join(sorted(f"{count} {reason}" for reason, count in reasons.items()))
     return f"0/{len(state.inventory)} clusters are available: {counted or 'no cluster exists'}."
 

@@ -14,7 +14,7 @@ from fleet_components.model import mask as masks
 from fleet_components.model.decision import Status
 from fleet_components.model.kubefleet.placement import PICK_FIXED, PICK_N
 from fleet_components.model.mask import Mask
-from fleet_components.scheduler.cycle import Filtered, batch_size, best_first, run_filters, run_scores
+from fleet_components.scheduler.cycle import Filtered, batch_size, best_first, reason_of, run_filters, run_scores
 from fleet_components.scheduler.framework import AFFINITY, Profile
 from fleet_components.scheduler.kubefleet.bindings import Bindings, Held, Pick
 from fleet_components.scheduler.kubefleet.cluster_eligibility import ineligibility
@@ -143,9 +143,9 @@ def _ranking(profile: Profile, state: KubeFleetState, candidates: Mask) -> Itera
 def _reasons(state: KubeFleetState, filtered: Filtered) -> list[tuple[str, str]]:
     """Return the first 20 filtered members by name, each with the reason of the first filter that stopped it."""
     reasons = []
-    stopped = reduce(or_, (mask for _, mask in filtered.stopped))
+    stopped = reduce(or_, (mask for _, mask in filtered.stopped), 0)
     for position in masks.positions(stopped)[:MAX_NOT_SELECTED]:
         plugin = filtered.stopped_by(position)
         assert plugin is not None
-        reasons.append((state.inventory.names[position], plugin.reason(state, position)))
+        reasons.append((state.inventory.names[position], reason_of(plugin, state, position)))
     return reasons
