@@ -42,6 +42,8 @@ def visible(text: str, *, lines: bool = False) -> str:
         text: the text.
         lines: whether it may have several lines; otherwise they are joined with spaces.
     """
+    if text.isprintable() and "::" not in text and "##" not in text:  # nearly all texts
+        return text
     shown = text if lines else " ".join(text.splitlines())
     if not shown.isprintable():
         shown = "".join(map(_shown, shown))
