@@ -218,7 +218,7 @@ def test_a_wrong_declaration_is_refused_without_a_traceback(settled: AzureStack)
     outcome = settled.preview()
     assert not outcome.ok
     assert "members.yaml:" in outcome.text
-    assert '"Canary" is not an update group' in outcome.text
+    assert '"Canary" is not a valid update group' in outcome.text
     assert "Traceback" not in outcome.text
 
 
