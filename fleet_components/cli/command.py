@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import attrs
 import click
 
 from fleet_components.cli.exit_status import ExitStatus, epilogue
@@ -13,8 +14,8 @@ from fleet_components.cli.explain import explain
 from fleet_components.cli.fields import fields
 from fleet_components.cli.plan import plan
 from fleet_components.cli.render import render
-from fleet_components.model.problem import FleetError, Problem, show_path
-from fleet_components.model.text import count, indented, visible
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import count, visible
 from fleet_components.review.showing.words import confirming
 
 _MOST = 50
@@ -66,10 +67,8 @@ def fleet() -> None:
 
 
 def _shown(problem: Problem) -> str:
-    where = f"{problem.file}:{problem.line}" if problem.line is not None else problem.file
-    parts = [part for part in (where, problem.subject, show_path(problem.path), problem.what) if part]
-    error = indented(visible(": ".join(parts), lines=True))
-    return f"error: {error}" + (f"\n  hint: {visible(problem.hint)}" if problem.hint else "")
+    hint = f"\n  hint: {visible(problem.hint)}" if problem.hint else ""
+    return f"error: {attrs.evolve(problem, hint='')}{hint}"
 
 
 fleet.add_command(plan)

@@ -13,8 +13,9 @@ import click
 
 from fleet_components.cli.exit_status import status_of, strictly
 from fleet_components.model.problem import FleetError
+from fleet_components.model.text import visible
 from fleet_components.model.wire import read_time
-from fleet_components.review.documents.form import Document, to_read
+from fleet_components.review.documents.form import Document
 from fleet_components.review.planning.past import StateFile, parse_state, read_state
 from fleet_components.review.planning.survey import STANDARD_INPUT, CommandLine, Survey
 from fleet_components.review.showing import words
@@ -170,8 +171,8 @@ def say_refused(surveyed: Survey, *, shown: bool = False) -> None:
 
 def say_warnings(document: Document) -> None:
     """Print the warnings on standard error, policies that are not fulfilled included."""
-    for name, text in words.warnings(to_read(document)):
-        click.echo(f"warning: {f'{name}: ' if name else ''}{words.one_line(text)}", err=True)
+    for name, text in words.warnings(document):
+        click.echo(f"warning: {f'{visible(name)}: ' if name else ''}{words.one_line(visible(text))}", err=True)
 
 
 def end(document: Document, *, strict: bool, detailed: bool = False) -> None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import types
 from collections.abc import Collection, Iterator, Mapping
-from functools import lru_cache
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from functools import cache
+from typing import Any, Union, get_args, get_origin
 
 import attrs
 from cattrs import BaseValidationError, Converter, ForbiddenExtraKeysError
@@ -31,15 +31,10 @@ _HINTS = {"a list": "begin each entry with a dash", "a map": "write key: value"}
 _converter = strict_converter()
 
 
-@lru_cache(maxsize=64)
-def fields_of(kind: type) -> Mapping[str, tuple[str, Any, bool]]:
-    """Return the fields of a declared class by their YAML names: attribute, type, and whether the field is required."""
-    hints = get_type_hints(kind)
-    return {
-        wire_name(field): (field.name, hints[field.name], field.default is attrs.NOTHING)
-        for field in attrs.fields(kind)
-        if field.name not in _NOT_DECLARED
-    }
+@cache
+def fields_of(kind: type) -> tuple[str, ...]:
+    """Return the fields of a declared class by their YAML names."""
+    return tuple(wire_name(field) for field in attrs.fields(kind) if field.name not in _NOT_DECLARED)
 
 
 def read(kind: Any, data: Any, path: FieldPath = ()) -> Any:

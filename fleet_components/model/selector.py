@@ -53,6 +53,10 @@ class Requirement(Typed):
         """True if the API machinery accepts the requirement: operator, number of values, label key and label values."""
         return not self.error
 
+    def met_by(self, labels: Labels) -> bool:
+        """Return whether the requirement is valid and the labels satisfy it."""
+        return self.valid and self.matches(labels)
+
     def matches(self, labels: Labels) -> bool:
         """Return whether the labels satisfy the requirement. ``NotIn`` holds if the label is absent.
 

@@ -11,6 +11,7 @@ import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.regular_file import read_regular
+from fleet_components.content.secret import REDACTED
 from fleet_components.model.codec import MisfitError, below, checked, decode, shown
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.plan.names import Urn
@@ -125,7 +126,7 @@ def redact(value: Any) -> Any:
     """Return the value with every secret replaced by ``[secret]``."""
     if isinstance(value, Mapping):
         if is_marked_secret(value):
-            return "[secret]"
+            return REDACTED
         return {key: redact(item) for key, item in value.items()}
     return [redact(item) for item in value] if isinstance(value, list) else value
 

@@ -10,7 +10,7 @@ import attrs
 from fleet_components.model import mask as masks
 from fleet_components.model.frames import raised_at
 from fleet_components.model.mask import Mask
-from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.problem import FleetError
 from fleet_components.model.text import article
 from fleet_components.scheduler.framework import (
     Filter,
@@ -21,6 +21,7 @@ from fleet_components.scheduler.framework import (
     SchedulingError,
     Score,
     State,
+    problem_of,
 )
 
 P = TypeVar("P", bound=Plugin)
@@ -159,11 +160,11 @@ def ask(plugin: P, question: Callable[[P], T]) -> T:
     except Exception as error:
         file, line = raised_at(error)
         what = f"failed with {article(type(error).__name__)}"
-        raise FleetError([Problem(what, subject=f"plug-in {plugin.name}", file=file, line=line)]) from error
+        raise FleetError([problem_of(plugin, what, file=file, line=line)]) from error
 
 
 def _failure(plugin: Plugin, what: str, hint: str) -> FleetError:
-    return FleetError([Problem(what, hint=hint, subject=f"plug-in {plugin.name}")])
+    return FleetError([problem_of(plugin, what, hint=hint)])
 
 
 def _kind(answer: object) -> str:

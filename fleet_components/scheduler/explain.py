@@ -78,7 +78,7 @@ def missed(requirements: Iterable[Requirement], labels: Labels) -> list[str]:
     return [
         show_miss(requirement, labels.get(requirement.key))
         for requirement in requirements
-        if not (requirement.valid and requirement.matches(labels))
+        if not requirement.met_by(labels)
     ]
 
 

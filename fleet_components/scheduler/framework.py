@@ -29,11 +29,12 @@ import attrs
 
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.mask import Mask
-from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.problem import FieldPath, FleetError, Problem
 
 KUBEFLEET, KARMADA = "kubefleet", "karmada"
 """Names of the profiles."""
 PROFILES = (KUBEFLEET, KARMADA)
+_FIELD = ("plugins",)
 AFFINITY = "affinity"
 """The part of a score that both profiles have."""
 
@@ -152,6 +153,13 @@ POINTS: tuple[type[Plugin], ...] = (PostBatch, PreFilter, Filter, PreScore, Scor
 """The extension points, in the order in which a cycle reaches them."""
 
 
+def problem_of(
+    plugin: Plugin, what: str, path: FieldPath = (), hint: str = "", file: str = "", line: int | None = None
+) -> Problem:
+    """Return a problem of a plug-in."""
+    return Problem(what, path, hint, f"plug-in {plugin.name}", file, line)
+
+
 @attrs.frozen(slots=False)
 class Profile:
     """Plug-ins of one scheduler, in the order in which they run.
@@ -184,10 +192,10 @@ class Profile:
         taken = {plugin.name for plugin in self.plugins}
         for plugin in plugins:
             if plugin.name in taken:
-                yield _wrong(plugin, "has the name of another plug-in", "give it a name of its own")
+                yield problem_of(plugin, "has the name of another plug-in", _FIELD, "give it a name of its own")
             if isinstance(plugin, Score) and plugin.part not in self.parts:
                 known = ", ".join(self.parts)
-                yield _wrong(plugin, f'adds to "{plugin.part}"', f"the parts of a score are: {known}")
+                yield problem_of(plugin, f'adds to "{plugin.part}"', _FIELD, f"the parts of a score are: {known}")
             taken.add(plugin.name)
 
     @cached_property
@@ -204,10 +212,6 @@ class Profile:
     def scores(self) -> tuple[Score[State], ...]:
         """The scores."""
         return tuple(plugin for plugin in self.plugins if isinstance(plugin, Score))
-
-
-def _wrong(plugin: Plugin, what: str, hint: str) -> Problem:
-    return Problem(what, ("plugins",), hint, subject=f"plug-in {plugin.name}")
 
 
 @attrs.frozen

@@ -42,7 +42,7 @@ from fleet_components.model.reader import API_VERSION, fields_of, read, unknown_
 _SPEC = ("defaults", "regions", "members")
 _MERGED = ("labels", "tags")
 _JOINED_BY = ("clusterId", "kubeconfigFile")
-_DEFAULTABLE = {**fields_of(AksMember), **fields_of(JoinedMember)}
+_DEFAULTABLE = tuple(dict.fromkeys((*fields_of(AksMember), *fields_of(JoinedMember))))
 
 
 @attrs.frozen

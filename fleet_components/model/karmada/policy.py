@@ -328,5 +328,4 @@ def _zones_meet(asked: Requirement, zones: tuple[str, ...]) -> bool:
 
 def _meets(requirements: Iterable[Requirement], labels: Labels) -> bool:
     """Return whether the labels meet all requirements. One invalid requirement makes the selector match nothing."""
-    asked = tuple(requirements)
-    return all(requirement.valid for requirement in asked) and all(requirement.matches(labels) for requirement in asked)
+    return all(requirement.met_by(labels) for requirement in requirements)

@@ -37,7 +37,6 @@ from fleet_components.plan.record import digest
 from fleet_components.plan.source import SelectedPlacement, Source
 from fleet_components.scheduler.framework import KARMADA
 from fleet_components.scheduler.karmada.matching import best_policy, matches, propagates, skips
-from fleet_components.scheduler.karmada.policy_index import PolicyIndex
 from fleet_components.scheduler.plugins import meant_for
 
 REBALANCER = "WorkloadRebalancer"
@@ -142,7 +141,7 @@ def templates_of(source: Source, placed: Iterable[SelectedPlacement], known: Col
     reader = _Reading(source, tuple(placed), known)
     return Templates(
         reader.workloads(),
-        Policies(reader.propagation, reader.overrides, source.settings),
+        reader.policies,
         reader.unclaimed,
         reader.waiting(),
         (*reader.in_vain(), *reader.unwatched(), *reader.undivided()),
@@ -184,6 +183,11 @@ class _Reading:
         return tuple(OverridePolicy.from_manifest(m) for m in self.source.policies if m.kind in kinds)
 
     @cached_property
+    def policies(self) -> Policies:
+        """All policies with the settings, as the templates share them."""
+        return Policies(self.propagation, self.overrides, self.source.settings)
+
+    @cached_property
     def objects(self) -> dict[str, Manifest]:
         """All objects that could be templates."""
         manifests = (m for m in self.source.catalogue.manifests if m.api_version != API_VERSION)
@@ -192,7 +196,7 @@ class _Reading:
     @cached_property
     def matching(self) -> dict[str, list[PropagationPolicy]]:
         """Matching policies of each object that has any."""
-        index = PolicyIndex(self.propagation)
+        index = self.policies.index
         found = {key: [p for p in index.candidates(m) if matches(p, m)] for key, m in self.objects.items()}
         return {key: policies for key, policies in found.items() if policies}
 

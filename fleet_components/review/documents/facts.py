@@ -11,7 +11,7 @@ from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import encode
 from fleet_components.model.karmada.policy import Placement
 from fleet_components.model.kubefleet.placement import PICK_ALL, PICK_N
-from fleet_components.model.selector import LabelSelector, Requirement
+from fleet_components.model.selector import LabelSelector
 from fleet_components.model.text import count
 from fleet_components.plan.karmada.place import TemplateOutcome
 from fleet_components.plan.karmada.subject import TemplateSubject
@@ -128,12 +128,8 @@ def missing_labels(selectors: Iterable[LabelSelector | None], members: Sequence[
         The lines; empty if a selector matches a member.
     """
     asked = [selector.requirements() if selector else () for selector in selectors]
-    if not members or any(all(_meets(member, one) for one in every) for every in asked for member in members):
+    if not members or any(all(one.met_by(member.labels) for one in every) for every in asked for member in members):
         return []
-    unmet = dict.fromkeys(one for every in asked for one in every if not any(_meets(m, one) for m in members))
+    unmet = dict.fromkeys(one for every in asked for one in every if not any(one.met_by(m.labels) for m in members))
     labels = [member.labels for member in members]
     return [f"no member has {show_requirement(one)}; {values_of_label(one.key, labels)}" for one in unmet]
-
-
-def _meets(member: Cluster, requirement: Requirement) -> bool:
-    return requirement.valid and requirement.matches(member.labels)

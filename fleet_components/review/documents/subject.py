@@ -6,14 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from fleet_components.content.secret import secret_fields
+from fleet_components.content.secret import REDACTED, secret_fields
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan.departures import Departure
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.facts import facts_of
 from fleet_components.review.documents.form import WORDS, Document
-from fleet_components.review.planning.resource import HIDDEN, Difference, differences
+from fleet_components.review.planning.resource import Difference, differences
 from fleet_components.rollout.describe import describe
 from fleet_components.rollout.rollout import Change, Entry
 from fleet_components.scheduler.explain import MemberExplanation
@@ -105,7 +105,7 @@ def _shown(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Differenc
     secret = [secret_fields(old), secret_fields(new)]
     for one in differences(old, new):
         if any(one.path[:1] and one.path[0] in fields for fields in secret):
-            yield Difference(one.path, None if one.old is None else HIDDEN, None if one.new is None else HIDDEN)
+            yield Difference(one.path, None if one.old is None else REDACTED, None if one.new is None else REDACTED)
         else:
             yield one
 

@@ -9,8 +9,6 @@ import attrs
 
 from fleet_components.model.problem import FieldPath, show_path
 
-HIDDEN = "[secret]"
-
 
 @attrs.frozen
 class Difference:

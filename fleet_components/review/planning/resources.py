@@ -16,7 +16,6 @@ from fleet_components.plan.state import is_marked_secret, redact, reveal
 from fleet_components.review.planning.resource import (
     CREATE,
     DELETE,
-    HIDDEN,
     REPLACE,
     SAME,
     UPDATE,
@@ -139,7 +138,7 @@ def _compare(old: Any, new: Any, path: tuple[str | int, ...], uncompared: list[s
         if is_marked_secret(old) and is_marked_secret(new) and ("ciphertext" in old or reveal(new) == REDACTED):
             uncompared.append(show_path(path))
         elif is_marked_secret(old) != is_marked_secret(new) or reveal(old) != reveal(new):
-            yield Difference(path, None if old is None else HIDDEN, None if new is None else HIDDEN)
+            yield Difference(path, None if old is None else REDACTED, None if new is None else REDACTED)
     elif isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in sorted(old.keys() | new.keys()):
             yield from _compare(old.get(key), new.get(key), (*path, key), uncompared)
