@@ -58,6 +58,16 @@ def where(command: F) -> F:
             "the stack of that name, local by default: objects are stamped with it, and ties between members fall "
             "by it.",
         ),
+        click.option(
+            "--project",
+            is_flag=True,
+            help="DIR is a Pulumi project: run its program. So does --stack, or DIR/Pulumi.yaml in the place of DIR.",
+        ),
+        click.option(
+            "--no-program",
+            is_flag=True,
+            help="Run no code of what is planned: refuse a Pulumi project, for a review of what a stranger wrote.",
+        ),
         click.option("--any-state", is_flag=True, help="Take a state of another project or stack."),
         click.option(
             "--confirm", multiple=True, metavar="TOKEN", help="Allow a refused loss, as fleet:confirm does; repeatable."
@@ -127,8 +137,16 @@ def command_line(
     pass_over: tuple[str, ...],
     plugins: tuple[str, ...],
     any_state: bool,
+    project: bool,
+    no_program: bool,
 ) -> CommandLine:
-    """Return the values of the options that :func:`where` adds."""
+    """Return the values of the options that :func:`where` adds.
+
+    Raises:
+        click.UsageError: options contradict each other.
+    """
+    if no_program and (project or plugins):
+        raise click.UsageError(f"--no-program and {'--project' if project else '--plugin'} exclude each other")
     if plugins:  # a module of one's own is beside what is planned
         sys.path.insert(0, os.getcwd())
     return CommandLine(
@@ -142,6 +160,8 @@ def command_line(
         pass_over=frozenset(pass_over),
         plugins=plugins,
         any_state=any_state,
+        project=project,
+        program=not no_program,
     )
 
 

@@ -29,7 +29,7 @@ def plan(paths: tuple[Path, ...], output: str, diff: bool, strict: bool, detaile
 
     DIR holds members, policies and manifests as YAML; several files and directories make one fleet. A Helm chart or
     a kustomization stands for what helm or kustomize makes of it, - for standard input: see docs/sources.md. A
-    directory with a Pulumi.yaml is a Pulumi project: its program is run here, without the Pulumi CLI and without
+    Pulumi project is planned with --project or --stack: its program is run here, without the Pulumi CLI and without
     touching a cluster, and what `pulumi preview` would do is shown too.
     """
     surveyed = survey(paths, options.command_line(**where))

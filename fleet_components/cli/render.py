@@ -17,8 +17,8 @@ from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.review.documents.form import Document
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.planning.past import StateFile
-from fleet_components.review.planning.project import choose_stack, is_project, read_project
-from fleet_components.review.planning.survey import DEFAULT_STACK, CommandLine, survey
+from fleet_components.review.planning.project import choose_stack, read_project
+from fleet_components.review.planning.survey import DEFAULT_STACK, CommandLine, project_among, survey
 from fleet_components.review.rendering.folder import recover, replace
 from fleet_components.review.rendering.manifests import DECISIONS, STATE, ours_in, rendered
 from fleet_components.review.showing import words
@@ -49,8 +49,9 @@ def render(
     command = options.command_line(**where)
     if fresh:
         command = attrs.evolve(command, state=StateFile())
-    name = _stack_name(paths, command)
-    command = command.wrong([*_no_folder(name), *_inside(paths, out)])
+    project = project_among(paths, command)
+    name = _stack_name(project, command)
+    command = command.wrong([*_no_folder(name), *_inside(() if project else paths, out)])
     folder = out / name
     if not fresh and not command.state.file and not command.problems:
         command = attrs.evolve(command, state=options.state_of(_last(folder)))
@@ -79,11 +80,11 @@ def _only(plans: tuple[FleetPlan, ...]) -> FleetPlan:
     return plans[0]
 
 
-def _stack_name(paths: tuple[Path, ...], command: CommandLine) -> str:
+def _stack_name(project: Path | None, command: CommandLine) -> str:
     """Return the name of the output folder: the name of the stack without its organization."""
     name = (command.stack or "").rpartition("/")[2]
-    if is_project(paths[0]):
-        name = choose_stack(read_project(paths[0]), name or None)
+    if project:
+        name = choose_stack(read_project(project), name or None)
     return name or command.state.stack[1] or DEFAULT_STACK
 
 
@@ -95,7 +96,7 @@ def _no_folder(name: str) -> Iterator[Problem]:
 def _inside(paths: tuple[Path, ...], out: Path) -> Iterator[Problem]:
     """Yield a problem for each input directory that contains the output, which the next run would read as input."""
     for path in paths:
-        if not is_project(path) and out.resolve().is_relative_to(path.resolve()):
+        if out.resolve().is_relative_to(path.resolve()):
             hint = "write to a place outside of it, --out ../out for example"
             yield Problem(f"lies in {path}, which is read", file=str(out), hint=hint)
 

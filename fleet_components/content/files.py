@@ -9,6 +9,7 @@ from typing import Literal
 
 import attrs
 
+from fleet_components.content.confined import within
 from fleet_components.content.guarded import UnreadableError
 from fleet_components.content.regular_file import read_regular
 from fleet_components.model.problem import FleetError, Problem
@@ -62,8 +63,9 @@ def find(source: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
     """Yield the manifest files, charts and kustomizations under a path.
 
     A directory stands for all files in it with a known extension, at any depth, ordered by path; hidden files and
-    directories are skipped, and links to directories are not followed. A chart or kustomization is one entry. Problems
-    are added to ``problems``.
+    directories are skipped, and links to directories are not followed. A link that leads out of the directory is a
+    problem: it could lead to any file that the caller may read. A chart or kustomization is one entry. Problems are
+    added to ``problems``.
     """
     if source.is_dir():
         yield from _in_folder(source, problems)
@@ -137,7 +139,12 @@ def _walk(top: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
             continue
         subfolders[:] = [name for name in sorted(subfolders) if not name.startswith(".")]
         shown = (Path(folder, name) for name in names if not name.startswith("."))
-        yield from (SourceEntry(path, top) for path in shown if path.suffix in EXTENSIONS)
+        for path in (path for path in shown if path.suffix in EXTENSIONS):
+            if path.is_symlink() and not within(path, top):
+                hint = "copy what it leads to, or give that as a source of its own"
+                problems.append(Problem(f"is a link that leads out of {top}", file=str(path), hint=hint))
+            else:
+                yield SourceEntry(path, top)
 
 
 def _marker(folder: Path) -> Path:

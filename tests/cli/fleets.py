@@ -147,9 +147,17 @@ def edit(file: Path, old: str, new: str) -> None:
 def run(
     *args: object, width: int | None = None, env: Mapping[str, str] | None = None, stdin: str | bytes | None = None
 ) -> Result:
-    """Run the command; a fault of its own comes through."""
+    """Run the command, which is asked for a project where there is one; a fault of its own comes through."""
     surroundings = {"COLUMNS": str(width) if width else None, "NO_COLOR": None, **(env or {})}
-    return CliRunner().invoke(fleet, [str(arg) for arg in args], input=stdin, env=surroundings, catch_exceptions=False)
+    words = asking([str(arg) for arg in args])
+    return CliRunner().invoke(fleet, words, input=stdin, env=surroundings, catch_exceptions=False)
+
+
+def asking(words: list[str]) -> list[str]:
+    """The words of a command line, with ``--project`` where the path is a project and nothing asks to run it yet."""
+    asked = {"--project", "--stack", "--no-program"}.intersection(words)
+    project = any((Path(word) / "Pulumi.yaml").is_file() for word in words)
+    return [*words, "--project"] if project and not asked else words
 
 
 def plan(*args: object, status: int = 0) -> dict[str, Any]:

@@ -130,7 +130,7 @@ WITHOUT = "import sys\nsys.modules['{}'] = None\nfrom fleet_components.cli impor
 @pytest.mark.parametrize("module", EXTRAS)
 def test_an_import_of_the_program_names_the_extra(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(write(tmp_path, {**PROJECT, "stacks/__main__.py": f"import pulumi\nimport {module}\n"}))
-    ended = execute("plan", ".", code=WITHOUT.format(module))
+    ended = execute("plan", ".", "--project", code=WITHOUT.format(module))
     assert ended.stderr == (
         f"error: stacks/__main__.py:2: {module} is not installed\n"
         f"  hint: pip install 'fleet-components[{EXTRAS[module]}]'\n"
@@ -139,7 +139,7 @@ def test_an_import_of_the_program_names_the_extra(module: str, tmp_path: Path, m
 
 def test_an_import_of_a_fleet_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(write(tmp_path, PROJECT))
-    ended = execute("plan", ".", code=WITHOUT.format("pulumi_kubernetes"))
+    ended = execute("plan", ".", "--project", code=WITHOUT.format("pulumi_kubernetes"))
     assert ended.stderr == (
         "error: stacks/__main__.py:4: pulumi_kubernetes is not installed\n"
         "  hint: pip install 'fleet-components[kubernetes]'\n"

@@ -62,7 +62,7 @@ def test_the_hint_is_a_command_that_works_from_here(project: Path, monkeypatch: 
 def test_a_project_below_a_directory_is_named(folder: Path) -> None:
     write(folder, {"infra/Pulumi.yaml": PROJECT["Pulumi.yaml"]})
     said = refused("plan", ".")
-    assert said == ["error: infra/Pulumi.yaml: is the file of a Pulumi project", "  hint: fleet plan infra"]
+    assert said == ["error: infra/Pulumi.yaml: is the file of a Pulumi project", "  hint: fleet plan infra --project"]
 
 
 def test_a_stack_file_without_its_project(folder: Path) -> None:

@@ -30,7 +30,7 @@ def test_ends_with_0_or_1(tmp_path: Path) -> None:
 
 
 def test_a_project_leaves_no_noise(tmp_path: Path) -> None:
-    done = execute("plan", write(tmp_path, PROJECT))
+    done = execute("plan", write(tmp_path, PROJECT), "--project")
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -54,11 +54,11 @@ MISSING = "import sys\nsys.modules['{}'] = None\nfrom fleet_components.cli impor
 
 
 def test_what_is_not_installed_is_named(tmp_path: Path) -> None:
-    project = execute("plan", write(tmp_path, PROJECT), code=MISSING.format("pulumi"))
+    project = execute("plan", write(tmp_path, PROJECT), "--project", code=MISSING.format("pulumi"))
     assert project.returncode == 1
     assert "is a Pulumi project, and pulumi is not installed here" in project.stderr
     assert "pip install 'fleet-components[kubernetes]'" in project.stderr
-    terminal = execute("plan", tmp_path, code=MISSING.format("rich"))
+    terminal = execute("plan", tmp_path, "--project", code=MISSING.format("rich"))
     assert terminal.returncode == 1
     assert terminal.stderr == "error: rich is not installed\n  hint: pip install 'fleet-components[cli]'\n"
 

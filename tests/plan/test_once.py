@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from fleet_components.cli.command import fleet
 from fleet_components.plan.karmada.subject import TemplateSubject
 from fleet_components.plan.kubefleet.subject import PlacementSubject
+from tests.cli.fleets import asking
 from tests.delivery.karmada.world import on, policy
 from tests.delivery.world import World
 
@@ -64,7 +65,7 @@ def project(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("command", [("plan",), ("plan", "-o", "json"), ("plan", "-o", "markdown"), ("explain",)])
 def test_planning_and_explaining(project: Path, decided: Counter[str], door: str, command: tuple[str, ...]) -> None:
     path = project if door == "project" else project / "fleet"
-    done = CliRunner().invoke(fleet, [*command, str(path)], catch_exceptions=False)
+    done = CliRunner().invoke(fleet, asking([*command, str(path)]), catch_exceptions=False)
     assert done.exit_code == 0, done.output
     assert len(decided) == 3
     assert set(decided.values()) == {1}
@@ -76,7 +77,7 @@ def test_a_second_render(project: Path, decided: Counter[str], door: str) -> Non
     path, out = str(project if door == "project" else project / "fleet"), str(project / "rendered")
     for _ in range(2):
         decided.clear()
-        done = CliRunner().invoke(fleet, ["render", path, "--out", out], catch_exceptions=False)
+        done = CliRunner().invoke(fleet, asking(["render", path, "--out", out]), catch_exceptions=False)
         assert done.exit_code == 0, done.output
         assert decided["ClusterResourcePlacement/shop"] == 1
         assert set(decided.values()) <= {1, 2}

@@ -14,6 +14,7 @@ from fleet_components import FleetError, Options, Past, plan_fleet, source_of
 from fleet_components.cli.command import fleet
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.fleet_plan import FleetPlan
+from tests.cli.fleets import asking
 from tests.delivery.world import World
 from tests.plan.stack import Stack
 
@@ -145,7 +146,7 @@ def configure(project: Path, **config: Any) -> None:
 
 
 def run(*args: Any, status: int = 0) -> str:
-    done = CliRunner().invoke(fleet, list(map(str, args)), catch_exceptions=False, env={"COLUMNS": "200"})
+    done = CliRunner().invoke(fleet, asking(list(map(str, args))), catch_exceptions=False, env={"COLUMNS": "200"})
     assert done.exit_code == status, done.output
     return done.output
 

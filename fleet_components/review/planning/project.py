@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,36 @@ def is_project(folder: Path) -> bool:
     return any((folder / name).is_file() for name in _NAMES)
 
 
+def asked_project(paths: Sequence[Path], *, asked: bool, allowed: bool) -> Path | None:
+    """Return the directory of the project to plan; None if there is no project among the paths.
+
+    The caller decides that a program is run, never a file: a ``Pulumi.yaml`` that somebody adds to a directory of YAML
+    makes no program of it.
+
+    Args:
+        paths: the paths of the command line; a ``Pulumi.yaml`` stands for its project, and asks for it.
+        asked: whether the command line asks for a project.
+        allowed: whether a program may be run.
+
+    Raises:
+        FleetError: a project is not asked for or not allowed, or there are other paths beside it.
+    """
+    path = next((path for path in paths if path.name in _NAMES or is_project(path)), None)
+    if path is None:
+        return None
+    folder = path.parent if path.name in _NAMES else path
+    if len(paths) > 1:
+        hint = "plan the project alone; its fleet:source names the directory of its YAML"
+        raise FleetError([Problem("is a Pulumi project among other paths", file=str(folder), hint=hint)])
+    if not allowed:
+        hint = "give the directory of its YAML; its program is run without this option"
+        raise FleetError([Problem("is a Pulumi project, and --no-program runs none", file=str(folder), hint=hint)])
+    if not asked and folder is path:
+        hint = f"say so: fleet plan {folder} --project; or give the directory of its YAML"
+        raise FleetError([Problem("is a Pulumi project, and nothing asks to run it", file=str(folder), hint=hint)])
+    return folder
+
+
 def instead_of(problem: Problem) -> Problem:
     """Return the problem; if its file is one of a Pulumi project, one that says so and how to plan the project."""
     file = Path(problem.file)
@@ -70,7 +100,7 @@ def instead_of(problem: Problem) -> Problem:
     if folder is None:
         return Problem(what, file=problem.file, hint="plan its project: the directory with Pulumi.yaml")
     shown = folder if file.is_absolute() else os.path.relpath(folder)
-    return Problem(what, file=problem.file, hint=f"fleet plan {shown}" + (f" --stack {stack}" if stack else ""))
+    return Problem(what, file=problem.file, hint=f"fleet plan {shown} {f'--stack {stack}' if stack else '--project'}")
 
 
 def read_project(folder: Path) -> Project:

@@ -21,7 +21,7 @@ from fleet_components.plan.past import LOST, Past
 from fleet_components.plan.refusals import confirmed_in_vain
 from fleet_components.plan.source import Source, gather
 from fleet_components.review.planning.past import StateFile
-from fleet_components.review.planning.project import instead_of, is_project, read_project
+from fleet_components.review.planning.project import asked_project, instead_of, read_project
 from fleet_components.review.planning.resource import Resource
 
 DEFAULT_STACK, DEFAULT_FLEET = "local", "fleet"
@@ -43,6 +43,8 @@ class CommandLine:
         pass_over: unsupported kinds that do not prevent a plan.
         plugins: import paths of plug-ins that decide with those of the real system.
         any_state: whether a state of another project or stack is accepted.
+        project: whether the path is a Pulumi project, whose program is to be run; a stack asks for it as well.
+        program: whether the program of a project may be run.
         problems: problems of the options that can be found without the input.
     """
 
@@ -56,6 +58,8 @@ class CommandLine:
     pass_over: frozenset[str] = frozenset()
     plugins: tuple[str, ...] = ()
     any_state: bool = False
+    project: bool = False
+    program: bool = True
     problems: tuple[Problem, ...] = ()
 
     def wrong(self, problems: Iterable[Problem]) -> CommandLine:
@@ -118,12 +122,21 @@ def survey(paths: Sequence[Path], command: CommandLine) -> Survey:
     Raises:
         FleetError: the input is invalid; carries its problems, and those of the command line.
     """
-    if not any(map(is_project, paths)):
-        return _directory(paths, command)
-    if len(paths) > 1:
-        hint = "plan the project alone; its fleet:source names the directory of its YAML"
-        raise FleetError([Problem("is a Pulumi project among other paths", file=str(paths[0]), hint=hint)])
-    return _project(paths[0], command)
+    project = project_among(paths, command)
+    return _project(project, command) if project else _directory(paths, command)
+
+
+def project_among(paths: Sequence[Path], command: CommandLine) -> Path | None:
+    """Return the directory of the Pulumi project that the command line asks for; None for YAML.
+
+    Raises:
+        FleetError: there is a project that is not asked for or not allowed, or none where one is asked for.
+    """
+    folder = asked_project(paths, asked=command.project or bool(command.stack), allowed=command.program)
+    if folder is None and command.project:
+        hint = "give the directory that has it"
+        raise FleetError([Problem("is no Pulumi project: it has no Pulumi.yaml", file=str(paths[0]), hint=hint)])
+    return folder
 
 
 def of_stack(command: CommandLine, project: str, stack: str) -> CommandLine:
