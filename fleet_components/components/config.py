@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -227,27 +228,30 @@ def _share(text: str) -> float:
     except ValueError:
         share = -1
     if no_share(share):
-        raise WrongValueError(f"is {text}", A_SHARE)
+        raise WrongValueError("is not a share", A_SHARE)
     return share
 
 
+_SECONDS = re.compile("[0-9]{1,9}")
+
+
 def _seconds(text: str) -> int:
-    if not text.isdecimal() or no_wait(int(text)):
-        raise WrongValueError(f"is {text}", A_WAIT)
+    if not _SECONDS.fullmatch(text) or no_wait(int(text)):
+        raise WrongValueError("is not a time in seconds", A_WAIT)
     return int(text)
 
 
 def _flag(text: str) -> bool:
     if text.lower() not in ("true", "false"):
-        raise WrongValueError(f"is {text}", "write true or false")
+        raise WrongValueError("is neither true nor false", "write true or false")
     return text.lower() == "true"
 
 
 def _time(text: str) -> datetime | None:
     try:
         return read_time(text)
-    except ValueError as error:
-        raise WrongValueError(str(error).partition(";")[0], "write it as 2026-01-31T12:00:00Z") from error
+    except ValueError:
+        raise WrongValueError("is not a time with a zone", "write it as 2026-01-31T12:00:00Z") from None
 
 
 def _map(text: str, what: str, hint: str) -> dict[str, Any]:

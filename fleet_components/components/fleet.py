@@ -26,6 +26,7 @@ from fleet_components.components.refusal import RefusedError, RefusedPlanError, 
 from fleet_components.content.secret import redacted
 from fleet_components.model.frames import called_from
 from fleet_components.model.inventory import Inventory
+from fleet_components.model.labels import subdomain_errors
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.text import visible
 from fleet_components.plan import names
@@ -292,6 +293,11 @@ def _members(name: str, args: FleetArgs) -> tuple[dict[str, Member], list[Proble
     ]
     twice = sorted(name for name, times in Counter(member.name for member in everyone).items() if times > 1)
     problems += [Problem(f'the member "{name}" is declared twice', hint="declare it once") for name in twice]
+    problems += [
+        Problem(f'"{member}" cannot be the name of a member', hint=f"its name {wrong[0]}")
+        for member in members
+        if (wrong := subdomain_errors(member))
+    ]
     # By identity, because the URN of a provider is an output, which is not known yet.
     brought = {name: id(member.provider) for name, member in members.items() if member.provider is not None}
     problems += same_cluster(brought, "has the provider of member {other}: they are the same cluster")

@@ -124,14 +124,16 @@ class _Builder:
         try:
             return scalar(event)
         except ValueError as error:
-            self.refuse(event, str(error), f'write "{event.value}" in quotes, without a tag')
+            self.refuse(event, str(error), "write the value in quotes, without a tag")
             return None
 
     def alias(self, event: Event) -> Any:
         done = self.anchors.get(event.anchor)
         if done is None:
-            is_open = event.anchor in self.anchors
-            self.refuse(event, f"anchor {event.anchor} {'contains itself' if is_open else 'is not defined'}")
+            if event.anchor in self.anchors:
+                self.refuse(event, "is an alias of an anchor that contains it")
+            else:
+                self.refuse(event, "is an alias without an anchor", "write a value that begins with * in quotes")
             return None
         data, size = done
         self.count += size

@@ -61,12 +61,12 @@ def tagged(tag: str, text: str) -> Scalar:
         ValueError: the text is not a value of that type.
     """
     if tag == "binary":
-        raise ValueError("!!binary is not a value of a Kubernetes object")
+        raise ValueError("is !!binary, which no Kubernetes object has")
     if tag not in _STRICT_TAGS:
         return text
     value = plain(text)
     if type(value) not in _STRICT_TAGS[tag]:
-        raise ValueError(f"`{text}` is not of the type !!{tag}")
+        raise ValueError(f"is not of the type !!{tag}")
     return value
 
 

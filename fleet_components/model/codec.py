@@ -5,7 +5,6 @@ Keys are camelCase and fields that hold their default are left out.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
@@ -22,6 +21,8 @@ from fleet_components.model.typed import TRUSTED
 
 T = TypeVar("T")
 
+MOST_INT32 = 2**31 - 1
+"""Largest number in most fields of the Kubernetes API."""
 # Sets are written sorted, so that output does not depend on their iteration order.
 _converter = Converter(unstruct_collection_overrides={Set: sorted})
 
@@ -69,7 +70,7 @@ def camel(name: str) -> str:
 
 def one_of(*words: str) -> dict[str, Any]:
     """Return metadata for a field that accepts only these words; ``decode`` refuses any other."""
-    return checked(lambda word: None if word in words else f"is {shown(word)}, not {' or '.join(filter(None, words))}")
+    return checked(lambda word: None if word in words else f"is not {' or '.join(filter(None, words))}")
 
 
 def checked(problem: Callable[[Any], str | None]) -> dict[str, Any]:
@@ -79,6 +80,16 @@ def checked(problem: Callable[[Any], str | None]) -> dict[str, Any]:
         problem: returns what is wrong with a value, or None or an empty text if the value is valid.
     """
     return {"problem": problem}
+
+
+def ranged(low: int, high: int = MOST_INT32) -> dict[str, Any]:
+    """Return metadata for a field with a whole number from ``low`` to ``high``, or None."""
+    return checked(lambda number: "" if number is None else out_of_range(number, low, high))
+
+
+def out_of_range(number: int, low: int, high: int = MOST_INT32) -> str:
+    """Return a message about a number that is not from ``low`` to ``high``; empty if it is."""
+    return "" if low <= number <= high else f"is not a number from {low} to {high}"
 
 
 @contextmanager
@@ -145,14 +156,16 @@ def _step(note: AttributeValidationNote | IterableValidationNote) -> str | int:
 class UnlikeError(ValueError):
     """Error for a value of another type.
 
+    Its text has types only, because the value may be secret.
+
     Attributes:
-        value: the value.
+        found: the type of the value.
         noun: the type that it should have: ``text``, ``a whole number``, ``a list``.
     """
 
     def __init__(self, value: Any, noun: str) -> None:
-        self.value, self.noun = value, noun
-        super().__init__(f"is {shown(value)}, not {noun}")
+        self.found, self.noun = type_of(value), noun
+        super().__init__(f"is {self.found}, not {noun}" if self.found not in noun else f"is not {noun}")
 
 
 def _exactly(kind: type, noun: str) -> Callable[[Any, Any], Any]:
@@ -164,15 +177,20 @@ def _exactly(kind: type, noun: str) -> Callable[[Any, Any], Any]:
     return read
 
 
-def shown(value: Any) -> str:
-    """Return a value as JSON text of about 40 characters at most, for a message; maps and lists by their kind only."""
-    if isinstance(value, Mapping):
-        return "a map"
-    if isinstance(value, list | tuple):
-        return "a list"
-    whole = isinstance(value, float) and value.is_integer() and abs(value) <= _MOST
-    text = json.dumps(int(value) if whole else value, default=str)
-    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
+def type_of(value: Any) -> str:
+    """Return the type of a value as messages call it: ``text``, ``a number``, ``a map``."""
+    return next((noun for types, noun in _TYPES if isinstance(value, types)), type(value).__name__)
+
+
+# A bool is an int as well, so it comes first.
+_TYPES: tuple[tuple[Any, str], ...] = (
+    (bool, "true or false"),
+    (str, "text"),
+    ((int, float), "a number"),
+    (Mapping, "a map"),
+    ((list, tuple), "a list"),
+    (type(None), "null"),
+)
 
 
 def _whole(value: Any, _: Any) -> int:
@@ -214,7 +232,6 @@ def _seconds(value: Any, kind: Any) -> timedelta:
 
 
 _NUMBER = re.compile("-?[0-9]{1,18}")
-_MOST_SHOWN = 40
 _MOST = 2**63
 _YEARS = (1000, 9000)
 _converter.register_structure_hook(str, _exactly(str, "text"))
@@ -258,7 +275,7 @@ def _key(text: Any) -> int:
         return int(text)
     if type(text) is int:
         return text
-    raise ValueError(f"has {shown(text)}, not a whole number")
+    raise ValueError("has a key that is not a whole number")
 
 
 @_converter.register_structure_hook_factory(lambda kind: _is_sequence(kind))

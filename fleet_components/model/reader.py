@@ -74,8 +74,8 @@ def _problems(error: BaseException, path: FieldPath) -> Iterator[Problem]:
             yield Problem(f"{path[-1]} is missing", path, "write it here")
         case FleetError():
             yield from (attrs.evolve(one, path=(*path, *one.path)) for one in error.problems)
-        case UnlikeError(noun="text", value=int() | float()):
-            yield Problem(str(error), path, f'in quotes: "{error.value}"')
+        case UnlikeError(noun="text", found="a number" | "true or false"):
+            yield Problem(str(error), path, "write it in quotes")
         case UnlikeError():
             yield Problem(str(error), path, _HINTS.get(error.noun, ""))
         case _:

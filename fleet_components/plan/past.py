@@ -6,12 +6,13 @@ It is read from the running stack, from an exported state or from the last rende
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import attrs
 
-from fleet_components.model.codec import MisfitError, below, checked, decode, one_of, shown
+from fleet_components.model.codec import MisfitError, below, checked, decode, one_of
+from fleet_components.model.labels import subdomain_errors
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
@@ -156,6 +157,8 @@ class Past:
                 problems += [Problem(one.what, one.path, mend, resource.urn, file) for one in misfit.problems]
             except FleetError as error:
                 problems += [attrs.evolve(one, subject=resource.urn, file=file) for one in error.problems]
+        if not problems:
+            problems += (Problem(what, ("outputs",), mend, urn, file) for urn, what in reader.strangers())
         if problems:
             raise FleetError(problems)
         return reader.past(file)
@@ -211,14 +214,20 @@ def fleets_of(resources: Iterable[StoredResource]) -> tuple[str, ...]:
     return tuple(sorted({fleet for fleet in fleets if isinstance(fleet, str)}))
 
 
+def _no_member(name: str) -> str:
+    return "is not the name of a member" if subdomain_errors(name) else ""
+
+
 def _no_states(members: Mapping[str, str]) -> str:
+    if any(map(_no_member, members)):
+        return "has a key that is not the name of a member"
     strange = sorted(name for name, state in members.items() if state not in (DECLARED, LOST))
     return f"says of {few(strange)} neither {DECLARED} nor {LOST}" if strange else ""
 
 
 def _unwritten(texts: tuple[str, ...]) -> str:
-    wrong = [text for text in texts if text.count("|") != _WRITTEN_PARTS - 1]
-    return f"has {shown(wrong[0])}, not apiVersion|Kind|namespace|name" if wrong else ""
+    wrong = any(text.count("|") != _WRITTEN_PARTS - 1 for text in texts)
+    return "has a text that is not apiVersion|Kind|namespace|name" if wrong else ""
 
 
 @attrs.frozen(kw_only=True)
@@ -240,7 +249,7 @@ class _Roster:
 class _MemberOutputs:
     """Outputs of a member's resource."""
 
-    member: str
+    member: str = attrs.field(metadata=checked(_no_member))
     identifier: str = ""
     identity: str = ""
     uid: str = ""
@@ -260,7 +269,7 @@ class _Binding:
     """Fields of a binding; :class:`Done` has the others."""
 
     subject: str = attrs.field(metadata=checked(lambda name: "" if names.is_subject(name) else "names no subject"))
-    cluster: str
+    cluster: str = attrs.field(metadata=checked(_no_member))
     keeps: str = attrs.field(default="", metadata=one_of("", ALL, CLUSTER_SCOPED))
 
 
@@ -271,6 +280,7 @@ class _Collector:
         self.fleet = fleet
         self.roster = _Roster()
         self.records: dict[str, Record[Any, Any]] = {}
+        self.decided: dict[str, frozenset[str]] = {}
         self.protected: set[str] = set()
         self.shown: dict[str, Mapping[str, Any]] = {}
         self.done: dict[str, dict[str, Done]] = defaultdict(dict)
@@ -316,10 +326,21 @@ class _Collector:
             self.keeps[binding.subject, binding.cluster] = binding.keeps
         elif kind := _RECORDS.get(urn.type):
             name = decode(_Named, outputs)
-            self.records[name.key] = kind.from_wire(outputs)
+            self.records[name.key] = record = kind.from_wire(outputs)
+            self.decided[urn.text] = record.members
             self.shown[name.key] = {key: outputs[key] for key in _SHOWN if key in outputs}
             if name.protected:
                 self.protected.add(name.key)
+
+    def strangers(self) -> Iterator[tuple[str, str]]:
+        """Yield URN and message of each decision about members that are not known.
+
+        Members are registered before anything is decided, so that no interrupted update leaves such a decision.
+        """
+        known = {*self.members, *self.roster.members}
+        for urn, members in self.decided.items():
+            if strange := sorted(members - known):
+                yield urn, f"decides about {few(strange)}, of which the state knows no member"
 
     def past(self, file: str) -> Past:
         """Return the past that the resources read so far amount to."""

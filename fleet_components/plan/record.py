@@ -13,7 +13,7 @@ from fleet_components.content.header import check_header
 from fleet_components.content.revision import canonical, compress, decompress
 from fleet_components.content.secret import redacted
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.codec import MisfitError, below, checked, decode, encode
+from fleet_components.model.codec import MisfitError, below, decode, encode, ranged
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.rollout.rollout import Done, Placed
@@ -123,6 +123,11 @@ class Record(ABC, Generic[P, M]):
         if wrong := check_header(Manifest(data)):
             raise MisfitError(*(Problem(problem.what, problem.path) for problem in wrong))
 
+    @property
+    def members(self) -> frozenset[str]:
+        """The members that it has decided about."""
+        return frozenset(self.decisions)
+
     @abstractmethod
     def objects(self, placed: P, member: Cluster) -> Objects:
         """Return the objects that a member gets, or has, with this decision; empty if the content is unknown."""
@@ -189,7 +194,7 @@ class Record(ABC, Generic[P, M]):
 class _Fields:
     """Fields of a record in wire form."""
 
-    revision: int = attrs.field(metadata=checked(lambda number: "" if number >= -1 else "is not a revision"))
+    revision: int = attrs.field(metadata=ranged(-1))
     decisions: Mapping[str, Any]
     contents: Any
     digests: Mapping[int, str]

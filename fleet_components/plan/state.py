@@ -12,7 +12,7 @@ import attrs
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.regular_file import read_regular
 from fleet_components.content.secret import REDACTED
-from fleet_components.model.codec import MisfitError, below, checked, decode, shown
+from fleet_components.model.codec import MisfitError, below, checked, decode
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.plan.names import Urn
 
@@ -159,6 +159,7 @@ def stored(raw: Iterable[tuple[str | int, Any]], path: FieldPath, file: str, men
             found.append(_stored(one))
         except MisfitError as misfit:
             urn = str(one.get("urn") or "") if isinstance(one, Mapping) else place if isinstance(place, str) else ""
+            urn = "" if _no_urn(urn) else urn
             at = () if urn else (*path, place)
             problems += [Problem(p.what, (*at, *p.path), mend, urn, file) for p in misfit.problems]
     if problems:
@@ -193,7 +194,7 @@ def _check(value: Any, path: FieldPath = ()) -> None:
         MisfitError: the value has such a part.
     """
     if isinstance(value, float) and not math.isfinite(value):
-        raise MisfitError(Problem(f"is {shown(value)}, not a number", path))
+        raise MisfitError(Problem("is not a number", path))
     if len(path) > _MOST_LEVELS:
         raise MisfitError(Problem(f"is nested more than {_MOST_LEVELS} levels deep", path[:1]))
     if is_marked_secret(value):
@@ -216,5 +217,5 @@ def _no_urn(text: str) -> str:
     try:
         Urn.parse(text)
     except ValueError:
-        return f"is {shown(text)}, not a URN"
+        return "is not a URN"
     return ""

@@ -8,6 +8,8 @@ from enum import StrEnum
 
 import attrs
 
+from fleet_components.model.codec import ranged
+
 Labels = Mapping[str, str]
 
 
@@ -26,12 +28,12 @@ class Done:
         completions: the same for the completions of a Job.
     """
 
-    revision: int | None
+    revision: int | None = attrs.field(metadata=ranged(-1))
     broken: bool = False
     lost: bool = False
     since: datetime | None = None
-    replicas: int | None = None
-    completions: int | None = None
+    replicas: int | None = attrs.field(default=None, metadata=ranged(0))
+    completions: int | None = attrs.field(default=None, metadata=ranged(0))
 
 
 @attrs.frozen
@@ -82,10 +84,10 @@ class Placed:
         again: the revision at which it was written again because an update was interrupted there; None for never.
     """
 
-    rank: int
-    wave: int
-    revision: int
-    again: int | None = None
+    rank: int = attrs.field(metadata=ranged(0))
+    wave: int = attrs.field(metadata=ranged(1))
+    revision: int = attrs.field(metadata=ranged(-1))
+    again: int | None = attrs.field(default=None, metadata=ranged(0))
 
 
 class Change(StrEnum):

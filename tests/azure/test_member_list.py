@@ -94,7 +94,7 @@ def test_a_thousand_members() -> None:
     [
         ("group: canary", "grupp: canary", 18, 'members[0].grupp: there is no field "grupp" (group)'),
         ("group: canary", "group: Canary", 18, "members[0].group"),
-        ("group: canary", "group: 1", 18, 'in quotes: "1"'),
+        ("group: canary", "group: 1", 18, "not text (write it in quotes)"),
         ("tier: Free", "tier: Gratis", 7, "defaults.tier"),
         ("tier: Standard", "teir: Standard", 14, "regions.westeurope.teir"),
         ("vmSize: Standard_D4s_v5", "vmSize: Standard_D4s", 8, "defaults.systemPool.vmSize"),

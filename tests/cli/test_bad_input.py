@@ -285,7 +285,7 @@ CASES = [
     Case(
         "share that is none",
         project(DEV, "fleet:render: ../rendered", "fleet:limit: 7"),
-        (f"error: {DEV}:3: config.fleet:limit: is 7", "hint: give a share"),
+        (f"error: {DEV}:3: config.fleet:limit: is not a share", "hint: give a share"),
     ),
     Case(
         "kubeconfig of nobody",

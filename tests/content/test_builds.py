@@ -363,7 +363,7 @@ PATHS: Mapping[str, tuple[dict[str, object], str]] = {
         'spec.namespace: "--post-renderer=x" is not a name of a namespace',
     ),
     "unknown field": ({"postRenderer": "x"}, 'spec.postRenderer: there is no field "postRenderer"'),
-    "wrong type": ({"valueFiles": "values.yaml"}, 'spec.valueFiles: is "values.yaml", not a list'),
+    "wrong type": ({"valueFiles": "values.yaml"}, "spec.valueFiles: is text, not a list"),
     "no map": ({"values": ["a"]}, "spec.values: is a list, not a map"),
 }
 

@@ -53,6 +53,13 @@ def test_the_digest_lets_nothing_be_guessed_of_a_secret() -> None:
     assert digest((one,)) == digest((other,))
 
 
+def test_a_text_that_stands_for_gigabytes_is_refused() -> None:
+    bomb = base64.b64encode(zlib.compress(b"[" + b" " * 70 * 2**20 + b"]")).decode()
+    assert len(bomb) < 2**17
+    with pytest.raises(MisfitError, match="stands for more than 64 MiB"):
+        decompress(bomb)
+
+
 @settings(max_examples=40)
 @given(objects())
 def test_kept_contents_come_back(data: dict[str, Any]) -> None:

@@ -102,11 +102,15 @@ def folder() -> Path:
     return place / "fleet"
 
 
+def asked(state: Any, where: Path) -> CommandLine:
+    """A command line with a state, for the directory or for the project around it."""
+    return CommandLine(state=parse_state(json.dumps(state).encode(), "s.json"), project=where != folder())
+
+
 def planned(state: Any, where: Path) -> None:
     """Plan from a state; what is refused says what would do."""
     try:
-        told = CommandLine(state=parse_state(json.dumps(state).encode(), "s.json"))
-        plan_document(survey([where], told))
+        plan_document(survey([where], asked(state, where)))
     except FleetError as error:
         for problem in error.problems:
             assert problem.what
@@ -189,46 +193,59 @@ def test_a_program_runs_or_is_refused(data: st.DataObject) -> None:
 
 PLACEMENT, TEMPLATE = f"{OWN}Placement::dev/shop", f"{OWN}Template::dev/shop/Deployment/web"
 NAMED: dict[str, tuple[str, Path_, Any, str, str]] = {
-    "no number": (PLACEMENT, ("decisions", "a", "wave"), "x", "decisions.a.wave", 'is "x", not a whole number'),
+    "no number": (PLACEMENT, ("decisions", "a", "wave"), "x", "decisions.a.wave", 'is text, not a whole number'),
     "a null": (PLACEMENT, ("memory", "bindings", "a", "rank"), None, "memory.bindings.a.rank", "is null, not a whole"),
-    "not finite": (PLACEMENT, ("revision",), math.nan, "revision", "is NaN, not a number"),
+    "not finite": (PLACEMENT, ("revision",), math.nan, "revision", "is not a number"),
     "missing": (PLACEMENT, ("digests",), DELETED, "digests", "is missing"),
     "no binding": (
         PLACEMENT,
         ("memory", "bindings", "a", "state"),
         "Bond",
         "memory.bindings.a.state",
-        'is "Bond", not Scheduled or Bound or Unscheduled',
+        'is not Scheduled or Bound or Unscheduled',
     ),
     "no purge": (
         TEMPLATE,
         ("memory", "schedule", "evictions", "c", "purgeMode"),
         "Soon",
         "memory.schedule.evictions.c.purgeMode",
-        'is "Soon", not Gracefully or Directly or Never',
+        'is not Gracefully or Directly or Never',
     ),
     "no time": (
         TEMPLATE,
         ("memory", "schedule", "evictions", "c", "created"),
         "noon",
         "memory.schedule.evictions.c.created",
-        'is "noon", not a time with a zone',
+        'is not a time with a zone',
     ),
     "a policy that is none": (
         TEMPLATE,
         ("memory", "claim", "bound", "spec", "placement", "clusterAffinity", "clusterNames"),
         "a",
         "memory.claim.bound.spec.placement.clusterAffinity.clusterNames",
-        'is "a", not a list',
+        'is text, not a list',
     ),
     "no subject": (PLACEMENT, ("key",), "shop", "key", "names no subject"),
-    "no format": (PLACEMENT, ("format",), "one", "format", 'is "one", not a whole number'),
-    "no fleet": (PLACEMENT, ("fleet",), 3, "fleet", "is 3, not text"),
+    "no format": (PLACEMENT, ("format",), "one", "format", 'is text, not a whole number'),
+    "no fleet": (PLACEMENT, ("fleet",), 3, "fleet", "is a number, not text"),
     "no member": (f"{OWN}Member::dev/a", ("member",), [], "member", "is a list, not text"),
-    "nothing forgotten": (f"{OWN}Member::dev/d", ("forgotten",), ["a|b"], "forgotten", 'has "a|b", not apiVersion|Kind'),
-    "no fate": (f"{OWN}Binding::dev/shop@a", ("keeps",), "some", "keeps", 'is "some", not all or cluster-scoped'),
+    "nothing forgotten": (f"{OWN}Member::dev/d", ("forgotten",), ["a|b"], "forgotten", "has a text that is not apiVersion|Kind"),
+    "no fate": (f"{OWN}Binding::dev/shop@a", ("keeps",), "some", "keeps", 'is not all or cluster-scoped'),
     "no sort of member": (f"{OWN}Roster::dev", ("members", "a"), "gone", "members", "says of a neither member nor lost"),
     "no share": (f"{OWN}Roster::dev", ("settings",), {"limit": 7}, "settings.limit", "is 7"),
+    "no number of replicas": (
+        TEMPLATE, ("memory", "schedule", "clusters"), {"a": 10**12}, "memory.schedule.clusters",
+        "is not a number from 0 to 2147483647, for a",
+    ),
+    "no name": (
+        TEMPLATE, ("memory", "schedule", "clusters"), {"../a": 1}, "memory.schedule.clusters",
+        'has a key that is not the name of a member',
+    ),
+    "a negative rank": (PLACEMENT, ("memory", "bindings", "a", "rank"), -1, "memory.bindings.a.rank", "is not a number from 0"),
+    "a huge wave": (PLACEMENT, ("decisions", "a", "wave"), 2**40, "decisions.a.wave", "is not a number from 1"),
+    "another's name": (f"{OWN}Member::dev/a", ("member",), "../../a", "member", 'is not the name of a member'),
+    "a name in the roster": (f"{OWN}Roster::dev", ("members",), {"a/b": "member"}, "members", 'has a key that is not the name of'),
+    "a binding elsewhere": (f"{OWN}Binding::dev/shop@a", ("cluster",), "..", "cluster", 'is not the name of a member'),
     "no wait": (f"{OWN}Roster::dev", ("settings",), {"maxWait": -1}, "settings.maxWait", "is -1"),
 }  # fmt: skip
 
@@ -241,16 +258,29 @@ def test_the_resource_and_the_field_are_named(urn: str, path: Path_, junk: Any, 
     state = damaged(whole, ("deployment", "resources", index, "outputs", *path), junk)
     for where in (folder(), folder().parent):
         with pytest.raises(FleetError) as refused:
-            survey([where], CommandLine(state=parse_state(json.dumps(state).encode(), "s.json")))
+            survey([where], asked(state, where))
         (problem,) = refused.value.problems
         assert str(problem).startswith(f"s.json: {resources[index]['urn']}: outputs.{field}: {what}")
         assert problem.hint == MEND
 
 
+@pytest.mark.parametrize("field", ["decisions", "memory.bindings"])
+def test_a_decision_about_an_unknown_member_is_refused(field: str) -> None:
+    """A forged state could otherwise name any place, and a damaged one would lose a member in silence."""
+    whole, path = render(), tuple(field.split("."))
+    (urn,) = [urn for urn in whole["resources"] if f"{OWN}Placement::" in urn and urn.endswith("/shop")]
+    held = at(whole, ("resources", urn, "outputs", *path))
+    state = damaged(whole, ("resources", urn, "outputs", *path), {**held, "z": held["a"]})
+    with pytest.raises(FleetError) as refused:
+        survey([folder()], asked(state, folder()))
+    (problem,) = refused.value.problems
+    assert (problem.what, problem.hint) == ("decides about z, of which the state knows no member", RENDER_ANEW)
+
+
 ENGINE: dict[str, tuple[Any, str]] = {
     "no list": ({"deployment": {"resources": {"a": 1}}}, "deployment.resources: is not a list of resources"),
-    "no resource": ({"deployment": {"resources": [3]}}, "deployment.resources[0]: is 3, not a map"),
-    "no URN": ({"deployment": {"resources": [{"urn": "x", "type": "y"}]}}, 'x: urn: is "x", not a URN'),
+    "no resource": ({"deployment": {"resources": [3]}}, "deployment.resources[0]: is a number, not a map"),
+    "no URN": ({"deployment": {"resources": [{"urn": "x", "type": "y"}]}}, 'deployment.resources[0].urn: is not a URN'),
     "no type": ({"deployment": {"resources": [{"urn": "urn:pulumi:a::b::c::d"}]}}, "urn:pulumi:a::b::c::d: type: is miss"),
     "no inputs": (
         {"deployment": {"resources": [{"urn": "urn:pulumi:a::b::c::d", "type": "c", "inputs": []}]}},
@@ -272,7 +302,7 @@ ENGINE: dict[str, tuple[Any, str]] = {
     ),
     "a render of nothing": (
         {"format": "fleet-components/render", "version": 2, "resources": {"urn:pulumi:a::b::c::d": 3}},
-        "urn:pulumi:a::b::c::d: is 3, not a map",
+        "urn:pulumi:a::b::c::d: is a number, not a map",
     ),
 }  # fmt: skip
 
@@ -337,7 +367,7 @@ def test_what_only_records_takes_anything(uid: Any, since: Any, revision: Any) -
 def test_what_another_stack_exports_is_refused_where_it_is_damaged(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = {"cluster": encode(Cluster("a", labels={"x": "y"})), "identifier": "id"}
     for path, junk, said in [
-        (("cluster", "labels"), 3, "members.a.cluster.labels: is 3, not a map"),
+        (("cluster", "labels"), 3, "members.a.cluster.labels: is a number, not a map"),
         (("identifier",), [], "members.a.identifier: is a list, not text"),
         (("cluster",), DELETED, "members.a.cluster: is missing"),
     ]:

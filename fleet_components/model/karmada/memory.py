@@ -8,8 +8,9 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.codec import below, checked, decode, encode, in_reach, one_of, shown
+from fleet_components.model.codec import below, checked, decode, encode, in_reach, one_of, out_of_range, ranged
 from fleet_components.model.karmada.policy import DIRECTLY, GRACEFULLY, Placement
+from fleet_components.model.labels import subdomain_errors
 
 
 def _no_time(text: str) -> str:
@@ -18,7 +19,17 @@ def _no_time(text: str) -> str:
         known = not text or ((time := datetime.fromisoformat(text)).tzinfo is not None and in_reach(time))
     except ValueError:
         known = False
-    return "" if known else f"is {shown(text)}, not a time with a zone"
+    return "" if known else "is not a time with a zone"
+
+
+def _no_replicas(clusters: Mapping[str, int]) -> str:
+    """Return what is wrong with replicas by member; empty if they are valid."""
+    for name, number in clusters.items():
+        if subdomain_errors(name):
+            return "has a key that is not the name of a member"
+        if wrong := out_of_range(number, 0):
+            return f"{wrong}, for {name}"
+    return ""
 
 
 @attrs.frozen
@@ -37,11 +48,11 @@ class EvictionTask:
     """
 
     purge_mode: str = attrs.field(default=GRACEFULLY, metadata=one_of(GRACEFULLY, DIRECTLY, "Never"))
-    replicas: int | None = None
+    replicas: int | None = attrs.field(default=None, metadata=ranged(0))
     reason: str = ""
     producer: str = ""
     message: str = ""
-    grace_period_seconds: int | None = None
+    grace_period_seconds: int | None = attrs.field(default=None, metadata=ranged(0))
     suppress_deletion: bool | None = None
     created: str = attrs.field(default="", metadata=checked(_no_time))
 
@@ -63,12 +74,14 @@ class TemplateMemory:
 
     uid: str = ""
     placement: Placement | None = None
-    clusters: Mapping[str, int] = attrs.field(factory=dict)
+    clusters: Mapping[str, int] = attrs.field(factory=dict, metadata=checked(_no_replicas))
     observed_group: str = ""
     scheduled: bool = False
     rebalances: tuple[str, ...] = ()
     evictions: Mapping[str, EvictionTask] = attrs.field(factory=dict)
-    required_by: Mapping[str, Mapping[str, int]] = attrs.field(factory=dict)
+    required_by: Mapping[str, Mapping[str, int]] = attrs.field(
+        factory=dict, metadata=checked(lambda needed: next(filter(None, map(_no_replicas, needed.values())), ""))
+    )
 
     def evict(self, cluster: str, task: EvictionTask) -> TemplateMemory:
         """Return the state with the member removed from the targets and the eviction task added.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 
 import attrs
 
-from fleet_components.model.codec import decode, encode, one_of
+from fleet_components.model.codec import MOST_INT32, decode, encode, one_of, ranged
 from fleet_components.model.kubefleet.placement import PlacementPolicy
 
 SCHEDULED, BOUND, UNSCHEDULED = "Scheduled", "Bound", "Unscheduled"
@@ -26,10 +26,10 @@ class Binding:
     """
 
     state: str = attrs.field(metadata=one_of(SCHEDULED, BOUND, UNSCHEDULED))
-    snapshot: int
-    rank: int = 0
-    affinity_score: int | None = None
-    topology_spread_score: int | None = None
+    snapshot: int = attrs.field(metadata=ranged(-1))
+    rank: int = attrs.field(default=0, metadata=ranged(0))
+    affinity_score: int | None = attrs.field(default=None, metadata=ranged(-MOST_INT32))
+    topology_spread_score: int | None = attrs.field(default=None, metadata=ranged(-MOST_INT32))
     former_state: str = attrs.field(default="", metadata=one_of("", SCHEDULED, BOUND, UNSCHEDULED))
 
 
@@ -43,7 +43,7 @@ class PlacementMemory:
         bindings: bindings by member name.
     """
 
-    snapshot: int = -1
+    snapshot: int = attrs.field(default=-1, metadata=ranged(-1))
     policy: PlacementPolicy | None = None
     bindings: Mapping[str, Binding] = attrs.field(factory=dict)
 

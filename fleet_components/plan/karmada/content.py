@@ -13,7 +13,7 @@ from fleet_components.content.karmada.workload import shape_of
 from fleet_components.content.stamp import annotated
 from fleet_components.content.strip import strip
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.codec import below, decode, encode
+from fleet_components.model.codec import below, decode, encode, ranged
 from fleet_components.model.karmada.override import OverridePolicy, OverrideSpec
 from fleet_components.model.karmada.policy import CLUSTER_OVERRIDE
 from fleet_components.model.karmada.settings import CustomWorkload
@@ -38,10 +38,10 @@ class Share(Placed):
         completions: its completions of a divided Job; None for everything else.
     """
 
-    rank: int = 0
-    wave: int = 1
-    replicas: int | None = None
-    completions: int | None = None
+    rank: int = attrs.field(default=0, metadata=ranged(0))
+    wave: int = attrs.field(default=1, metadata=ranged(1))
+    replicas: int | None = attrs.field(default=None, metadata=ranged(0))
+    completions: int | None = attrs.field(default=None, metadata=ranged(0))
 
     def stands(self, done: Done) -> bool:
         """Return whether this is what runs on the member."""

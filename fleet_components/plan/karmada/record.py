@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.codec import below, decode, encode
+from fleet_components.model.codec import below, decode, encode, ranged
 from fleet_components.model.karmada.claims import Claim, SeenPolicy
 from fleet_components.model.karmada.memory import TemplateMemory
 from fleet_components.model.karmada.policy import DIRECTLY, Failover, Placement, PolicyKey, Suspension
@@ -41,8 +41,8 @@ class TemplateState:
     claim: Claim = Claim()
     policies: Mapping[str, SeenPolicy] = attrs.field(factory=dict)
     seen: str = ""
-    generation: int = 0
-    replicas: int = 0
+    generation: int = attrs.field(default=0, metadata=ranged(0))
+    replicas: int = attrs.field(default=0, metadata=ranged(0))
     schedule: TemplateMemory = TemplateMemory()
 
     @property

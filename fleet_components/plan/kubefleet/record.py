@@ -18,6 +18,11 @@ class PlacementRecord(Record[Placed, PlacementMemory]):
     DECISION = Placed
     MEMORY = PlacementMemory
 
+    @property
+    def members(self) -> frozenset[str]:
+        """The members that were sent something, and those that are picked."""
+        return frozenset((*self.decisions, *self.memory.bindings))
+
     def objects(self, placed: Placed, member: Cluster) -> Objects:
         """Return the objects of the revision: the same for every member, unless they are marked to be written again."""
         objects = self.contents.get(placed.revision, ())

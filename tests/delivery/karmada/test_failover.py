@@ -268,7 +268,7 @@ def test_what_goes_along_stays_as_long_as_the_copy(in_process: InProcess[World])
         (settings(purgeMode="Never"), 'spec.purgeMode: "Never" is not a purge mode (Gracefully or Directly)'),
         (settings(gracefulEvictionTimeout=-1), "spec.gracefulEvictionTimeout: is below 0"),
         (settings(noExecuteEvictions=True), 'there is no field "noExecuteEvictions" (noExecuteEviction)'),
-        (settings(exact="yes"), 'spec.exact: is "yes", not true or false'),
+        (settings(exact="yes"), "spec.exact: is text, not true or false"),
         (unhealthy("a", since="yesterday"), 'spec.unhealthy[0].since: "yesterday" is not a time'),
         (unhealthy("a", why="oom"), 'spec.unhealthy[0].why: there is no field "why"'),
         ({**unhealthy("a"), "spec": {"unhealthy": [{"cluster": "a"}]}}, "spec.unhealthy[0].kind: kind is missing"),
