@@ -120,9 +120,13 @@ def read_kubeconfig(text_or_path: Any, cluster: str) -> str:
     text, file = text_or_path, ""
     # A path has one line and is not JSON.
     if "\n" not in text_or_path and not text_or_path.lstrip().startswith("{"):
-        file = str(Path(text_or_path).expanduser())
+        path = _file_at(text_or_path)
+        if path is None:
+            what, hint = "the kubeconfig is neither a text nor the path of a file that is there", _HINT
+            raise FleetError([Problem(what, subject=f"member {cluster}", hint=hint)])
+        file = str(path)
         try:
-            text = read_regular(Path(file)).decode("utf-8")
+            text = read_regular(path).decode("utf-8")
         except (OSError, ValueError) as error:
             what = f"the kubeconfig cannot be read: {_why(error)}"
             raise FleetError([Problem(what, subject=f"member {cluster}", file=file, hint=_HINT)]) from None
@@ -130,6 +134,15 @@ def read_kubeconfig(text_or_path: Any, cluster: str) -> str:
         what = f"is not a kubeconfig: {missing}"
         raise FleetError([Problem(what, subject=f"member {cluster}", file=file, hint=_HINT)])
     return text
+
+
+def _file_at(path: str) -> Path | None:
+    """Return a path if something is there. Any other text may be a token, or a kubeconfig in base64: not to be told."""
+    try:
+        found = Path(path).expanduser()
+        return found if found.exists() else None
+    except (OSError, RuntimeError, ValueError):  # too long for a name, with a NUL, or the home of nobody
+        return None
 
 
 def _why(error: OSError | ValueError) -> str:

@@ -9,7 +9,7 @@ import attrs
 from google.protobuf.json_format import MessageToDict
 from pulumi.runtime.rpc import UNKNOWN
 
-from fleet_components.content.secret import SECRET_FIELDS, is_secret
+from fleet_components.content.secret import secret_fields
 from fleet_components.model.manifest import PROGRAM, Manifest
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import few
@@ -64,7 +64,7 @@ def _whole(request: Any, manifest: Manifest) -> Iterator[Problem]:
 
 def _kept_secret(manifest: Manifest, secrets: Collection[FieldPath]) -> Iterator[Problem]:
     for path in secrets:
-        if not (is_secret(manifest.data) and path[0] in SECRET_FIELDS):
+        if path[0] not in secret_fields(manifest.data):
             hint = "put it into the data of a Secret, and refer to that"
             yield manifest.problem("is secret, and would be told to all who may see the object", path, hint)
 

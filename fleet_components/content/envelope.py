@@ -57,7 +57,8 @@ def _check(envelope: Manifest, key: str, data: Any) -> Iterator[Problem]:
         hint = "write the manifest itself, not as text"
         yield envelope.problem(f"must be an object, not {type(data).__name__}", path, hint)
     elif not data.get("kind"):
-        error = f"Object 'Kind' is missing in '{canonical(data)}'"
+        # KubeFleet's text goes on with the whole object, which may be a Secret.
+        error = "Object 'Kind' is missing"
         what = "failed to parse the wrapped manifest data to a Kubernetes runtime object"
         yield envelope.problem(f"{what} (manifestKey={key},envelopeObjRef={_ref(envelope)}): {error}", path)
     else:

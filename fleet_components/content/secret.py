@@ -10,7 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-SECRET_FIELDS = ("data", "stringData")
+_PUBLIC = ("apiVersion", "kind", "metadata", "type", "immutable")
+"""Fields of a Secret that everybody may read. Any other has data, under a name that is misspelt perhaps."""
 REDACTED = "[secret]"
 _LIST = "secretlist"
 _EMBEDDED = re.compile(r"\bkind\W{1,9}secret(list)?\b", re.IGNORECASE)
@@ -30,8 +31,8 @@ def redacted(data: Mapping[str, Any]) -> Mapping[str, Any]:
 def secret_fields(data: Mapping[str, Any]) -> set[str]:
     """Return the fields of an object that hold something secret."""
     hidden = redacted(data)
-    own = SECRET_FIELDS if is_secret(data) else ()
-    return {field for field, value in data.items() if field in own or hidden[field] is not value}
+    sealed = is_secret(data)
+    return {field for field, value in data.items() if (sealed and field not in _PUBLIC) or hidden[field] is not value}
 
 
 def is_hidden(value: Any) -> bool:
@@ -60,7 +61,7 @@ def _redacted_map(value: Mapping[str, Any]) -> Mapping[str, Any]:
     kind = _kind(value)
     hidden = {}
     for field, item in value.items():
-        if kind == "secret" and field in SECRET_FIELDS and item:
+        if kind == "secret" and field not in _PUBLIC and item:
             hidden[field] = _hidden(item)
         elif kind == _LIST and field == "items":
             hidden[field] = REDACTED

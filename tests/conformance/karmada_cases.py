@@ -29,7 +29,7 @@ def override_outcome(case: Case) -> dict[str, Any]:
     """``override.json``: the policies applied, and the object or the error."""
     policies = [OverridePolicy.from_manifest(Manifest(policy)) for policy in case["policies"]]
     done = override(Manifest(case["resource"]), read_karmada_cluster(case["cluster"]), policies)
-    result = {"error": done.problem.what} if done.problem else {"result": done.data}
+    result = {"error": done.logged} if done.problem else {"result": done.data}
     return {
         "appliedClusterOverridePolicies": list(done.applied_of(CLUSTER_OVERRIDE)),
         "appliedOverridePolicies": list(done.applied_of(OVERRIDE)),

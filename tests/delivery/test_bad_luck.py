@@ -53,7 +53,7 @@ UNREACHABLE = {
     "no kubeconfig": (with_kubeconfig(None), NO_KUBECONFIG),
     "no such file": (
         with_kubeconfig("/nowhere/b.yaml"),
-        "/nowhere/b.yaml: member b: the kubeconfig cannot be read: No such file",
+        "member b: the kubeconfig is neither a text nor the path of a file that is there",
     ),
     "no YAML": (with_kubeconfig("{:"), "member b: is not a kubeconfig: it is not valid YAML"),
     "contexts of another form": (

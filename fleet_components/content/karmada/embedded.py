@@ -61,10 +61,15 @@ def patch_yaml(text: str, operations: Iterable[Operation]) -> str:
     try:
         document = _construct(read_nodes(text))
     except yaml.MarkedYAMLError as error:
-        raise ValueError(f"yaml: {_where(error)}{error.problem}") from None
+        raise ValueError(f"yaml: {_where(error)}{_unquoted(error.problem)}") from None
     patched = _patched(document, operations)
     text = yaml.dump(patched, Dumper=_GoDumper, allow_unicode=True, default_flow_style=False, sort_keys=False)
     return str(text)
+
+
+def _unquoted(problem: str | None) -> str:
+    """Return a message of the YAML parser without the name of an anchor or tag, which may be a secret value."""
+    return re.sub(r" ?'.*'", "", problem or "")
 
 
 def _where(error: yaml.MarkedYAMLError) -> str:

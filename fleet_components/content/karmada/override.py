@@ -31,12 +31,14 @@ class Overridden:
         applied: the applied policies in order, once for each of their rules; empty if one failed.
         events: the events that Karmada records on the object.
         problem: why a policy failed; None if none did.
+        logged: the same as Karmada logs it, which may quote values of the object; never shown.
     """
 
     data: Mapping[str, Any] | None
     applied: tuple[PolicyKey, ...] = ()
     events: tuple[Event, ...] = ()
     problem: Problem | None = None
+    logged: str = attrs.field(default="", repr=False)
 
     def applied_of(self, kind: str) -> tuple[str, ...]:
         """Return the names of the applied policies of a kind, in order."""
@@ -84,9 +86,7 @@ def _apply(state: Overridden, cluster: Cluster, policy: OverridePolicy, *, secre
                 raise OverrideError("makes another kind of a Secret, and its data would be public")
         except OverrideError as error:
             events = (*state.events, _event("Warning", policy, cluster))
-            # Karmada's text may quote the whole object.
-            text = "cannot be applied; the values of a Secret are not shown" if secret and error.quotes else str(error)
-            return Overridden(None, (), events, _problem(policy, index, cluster, text))
+            return Overridden(None, (), events, _problem(policy, index, cluster, error.shown), str(error))
         events = (*state.events, _event("Normal", policy, cluster))
         state = Overridden(data, (*state.applied, policy.key), events)
     return state

@@ -39,12 +39,12 @@ class OverrideError(Exception):
     """An overrider that cannot be applied. The text is the one that Karmada logs.
 
     Attributes:
-        quotes: True if the text quotes values of the object.
+        shown: the text without values of the object, which may be secret.
     """
 
-    def __init__(self, text: str, *, quotes: bool = False) -> None:
+    def __init__(self, text: str, shown: str = "") -> None:
         super().__init__(text)
-        self.quotes = quotes
+        self.shown = shown or text
 
 
 def apply_overriders(data: Object, overriders: Overriders) -> Object:
@@ -66,11 +66,11 @@ def apply_overriders(data: Object, overriders: Overriders) -> Object:
             data = _override_field(data, field)
         patched: Object = apply_patch(data, (Operation(p.operator, p.path, p.value) for p in overriders.plaintext))
     except (PatchError, ValueError) as error:
-        raise OverrideError(str(error), quotes=True) from None
+        raise OverrideError(str(error)) from None
     # Karmada decodes the result as an unstructured object, which must have a kind.
     if not patched.get("kind"):
-        missing = f"Object 'Kind' is missing in '{json.dumps(patched, separators=(',', ':'))}'"
-        raise OverrideError(missing, quotes=True)
+        missing = "Object 'Kind' is missing"
+        raise OverrideError(f"{missing} in '{json.dumps(patched, separators=(',', ':'))}'", missing)
     return patched
 
 
@@ -120,7 +120,8 @@ def _overridden_image(text: str, overrider: ImageOverrider) -> str:
     try:
         image = Image.parse(text)
     except ValueError as error:
-        raise OverrideError(f"failed to parse image value({text}), error: {error}") from None
+        failed, why = "failed to parse image value", f", error: {error}"
+        raise OverrideError(f"{failed}({text}){why}", failed + why) from None
     return str(_changed(image, overrider))
 
 
