@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 import attrs
 
 from fleet_components.model.kinds import BUILT_IN, Kind, guess_plural
+from fleet_components.model.label_index import LabelIndex
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.selector import LabelSelector
@@ -35,6 +37,43 @@ class Parts:
     members: tuple[Manifest, ...]
     policies: tuple[Manifest, ...]
     objects: Catalogue
+
+
+@attrs.frozen(eq=False, slots=False)
+class Alike:
+    """Objects of one kind, found by name and by labels.
+
+    Attributes:
+        manifests: the objects, in the order of the catalogue.
+    """
+
+    manifests: tuple[Manifest, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.manifests)
+
+    def named(self, name: str) -> tuple[Manifest, ...]:
+        """Return the objects with a name, at most one in each namespace."""
+        return self._by_name.get(name, ())
+
+    def labelled(self, selector: LabelSelector) -> tuple[Manifest, ...]:
+        """Return the objects that a selector matches."""
+        return tuple(self.manifests[position] for position in self.labels.matching(selector))
+
+    @cached_property
+    def labels(self) -> LabelIndex:
+        """Labels of the objects."""
+        return LabelIndex([labels_of(manifest) for manifest in self.manifests])
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, tuple[Manifest, ...]]:
+        found: dict[str, list[Manifest]] = defaultdict(list)
+        for manifest in self.manifests:
+            found[manifest.name].append(manifest)
+        return {name: tuple(manifests) for name, manifests in found.items()}
+
+
+_NOTHING = Alike()
 
 
 @attrs.frozen
@@ -93,11 +132,15 @@ class Catalogue:
             name: the name; empty for all.
             labels: the label selector; None for all.
         """
-        spaces = self._by_kind.get((group, kind), {})
-        chosen = spaces.values() if namespace is None else [spaces.get(namespace, {})]
-        named = ([space[name]] if name in space else [] for space in chosen) if name else (s.values() for s in chosen)
-        found = (manifest for manifests in named for manifest in manifests)
-        return tuple(one for one in found if labels is None or labels.matches(labels_of(one)))
+        alike = self.alike(group, kind, namespace)
+        if not name:
+            return alike.manifests if labels is None else alike.labelled(labels)
+        named = alike.named(name)
+        return named if labels is None else tuple(one for one in named if labels.matches(labels_of(one)))
+
+    def alike(self, group: str, kind: str, namespace: str | None = None) -> Alike:
+        """Return all objects of a kind; in a namespace, or in all of them if it is None."""
+        return self._alike.get((group, kind, namespace), _NOTHING)
 
     def contents(self, namespace: str) -> tuple[Manifest, ...]:
         """Return the objects in a namespace."""
@@ -131,12 +174,12 @@ class Catalogue:
         return {manifest.key: manifest for manifest in self.manifests}
 
     @cached_property
-    def _by_kind(self) -> Mapping[tuple[str, str], Mapping[str, Mapping[str, Manifest]]]:
-        """Objects by group and kind, then namespace, then name."""
-        index: dict[tuple[str, str], dict[str, dict[str, Manifest]]] = {}
-        for (group, kind, namespace, name), manifest in self._by_key.items():
-            index.setdefault((group, kind), {}).setdefault(namespace, {})[name] = manifest
-        return index
+    def _alike(self) -> Mapping[tuple[str, str, str | None], Alike]:
+        found: dict[tuple[str, str, str | None], list[Manifest]] = defaultdict(list)
+        for (group, kind, namespace, _), manifest in self._by_key.items():
+            found[group, kind, namespace].append(manifest)
+            found[group, kind, None].append(manifest)
+        return {key: Alike(tuple(manifests)) for key, manifests in found.items()}
 
     @cached_property
     def _by_namespace(self) -> Mapping[str, tuple[Manifest, ...]]:

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import get_close_matches
+from functools import cached_property
+from typing import TypeVar
 
+T = TypeVar("T")
 _NEAR = 0.7
+_BESIDE = 8
+"""Number of known words before and behind a misspelt one that it is compared with, in both orders."""
+_LONGEST = 100
+"""Length of the longest words that are compared."""
 _COMMANDS = re.compile(r"##(?=\[|vso\[)|^(?=[^\S\n]*::)", re.MULTILINE)
 """Where a line could be taken for a command: by GitHub Actions (``::error::``, ``##[error]``) or Azure Pipelines."""
 
 
-def few(names: Sequence[str], most: int = 5) -> str:
+def few(names: Sequence[T], most: int = 5, show: Callable[[T], str] = str) -> str:
     """Return the first names of a list and how many more there are: ``a, b and 3 more``."""
     more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(map(show, names[:most])) + (f" and {more} more" if more > 0 else "")
 
 
 def count(number: int, noun: str, several: str = "") -> str:
@@ -69,14 +77,69 @@ def _shown(char: str) -> str:
 _SEPARATORS = "\x0b\x0c\x1c\x1d\x1e\x1f\x85\u2028\u2029"
 
 
-def nearest(word: str, known: Iterable[str], cutoff: float = _NEAR) -> str:
-    """Return the known word that was probably meant; empty if none is similar enough. Case is ignored.
+class Words:
+    """Known words, among which the one that was probably meant is found without a look at all of them.
 
-    Args:
-        word: the word as written.
-        known: the known words.
-        cutoff: the least similarity, from 0 to 1, where 1 means equal.
+    Attributes:
+        words: the words, sorted.
     """
-    by_folded = {name.casefold(): name for name in known}
-    matches = get_close_matches(word.casefold(), by_folded, n=1, cutoff=cutoff)
-    return by_folded[matches[0]] if matches else ""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._known = frozenset(words)
+        self.words = sorted(self._known)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._known
+
+    def near(self, word: str, cutoff: float = _NEAR) -> str:
+        """Return the word that was probably meant: the nearest, or the only one that contains it; empty if none."""
+        folded = word.casefold()
+        compared = self._compared(folded)
+        parts = [name for name in compared if folded in name]
+        found = _nearest(folded, compared, cutoff) or (parts[0] if folded and len(parts) == 1 else "")
+        return self._by_folded.get(found, "")
+
+    def nearest(self, word: str, cutoff: float = _NEAR) -> str:
+        """Return the most similar word; empty if none is similar enough. Case is ignored.
+
+        Args:
+            word: the word as written.
+            cutoff: the least similarity, from 0 to 1, where 1 means equal.
+        """
+        folded = word.casefold()
+        return self._by_folded.get(_nearest(folded, self._compared(folded), cutoff), "")
+
+    @cached_property
+    def _by_folded(self) -> dict[str, str]:
+        return {word.casefold(): word for word in self.words}
+
+    @cached_property
+    def _forwards(self) -> list[str]:
+        return sorted(self._by_folded)
+
+    @cached_property
+    def _backwards(self) -> list[str]:
+        return sorted(word[::-1] for word in self._by_folded)
+
+    def _compared(self, word: str) -> Collection[str]:
+        """Return the words to compare: of many only those that begin or end most alike, as misspelt words do."""
+        if len(self._by_folded) <= 4 * _BESIDE:
+            return self._by_folded
+        ending = (found[::-1] for found in _beside(word[::-1], self._backwards))
+        return {*_beside(word, self._forwards), *ending}
+
+
+def nearest(word: str, known: Iterable[str], cutoff: float = _NEAR) -> str:
+    """Return the known word that was probably meant, as :meth:`Words.nearest` does."""
+    return Words(known).nearest(word, cutoff)
+
+
+def _beside(word: str, words: Sequence[str]) -> Sequence[str]:
+    position = bisect_left(words, word)
+    return words[max(0, position - _BESIDE) : position + _BESIDE]
+
+
+def _nearest(word: str, known: Collection[str], cutoff: float) -> str:
+    # Comparing takes the square of the length, or more.
+    short = (name for name in known if len(name) <= _LONGEST) if len(word) <= _LONGEST else ()
+    return next(iter(get_close_matches(word, short, n=1, cutoff=cutoff)), "")

@@ -15,10 +15,11 @@ from fleet_components.model.cluster import Cluster
 from fleet_components.model.inventory import RESOURCE_PREFIX, Inventory
 from fleet_components.model.karmada.policy import ClusterAffinity, FieldSelector
 from fleet_components.model.kubefleet.placement import ClusterSelectorTerm, PropertyRequirement, PropertySelector
+from fleet_components.model.label_index import LabelIndex, by_number
 from fleet_components.model.mask import Mask
 from fleet_components.model.problem import FieldPath
 from fleet_components.model.selector import LabelSelector, Requirement
-from fleet_components.model.text import few
+from fleet_components.model.text import Words, few
 from fleet_components.plan.vain import Vain, located, meant, values, values_of_label
 from fleet_components.scheduler.explain import show_requirement
 from fleet_components.scheduler.framework import SchedulingError
@@ -65,8 +66,7 @@ class AskedMembers:
         if self.lost.position(name) is not None:
             yield Vain(path, f'member "{name}" is marked lost', "nothing goes there until it is back")
         elif self.inventory.position(name) is None:
-            known = (*self.inventory.names, *self.lost.names)
-            yield Vain(path, f'there is no member "{name}"', meant(name, known, "the members are"))
+            yield Vain(path, f'there is no member "{name}"', meant(name, self._names, "the members are"))
 
     def labelled(self, path: FieldPath, selector: LabelSelector | None) -> Iterator[Vain]:
         """Check a label selector."""
@@ -124,8 +124,8 @@ class AskedMembers:
         if column.present or column.errors or not self.inventory:
             return
         what = f'no member has the property "{name}"'
-        known = (known for cluster in self.inventory.clusters for known in _properties(cluster))
-        yield Vain(path, what, self._only_lost(self.lost.property(name).present) or meant(name, known, "they have"))
+        hint = meant(name, self._property_names, "they have")
+        yield Vain(path, what, self._only_lost(self.lost.property(name).present) or hint)
 
     def label(self, path: FieldPath, key: str) -> Iterator[Vain]:
         """Check the key of a label."""
@@ -133,7 +133,7 @@ class AskedMembers:
             return
         what = f'no member has the label "{key}"'
         gone = self.lost.matching(LabelSelector({}, (Requirement(key, "Exists"),)))
-        yield Vain(path, what, self._only_lost(gone) or meant(key, self._labels, "they have"))
+        yield Vain(path, what, self._only_lost(gone) or meant(key, self._labels.keys, "they have"))
 
     def field(self, path: FieldPath, name: str) -> Iterator[Vain]:
         """Check a field that Karmada spreads by: provider, region or zone."""
@@ -177,9 +177,16 @@ class AskedMembers:
         return f"they have {least} to {most}" if least != most else f"they have {least}"
 
     @cached_property
-    def _labels(self) -> frozenset[str]:
-        """Keys of all labels on members."""
-        return frozenset(key for cluster in self.inventory.clusters for key in cluster.labels)
+    def _labels(self) -> LabelIndex:
+        return LabelIndex([cluster.labels for cluster in self.inventory.clusters])
+
+    @cached_property
+    def _names(self) -> Words:
+        return Words((*self.inventory.names, *self.lost.names))
+
+    @cached_property
+    def _property_names(self) -> Words:
+        return Words(name for cluster in self.inventory.clusters for name in _properties(cluster))
 
     def _few(self, members: Mask) -> str:
         return few([self.inventory.names[position] for position in masks.positions(members)], _SHOWN)
@@ -190,14 +197,14 @@ class AskedMembers:
         return f"but for {few(names)}, marked lost" if names else ""
 
     def _values_of_label(self, key: str) -> str:
-        told = values_of_label(key, [cluster.labels for cluster in self.inventory.clusters])
-        known = f"they have: {few(sorted(self._labels)) or 'none'}"
+        told = values_of_label(key, self._labels)
+        known = f"they have: {few(self._labels.keys.words) or 'none'}"
         return told if self.inventory.domains(key) else f"{told}{' ' if told.endswith('?') else '; '}{known}"
 
     def _values_of_field(self, key: str) -> str:
         domains = FIELDS[key](self.inventory) if key in FIELDS else {}
-        found = [value for value, members in domains.items() for _ in masks.positions(members)]
-        return values(key, found) if found else _DECLARE.get(key, "")
+        counted = by_number((value, members.bit_count()) for value, members in domains.items())
+        return values(key, counted) if counted else _DECLARE.get(key, "")
 
 
 def _properties(cluster: Cluster) -> Iterator[str]:

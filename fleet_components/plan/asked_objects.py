@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import product
 
 import attrs
 
-from fleet_components.content.catalogue import Catalogue, labels_of
+from fleet_components.content.catalogue import Alike, Catalogue
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.reader import API_VERSION
 from fleet_components.model.selector import LabelSelector
-from fleet_components.model.text import few
+from fleet_components.model.text import Words, few
 from fleet_components.plan.vain import meant, near_name, values_of_label
 from fleet_components.scheduler.explain import show_requirement
 
@@ -49,6 +51,7 @@ class AskedObjects:
     """
 
     catalogue: Catalogue
+    _known_names: dict[tuple[str, str, str | None], Words] = attrs.field(init=False, factory=dict, repr=False)
 
     def found(self, wanted: AskedFor) -> Iterator[Manifest]:
         """Yield the objects that are asked for."""
@@ -59,19 +62,18 @@ class AskedObjects:
 
     def missing(self, wanted: AskedFor) -> Missing:
         """Return why nothing is found."""
-        alike = self.catalogue.find(wanted.group, wanted.kind)
-        here = [one for one in alike if wanted.namespace in ("", one.namespace)]
+        alike = self.catalogue.alike(wanted.group, wanted.kind)
+        here = self.catalogue.alike(wanted.group, wanted.kind, wanted.namespace or None)
         where = f" in namespace {wanted.namespace}" if wanted.namespace else ""
         place = f"{wanted.namespace}/" if wanted.name and wanted.namespace else ""
         what = f"there is no {wanted.kind} {place}{wanted.name}" if wanted.name else f"there is no {wanted.kind}{where}"
-        written = {one.api_version: one.version for one in here if wanted.name in ("", one.name)}
-        if written and wanted.version and wanted.version not in written.values():
-            return f"{what} in version {wanted.version}", f"written in {few(sorted(written))}"
+        if wanted.version and (written := self._written_otherwise(wanted)):
+            return f"{what} in version {wanted.version}", f"written in {few(written)}"
         if wanted.name:
             return what, self.near(wanted) or _listed(here or alike) or self._other_kind(wanted.kind)
         if wanted.labels and here:
             return self._other_labels(wanted.labels, f"no {wanted.kind}{where}", here)
-        return what, _cluster_scoped(alike) or _listed(alike) or self._other_kind(wanted.kind)
+        return what, _cluster_scoped(alike.manifests) or _listed(alike) or self._other_kind(wanted.kind)
 
     def nothing_in(self, namespace: str, wanted: Sequence[AskedFor]) -> Missing:
         """Return that a namespace has no objects.
@@ -83,7 +85,7 @@ class AskedObjects:
         found = (one for each in wanted for one in self.found(attrs.evolve(each, namespace="")) if one.namespace)
         if elsewhere := next(found, None):
             return what, f"{elsewhere.kind} {elsewhere.name} is in namespace {elsewhere.namespace}"
-        return what, meant(namespace, self._namespaces, "there are objects in") if self._namespaces else ""
+        return what, meant(namespace, self._namespaces, "there are objects in") if self._namespaces.words else ""
 
     def near(self, wanted: AskedFor) -> str:
         """Return a hint about what a name probably meant; empty if nothing is close.
@@ -91,49 +93,77 @@ class AskedObjects:
         Considered in this order: the same name in another namespace, in another version or of another kind, a similar
         name.
         """
-        alike = self.catalogue.find(wanted.group, wanted.kind)
-        if same := [one for one in alike if one.name == wanted.name]:
-            return _cluster_scoped(same) or f"there is one in namespace {few(sorted(one.namespace for one in same))}"
-        namesakes = [one for one in self._by_name.get(wanted.name, ()) if wanted.namespace in ("", one.namespace)]
-        if versions := sorted({one.api_version for one in namesakes if one.kind == wanted.kind}):
-            return f"there is one of {few(versions)}"
-        if namesakes:
-            return _listed(namesakes)
-        name = near_name(wanted.name, [one.name for one in alike if wanted.namespace in ("", one.namespace)])
+        if same := self.catalogue.alike(wanted.group, wanted.kind).named(wanted.name):
+            # They are in the order of their namespaces.
+            elsewhere = few(same, show=lambda one: one.namespace)
+            return _cluster_scoped(same) or f"there is one in namespace {elsewhere}"
+        if versions := self._versions.get((wanted.kind, wanted.name, wanted.namespace)):
+            return f"there is one of {few(sorted(versions))}"
+        if namesakes := self._namesakes.get((wanted.name, wanted.namespace)):
+            return _listed(Alike(tuple(namesakes)))
+        name = near_name(wanted.name, self._names(wanted))
         return f'did you mean "{name}"?' if name else ""
 
-    def _other_labels(self, labels: LabelSelector, start: str, here: Sequence[Manifest]) -> Missing:
+    def _written_otherwise(self, wanted: AskedFor) -> list[str]:
+        """Return the versions in which such objects are written, if the version that is asked for is not among them."""
+        known = self._versions.get((wanted.kind, wanted.name, wanted.namespace), ())
+        written = [one for one in known if one.rpartition("/")[0] == wanted.group]
+        return [] if any(one.rpartition("/")[2] == wanted.version for one in written) else sorted(written)
+
+    def _names(self, wanted: AskedFor) -> Words:
+        """Return the names of objects of a kind; sorted once, however many are missing."""
+        key = wanted.group, wanted.kind, wanted.namespace or None
+        if key not in self._known_names:
+            self._known_names[key] = Words(one.name for one in self.catalogue.alike(*key).manifests)
+        return self._known_names[key]
+
+    def _other_labels(self, labels: LabelSelector, start: str, here: Alike) -> Missing:
         """Return which labels no object has, and the values that the objects have instead."""
         if labels.error:
             return f"selects nothing: {labels.error}", ""
         asked = labels.requirements()
-        unmet = [one for one in asked if not any(one.matches(labels_of(each)) for each in here)]
+        unmet = [one for one in asked if not here.labels.meets(one)]
         shown = ", ".join(map(show_requirement, unmet or asked))
-        hint = values_of_label(unmet[0].key, [labels_of(each) for each in here], "they") if unmet else _listed(here)
+        hint = values_of_label(unmet[0].key, here.labels, "they") if unmet else _listed(here)
         return f"{start} has {shown}", hint
 
     def _other_kind(self, kind: str) -> str:
         """Return a hint about the groups in which the kind exists, or about the nearest kind."""
-        if groups := sorted({one.api_version for one in self.catalogue.manifests if one.kind == kind}):
-            return f"{kind} is of {few(groups)}"
-        near = near_name(kind, {one.kind for one in self.catalogue.manifests})
+        if groups := self._versions.get((kind, "", "")):
+            return f"{kind} is of {few(sorted(groups))}"
+        near = near_name(kind, self._kinds)
         return f"did you mean {near}?" if near else "add it to the manifests, or take the selector out"
 
     @cached_property
-    def _namespaces(self) -> frozenset[str]:
-        return frozenset(one.namespace for one in self.catalogue.manifests if one.namespace)
+    def _kinds(self) -> Words:
+        return Words(one.kind for one in self.catalogue.manifests)
 
     @cached_property
-    def _by_name(self) -> dict[str, list[Manifest]]:
-        found: dict[str, list[Manifest]] = {}
+    def _namespaces(self) -> Words:
+        return Words(one.namespace for one in self.catalogue.manifests if one.namespace)
+
+    @cached_property
+    def _namesakes(self) -> Mapping[tuple[str, str], list[Manifest]]:
+        """Objects by name and namespace; an empty namespace stands for all."""
+        found: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
         for one in self.catalogue.manifests:
             if one.api_version != API_VERSION:
-                found.setdefault(one.name, []).append(one)
-        return found
+                for namespace in {one.namespace, ""}:
+                    found[one.name, namespace].append(one)
+        return dict(found)
+
+    @cached_property
+    def _versions(self) -> Mapping[tuple[str, str, str], set[str]]:
+        """Each apiVersion of a kind, by name and namespace; an empty one stands for all."""
+        found: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+        for one in self.catalogue.manifests:
+            for name, namespace in product({one.name, ""}, {one.namespace, ""}):
+                found[one.kind, name, namespace].add(one.api_version)
+        return dict(found)
 
 
-def _listed(manifests: Sequence[Manifest]) -> str:
-    return f"there is: {few([str(one.key) for one in manifests])}" if manifests else ""
+def _listed(alike: Alike) -> str:
+    return f"there is: {few(alike.manifests, show=lambda one: str(one.key))}" if alike else ""
 
 
 def _cluster_scoped(manifests: Sequence[Manifest]) -> str:

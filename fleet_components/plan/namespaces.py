@@ -10,7 +10,7 @@ from fleet_components.content.select import HUB_NAMESPACES
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import Problem
-from fleet_components.model.text import few
+from fleet_components.model.text import Words, few
 from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.vain import near_name
@@ -40,13 +40,14 @@ def forgotten_namespaces(catalogue: Catalogue, subjects: Iterable[Decided], inve
             elif manifest.namespace:
                 needed[manifest.namespace].setdefault(_called(one, manifest), set()).update(members)
     there = {name: set(one.namespaces or ()) for name, one in zip(inventory.names, inventory.clusters, strict=True)}
+    known = Words(one.name for one in catalogue.alike("", "Namespace").manifests)
     for namespace in sorted(needed.keys() - set(HUB_NAMESPACES)):
         lacking = {
             name: _without(members - brought[namespace], namespace, there)
             for name, members in needed[namespace].items()
         }
         if who := sorted(name for name, members in lacking.items() if members):
-            yield _forgotten(catalogue, namespace, who, sorted(set().union(*lacking.values())))
+            yield _forgotten(catalogue, known, namespace, who, sorted(set().union(*lacking.values())))
 
 
 def _called(decided: Decided, manifest: Manifest) -> str:
@@ -58,7 +59,9 @@ def _without(members: Members, namespace: str, there: Mapping[str, Members]) -> 
     return {name for name in members if namespace not in there.get(name, ())}
 
 
-def _forgotten(catalogue: Catalogue, namespace: str, who: Sequence[str], members: Sequence[str]) -> Problem:
+def _forgotten(
+    catalogue: Catalogue, known: Words, namespace: str, who: Sequence[str], members: Sequence[str]
+) -> Problem:
     """Return the problem for a namespace that is not placed on these members, or that the source does not have."""
     manifest, needs = catalogue.get(ObjectKey("", "Namespace", "", namespace)), "needs" if len(who) == 1 else "need"
     if manifest:
@@ -66,7 +69,7 @@ def _forgotten(catalogue: Catalogue, namespace: str, who: Sequence[str], members
         hint = f"select it with a ClusterResourcePlacement, selectionScope: NamespaceOnly, {_UNLESS}"
         return manifest.problem(what, (), hint)
     what = f"nobody brings namespace {namespace} to {few(members)}, where {few(who)} {needs} it"
-    near = near_name(namespace, [one.name for one in catalogue.find("", "Namespace")])
+    near = near_name(namespace, known)
     add = f"add a Namespace {namespace} to the manifests, {_UNLESS}"
     hint = f'did you mean "{near}"? else {add}' if near else add
     first = next(iter(catalogue.contents(namespace)), None)

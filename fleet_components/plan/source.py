@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,11 +29,11 @@ from fleet_components.model.kubefleet.placement import Placement, RollingUpdate
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.reader import API_VERSION, DECLARATIONS, stray_fields
-from fleet_components.model.text import count, nearest
+from fleet_components.model.text import count, few, nearest
 from fleet_components.plan.effects import unheeded
 from fleet_components.plan.guests import guests, present
 from fleet_components.plan.karmada.member import serving_both
-from fleet_components.plan.kubefleet.runs import STRATEGY_OF, run_of
+from fleet_components.plan.kubefleet.runs import STRATEGY_OF, runs_of
 from fleet_components.plan.record import Objects
 from fleet_components.plan.status import misread, unread
 from fleet_components.rollout.strategy import External, UpdateRun, read_update_run
@@ -137,7 +138,16 @@ class Source:
 
     def policy(self, kind: str, namespace: str, name: str) -> Manifest:
         """Return the policy of that kind, namespace and name, with defaults filled in. It must exist."""
-        return next(p for p in self.policies if (p.kind, p.namespace, p.name) == (kind, namespace, name))
+        return self._policies[kind, namespace, name]
+
+    @cached_property
+    def _policies(self) -> Mapping[tuple[str, str, str], Manifest]:
+        return {(policy.kind, policy.namespace, policy.name): policy for policy in reversed(self.policies)}
+
+    @cached_property
+    def runs(self) -> Mapping[tuple[str, str], Manifest]:
+        """The update run that rolls a placement out, by the placement's namespace and name."""
+        return runs_of(self.policies)
 
     def selections(self) -> tuple[tuple[SelectedPlacement, ...], list[Problem]]:
         """Return every placement with what it selects, and the problems of those without a result.
@@ -160,17 +170,16 @@ class Source:
         return External(self._run(placement)) if strategy.type == "External" else strategy.rolling_update
 
     def _run(self, placement: Placement) -> UpdateRun | None:
-        run = run_of(self.policies, placement.namespace, placement.name)
+        run = self.runs.get((placement.namespace, placement.name))
         if run is None:
             return None
-        wanted = run.data["spec"].get("stagedRolloutStrategyName", "")
-        strategies = [m for m in self.policies if m.kind == STRATEGY_OF[run.kind] and m.namespace == run.namespace]
-        strategy = next((m for m in strategies if m.name == wanted), None)
+        kind, wanted = STRATEGY_OF[run.kind], run.data["spec"].get("stagedRolloutStrategyName", "")
+        strategy = self._policies.get((kind, run.namespace, wanted))
         if strategy is None:
-            known = ", ".join(m.name for m in strategies) or "none"
-            path = ("spec", "stagedRolloutStrategyName")
-            what = f'there is no {STRATEGY_OF[run.kind]} "{wanted}"'
-            raise FleetError([attrs.evolve(run.problem(what, path, f"there is: {known}"), follows=True)])
+            known = [m.name for m in self.policies if (m.kind, m.namespace) == (kind, run.namespace)]
+            path, what = ("spec", "stagedRolloutStrategyName"), f'there is no {kind} "{wanted}"'
+            hint = f"there is: {few(known) or 'none'}"
+            raise FleetError([attrs.evolve(run.problem(what, path, hint), follows=True)])
         return read_update_run(run, strategy)
 
 

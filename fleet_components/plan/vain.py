@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from fleet_components.model.label_index import LabelIndex
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
-from fleet_components.model.selector import Labels, LabelSelector, Requirement
-from fleet_components.model.text import count, few, nearest
+from fleet_components.model.selector import LabelSelector, Requirement
+from fleet_components.model.text import Words, count, few
 
 _VALUES_SHOWN = 10
 _NEAR = 0.6
@@ -42,7 +42,7 @@ def located(path: FieldPath, selector: LabelSelector) -> Iterator[tuple[FieldPat
     yield from (((*path, "matchExpressions", index), one) for index, one in enumerate(expressions))
 
 
-def meant(word: str, known: Iterable[str], there_is: str) -> str:
+def meant(word: str, known: Words, there_is: str) -> str:
     """Return a hint such as ``did you mean "web"? there is: db, web``.
 
     Args:
@@ -50,29 +50,25 @@ def meant(word: str, known: Iterable[str], there_is: str) -> str:
         known: what exists.
         there_is: the words before the list, such as ``there is``.
     """
-    names = sorted(set(known))
-    near = near_name(word, names)
-    return " ".join([*([f'did you mean "{near}"?'] if near else []), f"{there_is}: {few(names) or 'none'}"])
+    near = near_name(word, known)
+    return " ".join([*([f'did you mean "{near}"?'] if near else []), f"{there_is}: {few(known.words) or 'none'}"])
 
 
-def near_name(word: str, known: Iterable[str]) -> str:
+def near_name(word: str, known: Words) -> str:
     """Return the name that was probably meant: the nearest, or the only one that contains the word; empty if none."""
-    names = set(known)
-    parts = [name for name in names if word.casefold() in name.casefold()]
-    return nearest(word, names, _NEAR) or (parts[0] if word and len(parts) == 1 else "")
+    return known.near(word, _NEAR)
 
 
-def values_of_label(key: str, labels: Collection[Labels], whose: str = "the members") -> str:
+def values_of_label(key: str, labels: LabelIndex, whose: str = "the members") -> str:
     """Return the values that exist for a label, the most frequent first; or that none has the label."""
-    if any(key in one for one in labels):
-        return values(key, [one[key] for one in labels if key in one], whose)
-    near = nearest(key, {known for one in labels for known in one}, _NEAR)
+    if counted := labels.values.get(key):
+        return values(key, counted, whose)
+    near = labels.keys.nearest(key, _NEAR)
     return f"the label {key} is on none of them" + (f"; did you mean {near}?" if near else "")
 
 
-def values(key: str, found: Sequence[str], whose: str = "the members") -> str:
+def values(key: str, counted: Sequence[tuple[str, int]], whose: str = "the members") -> str:
     """Return a hint such as ``for region the members have europe (2), america (1)``."""
-    ordered = sorted(Counter(found).items(), key=lambda item: (-item[1], item[0]))
-    shown = [f"{value} ({number})" for value, number in ordered[:_VALUES_SHOWN]]
-    more = len(ordered) - _VALUES_SHOWN
+    shown = [f"{value} ({number})" for value, number in counted[:_VALUES_SHOWN]]
+    more = len(counted) - _VALUES_SHOWN
     return f"for {key} {whose} have {', '.join(shown)}" + (f" and {count(more, 'more value')}" if more > 0 else "")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 
 from fleet_components.model.karmada.override import OverridePolicy
 from fleet_components.model.karmada.policy import (
@@ -15,6 +16,7 @@ from fleet_components.model.karmada.policy import (
 )
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.model.text import Words
 from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedFor, AskedObjects
 from fleet_components.plan.karmada.templates import Templates, rebalanced, template_name
@@ -22,18 +24,20 @@ from fleet_components.plan.source import Source
 from fleet_components.plan.vain import Vain, meant, problems_of
 
 _PLACEMENT: FieldPath = ("spec", "placement")
+_NONE = Words(())
 
 
 def in_policies(templates: Templates, members: AskedMembers, objects: AskedObjects) -> Iterator[Problem]:
     """Yield what propagation and override policies ask for in vain."""
     overrides = templates.policies.overrides
+    known = _names(overrides)
     for policy in templates.policies.propagation:
         yield from problems_of(policy.manifest, _of_objects(policy, objects))
         yield from problems_of(policy.manifest, _of_placement(policy.spec.placement, members))
         suspended = policy.spec.suspension.dispatching_on_clusters.cluster_names
         path = ("spec", "suspension", "dispatchingOnClusters", "clusterNames")
         yield from problems_of(policy.manifest, members.named(path, suspended))
-        yield from problems_of(policy.manifest, _of_overrides(policy, overrides))
+        yield from problems_of(policy.manifest, _of_overrides(policy, known))
     for override in overrides:
         yield from problems_of(override.manifest, _of_objects(override, objects))
         yield from problems_of(override.manifest, _of_rules(override, members))
@@ -99,10 +103,18 @@ def _of_placement(placement: Placement, members: AskedMembers) -> Iterator[Vain]
         yield from members.affinity(path, rule.target_cluster)
 
 
-def _of_overrides(policy: PropagationPolicy, overrides: Sequence[OverridePolicy]) -> Iterator[Vain]:
+def _names(overrides: Sequence[OverridePolicy]) -> Mapping[tuple[str, str], Words]:
+    """Return the names of override policies, by kind and namespace."""
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for override in overrides:
+        found[override.key.kind, override.key.namespace].append(override.key.name)
+    return {place: Words(names) for place, names in found.items()}
+
+
+def _of_overrides(policy: PropagationPolicy, overrides: Mapping[tuple[str, str], Words]) -> Iterator[Vain]:
     """Yield missing override policies that it waits for: of its own namespace, or cluster-wide as itself."""
     kind = CLUSTER_OVERRIDE if policy.key.kind == CLUSTER_PROPAGATION else OVERRIDE
-    known = [o.key.name for o in overrides if (o.key.kind, o.key.namespace) == (kind, policy.key.namespace)]
+    known = overrides.get((kind, policy.key.namespace), _NONE)
     for index, name in enumerate(policy.spec.dependent_overrides):
         if name not in known:
             hint = f"what it selects waits for it; {meant(name, known, 'there is')}"

@@ -1,4 +1,4 @@
-"""Find the update run that rolls a placement out."""
+"""Find the update runs that roll placements out."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ PLACEMENT_OF = {"ClusterStagedUpdateRun": "ClusterResourcePlacement", "StagedUpd
 """Kind of the placement that each kind of run rolls out."""
 
 
-def run_of(policies: Iterable[Manifest], namespace: str, placement: str) -> Manifest | None:
-    """Return the run that rolls a placement out: of those that name it, the last by name; None if none does."""
-    runs = [m for m in policies if m.kind in STRATEGY_OF and (m.namespace, _placement(m)) == (namespace, placement)]
-    return max(runs, key=lambda run: run.name, default=None)
-
-
-def _placement(run: Manifest) -> str:
-    return str(run.data["spec"].get("placementName", ""))
+def runs_of(policies: Iterable[Manifest]) -> dict[tuple[str, str], Manifest]:
+    """Return the runs by namespace and name of the placement; of those that name one placement the last by name."""
+    found: dict[tuple[str, str], Manifest] = {}
+    for run in (policy for policy in policies if policy.kind in STRATEGY_OF):
+        placement = run.namespace, str(run.data["spec"].get("placementName", ""))
+        found[placement] = max(found.get(placement, run), run, key=lambda run: run.name)
+    return found

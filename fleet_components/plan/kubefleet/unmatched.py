@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -12,10 +13,10 @@ from fleet_components.model.kubefleet.placement import Placement, PlacementPolic
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.selector import LabelSelector
-from fleet_components.model.text import few
+from fleet_components.model.text import Words, few
 from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedFor, AskedObjects
-from fleet_components.plan.kubefleet.runs import PLACEMENT_OF, STRATEGY_OF, run_of
+from fleet_components.plan.kubefleet.runs import PLACEMENT_OF, STRATEGY_OF
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.source import SelectedPlacement, Source
 from fleet_components.plan.subject import Decided
@@ -25,6 +26,7 @@ from fleet_components.rollout.strategy import External
 _POLICY: FieldPath = ("spec", "policy")
 _AFFINITY: FieldPath = (*_POLICY, "affinity", "clusterAffinity")
 _STAGES: FieldPath = ("spec", "stages")
+_NONE = Words(())
 
 
 def in_placement(
@@ -44,9 +46,14 @@ def in_placement(
 
 def in_runs(source: Source, members: AskedMembers) -> Iterator[Problem]:
     """Yield what update runs, and the strategies that they may follow, ask for in vain."""
+    placements: dict[tuple[str, str], dict[str, Placement]] = defaultdict(dict)
+    for placement in source.placements:
+        placements[placement.kind, placement.namespace][placement.name] = placement
+    names = {place: Words(known) for place, known in placements.items()}
     for manifest in source.policies:
         if manifest.kind in PLACEMENT_OF:
-            yield from problems_of(manifest, _of_run(manifest, source))
+            place = PLACEMENT_OF[manifest.kind], manifest.namespace
+            yield from problems_of(manifest, _of_run(manifest, placements[place], names.get(place, _NONE), source.runs))
         elif manifest.kind in STRATEGY_OF.values():
             for index, stage in enumerate(manifest.data["spec"].get("stages") or ()):
                 yield from problems_of(manifest, _of_stage((*_STAGES, index), stage, members))
@@ -56,10 +63,11 @@ def in_approvals(subjects: Iterable[Decided], given: Iterable[str]) -> Iterator[
     """Yield given approvals that no update run asks for."""
     strategies = (getattr(decided.subject, "strategy", None) for decided in subjects)
     runs = [strategy.run for strategy in strategies if isinstance(strategy, External) and strategy.run]
-    asked = [name for run in runs for name in run.approvals]
-    for name in sorted(set(given) - set(asked)):
+    asked = {name for run in runs for name in run.approvals}
+    known = Words(asked)
+    for name in sorted(set(given) - asked):
         what = f'no update run asks for the approval "{name}"'
-        yield Problem(what, ("approvals",), meant(name, asked, "asked for is"))
+        yield Problem(what, ("approvals",), meant(name, known, "asked for is"))
 
 
 def skipped_stages(source: Source, decided: Decided, members: AskedMembers) -> Iterator[Problem]:
@@ -143,17 +151,25 @@ def _of_members(policy: PlacementPolicy, members: AskedMembers) -> Iterator[Vain
         yield from members.label((*_POLICY, "topologySpreadConstraints", index, "topologyKey"), constraint.topology_key)
 
 
-def _of_run(run: Manifest, source: Source) -> Iterator[Vain]:
-    """Yield what is wrong with the placement that a run names: it must exist and leave its rollout to update runs."""
+def _of_run(
+    run: Manifest, placements: Mapping[str, Placement], names: Words, runs: Mapping[tuple[str, str], Manifest]
+) -> Iterator[Vain]:
+    """Yield what is wrong with the placement that a run names: it must exist and leave its rollout to update runs.
+
+    Args:
+        run: the run.
+        placements: the placements that it may name.
+        names: their names.
+        runs: the run of each placement, by namespace and name.
+    """
     kind, name, path = PLACEMENT_OF[run.kind], run.data["spec"].get("placementName", ""), ("spec", "placementName")
-    known = {one.name: one for one in source.placements if (one.kind, one.namespace) == (kind, run.namespace)}
-    if name not in known:
-        yield Vain(path, f'there is no {kind} "{name}"', meant(name, known, "there is"))
-    elif known[name].spec.strategy.type != "External":
-        what = f"{kind} {known[name].key} does not leave its rollout to update runs, so this one does nothing"
+    if (named := placements.get(name)) is None:
+        yield Vain(path, f'there is no {kind} "{name}"', meant(name, names, "there is"))
+    elif named.spec.strategy.type != "External":
+        what = f"{kind} {named.key} does not leave its rollout to update runs, so this one does nothing"
         yield Vain(path, what, "write strategy: {type: External} there, or take the run out")
-    elif (other := run_of(source.policies, run.namespace, name)) and other is not run:
-        what = f"{other.name} is the last run of {kind} {known[name].key} by name, so this one does nothing"
+    elif (other := runs[run.namespace, name]) is not run:
+        what = f"{other.name} is the last run of {kind} {named.key} by name, so this one does nothing"
         yield Vain(path, what, "take it out when it is done")
 
 

@@ -11,6 +11,7 @@ from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import encode
 from fleet_components.model.karmada.policy import Placement
 from fleet_components.model.kubefleet.placement import PICK_ALL, PICK_N
+from fleet_components.model.label_index import LabelIndex
 from fleet_components.model.selector import LabelSelector
 from fleet_components.model.text import count
 from fleet_components.plan.karmada.place import TemplateOutcome
@@ -131,5 +132,5 @@ def missing_labels(selectors: Iterable[LabelSelector | None], members: Sequence[
     if not members or any(all(one.met_by(member.labels) for one in every) for every in asked for member in members):
         return []
     unmet = dict.fromkeys(one for every in asked for one in every if not any(one.met_by(m.labels) for m in members))
-    labels = [member.labels for member in members]
+    labels = LabelIndex([member.labels for member in members])
     return [f"no member has {show_requirement(one)}; {values_of_label(one.key, labels)}" for one in unmet]
