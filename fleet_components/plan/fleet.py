@@ -6,6 +6,7 @@ update does.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -239,16 +240,17 @@ def _templates(
     Templates that need others come before what they need: a dependency follows them to their members.
     """
     found: dict[str, Decided] = {}
+    first: dict[str, list[str]] = defaultdict(list)
+    for workload in templates.workloads:
+        for parent in workload.needed_by:
+            first[parent].append(f"{names.TEMPLATE_KIND}/{workload.key}")
     for workload in templates.workloads:
         parents = {key: found[key].record.memory for key in workload.needed_by if key in found}
         needs = needs_of(parents, {key for key, always in workload.needed_by.items() if always})
         subject = templates.subject(workload, inventory, past, options, needs)
         before = past.record(subject.name, subject.RECORD)
-        first = tuple(
-            f"{names.TEMPLATE_KIND}/{one.key}" for one in templates.workloads if workload.key in one.needed_by
-        )
         try:
-            found[workload.key] = Decided(subject, before, subject.decide(before), first)
+            found[workload.key] = Decided(subject, before, subject.decide(before), tuple(first[workload.key]))
         except FleetError as error:
             problems += (attrs.evolve(one, subject=one.subject or subject.name) for one in error.problems)
         except UnreadableMemberError:

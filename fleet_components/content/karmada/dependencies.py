@@ -50,15 +50,6 @@ class Dependency:
     namespace: str
     labels: tuple[tuple[str, str], ...] = ()
 
-    def matches(self, manifest: Manifest) -> bool:
-        """Return whether the dependency refers to the object."""
-        identity = (manifest.api_version, manifest.kind, manifest.namespace)
-        if identity != (self.api_version, self.kind, self.namespace):
-            return False
-        if self.name:
-            return self.name == manifest.name
-        return all(manifest.labels.get(key) == value for key, value in self.labels)
-
 
 def dependencies_of(manifest: Manifest, declared: Iterable[WorkloadShape] = ()) -> tuple[Dependency, ...]:
     """Return the dependencies of an object, sorted and without duplicates. They need not exist."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
 
 from fleet_components.content.karmada.override import override
+from fleet_components.content.karmada.override_index import OverrideIndex
 from fleet_components.content.karmada.replicas import with_replicas
 from fleet_components.content.karmada.workload import shape_of
 from fleet_components.content.stamp import annotated
@@ -15,7 +16,6 @@ from fleet_components.content.strip import strip
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import below, decode, encode, ranged
 from fleet_components.model.karmada.override import OverridePolicy, OverrideSpec
-from fleet_components.model.karmada.policy import CLUSTER_OVERRIDE
 from fleet_components.model.karmada.settings import CustomWorkload
 from fleet_components.model.karmada.workload_shape import WorkloadShape
 from fleet_components.model.manifest import Manifest, value_at
@@ -50,7 +50,7 @@ class Share(Placed):
 
 def content_of(
     manifest: Manifest,
-    overrides: Iterable[OverridePolicy],
+    overrides: OverrideIndex,
     workloads: Iterable[CustomWorkload] = (),
     *,
     divided: bool,
@@ -67,7 +67,7 @@ def content_of(
     shape = shape_in((data, *stated))
     if divided and shape and shape.replicas:
         data = _without(data, shape.replicas)
-    return data, *stated, *map(_plain, _concerning(manifest, overrides))
+    return data, *stated, *map(_plain, overrides.concerning(manifest))
 
 
 def is_custom(part: Any) -> bool:
@@ -129,23 +129,6 @@ def retained(content: Objects) -> tuple[str, ...]:
     shape = shape_in(content)
     asked = Manifest(content[0]).labels.get(RETAIN_REPLICAS) == "true"
     return (".".join(shape.replicas),) if asked and shape and shape.replicas else ()
-
-
-def _concerning(manifest: Manifest, overrides: Iterable[OverridePolicy]) -> list[OverridePolicy]:
-    """Return the override policies that may select the object, also once others have changed its labels or name."""
-    known = [p for p in overrides if p.key.kind == CLUSTER_OVERRIDE or p.key.namespace == manifest.namespace]
-    renaming = (policy for policy in known if _may_select(policy, manifest, [manifest.name]))
-    names = [manifest.name, *(name for policy in renaming for name in policy.spec.new_names)]
-    return sorted((policy for policy in known if _may_select(policy, manifest, names)), key=lambda policy: policy.key)
-
-
-def _may_select(policy: OverridePolicy, manifest: Manifest, names: Collection[str]) -> bool:
-    selectors = policy.spec.resource_selectors
-    return not selectors or any(
-        (selector.api_version, selector.kind) == (manifest.api_version, manifest.kind)
-        and (not selector.name or selector.name in names)
-        for selector in selectors
-    )
 
 
 def _plain(policy: OverridePolicy) -> Mapping[str, Any]:

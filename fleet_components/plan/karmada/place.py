@@ -131,7 +131,7 @@ def _matched(request: TemplateSubject, before: TemplateState) -> TemplateState:
         before = attrs.evolve(before, claim=Claim(revision=1), seen=request.waited, generation=1)
     key, seen = template_key(request.manifest), digest((request.manifest.data,))
     generation = before.generation + (seen != before.seen)
-    overrides = frozenset(policy.key for policy in request.overrides)
+    overrides = request.policies.override_index.keys
     policies = _concerning(request, before)
     hub = Hub({key: request.manifest}, policies, overrides, {key: generation})
     known = Claims({key: before.claim} if before.seen else {}, before.policies)
@@ -229,7 +229,8 @@ def _moved(request: TemplateSubject, state: TemplateState, decision: TemplateDec
 
 def _content(request: TemplateSubject, state: TemplateState, before: TemplateRecord, *, fresh: bool) -> Objects:
     divided = state.claim.bound is not None and state.claim.bound.placement.divided
-    content = content_of(request.manifest, request.overrides, request.settings.workloads, divided=divided)
+    overrides = request.policies.override_index
+    content = content_of(request.manifest, overrides, request.settings.workloads, divided=divided)
     return content if fresh else (before.contents[before.revision][0], *content[1:])
 
 

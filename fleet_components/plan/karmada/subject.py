@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import attrs
 
+from fleet_components.content.karmada.override_index import OverrideIndex
 from fleet_components.content.secret import redacted
 from fleet_components.content.strip import strip
 from fleet_components.model.codec import decode, encode
@@ -57,6 +58,11 @@ class Policies:
     def index(self) -> PolicyIndex:
         """The propagation policies by what they may match."""
         return PolicyIndex(self.propagation)
+
+    @cached_property
+    def override_index(self) -> OverrideIndex:
+        """The override policies by what they may select."""
+        return OverrideIndex(self.overrides)
 
 
 @attrs.frozen
@@ -138,8 +144,7 @@ class TemplateSubject(Subject[TemplateRecord]):
     def verdicts(self, outcome: TemplateOutcome) -> list[PolicyVerdict]:
         """Return for each policy why it has claimed the template or not."""
         claims = Claims({template_key(self.manifest): outcome.record.memory.claim})
-        known = frozenset(policy.key for policy in self.overrides)
-        return explain_match(self.manifest, self.policies.propagation, claims, known)
+        return explain_match(self.manifest, self.policies.propagation, claims, self.policies.override_index.keys)
 
     def _unscheduled(self, outcome: TemplateOutcome, name: str) -> MemberExplanation:
         """Return why a member has the template or not although no policy's placement was scheduled."""
@@ -222,8 +227,9 @@ def _completed(request: TemplateSubject, before: TemplateRecord) -> TemplateReco
     """Return the record with hidden contents that are known to be unchanged: all of them, or the data of a Secret."""
     if not before.contents:
         # Whether replicas were part of the content is not recorded; only the right one has the digest.
+        overrides = request.policies.override_index
         for divided in (False, True):
-            content = content_of(request.manifest, request.overrides, request.settings.workloads, divided=divided)
+            content = content_of(request.manifest, overrides, request.settings.workloads, divided=divided)
             before = before.completed(content)
         return before
     whole = strip(request.manifest).data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cached_property
@@ -9,6 +10,7 @@ from typing import Any
 
 import attrs
 
+from fleet_components.content.catalogue import Alike
 from fleet_components.content.karmada.dependencies import Dependency, dependencies_of
 from fleet_components.content.karmada.workload import shape_of
 from fleet_components.model.inventory import Inventory
@@ -25,6 +27,7 @@ from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import Problem
 from fleet_components.model.reader import API_VERSION
+from fleet_components.model.selector import LabelSelector
 from fleet_components.model.text import count
 from fleet_components.plan.karmada.needs import Needs
 from fleet_components.plan.karmada.record import template_uid
@@ -201,10 +204,10 @@ class _Reading:
         return {key: policies for key, policies in found.items() if policies}
 
     @cached_property
-    def own(self) -> list[str]:
+    def own(self) -> dict[str, None]:
         """Objects that a policy matches, or that stand and that no placement has taken over."""
         left = {key for key in self.known if key in self.objects and self.objects[key].key not in self.brought}
-        return [key for key in self.objects if key in self.matching or key in left]
+        return {key: None for key in self.objects if key in self.matching or key in left}
 
     @cached_property
     def dependencies(self) -> dict[str, dict[str, bool]]:
@@ -352,17 +355,18 @@ class _Reading:
         return f"{min(parents)}, which takes it along" if parents else "a Karmada policy that left it standing"
 
     def _meant(self, dependency: Dependency) -> Iterable[str]:
-        return (key for key, manifest in self._of_kind(dependency.kind) if dependency.matches(manifest))
-
-    def _of_kind(self, kind: str) -> list[tuple[str, Manifest]]:
-        return self._by_kind.get(kind, [])
+        alike = self._alike.get((dependency.api_version, dependency.kind, dependency.namespace), Alike())
+        found = (
+            alike.named(dependency.name) if dependency.name else alike.labelled(LabelSelector(dict(dependency.labels)))
+        )
+        return map(template_name, found)
 
     @cached_property
-    def _by_kind(self) -> dict[str, list[tuple[str, Manifest]]]:
-        found: dict[str, list[tuple[str, Manifest]]] = {}
-        for key, manifest in self.objects.items():
-            found.setdefault(manifest.kind, []).append((key, manifest))
-        return found
+    def _alike(self) -> dict[tuple[str, str, str], Alike]:
+        found: dict[tuple[str, str, str], list[Manifest]] = defaultdict(list)
+        for manifest in self.objects.values():
+            found[manifest.api_version, manifest.kind, manifest.namespace].append(manifest)
+        return {key: Alike(tuple(manifests)) for key, manifests in found.items()}
 
 
 def _has_number(value: Any) -> bool:

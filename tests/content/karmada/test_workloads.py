@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fleet_components.content.karmada.dependencies import dependencies_of
+from fleet_components.content.karmada.dependencies import Dependency, dependencies_of
 from fleet_components.content.karmada.replicas import (
     completions_of,
     divide_completions,
@@ -114,15 +114,7 @@ def test_a_declared_kind_is_a_workload() -> None:
     assert changed["spec"]["size"] == 7
 
 
-@pytest.mark.parametrize(
-    ("data", "matched"),
-    [
-        ({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "tls", "namespace": "default"}}, True),
-        ({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "tls", "namespace": "other"}}, False),
-        ({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "tls", "namespace": "default"}}, False),
-    ],
-)
-def test_a_dependency_knows_its_object(data: dict[str, Any], matched: bool) -> None:
+def test_a_dependency_names_its_object() -> None:
     volume = {"name": "v", "secret": {"secretName": "tls"}}
     (dependency,) = dependencies_of(_deployment(template={"spec": {"containers": [], "volumes": [volume]}}))
-    assert dependency.matches(Manifest(data)) is matched
+    assert dependency == Dependency("Secret", "tls", "v1", "default")
