@@ -13,7 +13,7 @@ from fleet_components.admission.hint import as_meant
 from fleet_components.admission.kinds import KINDS, unknown_kind, versions_of
 from fleet_components.admission.metadata import check_metadata
 from fleet_components.admission.registry import Kind, Request
-from fleet_components.admission.structure import check, filled, unknown_fields
+from fleet_components.admission.structure import check, filled, unknown_fields, unknown_paths
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
 
@@ -116,9 +116,11 @@ def _marked(refusals: Iterable[Refusal], of_the_meant: Iterable[Refusal]) -> tup
 
 def _unknown_fields(kind: Kind, data: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield the unknown fields, with a hint if another version of the kind has the field."""
-    for finding in unknown_fields(kind.schema, data):
-        for other in versions_of(kind):
-            if finding.path not in [it.path for it in unknown_fields(other.schema, data)]:
+    findings = unknown_fields(kind.schema, data)
+    others = [(other, unknown_paths(other.schema, data)) for other in versions_of(kind)] if findings else []
+    for finding in findings:
+        for other, unknown in others:
+            if finding.path not in unknown:
                 finding = attrs.evolve(finding, hint=f"write apiVersion: {other.api_version}, which has it")
         yield finding
 

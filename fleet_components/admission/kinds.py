@@ -8,7 +8,7 @@ from functools import lru_cache
 from fleet_components.admission import karmada, kubefleet
 from fleet_components.admission.finding import Finding
 from fleet_components.admission.registry import Kind
-from fleet_components.admission.structure import unknown_fields
+from fleet_components.admission.structure import unknown_paths
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.text import nearest
 
@@ -88,6 +88,6 @@ def _best(versions: Sequence[Kind], manifest: Manifest) -> str:
 
     The version of the object is preferred, then v1.
     """
-    whole = [kind for kind in versions if not unknown_fields(kind.schema, manifest.data)]
+    whole = [kind for kind in versions if not unknown_paths(kind.schema, manifest.data)]
     wanted = [kind for version in ("v1", manifest.version) for kind in whole if kind.version == version]
     return (wanted or versions)[-1].api_version

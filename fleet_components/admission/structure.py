@@ -26,7 +26,15 @@ def unknown_fields(schema: Schema, value: Any) -> list[Finding]:
 
     The API server drops such fields; kubectl refuses them, and so does this package.
     """
-    return list(_unknown(schema, schema, value, ()))
+    return [
+        Finding(f'unknown field "{dotted(path)}"', path, hint.for_unknown_field(schema, holder, path, item), "strict")
+        for path, holder, item in _unknown(schema, value, ())
+    ]
+
+
+def unknown_paths(schema: Schema, value: Any) -> set[FieldPath]:
+    """Return the paths of the fields that the kind does not have."""
+    return {path for path, _, _ in _unknown(schema, value, ())}
 
 
 def filled(schema: Schema, value: Any) -> Any:
@@ -77,20 +85,20 @@ def json_type(value: Any) -> str:
     return type(value).__name__
 
 
-def _unknown(root: Schema, schema: Schema, value: Any, path: FieldPath) -> Iterator[Finding]:
+def _unknown(schema: Schema, value: Any, path: FieldPath) -> Iterator[tuple[FieldPath, Schema, Any]]:
+    """Yield each unknown field: its path, the schema of the object that holds it, and its value."""
     match schema.type, value:
         case "object", Mapping():
             for key, item in value.items():
                 at = (*path, key)
                 field = schema.items or schema.fields.get(key)
                 if field:
-                    yield from _unknown(root, field, item, at)
+                    yield from _unknown(field, item, at)
                 else:
-                    what = f'unknown field "{dotted(at)}"'
-                    yield Finding(what, at, hint.for_unknown_field(root, schema, at, item), "strict")
+                    yield at, schema, item
         case "array", list() if schema.items:
             for index, item in enumerate(value):
-                yield from _unknown(root, schema.items, item, (*path, index))
+                yield from _unknown(schema.items, item, (*path, index))
 
 
 def _filled_fields(schema: Schema, value: Mapping[str, Any]) -> dict[str, Any]:
