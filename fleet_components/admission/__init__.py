@@ -9,5 +9,6 @@ from __future__ import annotations
 from fleet_components.admission.admit import Admission, Refusal, admit, misnamed
 from fleet_components.admission.finding import Stage
 from fleet_components.admission.kinds import KINDS
+from fleet_components.admission.registry import Existing
 
-__all__ = ["KINDS", "Admission", "Refusal", "Stage", "admit", "misnamed"]
+__all__ = ["KINDS", "Admission", "Existing", "Refusal", "Stage", "admit", "misnamed"]

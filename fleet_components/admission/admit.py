@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -12,7 +12,7 @@ from fleet_components.admission.finding import Finding, Stage
 from fleet_components.admission.hint import as_meant
 from fleet_components.admission.kinds import KINDS, unknown_kind, versions_of
 from fleet_components.admission.metadata import check_metadata
-from fleet_components.admission.registry import Kind, Request
+from fleet_components.admission.registry import Existing, Kind, Request
 from fleet_components.admission.structure import check, filled, unknown_fields, unknown_paths
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
@@ -60,7 +60,7 @@ class Admission:
         return tuple(sorted(problems, key=lambda problem: problem.line or 0))
 
 
-def admit(manifest: Manifest, *, old: Manifest | None = None, context: Sequence[Manifest] = ()) -> Admission:
+def admit(manifest: Manifest, *, old: Manifest | None = None, context: Existing = Existing()) -> Admission:
     """Default and check an object as a hub does; objects of other systems pass unchanged.
 
     Args:
@@ -89,7 +89,7 @@ def misnamed(manifest: Manifest) -> tuple[Problem, ...]:
 
 
 def _judged(
-    kind: Kind, manifest: Manifest, old: Manifest | None, context: Sequence[Manifest]
+    kind: Kind, manifest: Manifest, old: Manifest | None, context: Existing
 ) -> tuple[dict[str, Any], tuple[Refusal, ...]]:
     """Return the object as a hub would store it, without unknown fields, and the refusals."""
     data, undecoded = _prepared(kind, manifest.data)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 
@@ -15,6 +15,35 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath
 
 Object = Mapping[str, Any]
+Scope = Literal["Cluster", "Namespaced", "unknown"]
+
+
+@attrs.frozen(eq=False, slots=False)
+class Existing:
+    """The objects that exist beside one that is admitted, as they were written."""
+
+    manifests: tuple[Manifest, ...] = ()
+
+    @cached_property
+    def scopes(self) -> Mapping[tuple[str, str, str], Scope]:
+        """The scope of each custom kind, by group, version and kind; the first definition counts."""
+        found: dict[tuple[str, str, str], Scope] = {}
+        for manifest in self.manifests:
+            if manifest.kind == "CustomResourceDefinition":
+                for kind in _defined(manifest.data):
+                    found.setdefault(
+                        kind, "Cluster" if manifest.data["spec"].get("scope") == "Cluster" else "Namespaced"
+                    )
+        for manifest in self.manifests:
+            found.setdefault((manifest.group, manifest.version, manifest.kind), "unknown")
+        return found
+
+
+def _defined(definition: Object) -> Iterator[tuple[str, str, str]]:
+    spec = definition.get("spec") or {}
+    kind = (spec.get("names") or {}).get("kind")
+    for version in spec.get("versions") or ():
+        yield str(spec.get("group")), str(version.get("name")), str(kind)
 
 
 @attrs.frozen
@@ -24,12 +53,12 @@ class Request:
     Attributes:
         object: the object, defaulted and structurally valid.
         old: the object that it replaces, defaulted; None for a new object.
-        context: the existing objects, as they were written.
+        context: the existing objects.
     """
 
     object: Object
     old: Object | None = None
-    context: Sequence[Manifest] = attrs.field(default=(), repr=False)
+    context: Existing = attrs.field(default=Existing(), repr=False)
 
     @property
     def metadata(self) -> Object:
@@ -49,7 +78,7 @@ class Request:
         """
         group = str(self.object.get("apiVersion", "")).partition("/")[0]
         own = (self.object.get("kind"), self.metadata.get("namespace", ""), self.name) if self.old is None else None
-        alike = (it for it in self.context if it.kind == kind and it.group == group)
+        alike = (it for it in self.context.manifests if it.kind == kind and it.group == group)
         return (it for it in alike if (it.kind, it.metadata.get("namespace", ""), it.name) != own)
 
 

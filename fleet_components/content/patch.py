@@ -16,6 +16,7 @@ import attrs
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _MAX_INT64 = 2**63 - 1
+_MOST_DIGITS = 19
 _MISSING = "missing value"
 
 
@@ -54,9 +55,10 @@ def apply_patch(document: Any, operations: Iterable[Operation]) -> Any:
     Raises:
         PatchError: an operation cannot be applied.
     """
+    copies = _Copies()
     for index, operation in enumerate(operations):
         try:
-            document = _apply(document, operation)
+            document = _apply(document, operation, copies)
         except _RefusedError as error:
             raise PatchError(str(error), operation, index) from None
     return document
@@ -71,7 +73,22 @@ class _RefusedError(Exception):
     """The reason why an operation cannot be applied, in the words of the Go library."""
 
 
-def _apply(document: Any, operation: Operation) -> Any:
+class _Copies:
+    """The containers that a patch has copied, so that it changes each of them in place from then on."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, Any] = {}
+
+    def of(self, container: Any) -> Any:
+        """Return the container if it is a copy already, else a copy of it."""
+        if id(container) in self._known:
+            return container
+        copy = dict(container) if isinstance(container, Mapping) else list(container)
+        self._known[id(copy)] = copy  # kept alive, so that its id stays its own
+        return copy
+
+
+def _apply(document: Any, operation: Operation, copies: _Copies) -> Any:
     op, path = operation.op, operation.path
     if path == "" and op != "remove":
         return _document(operation)
@@ -86,12 +103,15 @@ def _apply(document: Any, operation: Operation) -> Any:
     try:
         if containers[-1] is None:
             raise _RefusedError("invalid value, expected object")
-        changed = _CHANGES[op](containers[-1], key, operation.value)
+        changed = copies.of(containers[-1])
+        _CHANGES[op](changed, key, operation.value)
     except _RefusedError as error:
         verb = "add" if op == "add" else "remove"  # the library says "remove" for "replace" too
         raise _RefusedError(f"error in {verb} for path: '{path}': {error}") from None
     for container, step in zip(reversed(containers[:-1]), reversed(way), strict=True):
-        changed = _put(container, step, changed)
+        outer = copies.of(container)
+        _put(outer, step, changed)
+        changed = outer
     return changed
 
 
@@ -130,33 +150,31 @@ def _get(container: Any, key: str) -> Any:
     return container[key if isinstance(container, Mapping) else _index(container, key)]
 
 
-def _put(container: Any, key: str, value: Any) -> Any:
-    if isinstance(container, Mapping):
-        return {**container, key: value}
-    index = _index(container, key)
-    return [*container[:index], value, *container[index + 1 :]]
+def _put(container: Any, key: str, value: Any) -> None:
+    container[key if isinstance(container, Mapping) else _index(container, key)] = value
 
 
-def _add(container: Any, key: str, value: Any) -> Any:
+def _add(container: Any, key: str, value: Any) -> None:
     if isinstance(container, Mapping):
-        return {**container, key: value}
+        _put(container, key, value)
+        return
     if key == "-":
-        return [*container, value]
+        container.append(value)
+        return
     try:
         number = _integer(key)
     except _RefusedError as error:
         raise _RefusedError(f"value was not a proper array index: '{key}': {error}") from None
-    index = _bounded(number, len(container) + 1)
-    return [*container[:index], value, *container[index:]]
+    container.insert(_bounded(number, len(container) + 1), value)
 
 
-def _remove(container: Any, key: str, _: Any) -> Any:
-    if isinstance(container, Mapping):
-        if key not in container:
-            raise _RefusedError(f"unable to remove nonexistent key: {key}: {_MISSING}")
-        return {kept: value for kept, value in container.items() if kept != key}
-    index = _index(container, key)
-    return [*container[:index], *container[index + 1 :]]
+def _remove(container: Any, key: str, _: Any) -> None:
+    if isinstance(container, list):
+        del container[_index(container, key)]
+    elif key in container:
+        del container[key]
+    else:
+        raise _RefusedError(f"unable to remove nonexistent key: {key}: {_MISSING}")
 
 
 _CHANGES = {"add": _add, "remove": _remove, "replace": _put}
@@ -170,7 +188,7 @@ def _integer(text: str) -> int:
     wrong = ""
     if not _INTEGER.fullmatch(text):
         wrong = "invalid syntax"
-    elif abs(int(text)) > _MAX_INT64:
+    elif len(text.lstrip("+-0")) > _MOST_DIGITS or abs(int(text)) > _MAX_INT64:
         wrong = "value out of range"
     if wrong:
         raise _RefusedError(f"strconv.Atoi: parsing {json.dumps(text, ensure_ascii=False)}: {wrong}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.admission import KINDS, admit
+from fleet_components.admission import KINDS, Existing, admit
 from fleet_components.admission.registry import Kind
 from fleet_components.admission.structure import mismatches
 from fleet_components.model.manifest import Manifest, value_at
@@ -36,8 +36,8 @@ def refused_changes(policies: Iterable[Manifest], before: Held) -> Iterator[Prob
         policies: the objects that steer a hub, defaulted and admitted as new objects.
         before: what was remembered of them.
     """
-    context = tuple(policies)
-    for policy in context:
+    context = Existing(tuple(policies))
+    for policy in context.manifests:
         known = before.get(_name(policy))
         if known is not None and known != _fields(policy):
             old = attrs.evolve(policy, data=_with(policy, known))

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import attrs
 
-from fleet_components.admission import admit, misnamed, workload
+from fleet_components.admission import Existing, admit, misnamed, workload
 from fleet_components.content.availability import trackable
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.declared import misplaced, names_a_build
@@ -239,7 +239,7 @@ def gathered(given: Given) -> Source:
     unreadable = list(given.unread)
     parts = Catalogue.of(given.manifests, unreadable).split()
     problems = [misplaced(manifest) for manifest in parts.objects.manifests if names_a_build(manifest)]
-    context = (*parts.members, *parts.policies, *parts.objects.manifests)
+    context = Existing((*parts.members, *parts.policies, *parts.objects.manifests))
     declarations = _admitted(parts.members, context, problems)
     steering = [policy for policy in parts.policies if misnamed(policy) or not _made_by_a_hub(policy)]
     others = tuple(policy for policy in steering if _is_beyond_us(policy))
@@ -281,7 +281,7 @@ def gathered(given: Given) -> Source:
     )
 
 
-def _admitted(manifests: Iterable[Manifest], context: Sequence[Manifest], problems: list[Problem]) -> list[Manifest]:
+def _admitted(manifests: Iterable[Manifest], context: Existing, problems: list[Problem]) -> list[Manifest]:
     """Return the objects as the API servers would store them; refusals are added to the problems."""
     admitted = [admit(manifest, context=context) for manifest in manifests]
     problems += [problem for admission in admitted for problem in admission.problems]

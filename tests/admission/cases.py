@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fleet_components.admission import Admission, admit
+from fleet_components.admission import Admission, Existing, admit
 from fleet_components.model.manifest import Manifest
 
 Case = Mapping[str, Any]
@@ -15,7 +15,7 @@ _DECODE = "decode (mutating webhook): "
 def run(case: Case) -> Admission:
     """Admit the case's object."""
     old = Manifest(case["oldObject"]) if case.get("oldObject") else None
-    return admit(Manifest(case["object"]), old=old, context=[Manifest(it) for it in _context(case)])
+    return admit(Manifest(case["object"]), old=old, context=Existing(tuple(map(Manifest, _context(case)))))
 
 
 def _context(case: Case) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from fleet_components.admission import Admission, admit
+from fleet_components.admission import Admission, Existing, admit
 from fleet_components.content.load import load_text
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import show_path
@@ -52,7 +52,7 @@ spec:
 
 
 def _admit(text: str, *context: Manifest) -> Admission:
-    return admit(load_text(text, "fleet.yaml")[0], context=context)
+    return admit(load_text(text, "fleet.yaml")[0], context=Existing(context))
 
 
 # (text, line, stage, field, part of what is wrong, part of the hint)
@@ -405,7 +405,7 @@ def test_at_most_100_overrides_of_a_kind() -> None:
     assert refusal.text.startswith("clusterResourceOverride limit has been reached")
     assert not _admit(_OVERRIDE + _RULE, *many[1:], _override("web")).refusals
     manifest = load_text(_OVERRIDE + _RULE)[0]
-    assert not admit(manifest, old=manifest, context=many).refusals
+    assert not admit(manifest, old=manifest, context=Existing(tuple(many))).refusals
 
 
 def test_a_deleted_placement_may_be_updated_though_its_old_form_is_invalid() -> None:

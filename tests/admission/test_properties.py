@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleet_components.admission import KINDS, admit
+from fleet_components.admission import KINDS, Existing, admit
 from fleet_components.admission.hint import example, mended
 from fleet_components.admission.schema import Schema
 from fleet_components.admission.structure import check, filled, mismatches
@@ -78,7 +78,7 @@ def test_admitting_what_was_admitted_changes_nothing(data: dict[str, Any]) -> No
 @settings(max_examples=150)
 def test_nothing_makes_it_crash_and_the_object_stays_as_it_was(data: dict[str, Any], other: dict[str, Any]) -> None:
     manifest, before = Manifest(data), yaml.safe_dump(data)
-    for refusal in admit(manifest, context=[Manifest(other)]).refusals:
+    for refusal in admit(manifest, context=Existing((Manifest(other),))).refusals:
         assert refusal.problem.what in refusal.text
     assert yaml.safe_dump(manifest.data) == before
 

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from fleet_components.admission import admit
+from fleet_components.admission import Existing, admit
 from fleet_components.admission.hint import example
 from fleet_components.admission.schema import Schema
 from fleet_components.model.manifest import Manifest
@@ -37,7 +37,7 @@ def changed(steps: Sequence[Step], field: Field, *, make: bool = False) -> Itera
         written = {**one, "apiVersion": field.kind.api_version}
         for other in others(written, field, words, make=make):
             around = [Manifest(it) for at, it in enumerate(now) if at != number]
-            if other != written and not admit(Manifest(other), context=around).problems:
+            if other != written and not admit(Manifest(other), context=Existing(tuple(around))).problems:
                 yield [_with(step, one, other) for step in steps]
 
 

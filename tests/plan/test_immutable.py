@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fleet_components.admission import KINDS, admit
+from fleet_components.admission import KINDS, Existing, admit
 from fleet_components.admission.schema import Schema
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError
@@ -30,7 +30,9 @@ def recorded() -> Iterator[Any]:
         for case in json.loads(file.read_text()):
             if "oldObject" in case and (case["object"]["apiVersion"], case["kind"]) in KINDS:
                 context = [Manifest(one) for one in case.get("context", ())]
-                old, new = (admit(Manifest(case[side]), context=context) for side in ("oldObject", "object"))
+                old, new = (
+                    admit(Manifest(case[side]), context=Existing(tuple(context))) for side in ("oldObject", "object")
+                )
                 if not old.refusals and not new.refusals:
                     yield pytest.param(old.defaulted, new.defaulted, case["valid"], id=case["name"])
 

@@ -84,10 +84,13 @@ def _override_images(data: Object, overrider: ImageOverrider) -> Object:
         if not path.startswith("/"):
             raise OverrideError("imagePath should be start with / character")
         return _replaced(data, path, _overridden_image(image, overrider))
-    for index, container in enumerate(_containers(data)):
-        image = _overridden_image(container.get("image") or "", overrider)
-        data = _replaced(data, f"{_containers_path(data)}/{index}/image", image)
-    return data
+    containers = _containers(data)
+    images = [_overridden_image(container.get("image") or "", overrider) for container in containers]
+    way = _containers_path(data) if containers else ""
+    patched: Object = apply_patch(
+        data, [Operation("replace", f"{way}/{n}/image", image) for n, image in enumerate(images)]
+    )
+    return patched
 
 
 def _image_at(data: Object, path: str) -> str:
@@ -146,18 +149,21 @@ def _edited(part: str, overrider: ImageOverrider) -> str:
 
 
 def _override_words(data: Object, target: str, overrider: CommandArgsOverrider) -> Object:
+    operations = []
     for index, container in enumerate(_containers(data)):
         if container.get("name") == overrider.container_name:
             # As in Karmada, removing words from a container without the field adds the field as an empty list.
             words = _overridden_words([str(word) for word in container.get(target) or ()], overrider)
-            data = apply_patch(data, [Operation("add", f"{_containers_path(data)}/{index}/{target}", words)])
-    return data
+            operations.append(Operation("add", f"{_containers_path(data)}/{index}/{target}", words))
+    patched: Object = apply_patch(data, operations)
+    return patched
 
 
 def _overridden_words(words: list[str], overrider: CommandArgsOverrider) -> list[str]:
     if overrider.operator == "add":
         return [*words, *overrider.value]
-    return [word for word in words if word not in overrider.value]
+    removed = set(overrider.value)
+    return [word for word in words if word not in removed]
 
 
 def _override_texts(data: Object, part: str, overrider: LabelAnnotationOverrider) -> Object:

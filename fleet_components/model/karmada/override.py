@@ -6,6 +6,7 @@ Source: ``policy.karmada.io`` v1alpha1, in the form after defaulting, which admi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -17,7 +18,7 @@ from fleet_components.model.karmada.policy import (
     PolicyKey,
     Rank,
     ResourceSelector,
-    best_rank,
+    Selectors,
     policy_key,
 )
 from fleet_components.model.manifest import Manifest
@@ -139,7 +140,11 @@ class OverrideSpec:
 
         A policy without selectors matches all objects.
         """
-        return best_rank(self.resource_selectors, manifest) if self.resource_selectors else Rank.ALL
+        return self._selectors.rank(manifest) if self.resource_selectors else Rank.ALL
+
+    @cached_property
+    def _selectors(self) -> Selectors:
+        return Selectors(self.resource_selectors)
 
 
 @attrs.frozen

@@ -5,8 +5,10 @@ Source: ``policy.karmada.io`` v1alpha1, in the form after defaulting, which admi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping
 from enum import IntEnum
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -59,10 +61,37 @@ class ResourceSelector(Typed):
             return Rank.ALL
         return Rank.LABEL if _meets(self.label_selector.requirements(), manifest.labels) else Rank.NO_MATCH
 
+    @property
+    def asked(self) -> str | tuple[str, str] | None:
+        """One thing that an object needs to be selected: a name, else a label as a pair; None for nothing."""
+        if self.name:
+            return self.name
+        return next(iter(self.label_selector.match_labels.items()), None) if self.label_selector else None
 
-def best_rank(selectors: Iterable[ResourceSelector], manifest: Manifest) -> Rank:
-    """Return the highest rank that any of the selectors gives the object."""
-    return max((selector.rank(manifest) for selector in selectors), default=Rank.NO_MATCH)
+
+def answers(manifest: Manifest) -> tuple[str | tuple[str, str] | None, ...]:
+    """Return all that selectors may ask of an object, as :attr:`ResourceSelector.asked` has it."""
+    return (manifest.name, None, *manifest.labels.items())
+
+
+@attrs.frozen(eq=False, slots=False)
+class Selectors:
+    """The resource selectors of a policy, by what they ask of an object."""
+
+    selectors: tuple[ResourceSelector, ...]
+
+    def rank(self, manifest: Manifest) -> Rank:
+        """Return the highest rank that any of the selectors gives the object."""
+        keys = ((manifest.api_version, manifest.kind, asked) for asked in answers(manifest))
+        found = (selector.rank(manifest) for key in keys for selector in self._asking.get(key, ()))
+        return max(found, default=Rank.NO_MATCH)
+
+    @cached_property
+    def _asking(self) -> dict[Hashable, list[ResourceSelector]]:
+        found: dict[Hashable, list[ResourceSelector]] = defaultdict(list)
+        for selector in self.selectors:
+            found[selector.api_version, selector.kind, selector.asked].append(selector)
+        return dict(found)
 
 
 @attrs.frozen
@@ -143,6 +172,27 @@ class Toleration(Typed):
         return self.operator == "Exists" or (self.operator in ("", "Equal") and self.value == taint.value)
 
 
+@attrs.frozen(eq=False, slots=False)
+class Tolerations:
+    """Tolerations in their order, by what they ask of a taint."""
+
+    tolerations: tuple[Toleration, ...]
+
+    def of(self, taint: Taint) -> list[Toleration]:
+        """Return the tolerations that match a taint."""
+        keys = ((key, value) for key in {taint.key, ""} for value in (taint.value, None))
+        positions = sorted(position for key in keys for position in self._asking.get(key, ()))
+        found = (self.tolerations[position] for position in positions)
+        return [toleration for toleration in found if toleration.tolerates(taint)]
+
+    @cached_property
+    def _asking(self) -> dict[tuple[str, str | None], list[int]]:
+        found: dict[tuple[str, str | None], list[int]] = defaultdict(list)
+        for position, one in enumerate(self.tolerations):
+            found[one.key, None if one.operator == "Exists" else one.value].append(position)
+        return dict(found)
+
+
 @attrs.frozen
 class SpreadConstraint(Typed):
     """Bounds on the number of groups, by field or by label. ``max_groups`` 0 means 0 groups, as in Karmada."""
@@ -187,6 +237,11 @@ class Placement(Typed):
     cluster_tolerations: tuple[Toleration, ...] = ()
     spread_constraints: tuple[SpreadConstraint, ...] = ()
     replica_scheduling: ReplicaScheduling | None = None
+
+    @cached_property
+    def tolerations(self) -> Tolerations:
+        """The tolerations by what they ask of a taint."""
+        return Tolerations(self.cluster_tolerations)
 
     @property
     def divided(self) -> bool:
@@ -257,6 +312,14 @@ class PropagationSpec(Typed):
     failover: Failover | None = None
     activation_preference: str = ""
     suspension: Suspension = Suspension()
+
+    def rank(self, manifest: Manifest) -> Rank:
+        """Return the precision with which the policy matches the object."""
+        return self._selectors.rank(manifest)
+
+    @cached_property
+    def _selectors(self) -> Selectors:
+        return Selectors(self.resource_selectors)
 
 
 @attrs.frozen(order=True)

@@ -6,13 +6,13 @@ toleration that expires first decides. Source: Karmada 1.19, ``pkg/controllers/c
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
 import attrs
 
 from fleet_components.model.cluster import Taint
-from fleet_components.model.karmada.policy import DIRECTLY, GRACEFULLY, Failover, Placement, Toleration
+from fleet_components.model.karmada.policy import DIRECTLY, GRACEFULLY, Failover, Placement, Toleration, Tolerations
 
 NO_EXECUTE = "NoExecute"
 NO_PLACEMENT = "the applied placement for ResourceBining can not be empty"
@@ -73,24 +73,18 @@ def evict(
         raise ValueError(NO_PLACEMENT)
     harmful = [taint for taint in taints if taint.effect == NO_EXECUTE] if settings.enabled else []
     # The first in the list, even if a later one lasts longer (``GetMatchingTolerations`` in pkg/util/helper/taint.go).
-    used = [_first_toleration(taint, placement.cluster_tolerations) for taint in harmful]
+    used = [next(iter(placement.tolerations.of(taint)), None) for taint in harmful]
     tolerations = [toleration for toleration in used if toleration]
     if len(tolerations) < len(used):
         return Eviction(now=True)
-    due = min(_ends(harmful, tolerations), default=None)
+    due = min(_ends(harmful, placement.tolerations, frozenset(tolerations)), default=None)
     return Eviction(due is not None and as_of is not None and due <= as_of, due)
 
 
-def _first_toleration(taint: Taint, tolerations: Iterable[Toleration]) -> Toleration | None:
-    return next((toleration for toleration in tolerations if toleration.tolerates(taint)), None)
-
-
-def _ends(taints: Iterable[Taint], used: Iterable[Toleration]) -> list[datetime]:
-    """Return when each used toleration expires, counted from every taint that it tolerates."""
-    return [
-        taint.time_added + timedelta(seconds=toleration.toleration_seconds)
-        for toleration in used
-        # Every taint that it matches, also one for which another toleration was used: Karmada tries each with all.
-        for taint in taints
-        if toleration.toleration_seconds is not None and taint.time_added and toleration.tolerates(taint)
-    ]
+def _ends(taints: Iterable[Taint], tolerations: Tolerations, used: frozenset[Toleration]) -> Iterator[datetime]:
+    """Yield when each used toleration expires, counted from every taint that it tolerates."""
+    # Every taint that it matches, also one for which another toleration was used: Karmada tries each with all.
+    for taint in taints:
+        for toleration in used.intersection(tolerations.of(taint)):
+            if taint.time_added and toleration.toleration_seconds is not None:
+                yield taint.time_added + timedelta(seconds=toleration.toleration_seconds)

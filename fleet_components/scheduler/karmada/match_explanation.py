@@ -14,7 +14,6 @@ from fleet_components.model.karmada.policy import (
     PropagationPolicy,
     Rank,
     ResourceSelector,
-    best_rank,
 )
 from fleet_components.model.manifest import Manifest
 from fleet_components.scheduler.karmada.matching import best_policy, matches, missing_overrides, preference
@@ -105,7 +104,7 @@ class _Explanation:
         return f"{self.strength(policy)} and would be better, but the claim of {owner.key.kind} {owner.key} stays"
 
     def strength(self, policy: PropagationPolicy) -> str:
-        rank = best_rank(policy.spec.resource_selectors, self.template)
+        rank = policy.spec.rank(self.template)
         return f"selects {'' if rank is Rank.ALL else 'it '}{_PRECISION[rank]} with priority {policy.spec.priority}"
 
 
@@ -116,7 +115,7 @@ def _comparison(loser: PropagationPolicy, winner: PropagationPolicy, template: M
         return f"{name} of the object's own namespace comes before any ClusterPropagationPolicy"
     if loser.spec.priority != winner.spec.priority:
         return f"its priority {loser.spec.priority} is lower than {winner.spec.priority} of {name}"
-    ranks = [best_rank(policy.spec.resource_selectors, template) for policy in (loser, winner)]
+    ranks = [policy.spec.rank(template) for policy in (loser, winner)]
     if ranks[0] != ranks[1]:
         return f"selects {_PRECISION[ranks[0]]}; {name} has the same priority and selects {_PRECISION[ranks[1]]}"
     return f"as good as {name}, whose name comes first"

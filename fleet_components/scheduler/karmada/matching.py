@@ -27,7 +27,6 @@ from fleet_components.model.karmada.policy import (
     PolicyKey,
     PropagationPolicy,
     Rank,
-    best_rank,
 )
 from fleet_components.model.manifest import Manifest
 
@@ -116,12 +115,12 @@ def matches(policy: PropagationPolicy, manifest: Manifest) -> bool:
     """Return whether the policy selects the object; a PropagationPolicy selects only in its own namespace."""
     if policy.key.kind == PROPAGATION and policy.key.namespace != manifest.namespace:
         return False
-    return best_rank(policy.spec.resource_selectors, manifest) is not Rank.NO_MATCH
+    return policy.spec.rank(manifest) is not Rank.NO_MATCH
 
 
 def preference(policy: PropagationPolicy, manifest: Manifest) -> tuple[bool, int, int, str]:
     """Return the sort key of a policy that matches an object, best first: kind, priority, precision, name."""
-    rank = best_rank(policy.spec.resource_selectors, manifest)
+    rank = policy.spec.rank(manifest)
     return (policy.key.kind == CLUSTER_PROPAGATION, -policy.spec.priority, -rank, policy.key.name)
 
 

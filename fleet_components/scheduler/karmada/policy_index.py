@@ -8,7 +8,7 @@ from functools import cached_property
 
 import attrs
 
-from fleet_components.model.karmada.policy import PROPAGATION, PolicyKey, PropagationPolicy, ResourceSelector
+from fleet_components.model.karmada.policy import PROPAGATION, PolicyKey, PropagationPolicy, answers
 from fleet_components.model.manifest import Manifest
 
 
@@ -42,19 +42,11 @@ class PolicyIndex:
             # A PropagationPolicy matches in its own namespace only.
             namespace = policy.key.namespace if policy.key.kind == PROPAGATION else None
             for selector in policy.spec.resource_selectors:
-                found[selector.api_version, selector.kind, namespace, _asked(selector)].append(position)
+                found[selector.api_version, selector.kind, namespace, selector.asked].append(position)
         return found
-
-
-def _asked(selector: ResourceSelector) -> Hashable:
-    """Return one thing that an object needs to be matched: a name, else a label; None for nothing."""
-    if selector.name:
-        return selector.name
-    labels = selector.label_selector.match_labels if selector.label_selector else {}
-    return next(iter(labels.items()), None)
 
 
 def _keys(manifest: Manifest) -> Iterator[Hashable]:
     for namespace in (manifest.namespace, None):
-        for asked in (manifest.name, None, *manifest.labels.items()):
+        for asked in answers(manifest):
             yield manifest.api_version, manifest.kind, namespace, asked

@@ -38,5 +38,4 @@ class TaintToleration(Filter[KarmadaState]):
 
 
 def _repels(state: KarmadaState, taint: Taint) -> bool:
-    tolerations = state.placement.cluster_tolerations
-    return taint.effect in _EFFECTS and not any(toleration.tolerates(taint) for toleration in tolerations)
+    return taint.effect in _EFFECTS and not state.placement.tolerations.of(taint)

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Mapping
 
+from fleet_components.admission.registry import Existing, Scope
 from fleet_components.model.kinds import BUILT_IN, Kind
-from fleet_components.model.manifest import Manifest
 from fleet_components.model.text import nearest
-
-Scope = Literal["Cluster", "Namespaced", "unknown"]
 
 _NOT_STORED = ("authentication.k8s.io", "authorization.k8s.io")
 """Groups whose kinds are requests to the API server that are not stored."""
@@ -38,17 +35,11 @@ _OFFERED: Mapping[tuple[str, str], tuple[str, ...]] = {
 }
 
 
-def scope_of(group: str, version: str, kind: str, context: Sequence[Manifest]) -> Scope | None:
+def scope_of(group: str, version: str, kind: str, context: Existing) -> Scope | None:
     """Return the scope of a kind; None if there is no such kind."""
     if versions := served_versions(group, kind):
         return _scope(BUILT_IN[group, kind].namespaced) if version in versions else None
-    if not version:
-        return None
-    for manifest in context:
-        if manifest.kind == "CustomResourceDefinition" and _defines(manifest.data, group, version, kind):
-            return _scope(manifest.data["spec"].get("scope") != "Cluster")
-    exists = any((it.group, it.version, it.kind) == (group, version, kind) for it in context)
-    return "unknown" if exists else None
+    return context.scopes.get((group, version, kind)) if version else None
 
 
 def served_versions(group: str, kind: str) -> tuple[str, ...]:
@@ -70,9 +61,3 @@ def meant(group: str, kind: str) -> str:
 
 def _scope(namespaced: bool) -> Scope:
     return "Namespaced" if namespaced else "Cluster"
-
-
-def _defines(definition: Mapping[str, Any], group: str, version: str, kind: str) -> bool:
-    spec = definition.get("spec") or {}
-    versions = [each.get("name") for each in spec.get("versions") or ()]
-    return (spec.get("group"), (spec.get("names") or {}).get("kind")) == (group, kind) and version in versions

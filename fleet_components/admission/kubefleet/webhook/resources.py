@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from fleet_components.admission import gotext
 from fleet_components.admission.finding import Finding
-from fleet_components.admission.kubefleet.webhook.known_resources import Scope, meant, served_versions
-from fleet_components.admission.registry import Object
+from fleet_components.admission.kubefleet.webhook.known_resources import meant, served_versions
+from fleet_components.admission.registry import Object, Scope
 from fleet_components.model.codec import decode
 from fleet_components.model.kinds import BUILT_IN_GROUPS
 from fleet_components.model.selector import LabelSelector
