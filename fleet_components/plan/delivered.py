@@ -76,9 +76,8 @@ def _without_secrets(record: Record[Any, Any]) -> Record[Any, Any]:
 
 def _unseen(plan: FleetPlan, decided: Decided, cluster: str) -> Iterator[StoredResource]:
     """Yield the standing objects of a revision whose content is not known."""
-    for one in plan.past.standing:
-        if (one.subject, one.cluster) == (decided.name, cluster):
-            yield StoredResource(one.urn, names.Urn.parse(one.urn).type, {}, {})
+    for one in plan.standing_of.get((decided.name, cluster), ()):
+        yield StoredResource(one.urn, names.Urn.parse(one.urn).type, {}, {})
 
 
 def _binding(plan: FleetPlan, decided: Decided, cluster: str, target: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
 
@@ -97,7 +97,7 @@ class Coverage:
     def _add(self, subject: str, keys: list[ObjectKey], clusters: set[str]) -> None:
         for key in dict.fromkeys(keys):
             self._wanted[key].append((subject, clusters))
-        repeated = {key for key in keys if keys.count(key) > 1} if len(set(keys)) < len(keys) else set()
+        repeated = [key for key, number in Counter(keys).items() if number > 1]
         self.twice += [(subject, cluster, key) for key in repeated for cluster in sorted(clusters)]
 
     def owner(self, cluster: str, key: ObjectKey) -> str:

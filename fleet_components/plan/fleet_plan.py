@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -20,6 +21,9 @@ from fleet_components.plan.options import Options
 from fleet_components.plan.past import ALL, CLUSTER_SCOPED, LOST, Past, Standing
 from fleet_components.plan.record import FORMAT, LACKS_HINT
 from fleet_components.plan.subject import Decided
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 
 
 @attrs.frozen(slots=False)
@@ -112,6 +116,21 @@ class FleetPlan:
         return {(one.cluster, one.key): one for one in self.past.standing}
 
     @cached_property
+    def standing_of(self) -> Mapping[tuple[str, str], list[Standing]]:
+        """Standing objects by subject and member."""
+        return grouped(self.past.standing, lambda one: (one.subject, one.cluster))
+
+    @cached_property
+    def leaving(self) -> Mapping[str, list[Departure]]:
+        """Departures by the subject that brought the object."""
+        return grouped(self.departures, lambda one: one.subject)
+
+    @cached_property
+    def replacing(self) -> Mapping[str, list[Replacement]]:
+        """Replacements by the subject that brings the object."""
+        return grouped(self.replacements, lambda one: one.subject)
+
+    @cached_property
     def replaced(self) -> Mapping[Pair, Replacement]:
         """Objects that are deleted and created anew, by member and object."""
         return {(one.cluster, one.key): one for one in self.replacements}
@@ -147,12 +166,28 @@ class FleetPlan:
         if self.members.get(member) != LOST:
             return ()
         known = self.past.members.get(member)
-        stood = (one for one in self.past.standing if one.cluster == member and not one.kept)
+        stood = (one for one in self._stood.get(member, ()) if not one.kept)
         return tuple(sorted({*(known.forgotten if known else ()), *(one.written for one in stood)}))
 
     def swept(self, member: str) -> tuple[Departure, ...]:
         """Return unwanted objects that may exist on a member and that the engine does not delete: no state has them."""
-        return tuple(one for one in self.departures if one.fate in UNRECORDED and one.cluster == member)
+        return tuple(self._unrecorded.get(member, ()))
+
+    @cached_property
+    def _stood(self) -> Mapping[str, list[Standing]]:
+        return grouped(self.past.standing, lambda one: one.cluster)
+
+    @cached_property
+    def _unrecorded(self) -> Mapping[str, list[Departure]]:
+        return grouped((one for one in self.departures if one.fate in UNRECORDED), lambda one: one.cluster)
+
+
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Return items by a key, in their order."""
+    found: dict[K, list[T]] = defaultdict(list)
+    for item in items:
+        found[key(item)].append(item)
+    return dict(found)
 
 
 def sent_to(subjects: Iterable[Decided], members: Mapping[str, str]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
 from fleet_components.plan.departures import UNRECORDED, Coverage, Fate
-from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.fleet_plan import FleetPlan, grouped
 from fleet_components.plan.guard import Guard, Pair, together
 from fleet_components.plan.karmada.templates import PROTECTED_LABEL
 from fleet_components.plan.kubefleet.subjects import PROTECTED
@@ -106,18 +106,18 @@ def _protected(guard: Guard, name: str) -> Problem | None:
 def _taking_along(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     """Yield deletions of namespaces and definitions: they also delete what others have put into them."""
     fates = (Fate.DELETED, *UNRECORDED)
-    deleted = [one for one in plan.departures if one.fate in fates and one.key.kind in _CONTAINERS]
-    for key in sorted({one.key for one in deleted}):
-        clusters = sorted(one.cluster for one in deleted if one.key == key)
+    deleted = (one for one in plan.departures if one.fate in fates and one.key.kind in _CONTAINERS)
+    for key, found in sorted(grouped(deleted, lambda one: one.key).items()):
+        clusters = sorted(one.cluster for one in found)
         what = f"would be deleted on {few(clusters)}, with all that is in it, whoever has put it there"
         yield guard.refuse(str(key), what, clusters)
 
 
 def _replaced(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     """Yield replacements of objects that hold data, or objects of others."""
-    holding = [one for one in plan.replacements if (one.key.group, one.key.kind) in HOLDS_DATA]
-    for key, fields in sorted({(one.key, one.fields) for one in holding}):
-        clusters = sorted(one.cluster for one in holding if (one.key, one.fields) == (key, fields))
+    holding = (one for one in plan.replacements if (one.key.group, one.key.kind) in HOLDS_DATA)
+    for (key, fields), found in sorted(grouped(holding, lambda one: (one.key, one.fields)).items()):
+        clusters = sorted(one.cluster for one in found)
         fixed = f"{', '.join(fields)} cannot be changed"
         what = f"would be deleted on {few(clusters)} and made anew, with all that it holds: {fixed}"
         yield guard.refuse(str(key), what, [*clusters, *fields])

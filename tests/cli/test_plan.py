@@ -155,6 +155,7 @@ def test_keys_are_stable(folder: Path) -> None:
             "source",
             "policy",
             "policies",
+            "otherPolicies",
             "plugins",
             "decidedBy",
             "revision",

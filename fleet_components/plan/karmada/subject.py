@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from functools import cached_property
+from itertools import islice
 from typing import Any, Self
 
 import attrs
@@ -36,6 +37,8 @@ from fleet_components.scheduler.karmada.policy_index import PolicyIndex
 from fleet_components.scheduler.karmada.profile import PROFILE
 from fleet_components.scheduler.plugins import load_plugins
 
+MOST_OTHER_POLICIES = 20
+"""Number of policies that select other objects and of which that is said."""
 _IDENTITY = ("apiVersion", "kind")
 
 
@@ -142,9 +145,14 @@ class TemplateSubject(Subject[TemplateRecord]):
         )
 
     def verdicts(self, outcome: TemplateOutcome) -> list[PolicyVerdict]:
-        """Return for each policy why it has claimed the template or not."""
-        claims = Claims({template_key(self.manifest): outcome.record.memory.claim})
-        return explain_match(self.manifest, self.policies.propagation, claims, self.policies.override_index.keys)
+        """Return why policies have claimed the template or not: those that may match it, and a few others."""
+        claim, index = outcome.record.memory.claim, self.policies.index
+        owner = index.named(claim.policy) if claim.policy else None
+        concerned = {policy.key: policy for policy in (*index.candidates(self.manifest), *([owner] if owner else []))}
+        others = (policy for policy in index.best_first if policy.key not in concerned)
+        told = (*concerned.values(), *islice(others, MOST_OTHER_POLICIES))
+        claims = Claims({template_key(self.manifest): claim})
+        return explain_match(self.manifest, told, claims, self.policies.override_index.keys)
 
     def _unscheduled(self, outcome: TemplateOutcome, name: str) -> MemberExplanation:
         """Return why a member has the template or not although no policy's placement was scheduled."""

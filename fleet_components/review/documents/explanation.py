@@ -59,6 +59,7 @@ def _subject(decided: Decided, members: Collection[str] | None) -> Document:
         "key": subject.key,
         "source": subject.origin or None,
         "policies": list(facts.policies),
+        "otherPolicies": facts.other_policies,
         "plugins": list(subject.plugins),
         "decidedBy": subject.decided_by or None,
         "condition": conditions[0],

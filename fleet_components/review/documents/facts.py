@@ -31,7 +31,8 @@ class Facts:
 
     Attributes:
         policy: the policy in short.
-        policies: the policies that match a template: policy, wins, why.
+        policies: the policies that match a template, and a few that do not: policy, wins, why.
+        other_policies: the number of all others.
         hints: if no member has a required label, the values that the members have for it.
         first_told: members that are not picked and that the API's status names, each with its reason.
         due: members that it has to leave later, each with the reason and the time.
@@ -43,6 +44,7 @@ class Facts:
 
     policy: str
     policies: tuple[Document, ...] = ()
+    other_policies: int = 0
     hints: tuple[str, ...] = ()
     first_told: Mapping[str, str] = attrs.field(factory=dict)
     due: Mapping[str, str] = attrs.field(factory=dict)
@@ -103,6 +105,7 @@ def _of_template(decided: Decided) -> Facts:
     return Facts(
         policy=f"{policy.kind} {policy}" if policy else "no policy",
         policies=tuple({"policy": f"{v.policy.kind} {v.policy}", "wins": v.wins, "why": v.words} for v in verdicts),
+        other_policies=len(subject.policies.propagation) - len(verdicts),
         hints=tuple(_hints(subject, outcome)) if outcome.unfulfilled else (),
         due=outcome.due,
         left=outcome.left,

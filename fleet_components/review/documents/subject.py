@@ -36,12 +36,13 @@ def subject_document(plan: FleetPlan, decided: Decided) -> Document:
         "source": decided.subject.origin or None,
         "policy": facts.policy,
         "policies": list(facts.policies),
+        "otherPolicies": facts.other_policies,
         "plugins": list(decided.subject.plugins),
         "decidedBy": decided.subject.decided_by or None,
         "revision": {"old": old if old >= 0 else None, "new": new},
         "objects": len(decided.subject.content),
         "content": content_changes(plan, decided),
-        "departures": [departure_document(one) for one in plan.departures if one.subject == decided.name],
+        "departures": [departure_document(one) for one in plan.leaving.get(decided.name, ())],
         "clusters": _clusters(decided, explained),
         "notPicked": {
             "count": len(others),
@@ -83,9 +84,8 @@ def content_changes(plan: FleetPlan, decided: Decided) -> list[Document] | None:
     if old is None or new is None:
         return None
     forced: dict[ObjectKey, set[str]] = defaultdict(set)
-    for one in plan.replacements:
-        if one.subject == decided.name:
-            forced[one.key].update(one.fields)
+    for one in plan.replacing.get(decided.name, ()):
+        forced[one.key].update(one.fields)
     was, now = ({Manifest(data).key: data for data in objects} for objects in (old, new))
     changes = [_content("create", key) for key in sorted(now.keys() - was.keys())]
     changes += [_content("delete", key) for key in sorted(was.keys() - now.keys())]

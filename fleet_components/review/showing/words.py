@@ -121,6 +121,7 @@ def holders(subject: Document) -> list[str]:
             f"{one['policy']} {'claims it' if one['wins'] else 'does not claim it'}: {one['why']}"
             for one in subject["policies"]
         ),
+        *([f"{count(more, 'more policy')} of other objects"] if (more := subject["otherPolicies"]) else []),
     ]
 
 

@@ -16,8 +16,11 @@ from fleet_components.model.karmada.policy import (
     ResourceSelector,
 )
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.text import count
 from fleet_components.scheduler.karmada.matching import best_policy, matches, missing_overrides, preference
 
+_MOST_SELECTORS = 20
+"""Number of selectors of a policy that are told, where none of them selects the template."""
 _PRECISION = {Rank.NAME: "by name", Rank.LABEL: "by labels", Rank.ALL: "every object of its kind"}
 
 
@@ -125,8 +128,10 @@ def _mismatch(policy: PropagationPolicy, template: Manifest) -> str:
     if policy.key.kind == PROPAGATION and policy.key.namespace != template.namespace:
         where = f"in namespace {template.namespace}" if template.namespace else "in no namespace"
         return f"selects only in its namespace {policy.key.namespace}; the object is {where}"
-    reasons = [_selector_mismatch(selector, template) for selector in policy.spec.resource_selectors]
-    return "; ".join(dict.fromkeys(reasons))
+    selectors = policy.spec.resource_selectors
+    reasons = dict.fromkeys(_selector_mismatch(selector, template) for selector in selectors[:_MOST_SELECTORS])
+    more = len(selectors) - _MOST_SELECTORS
+    return "; ".join((*reasons, *([f"and so on, with {count(more, 'more selector')}"] if more > 0 else [])))
 
 
 def _selector_mismatch(selector: ResourceSelector, template: Manifest) -> str:

@@ -120,7 +120,11 @@ def matches(policy: PropagationPolicy, manifest: Manifest) -> bool:
 
 def preference(policy: PropagationPolicy, manifest: Manifest) -> tuple[bool, int, int, str]:
     """Return the sort key of a policy that matches an object, best first: kind, priority, precision, name."""
-    rank = policy.spec.rank(manifest)
+    return precedence(policy, policy.spec.rank(manifest))
+
+
+def precedence(policy: PropagationPolicy, rank: Rank = Rank.NO_MATCH) -> tuple[bool, int, int, str]:
+    """Return the sort key of a policy that matches an object with this precision."""
     return (policy.key.kind == CLUSTER_PROPAGATION, -policy.spec.priority, -rank, policy.key.name)
 
 

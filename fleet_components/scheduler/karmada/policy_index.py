@@ -10,6 +10,7 @@ import attrs
 
 from fleet_components.model.karmada.policy import PROPAGATION, PolicyKey, PropagationPolicy, answers
 from fleet_components.model.manifest import Manifest
+from fleet_components.scheduler.karmada.matching import precedence
 
 
 @attrs.frozen(eq=False, slots=False)
@@ -30,6 +31,11 @@ class PolicyIndex:
     def named(self, key: PolicyKey) -> PropagationPolicy | None:
         """Return the policy with this key; None if there is none."""
         return self._by_key.get(key)
+
+    @cached_property
+    def best_first(self) -> tuple[PropagationPolicy, ...]:
+        """The policies in the order in which Karmada prefers them for an object that all match alike."""
+        return tuple(sorted(self.policies, key=precedence))
 
     @cached_property
     def _by_key(self) -> Mapping[PolicyKey, PropagationPolicy]:
