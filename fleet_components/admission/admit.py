@@ -138,11 +138,11 @@ def _prepared(kind: Kind, raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[
 
 
 def _checked(kind: Kind, data: dict[str, Any], before: Mapping[str, Any] | None) -> list[Finding]:
-    """Return the findings of the API server, or else the fields that the validating webhook cannot decode."""
+    """Return the findings of the API server, or else the fields that a webhook or controller cannot decode."""
     findings = check(kind.schema, data, before)
     if all(finding.path[:1] != ("metadata",) for finding in findings):
         findings += check_metadata(data.get("metadata", {}))
-    return findings or (undecodable(kind.schema, data) if kind.validate else [])
+    return findings or undecodable(kind.schema, data)
 
 
 def _refusals(manifest: Manifest, findings: Iterable[Finding], text: str = "") -> tuple[Refusal, ...]:

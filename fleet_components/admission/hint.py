@@ -11,6 +11,7 @@ from fleet_components.admission.schema import Schema
 from fleet_components.model.problem import FieldPath, show_path
 from fleet_components.model.text import nearest
 
+_MOST = 2.0**63
 _PLAIN = {
     "array": "a list",
     "object": "an object",
@@ -140,7 +141,9 @@ def _mended_text(schema: Schema, value: str) -> str:
 def _mended_number(schema: Schema, value: float | str) -> Any:
     try:
         exact = float(value)
-    except ValueError:
+    except (ValueError, OverflowError):
+        return example(schema)
+    if abs(exact) >= _MOST:
         return example(schema)
     return int(exact) if exact.is_integer() else example(schema) if schema.type != "number" else exact
 

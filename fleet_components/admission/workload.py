@@ -75,6 +75,7 @@ _OTHERS: Mapping[tuple[str, str], Schema] = {
     ("v1", "Service"): struct({"spec": struct({"type": text(example="ClusterIP")})}),
 }
 _COMPLETIONS = ("spec", "completions")
+_MAX_INT32 = 2**31 - 1
 _CLAIMS = ("spec", "volumeClaimTemplates")
 
 
@@ -95,11 +96,11 @@ def _schemas(kind: tuple[str, str], shape: WorkloadShape | None) -> tuple[Schema
     """Return the schemas of a kind, made once for all of its objects."""
     found = [_OTHERS[kind]] if kind in _OTHERS else []
     if kind == ("batch/v1", "Job"):
-        found.append(_at(_COMPLETIONS, integer(minimum=0, example=1)))
+        found.append(_at(_COMPLETIONS, integer(minimum=0, maximum=_MAX_INT32, example=1)))
     if kind == ("apps/v1", "StatefulSet"):
         found.append(_at(_CLAIMS, listing(struct({"metadata": _NAMED}))))
     if shape and shape.replicas is not None:
-        found.append(_at(shape.replicas, integer(minimum=0, example=3)))
+        found.append(_at(shape.replicas, integer(minimum=0, maximum=_MAX_INT32, example=3)))
     if shape and shape.template is not None:
         found.append(_at((*shape.template, "spec"), _POD))
     return tuple(found)

@@ -34,6 +34,7 @@ _STRICT_TAGS: dict[str, tuple[type, ...]] = {
     "timestamp": (str,),
 }
 _INT64, _UINT64 = 2**63, 2**64
+_MOST_DIGITS = 1000
 _YAML_TAG = "tag:yaml.org,2002:"
 
 
@@ -102,6 +103,8 @@ def is_merge(event: object) -> bool:
 
 
 def _number(text: str) -> int | float | None:
+    if len(text) > _MOST_DIGITS:  # beyond any float, and as text only costly to read
+        return None
     # Before the others: a leading zero means octal in YAML 1.1, and as a float 0777 would be 777.
     if _OCTAL.fullmatch(text) and _is_integer(whole := int(text, 8)):
         return _as_json(whole)

@@ -1,7 +1,8 @@
 """Exact Kubernetes quantities: ``1500m``, ``16Gi``, ``0.038``, ``1e-1``.
 
 Source: ``pkg/api/resource/quantity.go`` of k8s.io/apimachinery. Values are exact to 1e-9 and rounded up (away from
-zero) beyond that; binary quantities are capped at 2**63-1. Unlike there, exponents beyond 400 are refused.
+zero) beyond that; binary quantities are capped at 2**63-1. Unlike there, exponents beyond 400 are refused, and texts of
+more than 1,000 characters.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ _MAX_INT64 = 2**63 - 1
 _MAX_FAST_DIGITS = 18
 _MAX_FAST_BINARY_DIGITS = 14
 _MAX_EXPONENT = 400
+_MAX_LENGTH = 1000
 _WRONG_FORM = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _WRONG_SUFFIX = "unable to parse quantity's suffix"
 _WRONG_NUMBER = "unable to parse numeric part of quantity"
@@ -60,6 +62,8 @@ def parse_quantity(text: str) -> Quantity:
     Raises:
         ValueError: the text is not a quantity; the message is that of Kubernetes.
     """
+    if len(text) > _MAX_LENGTH:
+        raise ValueError(_WRONG_NUMBER)
     match = _FORM.fullmatch(text)
     if not match or not text:
         raise ValueError(_WRONG_FORM)

@@ -19,6 +19,7 @@ from fleet_components.content.karmada.workload import shape_of
 from fleet_components.content.load import named, readable
 from fleet_components.content.select import Selection, select
 from fleet_components.model.cluster import Cluster
+from fleet_components.model.codec import shown
 from fleet_components.model.karmada.application_health import ApplicationHealth, read_health
 from fleet_components.model.karmada.cluster import read_karmada_cluster
 from fleet_components.model.karmada.policy import CLUSTER_OVERRIDE, CLUSTER_PROPAGATION, OVERRIDE, PROPAGATION
@@ -36,7 +37,7 @@ from fleet_components.plan.karmada.member import serving_both
 from fleet_components.plan.kubefleet.runs import STRATEGY_OF, runs_of
 from fleet_components.plan.record import Objects
 from fleet_components.plan.status import misread, unread
-from fleet_components.rollout.strategy import External, UpdateRun, read_update_run
+from fleet_components.rollout.strategy import External, UpdateRun, in_reach, read_update_run
 
 A = TypeVar("A")
 T = TypeVar("T")
@@ -180,6 +181,8 @@ class Source:
             path, what = ("spec", "stagedRolloutStrategyName"), f'there is no {kind} "{wanted}"'
             hint = f"there is: {few(known) or 'none'}"
             raise FleetError([attrs.evolve(run.problem(what, path, hint), follows=True)])
+        if endless := list(_endless(strategy)):
+            raise FleetError(endless)
         return read_update_run(run, strategy)
 
 
@@ -360,6 +363,18 @@ def _undeclared(manifest: Manifest) -> Iterator[Problem]:
         what = f'there is no version "{manifest.version}" of {manifest.kind}'
         yield manifest.problem(what, ("apiVersion",), f"write apiVersion: {API_VERSION}")
     yield from stray_fields(manifest)
+
+
+def _endless(strategy: Manifest) -> Iterator[Problem]:
+    """Yield problems of waits that no controller can read, though the API server lets them pass."""
+    for index, stage in enumerate(strategy.data["spec"].get("stages") or ()):
+        for place, task in enumerate(stage.get("afterStageTasks") or ()):
+            wait = task.get("waitTime", "0")
+            if not in_reach(wait):
+                path = ("spec", "stages", index, "afterStageTasks", place, "waitTime")
+                yield strategy.problem(
+                    f"time: invalid duration {shown(wait)}", path, "write, for example, waitTime: 1h"
+                )
 
 
 def _declared_twice(members: Iterable[Manifest]) -> Iterator[Problem]:

@@ -12,6 +12,8 @@ from fleet_components.rollout.rollout import Labels, Wanted
 from fleet_components.rollout.strategy import Stage, Task, UpdateRun, scaled
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
+_MOST_DIGITS = 63
+"""Length of the longest value of a label."""
 _SHOWN = 10
 _ABORTED = "cannot continue the updateRun: failed to validate the updateRun: "
 _USER_ERROR = "failed to process the request due to a client error: "
@@ -87,7 +89,7 @@ def _check_integer(key: str, cluster: str, wanted: Wanted) -> None:
     # parses the empty text (``computeRunStageStatus``).
     if not _INTEGER.fullmatch(value):
         fault = "invalid syntax"
-    elif not -(2**63) <= int(value) < 2**63:
+    elif len(value) > _MOST_DIGITS or not -(2**63) <= int(value) < 2**63:
         fault = "value out of range"
     else:
         return

@@ -182,8 +182,14 @@ def _tasks(tasks: Sequence[Mapping[str, Any]] | None) -> tuple[Task, ...]:
     return tuple(Task(task["type"], _duration(task.get("waitTime"))) for task in tasks or ())
 
 
+def in_reach(text: str) -> bool:
+    """Return whether Go can hold a duration: it counts nanoseconds in 64 bits, some 292 years."""
+    return _seconds(text) * 10**9 < 2**63
+
+
+def _seconds(text: str) -> float:
+    return sum(float(number) * _UNIT_SECONDS[unit] for number, unit in _DURATION_PART.findall(text))
+
+
 def _duration(text: str | None) -> timedelta | None:
-    if text is None:
-        return None
-    parts = _DURATION_PART.findall(text)
-    return sum((timedelta(seconds=float(n) * _UNIT_SECONDS[unit]) for n, unit in parts), timedelta())
+    return None if text is None else timedelta(seconds=_seconds(text))

@@ -12,6 +12,7 @@ REGION_LABELS = ("topology.kubernetes.io/region", "fleet.azure.com/location")
 ZONE_LABEL = "topology.kubernetes.io/zone"
 NODE_COUNT = "kubernetes-fleet.io/node-count"
 # The kubelet's default: maxPods of a KubeletConfiguration.
+_MOST_DIGITS = 19
 _PODS, _PODS_PER_NODE = "pods", 110
 
 
@@ -42,7 +43,7 @@ def _summary(cluster: Cluster) -> ResourceSummary | None:
 
 def _nodes(cluster: Cluster) -> int:
     text = cluster.properties.get(NODE_COUNT, "1")
-    return int(text) if text.isdecimal() else 1
+    return int(text) if text.isdecimal() and len(text) < _MOST_DIGITS else 1
 
 
 def _difference(whole: str, part: str) -> str:

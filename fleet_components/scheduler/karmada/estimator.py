@@ -110,14 +110,15 @@ def _free(summary: ResourceSummary, name: str) -> int:
 
 
 def _whole(nano: int, name: str) -> int:
-    """Return an amount in whole units (thousandths for cpu), rounded up as Kubernetes does."""
-    return -(-nano // (_MILLI if name == "cpu" else _ONE))
+    """Return an amount in whole units (thousandths for cpu), rounded up as Kubernetes does, and within 64 bits."""
+    return max(-_MAX_INT64, min(-(-nano // (_MILLI if name == "cpu" else _ONE)), _MAX_INT64))
 
 
 def _nano(amount: str | None) -> int:
     return parse_quantity(amount).nano if amount is not None else 0
 
 
+_MAX_INT64 = 2**63 - 1
 UNKNOWN = -1
 MAX_INT32 = 2**31 - 1
 

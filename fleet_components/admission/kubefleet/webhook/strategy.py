@@ -41,7 +41,7 @@ def _check_period(seconds: int) -> Iterator[Finding]:
 def _check_amount(key: str, value: int | str) -> Iterator[Finding]:
     path = ("rollingUpdate", key)
     if isinstance(value, str) and not value.endswith("%"):
-        number = int(value) if re.fullmatch("[0-9]+", value) else "25%"
+        number = int(value) if re.fullmatch("[0-9]{1,9}", value) else "25%"
         yield Finding(f"{key} `{value}` is invalid: {_NO_PERCENTAGE}", path, f"write {key}: {number}")
     elif isinstance(value, int) and value < 0:
         yield Finding(f"{key} must be greater than or equal to 0, got `{value}`", path, f"write {key}: 1")
