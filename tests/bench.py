@@ -13,7 +13,9 @@ The file maps ``"<what>-<members>"``, as in ``pickn-100``, ``pickn-spread-1000``
 * ``plan-100x1000``: the whole plan of the same, from manifests;
 * ``deliver``: the in-process plan of one placement of ten objects on every member; ``deliver-plain``: a plain program
   that registers the same resources. Their ratio and the size of the state are printed below the table;
-* ``karmada-...``: see ``tests/scheduler/karmada/bench_rows.py``.
+* ``karmada-...``: see ``tests/scheduler/karmada/bench_rows.py``;
+* ``growth-...``: the plan of a fleet that is large in one dimension of ``tests/growth.py``, at a size and at four times
+  that size. The factor is printed below the table: 4 is linear, and 16 would be the square.
 
 Every run starts cold, because that is what one ``fleet plan`` pays: a fresh inventory without derived columns,
 and no quantity parsed before. ``peak_mb`` is the peak of traced memory of a run and of its inventory.
@@ -29,6 +31,7 @@ import statistics
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -44,6 +47,7 @@ from fleet_components.model.kubefleet.member_cluster import read_member_cluster
 from fleet_components.model.kubefleet.memory import PlacementMemory
 from fleet_components.model.kubefleet.placement import PlacementPolicy
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import FleetError
 from fleet_components.model.quantity import parse_quantity
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.options import Options
@@ -52,6 +56,7 @@ from fleet_components.plan.source import source_of
 from fleet_components.scheduler.kubefleet import schedule
 from fleet_components.scheduler.kubefleet.explain import explain
 from tests.delivery import bench_rows as delivery_rows
+from tests.growth import DIMENSIONS
 from tests.scheduler.karmada import bench_rows
 
 OUT = Path(__file__).parents[1] / "out" / "bench.json"
@@ -258,6 +263,24 @@ def _placed(number: int) -> list[dict[str, Any]]:
     ]
 
 
+def growing(objects: Callable[[int], Iterator[Mapping[str, Any]]]) -> SetUp:
+    """Set up the plan of a fleet of a size in one dimension; a plan that is refused costs as much to read."""
+
+    def set_up(size: int) -> Run:
+        manifests = list(map(Manifest, objects(size)))
+
+        def run() -> None:
+            with suppress(FleetError):
+                plan_fleet(source_of(manifests), Past(), Options())
+
+        return run
+
+    return set_up
+
+
+GROWTH = (250, 1_000)
+for _name, _objects in DIMENSIONS.items():
+    benchmark(f"growth-{_name}", *GROWTH)(growing(_objects))
 for _name, _set_up in bench_rows.ROWS.items():
     benchmark(_name)(_set_up)
 for _name, _set_up in delivery_rows.ROWS.items():
@@ -302,18 +325,22 @@ def _peak(row: Benchmark) -> int:
 
 def main(words: list[str]) -> None:
     """Measure every benchmark, or those whose name contains one of these words."""
-    print(f"{'':26}{'members':>8}{'median ms':>12}{'runs':>6}{'peak MB':>10}")
+    print(f"{'':32}{'members':>8}{'median ms':>12}{'runs':>6}{'peak MB':>10}")
     measured = {}
     for row in BENCHMARKS:
         if not words or any(word in row.name for word in words):
             entry = measured[row.name] = measure(row)
             figures = f"{entry['median_ms']:>12.2f}{entry['runs']:>6}{entry['peak_mb']:>10.1f}"
-            print(f"{row.name:26}{row.members:>8,}{figures}", flush=True)
+            print(f"{row.name:32}{row.members:>8,}{figures}", flush=True)
     for members in delivery_rows.MEMBERS:
         if f"deliver-plain-{members}" in measured:
             ratio = measured[f"deliver-{members}"]["median_ms"] / measured[f"deliver-plain-{members}"]["median_ms"]
             size = delivery_rows.state_kilobytes(members)
             print(f"{members} members x {delivery_rows.OBJECTS} objects: {ratio:.2f} x plain, state of {size} kB")
+    for name in DIMENSIONS:
+        small, large = (measured.get(f"growth-{name}-{size}") for size in GROWTH)
+        if small and large:
+            print(f"{name:24} {GROWTH[1] // GROWTH[0]} x as large: {large['median_ms'] / small['median_ms']:5.1f} x")
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(json.dumps(measured, indent=2) + "\n")
     print(f"peak memory of the whole process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
