@@ -278,7 +278,7 @@ def growing(objects: Callable[[int], Iterator[Mapping[str, Any]]]) -> SetUp:
     return set_up
 
 
-GROWTH = (250, 1_000)
+GROWTH = (100, 400)
 for _name, _objects in DIMENSIONS.items():
     benchmark(f"growth-{_name}", *GROWTH)(growing(_objects))
 for _name, _set_up in bench_rows.ROWS.items():

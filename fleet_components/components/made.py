@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from functools import partial
@@ -131,7 +132,13 @@ def _plain(value: Any, path: FieldPath, problems: list[Problem]) -> Any:
         problems.append(
             Problem(f"{article(type(value).__name__)} is not a value", path, "write text, a number, a list or a dict")
         )
+    if isinstance(value, int | float) and not -(2**64) < value < 2**64 and not _is_float(value):
+        problems.append(Problem("is a number that no field of an object can have", path, "write a smaller one"))
     return value
+
+
+def _is_float(value: float) -> bool:
+    return isinstance(value, float) and math.isfinite(value)
 
 
 def _inputs(value: Any) -> Iterator[Any]:

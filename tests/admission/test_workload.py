@@ -50,6 +50,8 @@ POD = "spec.template.spec"
         ({**workload(), "spec": "oops"}, "spec", "write spec: {}"),
         (workload(replicas="many"), "spec.replicas", "write replicas: 3"),
         (workload(replicas=-1), "spec.replicas", "write replicas: 3"),
+        (workload(replicas=2**31), "spec.replicas", "write replicas: 2147483647"),
+        (workload(replicas=1e300), "spec.replicas", "write replicas: 3"),
         (workload(replicas=True), "spec.replicas", "write replicas: 3"),
         (workload(template="x"), "spec.template", "write template: {}"),
         (pod(containers=["nginx"]), f"{POD}.containers[0]", "write {name: web, image: 'nginx:1.27'}"),

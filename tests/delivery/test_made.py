@@ -568,6 +568,14 @@ GIVEN: Mapping[str, tuple[Callable[[], Any], str]] = {
         lambda: {**MAP, "data": {"day": [datetime.date(2026, 1, 1)]}},
         f"objects[1].data.day[0]: a date is not a value {VALUE}",
     ),
+    "a number of five thousand digits": (
+        lambda: {**MAP, "data": {"most": 10**5000}},
+        "objects[1].data.most: is a number that no field of an object can have (write a smaller one)",
+    ),
+    "no number": (
+        lambda: {**MAP, "data": {"most": float("nan")}},
+        "objects[1].data.most: is a number that no field of an object can have (write a smaller one)",
+    ),
     "a set": (lambda: {**MAP, "data": {"all": {1}}}, f"objects[1].data.all: a set is not a value {VALUE}"),
     "a key that is not text": (lambda: {**MAP, "data": {1: "x"}}, "objects[1].data: 1 is not a key (write text)"),
     "the same twice": (

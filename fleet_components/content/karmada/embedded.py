@@ -72,6 +72,15 @@ def _unquoted(problem: str | None) -> str:
     return re.sub(r" ?'.*'", "", problem or "")
 
 
+def settled(value: Any) -> Any:
+    """Return a value as it is read back from the YAML in which :func:`patch_yaml` writes it."""
+    if isinstance(value, Mapping):
+        return {key: settled(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [settled(item) for item in value]
+    return plain(_shortest(value)) if isinstance(value, float) else value
+
+
 def _where(error: yaml.MarkedYAMLError) -> str:
     """Return the position of an error as Go's yaml package writes it; empty for the first line.
 

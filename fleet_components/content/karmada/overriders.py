@@ -8,12 +8,13 @@ first error stops them.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 import attrs
 
-from fleet_components.content.karmada.embedded import patch_json, patch_yaml
+from fleet_components.content.karmada.embedded import patch_json, patch_yaml, settled
 from fleet_components.content.karmada.image import Image
 from fleet_components.content.patch import Operation, PatchError, apply_patch, pointer_steps
 from fleet_components.model.karmada.override import (
@@ -62,8 +63,8 @@ def apply_overriders(data: Object, overriders: Overriders) -> Object:
         for part, texts in (("labels", overriders.labels_overrider), ("annotations", overriders.annotations_overrider)):
             for change in texts:
                 data = _override_texts(data, part, change)
-        for field in overriders.field_overrider:
-            data = _override_field(data, field)
+        for (path, is_yaml), fields in groupby(overriders.field_overrider, lambda it: (it.field_path, bool(it.yaml))):
+            data = _override_field(data, path, list(fields), is_yaml=is_yaml)
         patched: Object = apply_patch(data, (Operation(p.operator, p.path, p.value) for p in overriders.plaintext))
     except (PatchError, ValueError) as error:
         raise OverrideError(str(error)) from None
@@ -180,16 +181,25 @@ def _override_texts(data: Object, part: str, overrider: LabelAnnotationOverrider
     return {**data, "metadata": {**metadata, part: texts}}
 
 
-def _override_field(data: Object, overrider: FieldOverrider) -> Object:
-    text = _lookup(data, overrider.field_path)
+def _override_field(data: Object, path: str, overriders: Sequence[FieldOverrider], *, is_yaml: bool) -> Object:
+    """Return the object with the document in a field patched by one overrider after the other, read and written once.
+
+    Karmada reads and writes it for each of them, so that a value may be written otherwise once another one follows.
+    """
+    text = _lookup(data, path)
     if not isinstance(text, str):
-        raise OverrideError(f"Get object's value by overrider's path({overrider.field_path}) is not string")
-    patch, operations = (patch_yaml, overrider.yaml) if overrider.yaml else (patch_json, overrider.json)
-    return _replaced(data, overrider.field_path, patch(text, map(_operation, operations)))
+        raise OverrideError(f"Get object's value by overrider's path({path}) is not string")
+    if not is_yaml:
+        return _replaced(
+            data, path, patch_json(text, (_operation(it, it.value) for one in overriders for it in one.json))
+        )
+    *others, last = overriders
+    operations = [_operation(it, settled(it.value)) for one in others for it in one.yaml]
+    return _replaced(data, path, patch_yaml(text, [*operations, *(_operation(it, it.value) for it in last.yaml)]))
 
 
-def _operation(operation: PatchOperation) -> Operation:
-    return Operation(operation.operator, operation.sub_path, operation.value)
+def _operation(operation: PatchOperation, value: Any) -> Operation:
+    return Operation(operation.operator, operation.sub_path, value)
 
 
 def _lookup(value: Any, path: str) -> Any:

@@ -15,6 +15,8 @@ from fleet_components.model.cluster import Taint
 from fleet_components.model.karmada.policy import DIRECTLY, GRACEFULLY, Failover, Placement, Toleration, Tolerations
 
 NO_EXECUTE = "NoExecute"
+_MOST_SECONDS = 2**63 // 10**9
+"""Go counts a duration in nanoseconds of 64 bits, some 292 years: a toleration beyond that does not expire."""
 NO_PLACEMENT = "the applied placement for ResourceBining can not be empty"
 """Karmada's error message, including its spelling mistake."""
 
@@ -86,5 +88,6 @@ def _ends(taints: Iterable[Taint], tolerations: Tolerations, used: frozenset[Tol
     # Every taint that it matches, also one for which another toleration was used: Karmada tries each with all.
     for taint in taints:
         for toleration in used.intersection(tolerations.of(taint)):
-            if taint.time_added and toleration.toleration_seconds is not None:
-                yield taint.time_added + timedelta(seconds=toleration.toleration_seconds)
+            seconds = toleration.toleration_seconds
+            if taint.time_added and seconds is not None and seconds <= _MOST_SECONDS:
+                yield taint.time_added + timedelta(seconds=max(seconds, -_MOST_SECONDS))

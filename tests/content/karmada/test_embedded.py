@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fleet_components.content.karmada.embedded import patch_json, patch_yaml
+from fleet_components.content.karmada.embedded import patch_json, patch_yaml, settled
 from fleet_components.content.patch import Operation, PatchError
 
 NOTHING: list[Operation] = []
@@ -86,3 +87,12 @@ def test_what_is_no_document_is_refused(patch: object, text: str, error: str) ->
 def test_an_empty_yaml_document_takes_nothing() -> None:
     with pytest.raises(PatchError, match="error in add for path: '/a': invalid value, expected object"):
         patch_yaml("", [Operation("add", "/a", 1)])
+
+
+@pytest.mark.parametrize(
+    "value", [1e18, 0.1, -0.0, 1e300, "1", "yes", "1:30", " a\nb\n", None, True, {"z": [1e18], "a": ""}]
+)
+def test_a_value_is_settled_as_if_it_were_written_and_read_again(value: Any) -> None:
+    first, second = Operation("add", "/b", value), Operation("add", "/c", "last")
+    one_by_one = patch_yaml(patch_yaml("a: 1\n", [first]), [second])
+    assert patch_yaml("a: 1\n", [Operation("add", "/b", settled(value)), second]) == one_by_one
