@@ -28,7 +28,7 @@ from fleet_components.model.frames import called_from
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.labels import subdomain_errors
 from fleet_components.model.problem import FleetError, Problem, layered
-from fleet_components.model.text import Words, visible
+from fleet_components.model.text import Vocabulary, visible
 from fleet_components.plan import names
 from fleet_components.plan.describe import describe_plan
 from fleet_components.plan.feed import feed_inventory, feed_plan
@@ -178,7 +178,9 @@ class _ByKey(dict[str, SubjectDelivery]):
 
     def __missing__(self, key: str) -> SubjectDelivery:
         file, line = called_from()
-        problem = Problem(f'there is no "{key}" in this fleet', (), meant(key, Words(self), "there is"), "", file, line)
+        problem = Problem(
+            f'there is no "{key}" in this fleet', (), meant(key, Vocabulary(self), "there is"), "", file, line
+        )
         raise _MissingError([problem])
 
 

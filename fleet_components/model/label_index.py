@@ -9,7 +9,7 @@ from functools import cached_property
 import attrs
 
 from fleet_components.model.selector import Labels, LabelSelector, Requirement
-from fleet_components.model.text import Words
+from fleet_components.model.text import Vocabulary
 
 
 @attrs.frozen(eq=False, slots=False)
@@ -48,9 +48,9 @@ class LabelIndex:
         return {key: by_number(counted) for key, counted in found.items()}
 
     @cached_property
-    def keys(self) -> Words:
+    def keys(self) -> Vocabulary:
         """The keys of all labels."""
-        return Words(self.values)
+        return Vocabulary(self.values)
 
     @cached_property
     def _with_key(self) -> dict[str, list[int]]:

@@ -77,7 +77,7 @@ def _shown(char: str) -> str:
 _SEPARATORS = "\x0b\x0c\x1c\x1d\x1e\x1f\x85\u2028\u2029"
 
 
-class Words:
+class Vocabulary:
     """Known words, among which the one that was probably meant is found without a look at all of them.
 
     Attributes:
@@ -130,8 +130,8 @@ class Words:
 
 
 def nearest(word: str, known: Iterable[str], cutoff: float = _NEAR) -> str:
-    """Return the known word that was probably meant, as :meth:`Words.nearest` does."""
-    return Words(known).nearest(word, cutoff)
+    """Return the known word that was probably meant, as :meth:`Vocabulary.nearest` does."""
+    return Vocabulary(known).nearest(word, cutoff)
 
 
 def _beside(word: str, words: Sequence[str]) -> Sequence[str]:

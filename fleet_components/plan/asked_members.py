@@ -19,7 +19,7 @@ from fleet_components.model.label_index import LabelIndex, by_number
 from fleet_components.model.mask import Mask
 from fleet_components.model.problem import FieldPath
 from fleet_components.model.selector import LabelSelector, Requirement
-from fleet_components.model.text import Words, few
+from fleet_components.model.text import Vocabulary, few
 from fleet_components.plan.vain import Vain, located, meant, values, values_of_label
 from fleet_components.scheduler.explain import show_requirement
 from fleet_components.scheduler.framework import SchedulingError
@@ -181,12 +181,12 @@ class AskedMembers:
         return LabelIndex([cluster.labels for cluster in self.inventory.clusters])
 
     @cached_property
-    def _names(self) -> Words:
-        return Words((*self.inventory.names, *self.lost.names))
+    def _names(self) -> Vocabulary:
+        return Vocabulary((*self.inventory.names, *self.lost.names))
 
     @cached_property
-    def _property_names(self) -> Words:
-        return Words(name for cluster in self.inventory.clusters for name in _properties(cluster))
+    def _property_names(self) -> Vocabulary:
+        return Vocabulary(name for cluster in self.inventory.clusters for name in _properties(cluster))
 
     def _few(self, members: Mask) -> str:
         return few([self.inventory.names[position] for position in masks.positions(members)], _SHOWN)

@@ -13,7 +13,7 @@ from fleet_components.content.catalogue import Alike, Catalogue
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.reader import API_VERSION
 from fleet_components.model.selector import LabelSelector
-from fleet_components.model.text import Words, few
+from fleet_components.model.text import Vocabulary, few
 from fleet_components.plan.vain import meant, near_name, values_of_label
 from fleet_components.scheduler.explain import show_requirement
 
@@ -51,7 +51,7 @@ class AskedObjects:
     """
 
     catalogue: Catalogue
-    _known_names: dict[tuple[str, str, str | None], Words] = attrs.field(init=False, factory=dict, repr=False)
+    _known_names: dict[tuple[str, str, str | None], Vocabulary] = attrs.field(init=False, factory=dict, repr=False)
 
     def found(self, wanted: AskedFor) -> Iterator[Manifest]:
         """Yield the objects that are asked for."""
@@ -110,11 +110,11 @@ class AskedObjects:
         written = [one for one in known if one.rpartition("/")[0] == wanted.group]
         return [] if any(one.rpartition("/")[2] == wanted.version for one in written) else sorted(written)
 
-    def _names(self, wanted: AskedFor) -> Words:
+    def _names(self, wanted: AskedFor) -> Vocabulary:
         """Return the names of objects of a kind; sorted once, however many are missing."""
         key = wanted.group, wanted.kind, wanted.namespace or None
         if key not in self._known_names:
-            self._known_names[key] = Words(one.name for one in self.catalogue.alike(*key).manifests)
+            self._known_names[key] = Vocabulary(one.name for one in self.catalogue.alike(*key).manifests)
         return self._known_names[key]
 
     def _other_labels(self, labels: LabelSelector, start: str, here: Alike) -> Missing:
@@ -135,12 +135,12 @@ class AskedObjects:
         return f"did you mean {near}?" if near else "add it to the manifests, or take the selector out"
 
     @cached_property
-    def _kinds(self) -> Words:
-        return Words(one.kind for one in self.catalogue.manifests)
+    def _kinds(self) -> Vocabulary:
+        return Vocabulary(one.kind for one in self.catalogue.manifests)
 
     @cached_property
-    def _namespaces(self) -> Words:
-        return Words(one.namespace for one in self.catalogue.manifests if one.namespace)
+    def _namespaces(self) -> Vocabulary:
+        return Vocabulary(one.namespace for one in self.catalogue.manifests if one.namespace)
 
     @cached_property
     def _namesakes(self) -> Mapping[tuple[str, str], list[Manifest]]:

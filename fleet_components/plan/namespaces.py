@@ -10,7 +10,7 @@ from fleet_components.content.select import HUB_NAMESPACES
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import Problem
-from fleet_components.model.text import Words, few
+from fleet_components.model.text import Vocabulary, few
 from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.vain import near_name
@@ -40,7 +40,7 @@ def forgotten_namespaces(catalogue: Catalogue, subjects: Iterable[Decided], inve
             elif manifest.namespace:
                 needed[manifest.namespace].setdefault(_called(one, manifest), set()).update(members)
     there = {name: set(one.namespaces or ()) for name, one in zip(inventory.names, inventory.clusters, strict=True)}
-    known = Words(one.name for one in catalogue.alike("", "Namespace").manifests)
+    known = Vocabulary(one.name for one in catalogue.alike("", "Namespace").manifests)
     for namespace in sorted(needed.keys() - set(HUB_NAMESPACES)):
         lacking = {
             name: _without(members - brought[namespace], namespace, there)
@@ -60,7 +60,7 @@ def _without(members: Members, namespace: str, there: Mapping[str, Members]) -> 
 
 
 def _forgotten(
-    catalogue: Catalogue, known: Words, namespace: str, who: Sequence[str], members: Sequence[str]
+    catalogue: Catalogue, known: Vocabulary, namespace: str, who: Sequence[str], members: Sequence[str]
 ) -> Problem:
     """Return the problem for a namespace that is not placed on these members, or that the source does not have."""
     manifest, needs = catalogue.get(ObjectKey("", "Namespace", "", namespace)), "needs" if len(who) == 1 else "need"

@@ -9,7 +9,7 @@ from fleet_components.model.label_index import LabelIndex
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.selector import LabelSelector, Requirement
-from fleet_components.model.text import Words, count, few
+from fleet_components.model.text import Vocabulary, count, few
 
 _VALUES_SHOWN = 10
 _NEAR = 0.6
@@ -42,7 +42,7 @@ def located(path: FieldPath, selector: LabelSelector) -> Iterator[tuple[FieldPat
     yield from (((*path, "matchExpressions", index), one) for index, one in enumerate(expressions))
 
 
-def meant(word: str, known: Words, there_is: str) -> str:
+def meant(word: str, known: Vocabulary, there_is: str) -> str:
     """Return a hint such as ``did you mean "web"? there is: db, web``.
 
     Args:
@@ -54,7 +54,7 @@ def meant(word: str, known: Words, there_is: str) -> str:
     return " ".join([*([f'did you mean "{near}"?'] if near else []), f"{there_is}: {few(known.words) or 'none'}"])
 
 
-def near_name(word: str, known: Words) -> str:
+def near_name(word: str, known: Vocabulary) -> str:
     """Return the name that was probably meant: the nearest, or the only one that contains the word; empty if none."""
     return known.near(word, _NEAR)
 

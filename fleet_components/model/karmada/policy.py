@@ -5,6 +5,8 @@ Source: ``policy.karmada.io`` v1alpha1, in the form after defaulting, which admi
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 from enum import IntEnum
@@ -363,6 +365,11 @@ class PropagationPolicy(Typed):
         """The spec in API form."""
         spec: Mapping[str, Any] = self.manifest.data["spec"]
         return spec
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of the spec."""
+        return hashlib.sha256(json.dumps(self.data, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
     def lazy(self) -> bool:

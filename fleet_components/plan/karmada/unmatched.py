@@ -16,7 +16,7 @@ from fleet_components.model.karmada.policy import (
 )
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.problem import FieldPath, Problem
-from fleet_components.model.text import Words
+from fleet_components.model.text import Vocabulary
 from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedFor, AskedObjects
 from fleet_components.plan.karmada.templates import Templates, rebalanced, template_name
@@ -24,7 +24,7 @@ from fleet_components.plan.source import Source
 from fleet_components.plan.vain import Vain, meant, problems_of
 
 _PLACEMENT: FieldPath = ("spec", "placement")
-_NONE = Words(())
+_NONE = Vocabulary(())
 
 
 def in_policies(templates: Templates, members: AskedMembers, objects: AskedObjects) -> Iterator[Problem]:
@@ -103,15 +103,15 @@ def _of_placement(placement: Placement, members: AskedMembers) -> Iterator[Vain]
         yield from members.affinity(path, rule.target_cluster)
 
 
-def _names(overrides: Sequence[OverridePolicy]) -> Mapping[tuple[str, str], Words]:
+def _names(overrides: Sequence[OverridePolicy]) -> Mapping[tuple[str, str], Vocabulary]:
     """Return the names of override policies, by kind and namespace."""
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
     for override in overrides:
         found[override.key.kind, override.key.namespace].append(override.key.name)
-    return {place: Words(names) for place, names in found.items()}
+    return {place: Vocabulary(names) for place, names in found.items()}
 
 
-def _of_overrides(policy: PropagationPolicy, overrides: Mapping[tuple[str, str], Words]) -> Iterator[Vain]:
+def _of_overrides(policy: PropagationPolicy, overrides: Mapping[tuple[str, str], Vocabulary]) -> Iterator[Vain]:
     """Yield missing override policies that it waits for: of its own namespace, or cluster-wide as itself."""
     kind = CLUSTER_OVERRIDE if policy.key.kind == CLUSTER_PROPAGATION else OVERRIDE
     known = overrides.get((kind, policy.key.namespace), _NONE)

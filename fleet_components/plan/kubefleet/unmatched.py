@@ -13,7 +13,7 @@ from fleet_components.model.kubefleet.placement import Placement, PlacementPolic
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.selector import LabelSelector
-from fleet_components.model.text import Words, few
+from fleet_components.model.text import Vocabulary, few
 from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedFor, AskedObjects
 from fleet_components.plan.kubefleet.runs import PLACEMENT_OF, STRATEGY_OF
@@ -26,7 +26,7 @@ from fleet_components.rollout.strategy import External
 _POLICY: FieldPath = ("spec", "policy")
 _AFFINITY: FieldPath = (*_POLICY, "affinity", "clusterAffinity")
 _STAGES: FieldPath = ("spec", "stages")
-_NONE = Words(())
+_NONE = Vocabulary(())
 
 
 def in_placement(
@@ -49,7 +49,7 @@ def in_runs(source: Source, members: AskedMembers) -> Iterator[Problem]:
     placements: dict[tuple[str, str], dict[str, Placement]] = defaultdict(dict)
     for placement in source.placements:
         placements[placement.kind, placement.namespace][placement.name] = placement
-    names = {place: Words(known) for place, known in placements.items()}
+    names = {place: Vocabulary(known) for place, known in placements.items()}
     for manifest in source.policies:
         if manifest.kind in PLACEMENT_OF:
             place = PLACEMENT_OF[manifest.kind], manifest.namespace
@@ -64,7 +64,7 @@ def in_approvals(subjects: Iterable[Decided], given: Iterable[str]) -> Iterator[
     strategies = (getattr(decided.subject, "strategy", None) for decided in subjects)
     runs = [strategy.run for strategy in strategies if isinstance(strategy, External) and strategy.run]
     asked = {name for run in runs for name in run.approvals}
-    known = Words(asked)
+    known = Vocabulary(asked)
     for name in sorted(set(given) - asked):
         what = f'no update run asks for the approval "{name}"'
         yield Problem(what, ("approvals",), meant(name, known, "asked for is"))
@@ -152,7 +152,7 @@ def _of_members(policy: PlacementPolicy, members: AskedMembers) -> Iterator[Vain
 
 
 def _of_run(
-    run: Manifest, placements: Mapping[str, Placement], names: Words, runs: Mapping[tuple[str, str], Manifest]
+    run: Manifest, placements: Mapping[str, Placement], names: Vocabulary, runs: Mapping[tuple[str, str], Manifest]
 ) -> Iterator[Vain]:
     """Yield what is wrong with the placement that a run names: it must exist and leave its rollout to update runs.
 

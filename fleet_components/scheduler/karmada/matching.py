@@ -9,8 +9,6 @@ All changes passed to one call are present before the first one is processed. So
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -159,7 +157,7 @@ class _Detector:
                 self._delete(PolicyKey(*path.split("/")))
         for policy in sorted(self.hub.policies, key=lambda policy: policy.key):
             before = self.claims.policies.get(policy.key.path)
-            if before is None or before.digest != _digest(policy.data):
+            if before is None or before.digest != policy.digest:
                 self._reconcile(policy)
             if before is not None and self.preemption:
                 for other in self._between(policy, before.priority):
@@ -177,7 +175,7 @@ class _Detector:
 
     def seen(self, policy: PropagationPolicy) -> SeenPolicy:
         """Return the record of a policy; without a digest if it failed, so that it is processed again next time."""
-        digest = "" if policy.key in self.failed else _digest(policy.data)
+        digest = "" if policy.key in self.failed else policy.digest
         return SeenPolicy(digest, policy.spec.priority)
 
     def _delete(self, key: PolicyKey) -> None:
@@ -308,7 +306,3 @@ def _preempted(winner: PolicyKey, loser: PolicyKey) -> str:
 
 def _identity(manifest: Manifest) -> tuple[str, str, str, str]:
     return (manifest.api_version, manifest.kind, manifest.namespace, manifest.name)
-
-
-def _digest(data: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
