@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from fleet_components.model.digits import integer
 from fleet_components.model.quantity import parse_quantity
 
 _NANO = 9
@@ -49,7 +50,7 @@ def _is_kept(text: str) -> bool:
 
 def _exponent(suffix: str) -> int:
     names = {name: power for power, name in _DECIMAL.items()}
-    return names[suffix] if suffix in names else int(suffix[1:])
+    return names[suffix] if suffix in names else integer(suffix[1:])
 
 
 def _in_binary(amount: int) -> str:

@@ -14,9 +14,10 @@ from typing import Any
 
 import attrs
 
+from fleet_components.model.digits import integer
+
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _MAX_INT64 = 2**63 - 1
-_MOST_DIGITS = 19
 _MISSING = "missing value"
 
 
@@ -188,11 +189,11 @@ def _integer(text: str) -> int:
     wrong = ""
     if not _INTEGER.fullmatch(text):
         wrong = "invalid syntax"
-    elif len(text.lstrip("+-0")) > _MOST_DIGITS or abs(int(text)) > _MAX_INT64:
+    elif abs(integer(text)) > _MAX_INT64:
         wrong = "value out of range"
     if wrong:
         raise _RefusedError(f"strconv.Atoi: parsing {json.dumps(text, ensure_ascii=False)}: {wrong}")
-    return int(text)
+    return integer(text)
 
 
 def _bounded(number: int, size: int) -> int:

@@ -24,7 +24,8 @@ _WORDS: dict[str, bool | None] = {
 }
 _NOT_JSON = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 _OCTAL = re.compile(r"[-+]?0[0-7]+")
-_INTEGER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO][0-7]+|0|[1-9][0-9]*)")
+# No number of 64 bits has more digits.
+_INTEGER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO][0-7]+|0|[1-9][0-9]{0,19})")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _STRICT_TAGS: dict[str, tuple[type, ...]] = {
     "int": (int,),

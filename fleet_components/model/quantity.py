@@ -1,8 +1,8 @@
 """Exact Kubernetes quantities: ``1500m``, ``16Gi``, ``0.038``, ``1e-1``.
 
 Source: ``pkg/api/resource/quantity.go`` of k8s.io/apimachinery. Values are exact to 1e-9 and rounded up (away from
-zero) beyond that; binary quantities are capped at 2**63-1. Unlike there, exponents beyond 400 are refused, and texts of
-more than 1,000 characters.
+zero) beyond that; binary quantities are capped at 2**63-1. Unlike there, exponents beyond 400 and more than 400 digits
+are refused.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import re
 from functools import cache, lru_cache, total_ordering
 
 import attrs
+
+from fleet_components.model.digits import integer
 
 # Possessive, so that a long run of digits is read once: Go's regular expressions never go back.
 _FORM = re.compile(r"([+-]?)(0*+)([0-9]*+)(?:\.([0-9]*+))?([eEinumkKMGTP]*+[-+]?[0-9]*+)")
@@ -24,8 +26,7 @@ _MAX_INT64 = 2**63 - 1
 # same, but AsApproximateFloat64 may differ in its last bits.
 _MAX_FAST_DIGITS = 18
 _MAX_FAST_BINARY_DIGITS = 14
-_MAX_EXPONENT = 400
-_MAX_LENGTH = 1000
+_MAX_EXPONENT = _MAX_DIGITS = 400
 _WRONG_FORM = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _WRONG_SUFFIX = "unable to parse quantity's suffix"
 _WRONG_NUMBER = "unable to parse numeric part of quantity"
@@ -62,13 +63,13 @@ def parse_quantity(text: str) -> Quantity:
     Raises:
         ValueError: the text is not a quantity; the message is that of Kubernetes.
     """
-    if len(text) > _MAX_LENGTH:
-        raise ValueError(_WRONG_NUMBER)
     match = _FORM.fullmatch(text)
     if not match or not text:
         raise ValueError(_WRONG_FORM)
     sign, zeros, whole, fraction, suffix = match.groups(default="")
     exponent = _BINARY[suffix] if suffix in _BINARY else _decimal_exponent(suffix)
+    if len(whole) + len(fraction) > _MAX_DIGITS:
+        raise ValueError(_WRONG_NUMBER)
     # Without digits the amount is 0, except for the suffixes that take the big decimal path of the real parser.
     if not (zeros or whole or fraction) and (suffix in ("Pi", "Ei") or exponent < -_NANO):
         raise ValueError(_WRONG_NUMBER)
@@ -89,9 +90,9 @@ def _decimal_exponent(suffix: str) -> int:
     if suffix in _DECIMAL:
         return _DECIMAL[suffix]
     exponent = _EXPONENT.fullmatch(suffix)
-    if not exponent or abs(int(exponent[1])) > _MAX_EXPONENT:
+    if not exponent or abs(integer(exponent[1])) > _MAX_EXPONENT:
         raise ValueError(_WRONG_SUFFIX)
-    return int(exponent[1])
+    return integer(exponent[1])
 
 
 def _decimal(sign: int, whole: str, fraction: str, exponent: int) -> Quantity:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from fleet_components.model.digits import integer
 from fleet_components.rollout.rollout import Labels, Wanted
 from fleet_components.rollout.strategy import Stage, Task, UpdateRun, scaled
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
-_MOST_DIGITS = 63
 """Length of the longest value of a label."""
 _SHOWN = 10
 _ABORTED = "cannot continue the updateRun: failed to validate the updateRun: "
@@ -72,7 +72,7 @@ def _ordered(stage: Stage, clusters: list[str], wanted: Wanted) -> tuple[str, ..
     key = stage.sorting_label_key
     if key is None:
         return tuple(clusters)
-    return tuple(sorted(clusters, key=lambda c: (int(_labels(wanted, c)[key]), c)))
+    return tuple(sorted(clusters, key=lambda c: (integer(_labels(wanted, c)[key]), c)))
 
 
 def _check_clusters(stage: Stage, clusters: list[str], placed: set[str], wanted: Wanted) -> None:
@@ -89,7 +89,7 @@ def _check_integer(key: str, cluster: str, wanted: Wanted) -> None:
     # parses the empty text (``computeRunStageStatus``).
     if not _INTEGER.fullmatch(value):
         fault = "invalid syntax"
-    elif len(value) > _MOST_DIGITS or not -(2**63) <= int(value) < 2**63:
+    elif not -(2**63) <= integer(value) < 2**63:
         fault = "value out of range"
     else:
         return

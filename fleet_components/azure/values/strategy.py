@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 
 from fleet_components.azure.values import checks, names
+from fleet_components.model.digits import integer
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import count
 from fleet_components.model.typed import HINT, Typed
@@ -42,8 +43,8 @@ class Step(Typed):
         """Yield Azure validation errors of the common fields."""
         if self.at_once is not None and not _AT_ONCE.fullmatch(self.at_once):
             yield Problem(f'"{self.at_once}" is not a number of members', (*path, "atOnce"), "for example 3 or 25%")
-        elif self.at_once and self.at_once.isdigit():
-            yield from checks.in_range(int(self.at_once), 1, _MOST_AT_ONCE, (*path, "atOnce"))
+        elif self.at_once and self.at_once.isdecimal():
+            yield from checks.in_range(integer(self.at_once), 1, _MOST_AT_ONCE, (*path, "atOnce"))
         for field, approvals in (("approveBefore", self.approve_before), ("approveAfter", self.approve_after)):
             for position, name in enumerate(approvals):
                 if not 1 <= len(name) <= 100:
