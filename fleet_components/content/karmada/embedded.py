@@ -125,6 +125,8 @@ def _construct_mapping(node: yaml.MappingNode) -> dict[str, Any]:
         if isinstance(key, yaml.ScalarNode) and key.value == "<<" and not key.style:
             merged = _construct(value)
             for part in reversed(merged) if isinstance(merged, list) else [merged]:
+                if not isinstance(part, Mapping):
+                    raise ValueError("yaml: map merge requires map or sequence of maps as the value")
                 mapping.update(part)
         else:
             mapping[_key(_construct(key))] = _construct(value)
