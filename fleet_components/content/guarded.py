@@ -6,6 +6,7 @@ Manifests are read by ``load.py``, on the same parser, because their messages do
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,8 @@ from fleet_components.content.document import MOST_ALIASED, MOST_LEVELS, documen
 from fleet_components.model.problem import Problem
 
 _Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+# A pair is consumed first, as is an escaped backslash, whose u begins no escape.
+_HALF_PAIR = re.compile(r"\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]|(?P<half>\\u[dD][89a-fA-F])")
 _TOO_DEEP = f"is nested more than {MOST_LEVELS} levels deep"
 
 
@@ -48,7 +51,7 @@ def read_json(text: str | bytes, number: Callable[[str], Any] | None = None) -> 
     """
     try:
         decoded = text if isinstance(text, str) else text.decode("utf-8")
-        return json.loads(decoded, parse_int=number, parse_float=number)
+        value = json.loads(decoded, parse_int=number, parse_float=number)
     except RecursionError:
         raise UnreadableError(_TOO_DEEP) from None
     except UnicodeDecodeError:
@@ -57,6 +60,9 @@ def read_json(text: str | bytes, number: Callable[[str], Any] | None = None) -> 
         raise UnreadableError(f"is not JSON: {error.msg}, at character {error.colno}", error.lineno) from None
     except ValueError:  # a number with thousands of digits
         raise UnreadableError("is not JSON: it has a number that is too long") from None
+    if "\\ud" in decoded.casefold() and any(found["half"] for found in _HALF_PAIR.finditer(decoded)):
+        raise UnreadableError("is not JSON: it has half of a surrogate pair")  # no text that can be written anywhere
+    return value
 
 
 def read_yaml(text: str | bytes) -> Any:
@@ -83,7 +89,7 @@ def read_nodes(text: str) -> yaml.Node | None:
 
     Raises:
         yaml.MarkedYAMLError: the text is not YAML.
-        UnreadableError: it is nested too deeply, or grows by its aliases.
+        UnreadableError: it has characters that YAML does not allow, is nested too deeply, or grows by its aliases.
     """
     _check_depth(text)
     root = yaml.compose(text, Loader=_Loader)
@@ -105,7 +111,10 @@ def read_nodes(text: str) -> yaml.Node | None:
 def _check_depth(text: str) -> None:
     """Raise an error for a text that is nested too deeply: composing it could exhaust the stack of the C library."""
     level = 0
-    for event in yaml.parse(text, Loader=_Loader):
-        level += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
-        if level > MOST_LEVELS:
-            raise UnreadableError(_TOO_DEEP)
+    try:
+        for event in yaml.parse(text, Loader=_Loader):
+            level += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+            if level > MOST_LEVELS:
+                raise UnreadableError(_TOO_DEEP)
+    except yaml.reader.ReaderError as error:
+        raise UnreadableError(f"is not YAML: {error.reason}") from None
