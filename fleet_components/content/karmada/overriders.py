@@ -14,9 +14,11 @@ from typing import Any
 
 import attrs
 
+from fleet_components.content.header import check_header, fill_nulls
 from fleet_components.content.karmada.embedded import patch_json, patch_yaml, settled
 from fleet_components.content.karmada.image import Image
 from fleet_components.content.patch import Operation, PatchError, apply_patch, pointer_steps
+from fleet_components.model.digits import integer
 from fleet_components.model.karmada.override import (
     CommandArgsOverrider,
     FieldOverrider,
@@ -25,6 +27,8 @@ from fleet_components.model.karmada.override import (
     Overriders,
     PatchOperation,
 )
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import show_path
 
 Object = Mapping[str, Any]
 
@@ -65,14 +69,25 @@ def apply_overriders(data: Object, overriders: Overriders) -> Object:
                 data = _override_texts(data, part, change)
         for (path, is_yaml), fields in groupby(overriders.field_overrider, lambda it: (it.field_path, bool(it.yaml))):
             data = _override_field(data, path, list(fields), is_yaml=is_yaml)
-        patched: Object = apply_patch(data, (Operation(p.operator, p.path, p.value) for p in overriders.plaintext))
+        patched = apply_patch(data, (Operation(p.operator, p.path, p.value) for p in overriders.plaintext))
     except (PatchError, ValueError) as error:
         raise OverrideError(str(error)) from None
+    return _object(patched)
+
+
+def _object(patched: Any) -> Object:
+    """Return what a patch has made, which is an object of any content."""
+    if not isinstance(patched, Mapping):
+        raise OverrideError("makes something else of the object than an object")
     # Karmada decodes the result as an unstructured object, which must have a kind.
     if not patched.get("kind"):
         missing = "Object 'Kind' is missing"
         raise OverrideError(f"{missing} in '{json.dumps(patched, separators=(',', ':'))}'", missing)
-    return patched
+    made = fill_nulls(patched)
+    if problems := check_header(Manifest(made)):
+        what = f"makes an object that no member takes: {show_path(problems[0].path)}: {problems[0].what}"
+        raise OverrideError(what)
+    return made
 
 
 def _override_images(data: Object, overrider: ImageOverrider) -> Object:
@@ -115,9 +130,9 @@ def _item(items: list[Any], step: str) -> Any:
     if not step.isdecimal():
         raise ValueError(f"path({step}) of rawObj's is not number")
     # Karmada does not check this and panics; the text is that of Go's runtime (imageoverride.go).
-    if int(step) >= len(items):
+    if integer(step) >= len(items):
         raise ValueError(f"index out of range [{step}] with length {len(items)}")
-    return items[int(step)]
+    return items[integer(step)]
 
 
 def _overridden_image(text: str, overrider: ImageOverrider) -> str:
@@ -222,9 +237,11 @@ def _child(value: Any, step: str) -> Any:
         raise OverrideError(f"invalid token reference {quoted}: JSON pointer error")
     if not step.isdecimal():
         raise OverrideError(f"strconv.Atoi: parsing {quoted}: invalid syntax\nJSON pointer error")
-    if int(step) >= len(value):
-        raise OverrideError(f"index out of bounds array[0,{len(value) - 1}] index '{int(step)}': JSON pointer error")
-    return value[int(step)]
+    if integer(step) >= len(value):
+        raise OverrideError(
+            f"index out of bounds array[0,{len(value) - 1}] index '{integer(step)}': JSON pointer error"
+        )
+    return value[integer(step)]
 
 
 def _replaced(data: Object, path: str, text: str) -> Object:
@@ -247,6 +264,8 @@ def _containers(data: Object) -> list[Mapping[str, Any]]:
         raise OverrideError(f"failed to convert {kind} from unstructured object: a container is not an object")
     if not all(isinstance(container.get("image") or "", str) for container in value):
         raise OverrideError(f"failed to convert {kind} from unstructured object: an image is not text")
+    if not all(isinstance(container.get(words), list | None) for container in value for words in ("command", "args")):
+        raise OverrideError(f"failed to convert {kind} from unstructured object: a command or its args are not a list")
     return value
 
 
