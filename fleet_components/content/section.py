@@ -6,6 +6,7 @@ Lines are looked up by parsing again, only when a message needs them, instead of
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -97,11 +98,11 @@ class _Lines:
 
 @lru_cache(maxsize=16)
 def _composed(text: str) -> _Lines:
-    try:
-        return _Lines(yaml.compose(text, _Composer))
-    except yaml.composer.ComposerError:
-        # This loader is pure Python and far slower than libyaml, so only sections that need it are read by it.
-        return _Lines(yaml.compose(text, _OfASection))
+    # The second loader is pure Python and far slower than libyaml, so only sections that need it are read by it.
+    for loader in (_Composer, _OfASection):
+        with suppress(yaml.YAMLError):
+            return _Lines(yaml.compose(text, loader))
+    return _Lines(None)  # a section may need what stands around it: the handles of its tags, the end of a text
 
 
 def _name(key: yaml.Node) -> str | None:
