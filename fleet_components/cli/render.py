@@ -11,6 +11,7 @@ import click
 
 from fleet_components.cli import options
 from fleet_components.cli.exit_status import ExitStatus, epilogue, status_of
+from fleet_components.content.confined import within
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -22,6 +23,9 @@ from fleet_components.review.planning.survey import DEFAULT_STACK, CommandLine, 
 from fleet_components.review.rendering.folder import recover, replace
 from fleet_components.review.rendering.manifests import DECISIONS, STATE, ours_in, rendered
 from fleet_components.review.showing import words
+
+# A file system takes 255 bytes; while the folder is replaced its name is longer.
+_LONGEST_NAME = 200
 
 
 @click.command(epilog=epilogue())
@@ -89,14 +93,16 @@ def _stack_name(project: Path | None, command: CommandLine) -> str:
 
 
 def _no_folder(name: str) -> Iterator[Problem]:
-    if name.startswith(".") or not name.isprintable() or set(name) & {"/", "\\"}:
+    if len(name.encode(errors="replace")) > _LONGEST_NAME:
+        yield Problem(f"the name of the stack is longer than {_LONGEST_NAME} bytes", hint="--stack NAME")
+    elif name.startswith(".") or not name.isprintable() or set(name) & {"/", "\\"}:
         yield Problem(f'"{name}" cannot be the name of a folder', hint="--stack NAME")
 
 
 def _inside(paths: tuple[Path, ...], out: Path) -> Iterator[Problem]:
     """Yield a problem for each input directory that contains the output, which the next run would read as input."""
     for path in paths:
-        if out.resolve().is_relative_to(path.resolve()):
+        if within(out, path):
             hint = "write to a place outside of it, --out ../out for example"
             yield Problem(f"lies in {path}, which is read", file=str(out), hint=hint)
 

@@ -18,7 +18,7 @@ import attrs
 
 from fleet_components.content.build import Build
 from fleet_components.content.catalogue import DEFAULT_NAMESPACE
-from fleet_components.content.confined import links_out
+from fleet_components.content.confined import links_out, resolved
 from fleet_components.content.files import CHART, Text
 from fleet_components.content.guarded import UnreadableError, read_yaml
 from fleet_components.content.regular_file import read_regular
@@ -64,7 +64,7 @@ class Chart(Build):
     @property
     def uses(self) -> frozenset[Path]:
         """The folder of the chart, and the value files."""
-        return frozenset(path.resolve() for path in (self.folder, *self.value_files))
+        return frozenset(resolved(path) for path in (self.folder, *self.value_files))
 
     @property
     def by_hand(self) -> str:

@@ -25,11 +25,16 @@ def confined(written: str, folder: Path, root: Path) -> Path | Problem:
     if PurePosixPath(written).is_absolute() or PureWindowsPath(written).anchor or ".." in Path(written).parts:
         return Problem(f'"{written}" may lead anywhere', hint=f"write a path below {folder}, without ..")
     path = folder / written
-    if "\0" in written or not path.exists():
+    if not os.path.exists(path):  # unlike Path.exists, it takes any text
         return Problem(f'there is no "{written}"', hint=f"paths are taken from {folder}")
     if not within(path, root):
         return Problem(f'"{written}" is a link that leads out of {root}', hint="copy what it leads to")
     return path
+
+
+def resolved(path: Path) -> Path:
+    """Return a path with all links resolved; a link that leads to itself stays."""
+    return Path(os.path.realpath(path))  # Path.resolve raises an error for such a link, until Python 3.13
 
 
 def links_out(folder: Path, root: Path) -> Iterator[Path]:
@@ -43,4 +48,4 @@ def links_out(folder: Path, root: Path) -> Iterator[Path]:
 
 def within(path: Path, root: Path) -> bool:
     """Return whether a path is inside a directory after all links are resolved."""
-    return path.resolve().is_relative_to(root.resolve())
+    return resolved(path).is_relative_to(resolved(root))

@@ -67,11 +67,12 @@ def find(source: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
     problem: it could lead to any file that the caller may read. A chart or kustomization is one entry. Problems are
     added to ``problems``.
     """
-    if source.is_dir():
+    # Unlike those of Path, these functions take any text.
+    if os.path.isdir(source):
         yield from _in_folder(source, problems)
     elif source.name in _BUILT:
         problems.append(unbuilt(SourceEntry(source.parent, source.parent, _kind(source.name))))
-    elif source.exists() and source.suffix not in EXTENSIONS:
+    elif os.path.exists(source) and source.suffix not in EXTENSIONS:
         known = f"manifest files end in {', '.join(EXTENSIONS)}"
         hint = "unpack it, and give its folder" if source.suffix == ".tgz" else known
         problems.append(Problem(f'unknown extension "{source.suffix}"', file=str(source), hint=hint))

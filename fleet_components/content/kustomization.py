@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +18,7 @@ from pathlib import Path
 import attrs
 
 from fleet_components.content.build import Build
-from fleet_components.content.confined import within
+from fleet_components.content.confined import resolved, within
 from fleet_components.content.document import Document, documents
 from fleet_components.content.files import KUSTOMIZATIONS, Text, read_file
 from fleet_components.content.tool import as_argument, find_tool, run_tool
@@ -64,19 +65,19 @@ class Kustomization(Build):
     def _read(self) -> tuple[set[Path], list[Problem]]:
         """The folders that it uses, and the problems found in them."""
         problems: list[Problem] = []
-        waiting, seen = [self.folder], {self.folder.resolve()}
+        waiting, seen = [self.folder], {resolved(self.folder)}
         while waiting:
             folder = waiting.pop()
             for base in self._bases(folder, problems):
-                if base.resolve() not in seen:
-                    seen.add(base.resolve())
+                if resolved(base) not in seen:
+                    seen.add(resolved(base))
                     waiting.append(base)
         return seen, problems
 
     def _bases(self, folder: Path, problems: list[Problem]) -> Iterator[Path]:
         for entry in _entries(folder):
             path = folder / entry.written
-            if not _exists(path):
+            if not os.path.exists(path):
                 if entry.field in _MUST_BE_THERE:
                     hint = f"paths are taken from {folder}, and nothing is fetched from elsewhere"
                     problems.append(entry.problem(f'there is no "{entry.written}"', hint))
@@ -121,10 +122,3 @@ def _documents(file: Path) -> list[Document]:
         return list(documents(read_file(file), str(file), []))
     except FleetError:
         return []
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False  # Too long for a path, or none at all.

@@ -10,6 +10,7 @@ import attrs
 
 from fleet_components.content.build import Build
 from fleet_components.content.chart import HOOK, Chart, is_hook
+from fleet_components.content.confined import resolved
 from fleet_components.content.declared import misplaced, names_a_build, read_build
 from fleet_components.content.document import Document, documents
 from fleet_components.content.files import SourceEntry, Text, find, read_file, unbuilt
@@ -131,13 +132,13 @@ def _read_entry(entry: SourceEntry) -> _Read:
     path = entry.path
     if entry.kind != "file":
         if not entry.named:
-            return _Read(path.resolve(), problems=[unbuilt(entry)], unnamed=True)
+            return _Read(resolved(path), problems=[unbuilt(entry)], unnamed=True)
         build = Chart.named(path) if entry.kind == "chart" else Kustomization(folder=path, root=path)
         return _Read(builds=[build], problems=list(build.problems()))
     try:
-        return _read_text(Text(str(path), read_file(path), entry.root), path.resolve())
+        return _read_text(Text(str(path), read_file(path), entry.root), resolved(path))
     except FleetError as error:
-        return _Read(path.resolve(), problems=list(error.problems))
+        return _Read(resolved(path), problems=list(error.problems))
 
 
 def _read_text(text: Text, place: Path | None = None) -> _Read:
@@ -174,9 +175,9 @@ def _built(build: Build, problems: list[Problem], warnings: list[Problem]) -> li
 def _named_and_declared(builds: Iterable[Build]) -> Iterator[Problem]:
     """Yield a problem for each folder that is both a source and declared, because it is built for either."""
     builds = tuple(builds)
-    declared = {build.folder.resolve(): build.declared for build in builds if build.declared}
+    declared = {resolved(build.folder): build.declared for build in builds if build.declared}
     for build in builds:
-        if not build.declared and (other := declared.get(build.folder.resolve())):
+        if not build.declared and (other := declared.get(resolved(build.folder))):
             hint = "leave it out of the sources: what declares it says how it is built"
             yield other.problem(f"{build.folder} is a source as well, so it is built twice", ("spec", "path"), hint)
 

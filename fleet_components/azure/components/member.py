@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -129,7 +130,7 @@ def _joining(args: AzureMemberArgs) -> list[Problem]:
     problems = []
     if isinstance(args.hub, AzureHub) and member.cluster is None:
         problems.append(Problem("an Azure fleet takes AKS and Arc clusters only", ("clusterId",), "or join no hub"))
-    if isinstance(member, JoinedMember) and member.kubeconfig_file and not Path(member.kubeconfig_file).is_file():
+    if isinstance(member, JoinedMember) and member.kubeconfig_file and not os.path.isfile(member.kubeconfig_file):
         problems.append(Problem(f'there is no file "{member.kubeconfig_file}"', ("kubeconfigFile",), "its path"))
     return problems
 

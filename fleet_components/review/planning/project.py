@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 
+from fleet_components.content.confined import resolved
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.planning.config_file import ConfigFile
 
@@ -44,18 +45,20 @@ class Project:
 
     def stacks(self) -> tuple[str, ...]:
         """Return the names of the stacks that have a file."""
+        if not os.path.isdir(self.stack_folder):
+            return ()
         files = (path for ext in _EXTENSIONS for path in self.stack_folder.glob(f"Pulumi.*{ext}"))
         return tuple(sorted(path.name.removesuffix(path.suffix).removeprefix("Pulumi.") for path in files))
 
     def stack_file(self, stack: str) -> Path:
         """Return the path of a stack's file, which may not exist."""
         files = [self.stack_folder / f"Pulumi.{stack}{ext}" for ext in _EXTENSIONS]
-        return next((file for file in files if file.is_file()), files[0])
+        return next(filter(os.path.isfile, files), files[0])
 
 
 def is_project(folder: Path) -> bool:
     """Return whether a directory is a Pulumi project."""
-    return any((folder / name).is_file() for name in _NAMES)
+    return any(os.path.isfile(folder / name) for name in _NAMES)
 
 
 def asked_project(paths: Sequence[Path], *, asked: bool, allowed: bool) -> Path | None:
@@ -94,7 +97,7 @@ def instead_of(problem: Problem) -> Problem:
     named = _OF_PULUMI.fullmatch(file.name)
     if named is None:
         return problem
-    folder = next((folder for folder in file.resolve().parents if is_project(folder)), None)
+    folder = next((folder for folder in resolved(file).parents if is_project(folder)), None)
     stack = named["stack"]
     what = "is a Pulumi stack file" if stack else "is the file of a Pulumi project"
     if folder is None:
@@ -116,11 +119,10 @@ def read_project(folder: Path) -> Project:
     )
     problems += _check_runtime(file)
     place = folder / str(main)
-    if place.is_dir():
-        path, program = place, "."
-    else:
-        path, program = place.parent, place.name
-    if not (place / "__main__.py" if place.is_dir() else place).is_file():
+    # Unlike those of Path, these functions take any text.
+    is_folder = os.path.isdir(place)
+    path, program = (place, ".") if is_folder else (place.parent, place.name)
+    if not os.path.isfile(place / "__main__.py" if is_folder else place):
         missing = f'there is no program at "{main}"'
         problems.append(file.problem(missing, ("main",), "main names a Python file, or a directory with __main__.py"))
     if problems:

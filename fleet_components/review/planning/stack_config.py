@@ -7,6 +7,7 @@ JSON. Encrypted values cannot be read here: ``[secret]`` stands for them.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -44,7 +45,7 @@ def read_stack_config(project: Project, stack: str) -> StackConfig:
         FleetError: the file is invalid, or the configuration does not match its declaration in the project.
     """
     path = project.stack_file(stack)
-    file = ConfigFile.read(path) if path.is_file() else ConfigFile(path)
+    file = ConfigFile.read(path) if os.path.isfile(path) else ConfigFile(path)
     given = file.data.get("config") or {}
     if not isinstance(given, Mapping):
         raise FleetError([file.problem("config is not a map", ("config",), "write key: value")])
