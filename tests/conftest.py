@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 
 import pytest
@@ -11,7 +12,8 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "fleet", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
-settings.load_profile("fleet")
+settings.register_profile("fuzz", settings.get_profile("fleet"), max_examples=20_000)
+settings.load_profile(os.environ.get("FLEET_HYPOTHESIS_PROFILE", "fleet"))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
