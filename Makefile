@@ -45,6 +45,7 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tools.audit
 
 bench: setup
 	$(BIN)/python -m tests.bench
