@@ -18,7 +18,7 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, visible
 from fleet_components.review.showing.words import confirming
 
-_MOST = 50
+MOST_SHOWN = 50
 """Largest number of problems that are shown."""
 
 
@@ -39,9 +39,9 @@ class _Commands(click.Group):
             with _ending_with_1():
                 return super().invoke(ctx)
         except FleetError as error:
-            for problem in error.problems[:_MOST]:
+            for problem in error.problems[:MOST_SHOWN]:
                 click.echo(_shown(problem), err=True)
-            if more := len(error.problems[_MOST:]):
+            if more := len(error.problems[MOST_SHOWN:]):
                 click.echo(f"and {count(more, 'more error')}", err=True)
             if line := confirming(problem.hint for problem in error.problems):
                 click.echo(line, err=True)

@@ -1,0 +1,69 @@
+"""The pages on security name what is there: guards, tests, limits, options and keys."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from fleet_components.cli import command
+from fleet_components.cli.command import fleet
+from fleet_components.components.config import KEYS
+from fleet_components.components.live import cluster_uid
+from fleet_components.content import document, regular_file, tool
+from fleet_components.plan.options import Settings
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/threat-model.md").read_text()
+SECURITY = (ROOT / "SECURITY.md").read_text()
+ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("| ")]
+DOORS = {row[0]: row[1:] for row in ROWS if len(row) == 5 and row[0] not in ("door", "---")}
+limits = {row[0]: row[1] for row in ROWS if len(row) == 3 and row[0] not in ("limit", "---")}
+
+
+@pytest.mark.parametrize("page", [PAGE, SECURITY], ids=["threat model", "security"])
+def test_what_is_linked_is_there(page: str) -> None:
+    place = ROOT / "docs" if page is PAGE else ROOT
+    links = re.findall(r"\]\(([^)]+)\)", page)
+    assert links
+    assert [link for link in links if not (place / link).is_file()] == []
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_guard_has_a_test(door: str) -> None:
+    _, _, guards, tests = DOORS[door]
+    if door == "program of a project":
+        assert tests == "-"
+        return
+    assert all("/fleet_components/" in guard for guard in re.findall(r"\(([^)]+)\)", guards))
+    named = re.findall(r"\]\(\.\./(tests/[^)]+)\)", tests)
+    assert named
+    assert [name for name in named if "def test_" not in (ROOT / name).read_text()] == []
+
+
+def test_the_limits_are_those_of_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(regular_file.LIMIT_VARIABLE, raising=False)
+    expected = {
+        "size of a file, and of a kept revision": f"{regular_file.most_bytes() // 2**20} MiB",
+        "levels of maps and lists": f"{document.MOST_LEVELS}",
+        "values that aliases add to a document": f"{document.MOST_ALIASED:,}",
+        "time of helm or kustomize": f"{tool.SECONDS} s",
+        "share that one update may take": f"{Settings().limit}",
+        "errors that are shown": f"{command.MOST_SHOWN}",
+    }
+    assert limits == expected
+    assert f"`{regular_file.LIMIT_VARIABLE}`" in PAGE
+    assert f"more than {tool.SECONDS} s" in PAGE
+    assert f"more than {(cluster_uid.__kwdefaults__ or {})['timeout']:g} s" in PAGE
+
+
+def test_options_and_keys_are_there() -> None:
+    options = {option for one in fleet.commands.values() for param in one.params for option in param.opts}
+    named = set(re.findall(r"`(--[a-z-]+)`", PAGE + SECURITY))
+    assert named - options <= {"--no-program"}
+    assert set(re.findall(r"`fleet:(\w+)`", PAGE)) <= KEYS.keys()
+
+
+def test_the_page_is_one_screen() -> None:
+    assert len(PAGE.splitlines()) <= 70
