@@ -55,7 +55,7 @@ def render(
         command = attrs.evolve(command, state=StateFile())
     project = project_among(paths, command)
     name = _stack_name(project, command)
-    command = command.wrong([*_no_folder(name), *_inside(() if project else paths, out)])
+    command = command.wrong([*_no_folder(name, command), *_inside(() if project else paths, out)])
     folder = out / name
     if not fresh and not command.state.file and not command.problems:
         command = attrs.evolve(command, state=options.state_of(_last(folder)))
@@ -92,11 +92,12 @@ def _stack_name(project: Path | None, command: CommandLine) -> str:
     return name or command.state.stack[1] or DEFAULT_STACK
 
 
-def _no_folder(name: str) -> Iterator[Problem]:
+def _no_folder(name: str, command: CommandLine) -> Iterator[Problem]:
+    file = "" if command.stack or name != command.state.stack[1] else command.state.file
     if len(name.encode(errors="replace")) > _LONGEST_NAME:
-        yield Problem(f"the name of the stack is longer than {_LONGEST_NAME} bytes", hint="--stack NAME")
+        yield Problem(f"the name of the stack is longer than {_LONGEST_NAME} bytes", hint="--stack NAME", file=file)
     elif name.startswith(".") or not name.isprintable() or set(name) & {"/", "\\"}:
-        yield Problem(f'"{name}" cannot be the name of a folder', hint="--stack NAME")
+        yield Problem(f'"{name}" cannot be the name of a folder', hint="--stack NAME", file=file)
 
 
 def _inside(paths: tuple[Path, ...], out: Path) -> Iterator[Problem]:

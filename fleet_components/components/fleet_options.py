@@ -107,7 +107,7 @@ def _wrong_aliases(opts: pulumi.ResourceOptions) -> Iterator[Problem]:
             hint = 'give a plain value: pulumi.Alias(name="old"), or the URN as text'
             what = "is known too late: what stands under the former name is read before anything is planned"
             yield Problem(what, ("Fleet", "opts", "aliases", position), hint)
-        elif isinstance(alias, str) and alias.count("::") < 3:
+        elif isinstance(alias, str) and not names.is_urn(alias):
             yield Problem(
                 f'"{alias}" is not a URN', ("Fleet", "opts", "aliases", position), 'or pulumi.Alias(name="old")'
             )

@@ -26,6 +26,7 @@ TEMPLATE_KIND = "Template"
 """Kind with which the names of templates begin."""
 FLEET, TARGET = "fleet:index:Fleet", "fleet:index:Target"
 PROVIDER = "pulumi:providers:kubernetes"
+_URN, _URN_SEPARATORS = "urn:pulumi:", 3
 _KUBERNETES, _CORE = "kubernetes:", "core/"
 # Unambiguous: names of members contain neither @ nor /, namespaces no @, and names of objects no /.
 _OBJECT = re.compile(r"(?P<key>.+)@(?P<cluster>[^@/]+)/(?P<object>.+)")
@@ -56,7 +57,9 @@ class Urn:
         Raises:
             ValueError: the text is not a URN.
         """
-        stack, project, types, name = text.removeprefix("urn:pulumi:").split("::", 3)
+        if not is_urn(text):
+            raise ValueError(f'"{text}" is not a URN')
+        stack, project, types, name = text.removeprefix(_URN).split("::", _URN_SEPARATORS)
         return cls(text, stack, project, tuple(types.split("$")), name)
 
     @property
@@ -67,6 +70,11 @@ class Urn:
     def is_at(self, types: tuple[str, ...], name: str) -> bool:
         """Return whether the resource has this name, and its type tokens end with these types."""
         return self.name == name and self.types[-len(types) :] == types
+
+
+def is_urn(text: str) -> bool:
+    """Return whether :meth:`Urn.parse` accepts a text."""
+    return text.startswith(_URN) and text.removeprefix(_URN).count("::") >= _URN_SEPARATORS
 
 
 @attrs.frozen

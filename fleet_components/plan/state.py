@@ -14,7 +14,7 @@ from fleet_components.content.regular_file import read_regular
 from fleet_components.content.secret import REDACTED
 from fleet_components.model.codec import MisfitError, below, checked, decode
 from fleet_components.model.problem import FieldPath, FleetError, Problem
-from fleet_components.plan.names import Urn
+from fleet_components.plan.names import is_urn
 
 # Source: pulumi/pulumi v3.259.0, sdk/go/common/resource/sig/sig.go.
 _SIGNATURE = "4dabf18193072939515e22adb298388d"
@@ -214,8 +214,4 @@ def _check(value: Any, path: FieldPath = ()) -> None:
 
 
 def _no_urn(text: str) -> str:
-    try:
-        Urn.parse(text)
-    except ValueError:
-        return "is not a URN"
-    return ""
+    return "" if is_urn(text) else "is not a URN"

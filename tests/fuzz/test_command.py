@@ -98,7 +98,8 @@ def test_a_long_name_of_a_stack_is_refused(tmp_path: Path) -> None:
     state = (CORPUS / "states/stages.json").read_text().replace("urn:pulumi:local::", f"urn:pulumi:{'x' * 300}::")
     (tmp_path / "state.json").write_text(state)
     ended = run("render", CORPUS / "fleets/stages.yaml", "--out", tmp_path, "--state", tmp_path / "state.json")
-    assert (ended.exit_code, ended.stderr.splitlines()[0]) == (
-        1,
-        "error: the name of the stack is longer than 200 bytes",
+    assert ended.exit_code == 1
+    assert (
+        ended.stderr.splitlines()[0]
+        == f"error: {tmp_path / 'state.json'}: the name of the stack is longer than 200 bytes"
     )
