@@ -112,7 +112,8 @@ def read_project(folder: Path) -> Project:
     Raises:
         FleetError: ``Pulumi.yaml`` cannot be read, or the program does not exist or is not in Python.
     """
-    file = ConfigFile.read(next(folder / name for name in _NAMES if (folder / name).is_file()))
+    files = [folder / name for name in _NAMES]
+    file = ConfigFile.read(next(filter(os.path.isfile, files), files[0]))
     name, main = file.data.get("name"), file.data.get("main") or "."
     problems = (
         [] if isinstance(name, str) and name else [file.problem("name is missing", ("name",), "write name: my-fleet")]
