@@ -11,7 +11,7 @@ from fleet_components.cli import command
 from fleet_components.cli.command import fleet
 from fleet_components.components.config import KEYS
 from fleet_components.components.live import cluster_uid
-from fleet_components.content import document, regular_file, tool
+from fleet_components.content import document, regular_file, revision, tool
 from fleet_components.plan.options import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -32,9 +32,6 @@ def test_what_is_linked_is_there(page: str) -> None:
 @pytest.mark.parametrize("door", DOORS)
 def test_a_guard_has_a_test(door: str) -> None:
     _, _, guards, tests = DOORS[door]
-    if door == "program of a project":
-        assert tests == "-"
-        return
     assert all("/fleet_components/" in guard for guard in re.findall(r"\(([^)]+)\)", guards))
     named = re.findall(r"\]\(\.\./(tests/[^)]+)\)", tests)
     assert named
@@ -44,7 +41,8 @@ def test_a_guard_has_a_test(door: str) -> None:
 def test_the_limits_are_those_of_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(regular_file.LIMIT_VARIABLE, raising=False)
     expected = {
-        "size of a file, and of a kept revision": f"{regular_file.most_bytes() // 2**20} MiB",
+        "size of a file": f"{regular_file._limit()} MiB",
+        "size of a revision that a state keeps": f"{revision._MOST_BYTES // 2**20} MiB",
         "levels of maps and lists": f"{document.MOST_LEVELS}",
         "values that aliases add to a document": f"{document.MOST_ALIASED:,}",
         "time of helm or kustomize": f"{tool.SECONDS} s",
@@ -61,7 +59,7 @@ def test_the_limits_are_those_of_the_code(monkeypatch: pytest.MonkeyPatch) -> No
 def test_options_and_keys_are_there() -> None:
     options = {option for one in fleet.commands.values() for param in one.params for option in param.opts}
     named = set(re.findall(r"`(--[a-z-]+)`", PAGE + SECURITY))
-    assert named - options <= {"--no-program"}
+    assert named <= options
     assert set(re.findall(r"`fleet:(\w+)`", PAGE)) <= KEYS.keys()
 
 
