@@ -17,7 +17,7 @@ from fleet_components.model.text import visible
 from fleet_components.model.wire import read_time
 from fleet_components.review.documents.form import Document
 from fleet_components.review.planning.past import StateFile, parse_state, read_state
-from fleet_components.review.planning.survey import STANDARD_INPUT, CommandLine, Survey
+from fleet_components.review.planning.survey import STANDARD_INPUT, CommandLine, Survey, read_standard_input
 from fleet_components.review.showing import words
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -170,7 +170,7 @@ def state_of(state: Path | None) -> StateFile:
     if state is None:
         return StateFile()
     try:
-        return parse_state(sys.stdin.buffer.read(), STANDARD_INPUT) if str(state) == "-" else read_state(state)
+        return parse_state(read_standard_input(), STANDARD_INPUT) if str(state) == "-" else read_state(state)
     except FleetError as error:
         return StateFile(str(state)).unread(error.problems)
 

@@ -15,7 +15,7 @@ from fleet_components.content.confined import within
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.form import Document, to_read
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.planning.past import StateFile
 from fleet_components.review.planning.project import choose_stack, read_project
@@ -117,6 +117,7 @@ def _last(folder: Path) -> Path | None:
 
 def _report(document: Document, folder: Path, state: str, files: dict[str, str]) -> None:
     """Print what is lost, the warnings, and what was written, which is nothing if the update is refused."""
+    document = to_read(document)
     if line := words.confirmation(document):
         click.echo(line, err=True)
     for _, lost in words.leaving(document):

@@ -151,8 +151,6 @@ def _why(error: OSError | ValueError) -> str:
             return str(error.strerror)
         case UnreadableError():
             return f"it {error.what}"
-        case RuntimeError():
-            return "there is no such home directory"
     return "it is not UTF-8 text"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import IO
 
 from fleet_components.content.guarded import UnreadableError
 
@@ -26,8 +27,18 @@ def read_regular(path: Path) -> bytes:
         mode = os.fstat(file.fileno()).st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # a folder has an error of its own
             raise UnreadableError("is not a regular file; pipe its text into -")
-        most = _limit() * _MIB
-        content = file.read(most + 1)
+        return read_stream(file)
+
+
+def read_stream(stream: IO[bytes]) -> bytes:
+    """Return what a stream has, standard input for example.
+
+    Raises:
+        OSError: it cannot be read.
+        UnreadableError: it is larger than a file may be.
+    """
+    most = _limit() * _MIB
+    content = stream.read(most + 1)
     if len(content) > most:
         raise UnreadableError(f"is larger than {_limit()} MiB; {LIMIT_VARIABLE} sets the limit")
     return content

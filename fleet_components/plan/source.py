@@ -19,7 +19,6 @@ from fleet_components.content.karmada.workload import shape_of
 from fleet_components.content.load import named, readable
 from fleet_components.content.select import Selection, select
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.codec import shown
 from fleet_components.model.karmada.application_health import ApplicationHealth, read_health
 from fleet_components.model.karmada.cluster import read_karmada_cluster
 from fleet_components.model.karmada.policy import CLUSTER_OVERRIDE, CLUSTER_PROPAGATION, OVERRIDE, PROPAGATION
@@ -372,9 +371,7 @@ def _endless(strategy: Manifest) -> Iterator[Problem]:
             wait = task.get("waitTime", "0")
             if not in_reach(wait):
                 path = ("spec", "stages", index, "afterStageTasks", place, "waitTime")
-                yield strategy.problem(
-                    f"time: invalid duration {shown(wait)}", path, "write, for example, waitTime: 1h"
-                )
+                yield strategy.problem(f'time: invalid duration "{wait}"', path, "write, for example, waitTime: 1h")
 
 
 def _declared_twice(members: Iterable[Manifest]) -> Iterator[Problem]:

@@ -41,7 +41,7 @@ def test_a_guard_has_a_test(door: str) -> None:
 def test_the_limits_are_those_of_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(regular_file.LIMIT_VARIABLE, raising=False)
     expected = {
-        "size of a file": f"{regular_file._limit()} MiB",
+        "size of a file, or of standard input": f"{regular_file._limit()} MiB",
         "size of a revision that a state keeps": f"{revision._MOST_BYTES // 2**20} MiB",
         "levels of maps and lists": f"{document.MOST_LEVELS}",
         "values that aliases add to a document": f"{document.MOST_ALIASED:,}",

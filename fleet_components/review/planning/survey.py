@@ -12,6 +12,8 @@ from typing import Any
 import attrs
 
 from fleet_components.content.files import Text, decoded
+from fleet_components.content.guarded import UnreadableError
+from fleet_components.content.regular_file import read_stream
 from fleet_components.model.extras import extra_of, not_installed
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.plan.fleet import lacking, plan_fleet
@@ -242,13 +244,25 @@ def _shown(paths: Sequence[Path]) -> list[str]:
     return [STANDARD_INPUT if path == PIPED else str(path) for path in paths]
 
 
+def read_standard_input() -> bytes:
+    """Return the content of standard input.
+
+    Raises:
+        FleetError: it is larger than a file may be.
+    """
+    try:
+        return read_stream(sys.stdin.buffer)
+    except UnreadableError as error:
+        raise FleetError([error.problem(STANDARD_INPUT)]) from None
+
+
 def _piped() -> Text:
     """Read standard input; if it is empty, most likely the command before the pipe has failed.
 
     Raises:
         FleetError: standard input is empty, or is not text.
     """
-    text = decoded(sys.stdin.buffer.read(), STANDARD_INPUT)
+    text = decoded(read_standard_input(), STANDARD_INPUT)
     if not text.strip():
         hint = "see whether the command before the pipe has failed; set -o pipefail ends a script there"
         raise FleetError([Problem("is empty", file=STANDARD_INPUT, hint=hint)])

@@ -90,6 +90,12 @@ def _check_paths(target: Path, files: Mapping[str, str]) -> None:
         for path in files
         if folded[path.removesuffix("/").casefold()] > 1
     ]
+    folders = {"/".join(parts[:end]) for path in folded for parts in [path.split("/")] for end in range(1, len(parts))}
+    problems += [
+        Problem(f"would be a file and a folder: {path}", file=str(target), hint="rename the member or the object")
+        for path in files
+        if not path.endswith("/") and path.casefold() in folders
+    ]
     if problems:
         raise FleetError(problems)
 
