@@ -7,13 +7,17 @@ that holds one, as the annotation of ``kubectl apply`` or a ConfigMap with manif
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+from fleet_components.model.karmada.policy import CLUSTER_OVERRIDE, OVERRIDE
 
 _PUBLIC = ("apiVersion", "kind", "metadata", "type", "immutable")
 """Fields of a Secret that everybody may read. Any other has data, under a name that is misspelt perhaps."""
 REDACTED = "[secret]"
 _LIST = "secretlist"
+_PATCHES = ("plaintext", "imageOverrider", "json", "yaml")
+"""Fields of override policies whose items have a ``value`` that any field of an object may get."""
 _EMBEDDED = re.compile(r"\bkind\W{1,9}secret(list)?\b", re.IGNORECASE)
 
 
@@ -26,6 +30,18 @@ def redacted(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the object with ``[secret]`` for all that is secret in it; the same object if nothing is."""
     hidden: Mapping[str, Any] = _redacted(data)
     return hidden
+
+
+def redacted_content(objects: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
+    """Return the objects of one content with all that is secret hidden.
+
+    Beside a Secret, the values of override policies are hidden too, since they are put into it.
+    """
+    known = tuple(objects)
+    hidden = tuple(map(redacted, known))
+    if not any(map(is_secret, known)):
+        return hidden
+    return tuple(_without_values(one) if one.get("kind") in (OVERRIDE, CLUSTER_OVERRIDE) else one for one in hidden)
 
 
 def secret_fields(data: Mapping[str, Any]) -> set[str]:
@@ -43,6 +59,19 @@ def is_hidden(value: Any) -> bool:
         case list() | tuple():
             return any(map(is_hidden, value))
     return bool(value == REDACTED)
+
+
+def _without_values(value: Any, *, patch: bool = False) -> Any:
+    """Return an override policy, or a part of it, with ``[secret]`` for the value of each patch."""
+    match value:
+        case Mapping():
+            return {
+                key: REDACTED if patch and key == "value" else _without_values(item, patch=key in _PATCHES)
+                for key, item in value.items()
+            }
+        case list() | tuple():
+            return [_without_values(item, patch=patch) for item in value]
+    return value
 
 
 def _redacted(value: Any) -> Any:

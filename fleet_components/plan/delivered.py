@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.content.secret import redacted as without_data
+from fleet_components.content.secret import redacted_content
 from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.record import FORMAT, Record
@@ -70,7 +70,7 @@ def _subject(plan: FleetPlan, decided: Decided, redacted: bool) -> Iterator[Stor
 
 def _without_secrets(record: Record[Any, Any]) -> Record[Any, Any]:
     """Return the record with ``[secret]`` in place of the data of Secrets."""
-    contents = {revision: tuple(map(without_data, objects)) for revision, objects in record.contents.items()}
+    contents = {revision: redacted_content(objects) for revision, objects in record.contents.items()}
     return attrs.evolve(record, contents=contents)
 
 

@@ -11,7 +11,7 @@ import attrs
 
 from fleet_components.content.header import check_header
 from fleet_components.content.revision import canonical, compress, decompress
-from fleet_components.content.secret import redacted
+from fleet_components.content.secret import redacted_content
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import MisfitError, below, decode, encode, ranged
 from fleet_components.model.manifest import Manifest
@@ -216,8 +216,8 @@ def check_format(wire: Mapping[str, Any]) -> None:
 
 
 def digest(objects: Objects) -> str:
-    """Return a digest of the objects without the data of Secrets."""
-    return hashlib.sha256(canonical(tuple(map(redacted, objects))).encode()).hexdigest()[:16]
+    """Return a digest of the objects without what is secret in them."""
+    return hashlib.sha256(canonical(redacted_content(objects)).encode()).hexdigest()[:16]
 
 
 def _only(revisions: set[int], kept: Mapping[int, T]) -> dict[int, T]:

@@ -212,3 +212,41 @@ CHANGES: Mapping[str, Callable[[str], str]] = {
     "its place": lambda _: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other, namespace: shop}\n",
 }
 """What the second run finds in the place of the object that holds the value."""
+
+_KUBECONFIG = f"""\
+apiVersion: v1
+kind: Config
+current-context: x
+clusters: [{{name: x, cluster: {{server: "https://a:6443"}}}}]
+contexts: [{{name: x, context: {{cluster: x, user: x}}}}]
+users: [{{name: x, user: {{token: {CANARY}}}}}]
+"""
+KUBECONFIGS: Mapping[str, str | list[object] | dict[str, object]] = {
+    "a whole one": _KUBECONFIG,
+    "in base64": base64.b64encode(_KUBECONFIG.encode()).decode(),
+    "as JSON": json.dumps(yaml.safe_load(_KUBECONFIG)),
+    "a token in JSON": json.dumps({"users": [{"token": CANARY}]}),
+    "a token": CANARY,
+    "a long token": CANARY * 500,
+    "a path of nothing": f"a/{CANARY}/b.yaml",
+    "in a home": f"~/{CANARY}",
+    "in the home of nobody": f"~{CANARY}/x",
+    "a line of YAML": f"token: {CANARY}",
+    "an alias": f"a: *{CANARY}",
+    "a tag": f"a: !!int {CANARY}",
+    "two lines": f"{CANARY}\nx",
+    "with a NUL": f"{CANARY}\0x",
+    "an address": f"https://user:{CANARY}@host",
+    "a certificate": f"-----BEGIN CERTIFICATE-----\n{CANARY}\n-----END CERTIFICATE-----",
+    "broken": _KUBECONFIG.replace("users: [", "users: [{"),
+    "twice": f"{_KUBECONFIG}---\n{_KUBECONFIG}",
+    "of a strange server": _KUBECONFIG.replace("https://a:6443", CANARY),
+    "with a password in the address": _KUBECONFIG.replace("https://a", f"https://u:{CANARY}@a"),
+    "without a server": _KUBECONFIG.replace('server: "https://a:6443"', f"password: {CANARY}"),
+    "of another context": _KUBECONFIG.replace("current-context: x", f"current-context: {CANARY}"),
+    "with a list as token": _KUBECONFIG.replace(f"token: {CANARY}", f"token: [{CANARY}]"),
+    "with a command": _KUBECONFIG.replace(f"token: {CANARY}", f"exec: {{command: {CANARY}, args: [{CANARY}]}}"),
+    "a list": [CANARY],
+    "a map": {"users": [{"token": CANARY}]},
+}
+"""Kubeconfigs with a planted token, right and wrong, as the configuration may give them."""

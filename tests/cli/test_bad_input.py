@@ -152,13 +152,13 @@ CASES = [
     Case(
         "a render of another version",
         state('{"format": "fleet-components/render", "version": 9}')[0],
-        ("error: s.json: version: is of version 9", "hint: render anew with --fresh"),
+        ("error: s.json: version: is not of version 2", "hint: render anew with --fresh"),
         state("")[1],
     ),
     Case(
         "a render of the version before",
         state('{"format": "fleet-components/render", "version": 1}')[0],
-        ("error: s.json: version: is of version 1, this is fleet render of version 2", "hint: render anew"),
+        ("error: s.json: version: is not of version 2, which this fleet render writes", "hint: render anew"),
         state("")[1],
     ),
     Case(

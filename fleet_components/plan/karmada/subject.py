@@ -11,7 +11,7 @@ from typing import Any, Self
 import attrs
 
 from fleet_components.content.karmada.override_index import OverrideIndex
-from fleet_components.content.secret import redacted
+from fleet_components.content.secret import redacted, redacted_content
 from fleet_components.content.strip import strip
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.inventory import Inventory
@@ -233,16 +233,19 @@ class TemplateSubject(Subject[TemplateRecord]):
 
 def _completed(request: TemplateSubject, before: TemplateRecord) -> TemplateRecord:
     """Return the record with hidden contents that are known to be unchanged: all of them, or the data of a Secret."""
+    overrides = request.policies.override_index
     if not before.contents:
         # Whether replicas were part of the content is not recorded; only the right one has the digest.
-        overrides = request.policies.override_index
         for divided in (False, True):
             content = content_of(request.manifest, overrides, request.settings.workloads, divided=divided)
             before = before.completed(content)
         return before
-    whole = strip(request.manifest).data
-    hidden = redacted(whole)
-    if hidden is whole:
+    if redacted(request.manifest.data) is request.manifest.data:
         return before
-    contents = {n: (whole if first == hidden else first, *rest) for n, (first, *rest) in before.contents.items()}
+    whole = content_of(request.manifest, overrides, request.settings.workloads, divided=False)
+    known = tuple(zip(redacted_content(whole), whole, strict=True))
+    contents = {
+        revision: tuple(next((plain for hidden, plain in known if hidden == part), part) for part in parts)
+        for revision, parts in before.contents.items()
+    }
     return attrs.evolve(before, contents=contents)

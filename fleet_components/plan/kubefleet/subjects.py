@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet_components.content.secret import redacted
+from fleet_components.content.secret import redacted_content
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import in_order
@@ -31,7 +31,7 @@ def placement_subjects(
     for selected in selections:
         placement, selection = selected.placement, selected.selection
         policy = source.policy(placement.kind, placement.namespace, placement.name)
-        content = tuple(map(redacted, selected.objects)) if past.redacted else selected.objects
+        content = redacted_content(selected.objects) if past.redacted else selected.objects
         yield PlacementSubject(
             key=placement.key,
             policy=placement.spec.policy,

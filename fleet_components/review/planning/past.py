@@ -164,7 +164,7 @@ def _whole(value: Any) -> Any:
 
 def _from_render(file: str, data: Mapping[str, Any]) -> StateFile:
     if data.get("version") != VERSION:
-        what = f"is of version {data.get('version')}, this is fleet render of version {VERSION}"
+        what = f"is not of version {VERSION}, which this fleet render writes"
         raise FleetError([Problem(what, ("version",), RENDER_ANEW, file=file)])
     resources = data.get("resources")
     if not isinstance(resources, dict):
