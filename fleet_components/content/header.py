@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,6 +13,9 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
 
 _EXAMPLES = {"apiVersion": "apps/v1", "kind": "Deployment"}
+# Source: k8s.io/apimachinery, pkg/api/validation/path (names) and the validation of CustomResourceDefinitions (kinds).
+_KIND = re.compile(r"[A-Za-z][-A-Za-z0-9]{0,62}")
+_VERSION = re.compile(r"([a-z0-9][-.a-z0-9]{0,252}/)?[a-z][-a-z0-9]{0,62}")
 
 
 def check_header(manifest: Manifest) -> list[Problem]:
@@ -49,10 +53,12 @@ def fill_nulls(data: Mapping[str, Any]) -> Mapping[str, Any]:
 def _check_type(manifest: Manifest) -> Iterator[Problem]:
     for field, example in _EXAMPLES.items():
         yield from _check_text(manifest, (field,), manifest.data.get(field), f"for example {field}: {example}")
-    group, _, version = manifest.api_version.rpartition("/")
-    if isinstance(manifest.data.get("apiVersion"), str) and ("/" in group or not version):
-        what = f'"{manifest.api_version}" is not group/version'
-        yield manifest.problem(what, ("apiVersion",), "for example apps/v1, or v1")
+    given, kind = manifest.data.get("apiVersion"), manifest.data.get("kind")
+    if isinstance(given, str) and given and not _VERSION.fullmatch(given):
+        yield manifest.problem(f'"{given}" is not group/version', ("apiVersion",), "for example apps/v1, or v1")
+    if isinstance(kind, str) and kind and not _KIND.fullmatch(kind):
+        what = f'"{kind}" cannot be a kind'
+        yield manifest.problem(what, ("kind",), "a kind has letters and digits, for example kind: Deployment")
 
 
 def _check_name(manifest: Manifest) -> Iterator[Problem]:
@@ -62,6 +68,11 @@ def _check_name(manifest: Manifest) -> Iterator[Problem]:
     yield from _check_text(manifest, ("metadata", "name"), metadata.get("name"), hint)
     if metadata.get("namespace"):
         yield from _check_text(manifest, ("metadata", "namespace"), metadata["namespace"], "")
+    for field in ("name", "namespace"):
+        name = metadata.get(field)
+        if isinstance(name, str) and (name in (".", "..") or set(name) & {"/", "%"}):
+            hint = "an API server refuses . and .., and names with / or %"
+            yield manifest.problem(f'"{name}" cannot be a {field}', ("metadata", field), hint)
 
 
 def _check_texts(manifest: Manifest) -> Iterator[Problem]:

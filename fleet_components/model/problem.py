@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from fleet_components.model.text import indented, visible
+from fleet_components.model.text import count, indented, visible
 
 FieldPath = tuple[str | int, ...]
 """Path of a field in an object, as keys and indices: ``("spec", "taints", 0, "effect")``."""
@@ -21,6 +21,9 @@ def show_path(path: Sequence[str | int]) -> str:
         else:
             text += f".{step}" if text else step
     return text
+
+
+_MOST_SHOWN = 2000
 
 
 @attrs.frozen
@@ -51,6 +54,8 @@ class Problem:
         where = f"{self.file}:{self.line}" if self.line is not None else self.file
         parts = [part for part in (where, self.subject, show_path(self.path), self.what) if part]
         text = ": ".join(parts) + (f" ({self.hint})" if self.hint else "")
+        if more := len(text[_MOST_SHOWN:]):
+            text = f"{text[:_MOST_SHOWN]}... and {count(more, 'more character')}"
         return indented(visible(text, lines=True))
 
 

@@ -210,7 +210,7 @@ CASES = [
             "metadata: {name: storefront, namespace: shop}\ndata",
             "metadata: {name: ../x, namespace: shop}\ndata",
         ),
-        ("ConfigMap shop/../x: metadata: cannot be the name of a file", "hint:"),
+        ('ConfigMap shop/../x: metadata.name: "../x" cannot be a name', "hint:"),
         ("render", *FLEET, "--out", "out"),
     ),
     Case(
