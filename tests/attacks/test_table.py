@@ -65,7 +65,7 @@ def link(name: str, to: str) -> Callable[[Path], object]:
     return make
 
 
-def forged(**changes: str) -> Callable[[Path], object]:
+def forged(**changes: tuple[str, str]) -> Callable[[Path], object]:
     """Change texts of the state of the last render."""
 
     def change(folder: Path) -> None:
