@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from datetime import datetime
@@ -20,6 +21,7 @@ from fleet_components.review.planning.past import StateFile, parse_state, read_s
 from fleet_components.review.planning.survey import STANDARD_INPUT, CommandLine, Survey, read_standard_input
 from fleet_components.review.showing import words
 
+_STACK = re.compile(r"([A-Za-z0-9_.-]+/){0,2}[A-Za-z0-9_.-]+")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -147,6 +149,8 @@ def command_line(
     """
     if no_program and (project or plugins):
         raise click.UsageError(f"--no-program and {'--project' if project else '--plugin'} exclude each other")
+    if stack and not _STACK.fullmatch(stack):
+        raise click.BadParameter("a stack is called [[ORGANIZATION/]PROJECT/]NAME, of letters, digits, -, _ and .")
     if plugins:  # a module of one's own is beside what is planned
         sys.path.insert(0, os.getcwd())
     return CommandLine(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from fleet_components.cli import options
 from fleet_components.cli.exit_status import ExitStatus, epilogue, status_of
 from fleet_components.content.confined import within
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.model.text import count
+from fleet_components.model.text import count, visible
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.review.documents.form import Document, to_read
 from fleet_components.review.documents.plan import plan_document
@@ -26,6 +27,8 @@ from fleet_components.review.showing import words
 
 # A file system takes 255 bytes; while the folder is replaced its name is longer.
 _LONGEST_NAME = 200
+_FOLDER = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")
+"""Names of stacks, as Pulumi has them."""
 
 
 @click.command(epilog=epilogue())
@@ -96,7 +99,7 @@ def _no_folder(name: str, command: CommandLine) -> Iterator[Problem]:
     file = "" if command.stack or name != command.state.stack[1] else command.state.file
     if len(name.encode(errors="replace")) > _LONGEST_NAME:
         yield Problem(f"the name of the stack is longer than {_LONGEST_NAME} bytes", hint="--stack NAME", file=file)
-    elif name.startswith(".") or not name.isprintable() or set(name) & {"/", "\\"}:
+    elif not _FOLDER.fullmatch(name):
         yield Problem(f'"{name}" cannot be the name of a folder', hint="--stack NAME", file=file)
 
 
@@ -106,6 +109,11 @@ def _inside(paths: tuple[Path, ...], out: Path) -> Iterator[Problem]:
         if within(out, path):
             hint = "write to a place outside of it, --out ../out for example"
             yield Problem(f"lies in {path}, which is read", file=str(out), hint=hint)
+    # A link that somebody has committed under that name would lead the files elsewhere.
+    if not out.is_absolute() and ".." not in out.parts and not within(out, Path.cwd()):
+        yield Problem(
+            f"is a link that leads out of {Path.cwd()}", file=str(out), hint="write the path that it leads to"
+        )
 
 
 def _last(folder: Path) -> Path | None:
@@ -125,12 +133,12 @@ def _report(document: Document, folder: Path, state: str, files: dict[str, str])
     options.say_warnings(document)
     click.echo(words.summary(document))
     if not files:
-        click.echo(f"planned {_start(state)}; wrote nothing")
+        click.echo(visible(f"planned {_start(state)}; wrote nothing"))
         return
     manifests = [path for path in files if path not in (DECISIONS, STATE) and not path.endswith("/")]
     wrote = count(len(manifests), "manifest")
     members = count(len({path.partition("/")[0] for path in manifests}), "member")
-    click.echo(f"planned {_start(state)}; wrote {wrote} of {members} to {folder}")
+    click.echo(visible(f"planned {_start(state)}; wrote {wrote} of {members} to {folder}"))
 
 
 def _start(state: str) -> str:

@@ -50,12 +50,18 @@ def visible(text: str, *, lines: bool = False) -> str:
         text: the text.
         lines: whether it may have several lines; otherwise they are joined with spaces.
     """
-    if text.isprintable() and "::" not in text and "##" not in text:  # nearly all texts
+    if text.isascii() and text.isprintable() and "::" not in text and "##" not in text:  # nearly all texts
         return text
     shown = text if lines else " ".join(text.splitlines())
+    shown = _UNSEEN.sub(_escape, shown)
     if not shown.isprintable():
         shown = "".join(map(_shown, shown))
-    return _COMMANDS.sub(lambda found: "# #" if found[0] else "\\", shown)
+    return commanding_nothing(shown)
+
+
+def commanding_nothing(text: str) -> str:
+    """Return a text in which no line is a command of a CI system: a mark in it is set apart."""
+    return _COMMANDS.sub(lambda found: "# #" if found[0] else "\\", text)
 
 
 def indented(text: str) -> str:
@@ -71,7 +77,23 @@ def could_command(text: str) -> bool:
 def _shown(char: str) -> str:
     if char.isprintable() or char == "\n":
         return char
-    return " " if char.isspace() and char not in _SEPARATORS else char.encode("unicode_escape").decode()
+    return " " if char.isspace() and char not in _SEPARATORS else _escaped(char)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return _escaped(found[0])
+
+
+def _escaped(char: str) -> str:
+    return char.encode("unicode_escape").decode()
+
+
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Characters that Python takes for printable and nobody sees: those that Unicode lets a font ignore, and the blank of
+Braille."""
 
 
 _SEPARATORS = "\x0b\x0c\x1c\x1d\x1e\x1f\x85\u2028\u2029"

@@ -19,20 +19,24 @@ WORDS = {
 Document = dict[str, Any]
 
 
-def to_read(value: Any) -> Any:
+def to_read(document: Document) -> Document:
     """Return a document with texts that people can be shown: see :func:`~fleet_components.model.text.visible`.
 
     Only the messages of a program keep their lines.
     """
+    shown: Document = _to_read({**document, "messages": ()})
+    messages = document.get("messages", ())
+    return {**shown, "messages": [{**one, "text": visible(one["text"], lines=True)} for one in messages]}
+
+
+def _to_read(value: Any) -> Any:
     match value:
         case str():
             return visible(value)
-        case {"level": level, "text": str() as text}:
-            return {"level": level, "text": visible(text, lines=True)}
         case Mapping():
-            return {to_read(key): to_read(item) for key, item in value.items()}
+            return {_to_read(key): _to_read(item) for key, item in value.items()}
         case list() | tuple():
-            return [to_read(item) for item in value]
+            return [_to_read(item) for item in value]
     return value
 
 

@@ -11,9 +11,10 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from errno import ENOTDIR
+from glob import escape
 from pathlib import Path, PurePosixPath
 
 from fleet_components.model.problem import FleetError, Problem
@@ -57,15 +58,14 @@ def replace(target: Path, files: Mapping[str, str], *, ours: Ours, private: bool
         with _alone(target.parent):
             recover(target)
             _refuse_foreign(target, files, ours)
-            for leftover in target.parent.glob(f".{target.name}.new-*"):
-                if not leftover.is_symlink():
-                    shutil.rmtree(leftover, ignore_errors=True)
+            for leftover in target.parent.glob(f".{escape(target.name)}.new-*"):
+                _remove(leftover, ours)
             # A name that nobody can have prepared: a link under a known name would be followed.
             new = Path(tempfile.mkdtemp(prefix=f".{target.name}.new-", dir=target.parent))
             try:
                 new.chmod(0o700 if private else 0o777 & ~_umask())
                 _write(new, files, private)
-                _swap(new, target)
+                _swap(new, target, ours)
             finally:
                 shutil.rmtree(new, ignore_errors=True)
     except OSError as error:
@@ -123,13 +123,17 @@ def _refuse_foreign(target: Path, files: Mapping[str, str], ours: Ours) -> None:
     """Raise an error if the folder holds a file that is neither ours nor written again, or is none."""
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise FleetError([Problem("is not a folder", file=str(target), hint=_ELSEWHERE)])
-    there = (path for path in sorted(target.rglob("*")) if path.is_symlink() or not path.is_dir())
-    names = (PurePosixPath(path.relative_to(target)).as_posix() for path in there)
-    may_go = ours(target)
-    foreign = next((name for name in names if not (name in files or may_go(name))), None)
-    if foreign:
+    if foreign := _foreign(target, files, ours):
         what = f"was not written by fleet render: it holds {foreign}"
         raise FleetError([Problem(what, file=str(target), hint=_ELSEWHERE)])
+
+
+def _foreign(folder: Path, files: Container[str], ours: Ours) -> str | None:
+    """Return the path of a file that is neither ours nor among the given ones; None if there is none."""
+    there = (path for path in sorted(folder.rglob("*")) if path.is_symlink() or not path.is_dir())
+    names = (PurePosixPath(path.relative_to(folder)).as_posix() for path in there)
+    may_go = ours(folder)
+    return next((name for name in names if not (name in files or may_go(name))), None)
 
 
 def _write(folder: Path, files: Mapping[str, str], private: bool) -> None:
@@ -146,14 +150,20 @@ def _write(folder: Path, files: Mapping[str, str], private: bool) -> None:
             out.write(text)
 
 
-def _swap(new: Path, target: Path) -> None:
+def _remove(folder: Path, ours: Ours) -> None:
+    """Remove what an interrupted run has left; a folder with any other file stays."""
+    if folder.is_dir() and not folder.is_symlink() and _foreign(folder, (), ours) is None:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _swap(new: Path, target: Path, ours: Ours) -> None:
     if not target.exists():
         new.rename(target)
         return
     old = _aside(target)
     if old.is_symlink():
         old.unlink()
-    shutil.rmtree(old, ignore_errors=True)
+    _remove(old, ours)
     target.rename(old)
     try:
         new.rename(target)

@@ -53,7 +53,8 @@ def rendered(plan: FleetPlan, *, show_secrets: bool) -> Files:
                 files[path] = to_yaml(shown, sort=True)
     if problems:
         raise FleetError(dict.fromkeys(problems))
-    return {**dict(sorted(files.items())), DECISIONS: _decisions(plan), STATE: _state(plan, show_secrets)}
+    # The state comes first: by it a later run knows a folder for one of its own, also where this one is interrupted.
+    return {STATE: _state(plan, show_secrets), DECISIONS: _decisions(plan), **dict(sorted(files.items()))}
 
 
 def manifest_path(data: Mapping[str, Any]) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 
 from rich.console import Console
 
+from fleet_components.model.text import commanding_nothing
+
 UNFOLDED = 100_000
 STYLES = {"joins": "green", "updated": "yellow", "leaves": "red", "held": "magenta", "stays": "dim"}
 
@@ -17,7 +19,8 @@ def shown(draw: Callable[[Console], None]) -> str:
     console = make_console()
     with console.capture() as capture:
         draw(console)
-    return "".join(f"{line.rstrip()}\n" for line in capture.get().removesuffix("\n").split("\n"))
+    text = "".join(f"{line.rstrip()}\n" for line in capture.get().removesuffix("\n").split("\n"))
+    return commanding_nothing(text)  # once more: a line that was folded begins anew
 
 
 def make_console() -> Console:

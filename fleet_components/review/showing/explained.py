@@ -18,7 +18,7 @@ _HEADER = Row(("member", "picked"), "why", "bold")
 
 def print_explanation(console: Console, document: Document, *, short: bool) -> None:
     """Print an explanation; ``short`` leaves out the verdicts."""
-    for number, subject in enumerate(to_read(document["subjects"])):
+    for number, subject in enumerate(to_read(document)["subjects"]):
         if number:
             console.print()
         title = Text(f"{subject['kind']} ") + Text(subject["key"], "bold cyan")
