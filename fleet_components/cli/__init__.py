@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from io import TextIOWrapper
 
@@ -10,6 +11,19 @@ from fleet_components.model.extras import extra_of, not_installed
 
 def main() -> None:
     """Run the command. It needs the extra ``cli``; Pulumi is loaded only for Pulumi projects."""
+    for closed in ("stdin", "stdout", "stderr"):
+        if getattr(sys, closed) is None:  # closed by the caller: there is nothing to read, and nobody to tell
+            setattr(sys, closed, open(os.devnull, "r" if closed == "stdin" else "w"))  # noqa: SIM115
+    try:
+        _run()
+    except KeyboardInterrupt:
+        sys.exit("error: interrupted")
+    except OSError as error:
+        # A full disk behind standard output; what is wrong with the input has errors of its own.
+        sys.exit(f"error: the output cannot be written: {error.strerror}")
+
+
+def _run() -> None:
     try:
         from fleet_components.cli.command import fleet
     except ModuleNotFoundError as missing:

@@ -68,7 +68,8 @@ def where(command: F) -> F:
         click.option(
             "--no-program",
             is_flag=True,
-            help="Run no code of what is planned: refuse a Pulumi project, for a review of what a stranger wrote.",
+            help="Run no program for what is planned: refuse Pulumi projects, charts and kustomizations, for a review "
+            "of what a stranger wrote.",
         ),
         click.option("--any-state", is_flag=True, help="Take a state of another project or stack."),
         click.option(

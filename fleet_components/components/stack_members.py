@@ -43,13 +43,18 @@ def members_of_stack(stack: str) -> tuple[Member, ...]:
         FleetError: the stack does not exist, or exports no members.
     """
     # A StackReference would give outputs; the plan needs plain values.
-    answer = pulumi.runtime.invoke("pulumi:pulumi:readStackOutputs", {"name": stack}).value or {}
-    found = (answer.get("outputs") or {}).get(_MEMBERS)
+    answer = _mapping(pulumi.runtime.invoke("pulumi:pulumi:readStackOutputs", {"name": stack}).value)
+    found = _mapping(answer.get("outputs")).get(_MEMBERS)
     if not isinstance(found, Mapping):
         hint = f"export member_exports(...) there: outputs {_MEMBERS} and {_KUBECONFIGS}"
         raise FleetError([Problem(f'the stack "{stack}" exports no members', hint=hint)])
     kubeconfigs = pulumi.StackReference(stack).get_output(_KUBECONFIGS)
     return tuple(_member(stack, name, found[name], kubeconfigs) for name in sorted(found))
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    """Return a map as it is, and an empty one for anything else, which exports nothing."""
+    return value if isinstance(value, Mapping) else {}
 
 
 @attrs.frozen
@@ -61,9 +66,11 @@ class _Exported:
 
 
 def _member(stack: str, name: str, exported: Any, kubeconfigs: pulumi.Output[Any]) -> Member:
-    kubeconfig = kubeconfigs.apply(lambda found: (found or {}).get(name))
+    kubeconfig = kubeconfigs.apply(lambda found: _mapping(found).get(name))
     try:
         known = decode(_Exported, exported)
+        if known.cluster.name != name:
+            raise MisfitError(Problem("is not the name under which it is exported", ("cluster", "name")))
     except MisfitError as misfit:
         hint = "update that stack, whose program exports member_exports(...)"
         raise FleetError(

@@ -75,7 +75,7 @@ class Kustomization(Build):
         return seen, problems
 
     def _bases(self, folder: Path, problems: list[Problem]) -> Iterator[Path]:
-        for entry in _entries(folder):
+        for entry in _entries(folder, problems):
             path = folder / entry.written
             if not os.path.exists(path):
                 if entry.field in _MUST_BE_THERE:
@@ -102,10 +102,20 @@ class _Entry:
         return Problem(what, path, hint, file=self.document.file, line=self.document.section(()).line(path))
 
 
-def _entries(folder: Path) -> Iterator[_Entry]:
-    """Yield the entries that may be paths of folders. Entries of a wrong type are left to kustomize to report."""
-    for document in _documents(_file(folder)):
+def _entries(folder: Path, problems: list[Problem]) -> Iterator[_Entry]:
+    """Yield the entries that may be paths of folders. Entries of a wrong type are left to kustomize to report.
+
+    A file is refused that kustomize could read in another way, and so find other paths in: it takes the last of two
+    equal fields, and fields in any letters.
+    """
+    for document in _documents(_file(folder), problems):
         fields = document.data if isinstance(document.data, dict) else {}
+        for field in fields:
+            if field not in _FOLDERS and field.casefold() in _FOLDERS:
+                line = document.section(()).line((field,))
+                problems.append(
+                    Problem("is not written so", (field,), f"write {field.casefold()}", "", document.file, line)
+                )
         for field in _FOLDERS:
             entries = fields.get(field)
             for position, written in enumerate(entries if isinstance(entries, list) else ()):
@@ -117,8 +127,9 @@ def _file(folder: Path) -> Path:
     return next((folder / name for name in KUSTOMIZATIONS if (folder / name).is_file()), folder)
 
 
-def _documents(file: Path) -> list[Document]:
+def _documents(file: Path, problems: list[Problem]) -> list[Document]:
     try:
-        return list(documents(read_file(file), str(file), []))
-    except FleetError:
+        return list(documents(read_file(file), str(file), problems)) if file.is_file() else []
+    except FleetError as error:
+        problems += error.problems
         return []

@@ -48,11 +48,11 @@ def load(*sources: str | Path | Text, warnings: list[Problem] | None = None) -> 
 
 
 def readable(
-    sources: Iterable[str | Path | Text], problems: list[Problem], warnings: list[Problem]
+    sources: Iterable[str | Path | Text], problems: list[Problem], warnings: list[Problem], *, build: bool = True
 ) -> tuple[Manifest, ...]:
     """Return the objects as :func:`load` does, as far as possible.
 
-    Problems are added to ``problems`` instead of raised.
+    Problems are added to ``problems`` instead of raised. Without ``build`` charts and kustomizations are refused.
     """
     sources = tuple(sources)
     read = list(_read_all(sources, problems))
@@ -66,8 +66,11 @@ def readable(
     manifests = [manifest for one in used for manifest in one.manifests]
     heard: list[Problem] = []
     for one in used:
-        for build in () if one.problems else one.builds:
-            manifests += _built(build, problems, heard)
+        for asked in () if one.problems else one.builds:
+            if build:
+                manifests += _built(asked, problems, heard)
+            else:
+                problems.append(asked.problem("would be built by a program", f"build it elsewhere: {asked.by_hand}"))
     warnings += (*_hooks_among(manifests), *heard)
     if not manifests and not problems:
         problems.append(_nothing_found(", ".join(map(named, sources))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -139,7 +140,19 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             process.kill()
 
 
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`")
+_QUOTING = re.compile(
+    r"(execution error at \([^)]*\)|error calling \w+|literal source|config with|from \[patch|pairs?).*", re.DOTALL
+)
+"""Words of helm and kustomize behind which they print what a template or a generator was given."""
+
+
+def _quoting_nothing(line: str) -> str:
+    """Return a line without the values that it quotes, which may be those of a Secret."""
+    return _QUOTED.sub('"..."', _QUOTING.sub(r"\1 ...", line))
+
+
 def _first_lines(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [_quoting_nothing(line.strip()) for line in text.splitlines() if line.strip()]
     more = len(lines) - _MOST_LINES
     return "; ".join((*lines[:_MOST_LINES], *([f"and {count(more, 'line')} more"] if more > 0 else [])))

@@ -86,7 +86,7 @@ def _prefix_errors(prefix: str, words: Words) -> list[str]:
 
 
 def _too_long(text: str, limit: int, words: Words) -> list[str]:
-    return [f"must be no more than {limit} {words.unit}"] if len(text.encode()) > limit else []
+    return [f"must be no more than {limit} {words.unit}"] if len(text.encode(errors="surrogatepass")) > limit else []
 
 
 def _unlike_key() -> str:

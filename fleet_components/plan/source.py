@@ -229,10 +229,13 @@ def source_of(manifests: Iterable[Manifest], warnings: Iterable[Problem] = ()) -
     return gathered(Given(tuple(manifests), tuple(warnings))).sound()
 
 
-def gather(*sources: str | Path | Text) -> Source:
-    """Read a fleet like :func:`read_source`, as far as possible; problems are in ``problems`` and prevent a plan."""
+def gather(*sources: str | Path | Text, build: bool = True) -> Source:
+    """Read a fleet like :func:`read_source`, as far as possible; problems are in ``problems`` and prevent a plan.
+
+    Without ``build`` charts and kustomizations, which programs build, are such problems.
+    """
     problems, warnings = list[Problem](), list[Problem]()
-    manifests = readable(sources, problems, warnings)
+    manifests = readable(sources, problems, warnings, build=build)
     return gathered(Given(manifests, tuple(warnings), tuple(problems), ", ".join(map(named, sources))))
 
 

@@ -99,3 +99,10 @@ def test_an_error_that_leads_to_itself_is_looked_through_once() -> None:
     one.__context__, other.__context__ = other, one
     assert refused_plan(one) is None
     assert fault(one, Path()).what.count("ValueError: one") < 4
+
+
+@pytest.mark.parametrize(("stream", "status"), [(">&-", 0), (">/dev/full", 1), ("2>&-", 0)])
+def test_a_stream_that_takes_nothing_is_no_fault(tmp_path: Path, stream: str, status: int) -> None:
+    command = f"{' '.join(MAIN)} plan {write(tmp_path / 'fleet')} {stream}"
+    done = subprocess.run(["sh", "-c", command], check=False, capture_output=True, text=True)
+    assert (done.returncode, "Traceback" in done.stderr) == (status, False), done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -447,7 +448,6 @@ def test_bases_stay_within_the_source(tools: StandIns, text: str, what: str) -> 
     [
         "transformers:\n- |-\n  apiVersion: builtin\n  kind: " + "x" * 5000,
         "resources: {a: b}\nbases: [1, null, {a: b}]\ncomponents: ../base",
-        "resources: [",
         "- a",
     ],
 )
@@ -456,6 +456,53 @@ def test_what_is_wrong_with_the_form_of_a_kustomization_says_kustomize(tools: St
     write({"web.yaml": KUSTOMIZATION, "shop/kustomization.yaml": text})
     assert names(load(".")) == ["ConfigMap prices"]
     assert tools.calls == ["kustomize", "build", "./shop"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("resources: [", "not YAML"),
+        ("resources: []\nresources: [../../outside]", "given twice"),
+        ("Resources: [../../outside]", "Resources: is not written so"),
+        ("RESOURCES: [../../outside]", "RESOURCES: is not written so"),
+        ("Bases: [../../outside]", "Bases: is not written so"),
+    ],
+)
+def test_a_kustomization_that_kustomize_reads_in_another_way_is_not_built(
+    tools: StandIns, text: str, said: str
+) -> None:
+    tools.printing("kustomize", MAP)
+    write({"web.yaml": KUSTOMIZATION, "shop/kustomization.yaml": text})
+    with pytest.raises(FleetError, match=said):
+        load(".")
+    assert not tools.calls
+
+
+def test_a_kustomization_in_another_encoding_is_not_built(tools: StandIns) -> None:
+    tools.printing("kustomize", MAP)
+    write({"web.yaml": KUSTOMIZATION, "shop/kustomization.yaml": ""})
+    Path("shop/kustomization.yaml").write_bytes("resources: [../../outside]".encode("utf-16"))
+    with pytest.raises(FleetError, match="not UTF-8"):
+        load(".")
+    assert not tools.calls
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("Error: execution error at (shop/templates/a.yaml:3:4): hunter2", "(shop/templates/a.yaml:3:4) ..."),
+        ("Error: invalid literal source hunter2, expected key=value", "invalid literal source ..."),
+        ('Error: unknown anchor "hunter2" referenced', 'unknown anchor "..." referenced'),
+        ("Error: template: a: error calling fail: hunter2", "error calling fail ..."),
+    ],
+)
+def test_no_value_that_a_tool_quotes_is_told(tools: StandIns, line: str, shown: str) -> None:
+    tools.add("helm", f"echo {shlex.quote(line)} >&2; exit 1")
+    write({"shop/Chart.yaml": CHART})
+    with pytest.raises(FleetError) as refused:
+        load("shop")
+    assert shown in str(refused.value)
+    assert "hunter2" not in str(refused.value)
 
 
 def test_a_kustomization_that_is_a_source_itself_has_its_bases_where_it_likes(tools: StandIns) -> None:

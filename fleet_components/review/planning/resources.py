@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
 
 from fleet_components.content.replacement import replacement
-from fleet_components.content.secret import REDACTED
+from fleet_components.content.secret import REDACTED, redacted, secret_fields
 from fleet_components.model.manifest import value_at
 from fleet_components.model.problem import show_path
-from fleet_components.plan.names import is_object
+from fleet_components.plan.names import PROVIDER, is_object
 from fleet_components.plan.state import is_marked_secret, redact, reveal
 from fleet_components.review.planning.resource import (
     CREATE,
@@ -86,7 +86,7 @@ def _resource(
         registration.urn,
         registration.type,
         registration.name,
-        _shown(registration.inputs),
+        _shown_of(registration.type, registration.inputs),
         registration.parent,
         _without_id(registration.provider),
         registration.dependencies,
@@ -99,7 +99,8 @@ def _resource(
     old = _inputs(stored)
     given = {key: value for key, value in registration.inputs.items() if key not in _ENGINES_OWN}
     new = _named_as_before(old, given) if is_object(registration.type) else given
-    found = tuple(_compare(old, new, (), uncompared))
+    hidden = _secret_inputs(registration.type, old) | _secret_inputs(registration.type, new)
+    found = tuple(map(_hiding(hidden), _compare(old, new, (), uncompared)))
     changes_it = providers.get(_without_id(registration.provider), {}).get(_MUTABLE.get(str(new.get("kind")), ""))
     sealed = str(changes_it).lower() != "true"
     replaced = (
@@ -156,13 +157,40 @@ def _deleted(stored: Mapping[str, Any]) -> Resource:
         stored["urn"],
         stored["type"],
         stored["urn"].rpartition("::")[2],
-        _shown(_inputs(stored)),
+        _shown_of(stored["type"], _inputs(stored)),
         stored.get("parent") or "",
         "" if _is_default_provider(provider) else provider,
         tuple(sorted(stored.get("dependencies") or ())),
         options,
         DELETE,
     )
+
+
+def _shown_of(token: str, inputs: Mapping[str, Any]) -> Any:
+    """Return the inputs of a resource without what is secret in them, whether a program has marked it or not."""
+    plain: Mapping[str, Any] = redact(inputs)
+    if is_object(token):
+        return _shown(redacted(plain))
+    hidden = _secret_inputs(token, inputs)
+    return _shown({key: REDACTED if key in hidden and value else value for key, value in plain.items()})
+
+
+def _secret_inputs(token: str, inputs: Mapping[str, Any]) -> set[str]:
+    """Return the inputs that hold something secret: in Kubernetes objects, and in the providers that reach clusters."""
+    if is_object(token):
+        return secret_fields(inputs)
+    return {"kubeconfig"} & inputs.keys() if token == PROVIDER else set()
+
+
+def _hiding(hidden: Collection[str]) -> Callable[[Difference], Difference]:
+    """Return a function that hides the values of a difference in one of these inputs."""
+
+    def hide(one: Difference) -> Difference:
+        if one.path[0] not in hidden:
+            return one
+        return Difference(one.path, None if one.old is None else REDACTED, None if one.new is None else REDACTED)
+
+    return hide
 
 
 def _shown(value: Any) -> Any:

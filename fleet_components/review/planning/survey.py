@@ -46,7 +46,7 @@ class CommandLine:
         plugins: import paths of plug-ins that decide with those of the real system.
         any_state: whether a state of another project or stack is accepted.
         project: whether the path is a Pulumi project, whose program is to be run; a stack asks for it as well.
-        program: whether the program of a project may be run.
+        program: whether programs may be run: that of a project, helm, kustomize.
         problems: problems of the options that can be found without the input.
     """
 
@@ -237,7 +237,7 @@ def _gathered(paths: Sequence[Path], command: CommandLine) -> Source:
     asked = paths.count(PIPED) + (command.state.file == STANDARD_INPUT)
     if asked > 1:
         raise FleetError([Problem("is asked for twice", file=STANDARD_INPUT, hint="give one of the two as a file")])
-    return gather(*(_piped() if path == PIPED else path for path in paths))
+    return gather(*(_piped() if path == PIPED else path for path in paths), build=command.program)
 
 
 def _shown(paths: Sequence[Path]) -> list[str]:

@@ -104,9 +104,12 @@ def _cut(text: str) -> str:
 def _escaped(text: str) -> str:
     """Return a text that is shown as it is: nothing in it is markup, a link, an image, a mention or a reference."""
     plain = words.one_line(text).replace("&", "&amp;").replace("<", "&lt;")
-    return _LINKS.sub(lambda found: f"&#{ord(found[0])};", _MARKUP.sub(r"\\\g<0>", plain))
+    return _LINKS.sub(r"\g<0><!-- -->", _MARKUP.sub(r"\\\g<0>", plain))
 
 
 _MARKUP = re.compile(r"[\\`*_~\[\]|!]|^>|^#(?=#*(?: |$))|^[+-](?= )")
-_LINKS = re.compile(r"@|#(?=\d)|:(?=//)|(?<=www)\.|(?<=GH)-(?=\d)", re.IGNORECASE)
-"""Text that GitHub turns into a link without any markup: mentions, numbers of issues, addresses."""
+_LINKS = re.compile(r"@|#(?=\d)|:(?=//|[a-z_+-][\w+-]*:)|(?<=www)\.|(?<=GH)-(?=\d)|\$", re.IGNORECASE)
+"""Text that GitHub turns into something else without markup: mentions, numbers of issues, addresses, emoji, formulas.
+
+An empty comment behind it prevents that; an entity would not, since it is decoded first.
+"""
