@@ -145,6 +145,12 @@ ATTACKS: Mapping[str, Attack] = {
     "a link to a device": Attack("is not a regular file",
         prepare=link("a.yaml", "/dev/zero"), words=("plan", "a.yaml")),
     "a pipe": Attack("is not a regular file", prepare=lambda folder: os.mkfifo(folder / "fleet/a.yaml")),
+    "a link in the place of the output": Attack("is a link that leads out of", prepare=link("out", ".."), words=RENDER),
+    "leftovers of somebody else": Attack("wrote 8 manifests",
+        prepare=lambda folder: write(folder, {"out/.local.new-x/mine": "x", "out/.prod.new-x/mine": "x"}), words=RENDER, status=0),
+    "a pattern as the name of a stack": Attack("a stack is called", words=(*RENDER, "--stack", "*")),
+    "a kustomization where none may be built": Attack("would be built by a program",
+        {"kustomization.yaml": "resources: [../prod]"}, words=("plan", "fleet", "--no-program")),
     # Bounded work
     "brackets": Attack("nested more than 200 levels deep", {"a.yaml": "a: " + "[" * 30_000}),
     "brackets in a state": Attack("is nested more than", prepare=lambda folder: write(folder, {"s.json": "[" * 30_000}),
@@ -194,6 +200,14 @@ def test_nothing_comes_of_it(attack: Attack, tmp_path: Path, monkeypatch: pytest
     assert all(line.isprintable() and not line.startswith("::") for line in done.output.splitlines())
     assert outside(tmp_path) == before
     assert not list(tmp_path.rglob("ran"))
+
+
+def test_leftovers_of_somebody_else_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(write(tmp_path, {f"fleet/{name}": text for name, text in FLEET.items()}))
+    theirs = write(tmp_path / "out", {".local.new-x/mine": "x", ".locals.new-x/mine": "x", ".local.old/mine": "x"})
+    CliRunner().invoke(fleet, RENDER)
+    CliRunner().invoke(fleet, RENDER)
+    assert sorted(path.read_text() for path in theirs.rglob("mine")) == ["x"] * 3
 
 
 def outside(folder: Path) -> dict[str, str]:

@@ -462,3 +462,38 @@ def test_a_wrong_list_is_told_with_its_line(project: Path, key: str) -> None:
         assert result.exit_code == 1
         line = next(line for line in result.stderr.splitlines() if f"fleet:{key}" in line)
         assert line.endswith(f"config.fleet:{key}: is not a list of names")
+
+
+UNMARKED = """\
+import pulumi
+import pulumi_kubernetes as k8s
+
+provider = k8s.Provider("own", kubeconfig="hunter2-planted {data}")
+options = pulumi.ResourceOptions(provider=provider)
+inputs = {{"metadata": {{"name": "s"}}, "stringData": {{"pin": "hunter2-planted {data}"}}}}
+pulumi.CustomResource("kubernetes:core/v1:Secret", "s", {{"apiVersion": "v1", "kind": "Secret", **inputs}}, options)
+"""
+
+
+@pytest.mark.parametrize("form", ["table", "json", "yaml", "markdown"])
+def test_what_a_program_has_not_marked_is_hidden_too(project: Path, tmp_path: Path, form: str) -> None:
+    """In a Secret, and in the kubeconfig of a provider: of what is made, changed and deleted."""
+    program, state = project / "stacks/__main__.py", tmp_path / "export.json"
+    program.write_text(UNMARKED.format(data="1"))
+    stored = [
+        {"urn": "urn:pulumi:dev::web::pulumi:pulumi:Stack::web-dev", "type": "pulumi:pulumi:Stack"},
+        *(
+            {"urn": one["urn"], "type": one["type"], "custom": True, "id": "x", "inputs": inputs}
+            for one, inputs in (
+                (resource(plan(project), "own"), {"kubeconfig": "hunter2-planted 0"}),
+                (resource(plan(project), "s"), {"kind": "Secret", "stringData": {"pin": "hunter2-planted 0"}}),
+            )
+        ),
+    ]
+    state.write_text(json.dumps({"deployment": {"resources": stored}}))
+    options = ["--diff"] if form in ("table", "markdown") else []
+    for text in (UNMARKED.format(data="1"), "import pulumi\n"):
+        program.write_text(text)
+        done = run("plan", project, "--state", state, "-o", form, *options)
+        assert done.exit_code == 0, done.output
+        assert SECRET not in done.output

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet_components.model.problem import Problem
-from fleet_components.model.text import indented, visible
+from fleet_components.model.text import could_command, indented, visible
 from fleet_components.review.documents.form import to_read
 from fleet_components.review.documents.wire import to_json, to_yaml
+from fleet_components.review.showing.console import shown
 
 TEXTS = {
     "colour": ("\x1b[31mred", "\\x1b[31mred"),
@@ -67,3 +68,23 @@ def test_shown_documents_have_nothing_to_carry_out(text: str) -> None:
 def test_no_line_of_a_message_looks_like_another_message() -> None:
     assert indented("a\nerror: b\n  c") == "a\n  error: b\n  c"
     assert str(Problem("a\nerror: b")) == "a\n  error: b"
+
+
+UNSEEN = ["\u034f", "\u115f", "\u3164", "\uffa0", "\u180b", "\ufe0f", "\U000e0100", "\u2800"]
+
+
+@pytest.mark.parametrize("char", UNSEEN, ids=[f"{ord(char):x}" for char in UNSEEN])
+def test_what_a_font_leaves_out_is_shown(char: str) -> None:
+    assert visible(f"nginx:1{char}") == "nginx:1" + char.encode("unicode_escape").decode()
+
+
+def test_a_map_of_a_user_is_no_message() -> None:
+    """However its fields are called: all of them are shown, and each is made visible."""
+    rules = {"level": "##vso[x]\u202e", "text": "nothing", "run": "EVIL"}
+    document = to_read({"diff": [rules], "messages": []})
+    assert document["diff"] == [{"level": "# #vso[x]\\u202e", "text": "nothing", "run": "EVIL"}]
+
+
+def test_a_folded_line_commands_nothing() -> None:
+    text = shown(lambda console: console.print("x" * 99_990 + " ::error file=a::owned"))
+    assert not could_command(text)
