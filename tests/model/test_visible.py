@@ -14,7 +14,7 @@ from fleet_components.model.problem import Problem
 from fleet_components.model.text import could_command, indented, visible
 from fleet_components.review.documents.form import to_read
 from fleet_components.review.documents.wire import to_json, to_yaml
-from fleet_components.review.showing.console import shown
+from fleet_components.review.showing import console
 
 TEXTS = {
     "colour": ("\x1b[31mred", "\\x1b[31mred"),
@@ -86,5 +86,5 @@ def test_a_map_of_a_user_is_no_message() -> None:
 
 
 def test_a_folded_line_commands_nothing() -> None:
-    text = shown(lambda console: console.print("x" * 99_990 + " ::error file=a::owned"))
+    text = console.shown(lambda drawn: drawn.print("x" * 99_990 + " ::error file=a::owned"))
     assert not could_command(text)
