@@ -246,6 +246,13 @@ NAMED: dict[str, tuple[str, Path_, Any, str, str]] = {
     "another's name": (f"{OWN}Member::dev/a", ("member",), "../../a", "member", 'is not the name of a member'),
     "a name in the roster": (f"{OWN}Roster::dev", ("members",), {"a/b": "member"}, "members", 'has a key that is not the name of'),
     "a binding elsewhere": (f"{OWN}Binding::dev/shop@a", ("cluster",), "..", "cluster", 'is not the name of a member'),
+    **{
+        f"no policy: {key}": (
+            TEMPLATE, ("memory", "policies"), {key: {"digest": ""}}, "memory.policies",
+            'has a key that is not the name of a policy',
+        )
+        for key in ("web", "PropagationPolicy/web", "PropagationPolicy/shop/web/x", "PropagationPolicy//web", "Pod/shop/web")
+    },
     "no wait": (f"{OWN}Roster::dev", ("settings",), {"maxWait": -1}, "settings.maxWait", "is -1"),
 }  # fmt: skip
 

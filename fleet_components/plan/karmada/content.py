@@ -87,13 +87,14 @@ def check_part(part: Mapping[str, Any]) -> None:
 
 def shape_in(content: Objects) -> WorkloadShape | None:
     """Return the workload shape of a content's object; None if it is not a workload."""
-    declared = (decode(CustomWorkload, part["spec"]) for part in content if part["kind"] == _CUSTOM)
+    # The object comes first, and its kind is the user's to choose.
+    declared = (decode(CustomWorkload, part["spec"]) for part in content[1:] if is_custom(part))
     return shape_of(Manifest(content[0]), (workload.shape for workload in declared))
 
 
 def overrides_in(content: Objects) -> list[Mapping[str, Any]]:
     """Return the override policies of a content."""
-    return [part for part in content[1:] if part["kind"] != _CUSTOM]
+    return [part for part in content[1:] if not is_custom(part)]
 
 
 def emitted(content: Objects, share: Share, cluster: Cluster) -> Mapping[str, Any]:

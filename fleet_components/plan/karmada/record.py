@@ -10,10 +10,18 @@ from typing import Any
 import attrs
 
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.codec import below, decode, encode, ranged
+from fleet_components.model.codec import below, checked, decode, encode, ranged
 from fleet_components.model.karmada.claims import Claim, SeenPolicy
 from fleet_components.model.karmada.memory import TemplateMemory
-from fleet_components.model.karmada.policy import DIRECTLY, Failover, Placement, PolicyKey, Suspension
+from fleet_components.model.karmada.policy import (
+    CLUSTER_PROPAGATION,
+    DIRECTLY,
+    PROPAGATION,
+    Failover,
+    Placement,
+    PolicyKey,
+    Suspension,
+)
 from fleet_components.plan.again import written_again
 from fleet_components.plan.karmada.content import Share, check_part, emitted, is_custom
 from fleet_components.plan.record import Objects, Record, digest
@@ -23,6 +31,18 @@ from fleet_components.rollout.rollout import Done
 def template_uid(stack: str, key: str) -> str:
     """Return a stable uid derived from stack and key; ties between members depend on it."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{stack}/{key}"))
+
+
+def _no_policies(seen: Mapping[str, SeenPolicy]) -> str:
+    """Return what is wrong with the keys of policies, of the form ``kind/namespace/name``; empty if nothing is."""
+    return "" if all(map(_is_policy, seen)) else "has a key that is not the name of a policy"
+
+
+def _is_policy(path: str) -> bool:
+    kind, _, rest = path.partition("/")
+    namespace, slash, name = rest.partition("/")
+    namespaced = {PROPAGATION: True, CLUSTER_PROPAGATION: False}.get(kind)
+    return bool(namespaced is bool(namespace) and slash and name and "/" not in name)
 
 
 @attrs.frozen(kw_only=True)
@@ -39,7 +59,7 @@ class TemplateState:
     """
 
     claim: Claim = Claim()
-    policies: Mapping[str, SeenPolicy] = attrs.field(factory=dict)
+    policies: Mapping[str, SeenPolicy] = attrs.field(factory=dict, metadata=checked(_no_policies))
     seen: str = ""
     generation: int = attrs.field(default=0, metadata=ranged(0))
     replicas: int = attrs.field(default=0, metadata=ranged(0))

@@ -151,3 +151,21 @@ def test_replicas_that_are_no_number_are_refused_at_the_declared_field(in_proces
     fleet(in_process, 6, weights(a=1), WITH_PODS)
     in_process.world.objects["web"]["spec"]["size"] = "many"
     assert "spec.size in body must be of type integer" in in_process.preview().text
+
+
+def test_an_object_of_a_kind_with_our_own_name_is_only_an_object(driver: Driver) -> None:
+    own = {"apiVersion": "example.com/v1", "kind": "CustomWorkload"}
+    driver.world.objects = {
+        "definition": {
+            **DEFINITION,
+            "metadata": {"name": "customworkloads.example.com"},
+            "spec": {**DEFINITION["spec"], "names": {"kind": "CustomWorkload", "plural": "customworkloads"}},
+        },
+        "web": {**own, "metadata": {"name": "web", "namespace": "shop"}, "size": 1},
+        "policy": policy(placement=on("a"), resourceSelectors=[{**own, "name": "web"}]),
+    }
+    carried_out(driver)
+    assert set(driver.stands("CustomWorkload")) == {"a"}
+    driver.world.objects["web"]["size"] = 2
+    carried_out(driver)
+    assert driver.stands("CustomWorkload")["a"]["size"] == 2
