@@ -7,11 +7,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import yaml
-from yaml.events import CollectionEndEvent, CollectionStartEvent
+from yaml.events import (
+    AliasEvent,
+    CollectionEndEvent,
+    CollectionStartEvent,
+    DocumentStartEvent,
+    MappingStartEvent,
+    NodeEvent,
+    ScalarEvent,
+)
 
 from fleet_components.content.document import MOST_ALIASED, MOST_LEVELS, documents
 from fleet_components.model.problem import Problem
@@ -19,6 +27,7 @@ from fleet_components.model.problem import Problem
 _Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 # A pair is consumed first, as is an escaped backslash, whose u begins no escape.
 _HALF_PAIR = re.compile(r"\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]|(?P<half>\\u[dD][89a-fA-F])")
+_HALF = re.compile(r"\\\\|\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 _TOO_DEEP = f"is nested more than {MOST_LEVELS} levels deep"
 
 
@@ -106,6 +115,54 @@ def read_nodes(text: str) -> yaml.Node | None:
             pairs = node.value if isinstance(node, yaml.MappingNode) else [(item,) for item in node.value]
             open_ += [(part, level + 1) for pair in pairs for part in pair]
     return root
+
+
+def read_scalars(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the scalars of all documents of a YAML or JSON text, each with its key, which is empty in a list.
+
+    An alias of a scalar is that scalar. Keys are scalars as well. Nothing is built, so that no depth and no number of
+    aliases costs more than the text.
+
+    Raises:
+        UnreadableError: the text is not YAML. What stands before the error has been yielded.
+    """
+    # YAML knows no surrogates, and which sign a pair stands for does not matter here.
+    text = _HALF.sub(lambda found: found[0] if found[0] == r"\\" else "?", text) if "\\u" in text else text
+    anchors: dict[str, str] = {}
+    keys: list[str | None] = [""]  # of the open collections; None where a key comes next, empty in a list
+    try:
+        for event in yaml.parse(text, Loader=_Loader):
+            match event:
+                case DocumentStartEvent():
+                    anchors.clear()
+                case CollectionEndEvent():
+                    keys.pop()
+                case NodeEvent():
+                    value = _scalar(event, anchors)
+                    key, keys[-1] = keys[-1], _next_key(keys[-1], value)
+                    if isinstance(event, CollectionStartEvent):
+                        keys.append(None if isinstance(event, MappingStartEvent) else "")
+                    elif value:
+                        yield key or "", value
+    except (yaml.YAMLError, ValueError):
+        raise UnreadableError("is not YAML") from None
+
+
+def _next_key(key: str | None, value: str) -> str | None:
+    """Return what stands for the key after a value: see :func:`read_scalars`."""
+    if key == "":
+        return ""
+    return None if key else value or " "
+
+
+def _scalar(event: NodeEvent, anchors: dict[str, str]) -> str:
+    """Return the text of a scalar or of an alias of one; a space for a collection."""
+    if isinstance(event, AliasEvent):
+        return anchors.get(event.anchor or "", " ")
+    value = event.value if isinstance(event, ScalarEvent) else " "
+    if event.anchor:
+        anchors[event.anchor] = value
+    return str(value)
 
 
 def _check_depth(text: str) -> None:

@@ -8,22 +8,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
+from fleet_components.content.guarded import UnreadableError, read_scalars
 from fleet_components.model.karmada.policy import CLUSTER_OVERRIDE, OVERRIDE
 
 _PUBLIC = ("apiVersion", "kind", "metadata", "type", "immutable")
 """Fields of a Secret that everybody may read. Any other has data, under a name that is misspelt perhaps."""
 REDACTED = "[secret]"
-_LIST = "secretlist"
+_LISTS = ("secretlist", "secretslist", "secretlists")
+_SECRETS = ("secret", "secrets", *_LISTS)
+"""Kinds of secret objects, by their letters alone: a kind that is misspelt makes nothing public either."""
 _PATCHES = ("plaintext", "imageOverrider", "json", "yaml")
 """Fields of override policies whose items have a ``value`` that any field of an object may get."""
-_EMBEDDED = re.compile(r"\bkind\W{1,9}secret(list)?\b", re.IGNORECASE)
+_NO_LETTERS = re.compile(r"[\W_]+")
+# Each begins with letters, for which a search is quicker than for the edge of a word.
+_KIND_WORD, _SECRET_WORD = re.compile(r"kind\b(?<!\wkind)"), re.compile(r"secrets?(?:\W?lists?)?\b")
+# Before the value may stand a tag and an anchor. Their length has a limit, so that the search takes linear time.
+_WRITTEN = re.compile(r"kind(?<!\wkind)(?:\W+|[^\w!&]*(?:[!&]\S{0,200}\s[^\w!&]*){1,3})secrets?(?:lists?)?\b")
+_KEY = re.compile(r"kind(?<!\wkind)[\s\"']*:|[?*]")
+_ALIASED = re.compile(r"\bkind\b[\"']?\s*:\s*\*")
+_ESCAPE = re.compile(r"\\+(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(\r?\n\s*)|.)")
+_MOST_PARSED = 2**20
+"""Length of the longest text that is parsed."""
+_MOST_REMEMBERED = 2**15
+"""Length of the longest text whose result is kept."""
+_MOST_NESTED = 5
+"""The most texts in one another that are parsed."""
 
 
 def is_secret(data: Mapping[str, Any]) -> bool:
     """Return whether the object is a ``Secret``."""
-    return _kind(data) == "secret"
+    return _is_secret_kind(data.get("kind"))
 
 
 def redacted(data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -81,27 +98,74 @@ def _redacted(value: Any) -> Any:
         case list() | tuple():
             items = [_redacted(item) for item in value]
             return value if all(new is old for new, old in zip(items, value, strict=True)) else items
-        case str() if "ecret" in value.casefold() and _EMBEDDED.search(value):
+        case str() if _holds_secret(value):
             return REDACTED
     return value
 
 
 def _redacted_map(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    kind = _kind(value)
+    kind = value.get("kind")
+    secret, listed = _is_secret_kind(kind), _letters(kind) in _LISTS
     hidden = {}
     for field, item in value.items():
-        if kind == "secret" and field not in _PUBLIC and item:
-            hidden[field] = _hidden(item)
-        elif kind == _LIST and field == "items":
+        if listed and field == "items":
             hidden[field] = REDACTED
+        elif secret and field not in _PUBLIC and item:
+            hidden[field] = _hidden(item)
         else:
             # The kind of a Secret names it and is no secret.
             hidden[field] = item if field == "kind" else _redacted(item)
     return value if all(hidden[field] is item for field, item in value.items()) else hidden
 
 
-def _kind(data: Mapping[str, Any]) -> str:
-    return str(data.get("kind")).strip().casefold()
+def _is_secret_kind(kind: Any) -> bool:
+    return _letters(kind) in _SECRETS
+
+
+def _letters(kind: Any) -> str:
+    return _NO_LETTERS.sub("", str(kind).casefold())
+
+
+def _holds_secret(text: str, level: int = 0) -> bool:
+    """Return whether a text holds a Secret, as YAML or JSON in any spelling, or inside another text."""
+    folded = text.casefold()
+    if "\\" not in folded and not ("kind" in folded and "secret" in folded):
+        return False
+    return _remembered(text, level) if len(text) <= _MOST_REMEMBERED else _searched(text, level)
+
+
+def _searched(text: str, level: int) -> bool:
+    folded = text.casefold()
+    plain = _ESCAPE.sub(_unescaped, text).casefold() if "\\" in text else folded
+    if not ("kind" in plain and "secret" in plain and _KIND_WORD.search(plain) and _SECRET_WORD.search(plain)):
+        return False
+    if _WRITTEN.search(folded) or _WRITTEN.search(plain):
+        return True
+    # Without a colon after it, the key is marked as one or stands elsewhere.
+    return bool(_KEY.search(plain)) and level <= _MOST_NESTED and len(text) <= _MOST_PARSED and _parsed(text, level)
+
+
+_remembered = lru_cache(maxsize=2048)(_searched)
+
+
+def _parsed(text: str, level: int) -> bool:
+    """Return whether a text, read as YAML, has a map of the kind Secret; if it is none, whether it looks like one."""
+    try:
+        return any(
+            (_letters(key) == "kind" and _is_secret_kind(value))
+            or (":" in value and len(value) < len(text) and _holds_secret(value, level + 1))
+            for key, value in read_scalars(text)
+        )
+    except UnreadableError:
+        return bool(_ALIASED.search(text.casefold()))
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    """Return the sign that an escape of YAML or JSON stands for; a space for those that stand for no letter."""
+    code = escape[1] or escape[2] or escape[3]
+    if code:
+        return chr(int(code, 16)) if int(code, 16) <= 0x10FFFF else " "
+    return "" if escape[4] else " "
 
 
 def _hidden(value: Any) -> Any:

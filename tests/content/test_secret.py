@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,6 +40,43 @@ IN_SECRET: dict[str, Any] = {
     },
     "in a template": {"kind": "Farm", "spec": {"templates": [{"template": SECRET}]}},
 }
+_REST = "\napiVersion: v1\ndata: {pin: hunter2}\n"
+SPELLINGS = {
+    "many blanks": "kind:            Secret" + _REST,
+    "on the next line": "kind:\n\n     Secret" + _REST,
+    "below a comment": "kind: # the kind of it\n  Secret" + _REST,
+    "with a tag": "kind: !!str Secret" + _REST,
+    "with a verbatim tag": "kind: !<tag:yaml.org,2002:str> Secret" + _REST,
+    "with an anchor": "kind: &a Secret" + _REST,
+    "with an anchor and a tag": "kind: &a !!str 'Secret'" + _REST,
+    "escaped by two digits": r'kind: "\x53ecret"' + _REST,
+    "escaped by four digits": r'kind: "\u0053ecret"' + _REST,
+    "escaped by eight digits": r'kind: "\U00000053ecret"' + _REST,
+    "under an escaped key": r'"kin\x64": Secret' + _REST,
+    "over two lines": 'kind: "Sec\\\n  ret"' + _REST,
+    "with a line of its own": 'kind: "\n  Secret\n  "' + _REST,
+    "by an alias": "x: &k Secret\nkind: *k" + _REST,
+    "by an alias of the key": "x: &k kind\n*k : Secret" + _REST,
+    "by an alias in what is no YAML": "x: &k Secret\nkind: *k" + _REST + "{{ if }}",
+    "as a block": "kind: >2-\n  Secret" + _REST,
+    "as a key of many lines": "? kind\n: Secret" + _REST,
+    "below another document": "a: 1\n---\nkind: &a Secret" + _REST,
+    "in a flow": '{"kind"  :  !!str "Secret", data: {pin: hunter2}}',
+    "in JSON with escapes": r'{"kind": "\u0053ecret", "face": "\ud83d\ude00", "data": {"pin": "hunter2"}}',
+    "in JSON within JSON": json.dumps({"a": json.dumps({"k\u0131": "\u00e9", "x": r'{"kind": "\u0053ecret", "data": "hunter2"}'})}),
+    "in a text of a text": yaml.safe_dump({"a": yaml.safe_dump({"b": "x: &k Secret\nkind: *k" + _REST})}),
+    "in a template": "{{ if .x }}\nkind: !!str Secret" + _REST + "{{ end }}",
+    "in plural": "kind: Secrets" + _REST,
+    "as a list": "kind: SecretList\nitems: [{data: {pin: hunter2}}]",
+    "as a list in two words": "kind: Secret List\nitems: [{data: {pin: hunter2}}]",
+    "in a merged map": "x: &m {kind: &n Secret}\ny: {<<: *m, data: {pin: hunter2}}",
+    "in a long text": "a: b\n" * 300_000 + "kind: &a !!str Secret" + _REST,
+}  # fmt: skip
+IN_SECRET |= {
+    "misspelt": {**SECRET, "kind": "Secrets"},
+    "misspelt as a list": {**SECRET, "kind": "Secret List"},
+    "as a list with data": {"kind": "SecretList", "data": {"pin": CANARY}, "stringData": {"pin": CANARY}},
+}
 PUBLIC: dict[str, Any] = {
     "a ConfigMap": {"kind": "ConfigMap", "data": {"a": "b", "c": "a secret of mine"}},
     "a reference": {"kind": "Pod", "spec": {"volumes": [{"secret": {"secretName": "a"}}]}},
@@ -46,6 +84,10 @@ PUBLIC: dict[str, Any] = {
     "a sealed one": {"kind": "SealedSecret", "spec": {"encryptedData": {"a": "b"}}},
     "an external one": {"kind": "ExternalSecret", "spec": {"data": [{"secretKey": "a"}]}},
     "an empty Secret": {"kind": "Secret", "data": {}},
+    "a text about them": {"kind": "ConfigMap", "data": {"a": "a secret: of this kind # and &so on\n*"}},
+    "a text of others": {"kind": "ConfigMap", "data": {"a": "kind: &a Pod\nx: {secret: {kind: *a}}\n# secret"}},
+    "a text with a reference": {"kind": "ConfigMap", "data": {"a": "kind: Pod\nvolumes: [{secret: {name: a}}]"}},
+    "a text with escapes": {"kind": "ConfigMap", "data": {"a": r'kind: "\x50od"\nsecret: \d+'}},
 }
 
 
@@ -57,6 +99,38 @@ def test_secret_values_are_hidden_wherever_they_are(data: Mapping[str, Any]) -> 
     assert redacted(redacted(data)) == redacted(data)
     fields = secret_fields(data)
     assert CANARY not in str({field: value for field, value in data.items() if field not in fields})
+
+
+@pytest.mark.parametrize("text", SPELLINGS.values(), ids=SPELLINGS)
+def test_a_secret_in_a_text_is_hidden_however_it_is_written(text: str) -> None:
+    assert CANARY in text
+    assert CANARY not in str(
+        redacted({"kind": "ConfigMap", "metadata": {"annotations": {"a": text}}, "data": {"a": text}})
+    )
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "kind: ",
+        "kind &a ",
+        "kind!",
+        "kind \\",
+        "[",
+        "- ",
+        "&a [*a, ",
+        "kind: &kind ",
+        "secret kind",
+        "\\x53",
+        "{? ",
+        "a: &a [*a]\n",
+    ],
+)
+def test_a_search_takes_linear_time(part: str) -> None:
+    text = "secret " + part * (200_000 // len(part)) + "\nkind: x\n"
+    begin = time.perf_counter()
+    redacted({"kind": "ConfigMap", "data": {"a": text}})
+    assert time.perf_counter() - begin < 5
 
 
 @pytest.mark.parametrize("data", PUBLIC.values(), ids=PUBLIC)
