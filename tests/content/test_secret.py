@@ -12,7 +12,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_components.content.karmada.override import override
+from fleet_components.content.karmada.override import Overridden, override
 from fleet_components.content.secret import REDACTED, is_secret, redacted, secret_fields
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.karmada.override import OverridePolicy
@@ -178,3 +178,73 @@ def test_no_override_makes_a_secret_public(overriders: dict[str, Any]) -> None:
     done = override(Manifest(SECRET), Cluster("a"), [OverridePolicy.from_manifest(Manifest(policy))])
     assert CANARY not in str(done.problem)
     assert done.problem or (done.data and is_secret(done.data))
+
+
+def overridden(data: Mapping[str, Any], *rules: dict[str, Any]) -> Overridden:
+    policy = {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "OverridePolicy",
+        "metadata": {"name": "o", "namespace": "n"},
+        "spec": {"overrideRules": [{"overriders": rule} for rule in rules]},
+    }
+    return override(Manifest(data), Cluster("a"), [OverridePolicy.from_manifest(Manifest(policy))])
+
+
+def patch(path: str, operator: str, value: Any = None) -> dict[str, Any]:
+    return {"plaintext": [{"path": path, "operator": operator, "value": value}]}
+
+
+def within(field: str, path: str, operator: str, value: Any = None, form: str = "yaml") -> dict[str, Any]:
+    operation = {"subPath": path, "operator": operator, "value": value}
+    return {"fieldOverrider": [{"fieldPath": field, form: [operation]}]}
+
+
+NAMED = {"apiVersion": "v1", "metadata": {"name": "x", "namespace": "n"}}
+IN_TEXT = {**NAMED, "kind": "ConfigMap", "data": {"a.yaml": yaml.safe_dump(SECRET), "b.json": json.dumps(SECRET)}}
+IN_PART = {**NAMED, "kind": "Farm", "spec": {"size": 1, "template": SECRET}}
+IN_ITEMS = {
+    **NAMED,
+    "kind": "Farm",
+    "spec": {"items": [{"kind": "Pod"}, SECRET], "texts": ["a: b", yaml.safe_dump(SECRET)]},
+}
+SHOWN = {
+    "another kind in YAML": (IN_TEXT, within("/data/a.yaml", "/kind", "replace", "ConfigMap")),
+    "no kind in YAML": (IN_TEXT, within("/data/a.yaml", "/kind", "remove")),
+    "another kind in JSON": (IN_TEXT, within("/data/b.json", "/kind", "replace", "ConfigMap", "json")),
+    "no kind in JSON": (IN_TEXT, within("/data/b.json", "/kind", "remove", form="json")),
+    "another kind in an object": (IN_PART, patch("/spec/template/kind", "replace", "ConfigMap")),
+    "no kind in an object": (IN_PART, patch("/spec/template/kind", "remove")),
+    "another item without a kind": (
+        IN_ITEMS,
+        {"plaintext": [*patch("/spec/items/1/kind", "remove")["plaintext"], *patch("/spec/items/0", "remove")["plaintext"]]},
+    ),
+    "another text without a kind": (IN_ITEMS, {**within("/spec/texts/1", "/kind", "remove"), **patch("/spec/texts/0", "remove")}),
+    "a later rule": (IN_PART, patch("/spec/size", "replace", 2), patch("/spec/template/kind", "replace", "Pod")),
+}  # fmt: skip
+KEPT = {
+    "a value inside": (IN_PART, patch("/spec/template/data/pin", "replace", "other")),
+    "a value gone": (IN_PART, patch("/spec/template/data/pin", "remove")),
+    "the whole part gone": (IN_PART, patch("/spec/template", "remove")),
+    "the whole text gone": (IN_TEXT, patch("/data/a.yaml", "remove")),
+    "a value in a text": (IN_TEXT, within("/data/a.yaml", "/data/pin", "replace", "other")),
+    "another item": (IN_ITEMS, patch("/spec/items/0", "remove")),
+    "an item before": (IN_ITEMS, patch("/spec/items/0", "add", {"kind": "Pod"})),
+    "something else": (IN_PART, patch("/spec/size", "replace", 2)),
+    "a label": (IN_TEXT, {"labelsOverrider": [{"operator": "add", "value": {"pin": "hunter2"}}]}),
+}
+
+
+@pytest.mark.parametrize("case", SHOWN.values(), ids=SHOWN)
+def test_no_override_takes_the_mark_off_a_secret_inside(case: tuple[Any, ...]) -> None:
+    done = overridden(*case)
+    assert done.problem
+    assert "makes public what was secret" in str(done.problem)
+    assert CANARY not in f"{done.problem} {done.logged}"
+
+
+@pytest.mark.parametrize("case", KEPT.values(), ids=KEPT)
+def test_an_override_that_leaves_the_mark_is_applied(case: tuple[Any, ...]) -> None:
+    done = overridden(*case)
+    assert done.problem is None
+    if "labelsOverrider" not in case[1]:
+        assert CANARY not in str(redacted(done.data or {}))

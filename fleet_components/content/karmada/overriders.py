@@ -18,6 +18,7 @@ from fleet_components.content.header import check_header, fill_nulls
 from fleet_components.content.karmada.embedded import patch_json, patch_yaml, settled
 from fleet_components.content.karmada.image import Image
 from fleet_components.content.patch import Operation, PatchError, apply_patch, pointer_steps
+from fleet_components.content.secret import exposes
 from fleet_components.model.digits import integer
 from fleet_components.model.karmada.override import (
     CommandArgsOverrider,
@@ -58,6 +59,7 @@ def apply_overriders(data: Object, overriders: Overriders) -> Object:
     Raises:
         OverrideError: an overrider cannot be applied.
     """
+    before = data
     try:
         for image in overriders.image_overrider:
             data = _override_images(data, image)
@@ -69,10 +71,19 @@ def apply_overriders(data: Object, overriders: Overriders) -> Object:
                 data = _override_texts(data, part, change)
         for (path, is_yaml), fields in groupby(overriders.field_overrider, lambda it: (it.field_path, bool(it.yaml))):
             data = _override_field(data, path, list(fields), is_yaml=is_yaml)
+        _check_hidden(before, data)  # now, since patches may move what stands in lists
         patched = apply_patch(data, (Operation(p.operator, p.path, p.value) for p in overriders.plaintext))
     except (PatchError, ValueError) as error:
         raise OverrideError(str(error)) from None
-    return _object(patched)
+    made = _object(patched)
+    _check_hidden(data, made)
+    return made
+
+
+def _check_hidden(before: Object, after: Object) -> None:
+    """Refuse to take the mark off a secret object inside another: its data would be public."""
+    if after is not before and exposes(before, after):
+        raise OverrideError("makes public what was secret")
 
 
 def _object(patched: Any) -> Object:
