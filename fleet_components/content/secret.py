@@ -107,7 +107,7 @@ def _changed(before: Any, after: Any) -> tuple[Any, Any]:
             pairs = {key: _changed(before[key], after[key]) for key in keys}
             return {key: pair[0] for key, pair in pairs.items()}, {key: pair[1] for key, pair in pairs.items()}
         case list(), list() if len(before) == len(after):
-            items = [(None, None) if b is a else _changed(b, a) for b, a in zip(before, after, strict=True)]
+            items = [_changed(b, a) for b, a in zip(before, after, strict=True) if b is not a]
             return [b for b, _ in items], [a for _, a in items]
     return before, after
 

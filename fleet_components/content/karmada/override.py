@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.content.karmada.overriders import OverrideError, apply_overriders
+from fleet_components.content.karmada.overriders import Budget, OverrideError, apply_overriders
 from fleet_components.content.secret import is_secret
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.decision import Event
@@ -54,11 +54,11 @@ def override(manifest: Manifest, cluster: Cluster, policies: Iterable[OverridePo
         policies: override policies of both kinds, in any order.
     """
     known = tuple(policies)
-    state = Overridden(manifest.data)
+    state, budget = Overridden(manifest.data), Budget()
     for kind in (CLUSTER_OVERRIDE, OVERRIDE):
         # The selectors of the second kind are evaluated on the object as changed by the first kind.
         for policy in applicable(Manifest(state.data or {}), known, kind):
-            state = _apply(state, cluster, policy, secret=is_secret(manifest.data))
+            state = _apply(state, cluster, policy, budget, secret=is_secret(manifest.data))
             if state.problem:
                 return state
     return state
@@ -76,12 +76,12 @@ def applicable(manifest: Manifest, policies: Iterable[OverridePolicy], kind: str
     return [policy for _, _, policy in sorted(chosen, key=lambda entry: entry[:2])]
 
 
-def _apply(state: Overridden, cluster: Cluster, policy: OverridePolicy, *, secret: bool) -> Overridden:
+def _apply(state: Overridden, cluster: Cluster, policy: OverridePolicy, budget: Budget, *, secret: bool) -> Overridden:
     for index, rule in enumerate(policy.spec.rules):
         if not rule.applies_to(cluster):
             continue
         try:
-            data = apply_overriders(state.data or {}, rule.overriders)
+            data = apply_overriders(state.data or {}, rule.overriders, budget)
             if secret and not is_secret(data):
                 raise OverrideError("makes another kind of a Secret, and its data would be public")
         except OverrideError as error:

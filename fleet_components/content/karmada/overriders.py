@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache, reduce
 from itertools import groupby
 from typing import Any
 
@@ -33,6 +34,10 @@ from fleet_components.model.problem import show_path
 
 Object = Mapping[str, Any]
 
+MOST_IMAGES = 100_000
+"""The most changes of images in one object for one member."""
+MOST_CHARACTERS = 2**22
+"""The most characters of documents in fields that the rules for one object and member may read and write."""
 _POD_PATH = ("spec",)
 _TEMPLATE_PATH = ("spec", "template", "spec")
 _POD_SPEC_PATHS = {
@@ -53,24 +58,62 @@ class OverrideError(Exception):
         self.shown = shown or text
 
 
-def apply_overriders(data: Object, overriders: Overriders) -> Object:
+@attrs.define
+class Budget:
+    """Work that override policies may still ask for on the way of one object to one member.
+
+    Attributes:
+        images: images to change, counted once for each overrider.
+        characters: characters of documents in fields to read and write, counted once for each rule.
+    """
+
+    images: int = MOST_IMAGES
+    characters: int = MOST_CHARACTERS
+
+    def spend_images(self, number: int) -> None:
+        """Count images that are changed.
+
+        Raises:
+            OverrideError: there are too many.
+        """
+        self.images -= number
+        if self.images < 0:
+            raise OverrideError(f"imageOverrider: more than {MOST_IMAGES} changes of images in one object")
+
+    def spend_characters(self, number: int) -> None:
+        """Count characters of a document that is read and written.
+
+        Raises:
+            OverrideError: there are too many. One document of any length is not.
+        """
+        if self.characters < MOST_CHARACTERS and self.characters < number:
+            what = f"fieldOverrider: its rules read and write more than {MOST_CHARACTERS} characters of documents"
+            raise OverrideError(f"{what} in one object: put the changes into one rule")
+        self.characters -= number
+
+
+def apply_overriders(data: Object, overriders: Overriders, budget: Budget | None = None) -> Object:
     """Return the object with all overriders applied; the given object is not changed.
+
+    Args:
+        data: the object.
+        overriders: the overriders of one rule.
+        budget: the work that is left for this and later rules; a new one by default.
 
     Raises:
         OverrideError: an overrider cannot be applied.
     """
-    before = data
+    before, budget = data, budget or Budget()
     try:
         for image in overriders.image_overrider:
-            data = _override_images(data, image)
+            data = _override_images(data, image, budget)
         for target, words in (("command", overriders.command_overrider), ("args", overriders.args_overrider)):
-            for overrider in words:
-                data = _override_words(data, target, overrider)
+            data = _override_words(data, target, words)
         for part, texts in (("labels", overriders.labels_overrider), ("annotations", overriders.annotations_overrider)):
             for change in texts:
                 data = _override_texts(data, part, change)
         for (path, is_yaml), fields in groupby(overriders.field_overrider, lambda it: (it.field_path, bool(it.yaml))):
-            data = _override_field(data, path, list(fields), is_yaml=is_yaml)
+            data = _override_field(data, path, list(fields), budget, is_yaml=is_yaml)
         _check_hidden(before, data)  # now, since patches may move what stands in lists
         patched = apply_patch(data, (Operation(p.operator, p.path, p.value) for p in overriders.plaintext))
     except (PatchError, ValueError) as error:
@@ -101,7 +144,7 @@ def _object(patched: Any) -> Object:
     return made
 
 
-def _override_images(data: Object, overrider: ImageOverrider) -> Object:
+def _override_images(data: Object, overrider: ImageOverrider, budget: Budget) -> Object:
     if overrider.predicate:
         path = overrider.predicate.path
         try:
@@ -112,12 +155,14 @@ def _override_images(data: Object, overrider: ImageOverrider) -> Object:
             raise OverrideError("imagePath should be start with / character")
         return _replaced(data, path, _overridden_image(image, overrider))
     containers = _containers(data)
+    budget.spend_images(len(containers))
     images = [_overridden_image(container.get("image") or "", overrider) for container in containers]
-    way = _containers_path(data) if containers else ""
-    patched: Object = apply_patch(
-        data, [Operation("replace", f"{way}/{n}/image", image) for n, image in enumerate(images)]
-    )
-    return patched
+    changed = {
+        number: {**container, "image": image}
+        for number, (container, image) in enumerate(zip(containers, images, strict=True))
+        if container.get("image") != image
+    }
+    return _with_containers(data, containers, changed)
 
 
 def _image_at(data: Object, path: str) -> str:
@@ -146,6 +191,8 @@ def _item(items: list[Any], step: str) -> Any:
     return items[integer(step)]
 
 
+# Members mostly get the same images by the same rules.
+@lru_cache(maxsize=4096)
 def _overridden_image(text: str, overrider: ImageOverrider) -> str:
     try:
         image = Image.parse(text)
@@ -175,15 +222,19 @@ def _edited(part: str, overrider: ImageOverrider) -> str:
     return ""
 
 
-def _override_words(data: Object, target: str, overrider: CommandArgsOverrider) -> Object:
-    operations = []
-    for index, container in enumerate(_containers(data)):
-        if container.get("name") == overrider.container_name:
+def _override_words(data: Object, target: str, overriders: Sequence[CommandArgsOverrider]) -> Object:
+    """Return the object with the commands or args of its containers changed by one overrider after the other."""
+    by_name: dict[Any, list[CommandArgsOverrider]] = {}
+    for overrider in overriders:
+        by_name.setdefault(overrider.container_name, []).append(overrider)
+    containers, changed = _containers(data) if by_name else [], {}
+    for number, container in enumerate(containers):
+        name = container.get("name")
+        if isinstance(name, str) and name in by_name:
             # As in Karmada, removing words from a container without the field adds the field as an empty list.
-            words = _overridden_words([str(word) for word in container.get(target) or ()], overrider)
-            operations.append(Operation("add", f"{_containers_path(data)}/{index}/{target}", words))
-    patched: Object = apply_patch(data, operations)
-    return patched
+            words = [str(word) for word in container.get(target) or ()]
+            changed[number] = {**container, target: reduce(_overridden_words, by_name[name], words)}
+    return _with_containers(data, containers, changed)
 
 
 def _overridden_words(words: list[str], overrider: CommandArgsOverrider) -> list[str]:
@@ -207,7 +258,9 @@ def _override_texts(data: Object, part: str, overrider: LabelAnnotationOverrider
     return {**data, "metadata": {**metadata, part: texts}}
 
 
-def _override_field(data: Object, path: str, overriders: Sequence[FieldOverrider], *, is_yaml: bool) -> Object:
+def _override_field(
+    data: Object, path: str, overriders: Sequence[FieldOverrider], budget: Budget, *, is_yaml: bool
+) -> Object:
     """Return the object with the document in a field patched by one overrider after the other, read and written once.
 
     Karmada reads and writes it for each of them, so that a value may be written otherwise once another one follows.
@@ -215,6 +268,7 @@ def _override_field(data: Object, path: str, overriders: Sequence[FieldOverrider
     text = _lookup(data, path)
     if not isinstance(text, str):
         raise OverrideError(f"Get object's value by overrider's path({path}) is not string")
+    budget.spend_characters(len(text))
     if not is_yaml:
         return _replaced(
             data, path, patch_json(text, (_operation(it, it.value) for one in overriders for it in one.json))
@@ -280,5 +334,16 @@ def _containers(data: Object) -> list[Mapping[str, Any]]:
     return value
 
 
-def _containers_path(data: Object) -> str:
-    return "/" + "/".join((*_POD_SPEC_PATHS[data["kind"]], "containers"))
+def _with_containers(data: Object, containers: Sequence[Any], changed: Mapping[int, Any]) -> Object:
+    """Return the object with other containers at some positions."""
+    if not changed:
+        return data
+    items = list(containers)
+    for number, container in changed.items():
+        items[number] = container
+    made: Object = _with(data, (*_POD_SPEC_PATHS[data["kind"]], "containers"), items)
+    return made
+
+
+def _with(data: Any, path: tuple[str, ...], value: Any) -> Any:
+    return {**data, path[0]: _with(data[path[0]], path[1:], value)} if path else value

@@ -101,3 +101,43 @@ def test_a_failing_rule_keeps_the_object_from_its_member_alone() -> None:
     elsewhere = override(Manifest(_WEB), _WEST, [policy])
     assert elsewhere.problem is None
     assert [key.name for key in elsewhere.applied] == ["tune"]
+
+
+def _many(count: int) -> Manifest:
+    containers = [{"name": f"c{number}", "image": f"web{number}:1"} for number in range(count)]
+    return Manifest({**_WEB, "spec": {"template": {"spec": {"containers": containers}}}})
+
+
+def test_the_words_of_a_container_are_changed_in_order_and_no_other_ones() -> None:
+    words = [
+        {"containerName": name, "operator": operator, "value": [word]}
+        for name, operator, word in (
+            ("c0", "add", "-a"),
+            ("c1", "add", "-b"),
+            ("c0", "add", "-c"),
+            ("c0", "remove", "-a"),
+        )
+    ]
+    done = override(_many(3), _EAST, [_policy("p", {"overriders": {"argsOverrider": words}})])
+    assert done.data is not None
+    containers = done.data["spec"]["template"]["spec"]["containers"]
+    assert [container.get("args") for container in containers] == [["-c"], ["-b"], None]
+
+
+def test_changes_of_images_have_a_limit_that_is_named() -> None:
+    image = {"overriders": {"imageOverrider": [{"component": "Tag", "operator": "replace", "value": "2"}]}}
+    done = override(_many(400), _EAST, [_policy("p", *[image] * 200)])
+    assert done.problem is None
+    done = override(_many(400), _EAST, [_policy("p", *[image] * 300)])
+    assert "imageOverrider: more than 100000 changes of images in one object" in str(done.problem)
+
+
+def test_documents_in_fields_have_a_limit_that_is_named() -> None:
+    document = json.dumps({"a": 1, "long": "x" * 2**20})
+    config = Manifest({**_WEB, "data": {"a": document}})
+    change = {"fieldPath": "/data/a", "json": [{"subPath": "/a", "operator": "replace", "value": 2}]}
+    rule = {"overriders": {"fieldOverrider": [change]}}
+    assert override(config, _EAST, [_policy("p", *[rule] * 3)]).problem is None
+    assert override(config, _EAST, [_policy("p", {"overriders": {"fieldOverrider": [change] * 9}})]).problem is None
+    done = override(config, _EAST, [_policy("p", *[rule] * 9)])
+    assert "fieldOverrider: its rules read and write more than 4194304 characters" in str(done.problem)
