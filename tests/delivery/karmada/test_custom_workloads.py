@@ -9,7 +9,7 @@ import pytest
 from tests.delivery.driver import InProcess
 from tests.delivery.karmada.world import Driver, World, carried_out, on, policy, weights
 
-DEFINITION = {
+DEFINITION: dict[str, Any] = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",
     "metadata": {"name": "farms.example.com"},
