@@ -48,21 +48,25 @@ class UnreadableError(ValueError):
         return Problem(self.what, file=file, line=self.line, hint=hint)
 
 
-def read_json(text: str | bytes, number: Callable[[str], Any] | None = None) -> Any:
+def read_json(text: str | bytes, number: Callable[[str], Any] | None = None, *, unique: bool = False) -> Any:
     """Return the value of a JSON text.
 
     Args:
         text: the text; bytes are UTF-8.
         number: called with the text of every number, instead of making an int or a float of it.
+        unique: True to refuse a key that a map has twice. Otherwise the last one counts, as in Go.
 
     Raises:
         UnreadableError: the text is not JSON, or is nested too deeply.
     """
     try:
         decoded = text if isinstance(text, str) else text.decode("utf-8")
-        value = json.loads(decoded, parse_int=number, parse_float=number)
+        hook = _unique if unique else None
+        value = json.loads(decoded, parse_int=number, parse_float=number, object_pairs_hook=hook)
     except RecursionError:
         raise UnreadableError(_TOO_DEEP) from None
+    except UnreadableError:
+        raise
     except UnicodeDecodeError:
         raise UnreadableError("is not UTF-8 text") from None
     except json.JSONDecodeError as error:
@@ -72,6 +76,13 @@ def read_json(text: str | bytes, number: Callable[[str], Any] | None = None) -> 
     if "\\ud" in decoded.casefold() and any(found["half"] for found in _HALF_PAIR.finditer(decoded)):
         raise UnreadableError("is not JSON: it has half of a surrogate pair")  # no text that can be written anywhere
     return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise UnreadableError("is not JSON: has a key twice")
+    return found
 
 
 def read_yaml(text: str | bytes) -> Any:

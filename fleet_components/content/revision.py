@@ -46,7 +46,7 @@ def decompress(text: Any) -> list[Any]:
         what = f"stands for more than {_MOST_BYTES // 2**20} MiB" if large else "is not a kept revision: it is cut off"
         raise MisfitError(Problem(what))
     try:
-        found = read_json(plain)
+        found = read_json(plain, unique=True)
     except UnreadableError as error:
         raise MisfitError(Problem(f"is not a kept revision: it {error.what}")) from None
     if not isinstance(found, list):

@@ -13,7 +13,7 @@ from fleet_components.content.header import check_header
 from fleet_components.content.revision import canonical, compress, decompress
 from fleet_components.content.secret import redacted_content
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.codec import MisfitError, below, decode, encode, ranged
+from fleet_components.model.codec import MOST_INT32, MisfitError, below, checked, decode, encode, out_of_range, ranged
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.rollout.rollout import Done, Placed
@@ -78,6 +78,8 @@ class Record(ABC, Generic[P, M]):
         check_format(wire)
         # New resources have no old inputs.
         if not wire.get("memory"):
+            if any(wire.get(field) for field in ("decisions", "contents", "digests")):
+                raise MisfitError(Problem("is missing", ("memory",)))
             return cls()
         fields = decode(_Fields, wire)
         decisions: Any = Mapping[str, cls.DECISION]  # type: ignore[name-defined]
@@ -89,12 +91,10 @@ class Record(ABC, Generic[P, M]):
         hidden = not isinstance(fields.contents, Mapping)
         with below("contents"):
             texts: Mapping[int, Any] = {} if hidden else decode(Mapping[int, Any], fields.contents)  # type: ignore[type-abstract]
+        contents = {revision: cls.content_of(text, revision) for revision, text in sorted(texts.items())}
+        _check_digests(fields, contents)
         return cls(
-            fields.revision,
-            dict(sorted(placed.items())),
-            memory,
-            {revision: cls.content_of(text, revision) for revision, text in sorted(texts.items())},
-            dict(sorted(fields.digests.items())),
+            fields.revision, dict(sorted(placed.items())), memory, contents, dict(sorted(fields.digests.items()))
         )
 
     @classmethod
@@ -171,8 +171,19 @@ class Record(ABC, Generic[P, M]):
         return self.digests.get(revision) == digest(objects)
 
     def next_revision(self, objects: Objects) -> int:
-        """Return the current revision if the content is the same, else a new one, as KubeFleet counts its snapshots."""
-        return self.revision if self.holds(self.revision, objects) else max([self.revision, *self.digests]) + 1
+        """Return the current revision if the content is the same, else a new one, as KubeFleet counts its snapshots.
+
+        Raises:
+            FleetError: the last number is taken.
+        """
+        if self.holds(self.revision, objects):
+            return self.revision
+        last = max([self.revision, *self.digests])
+        if last >= MOST_INT32:
+            raise FleetError(
+                [Problem("has no number left for a new revision", hint="place the objects by another name")]
+            )
+        return last + 1
 
     def in_use(
         self, revision: int, objects: Objects, placed: Mapping[str, P], done: Iterable[Done]
@@ -190,6 +201,11 @@ class Record(ABC, Generic[P, M]):
         return self.memory.to_wire()  # type: ignore[attr-defined]
 
 
+def _no_revisions(by_revision: Mapping[int, Any]) -> str:
+    strange = any(out_of_range(revision, 0) for revision in by_revision)
+    return f"has a key that is not a number from 0 to {MOST_INT32}" if strange else ""
+
+
 @attrs.frozen
 class _Fields:
     """Fields of a record in wire form."""
@@ -197,7 +213,20 @@ class _Fields:
     revision: int = attrs.field(metadata=ranged(-1))
     decisions: Mapping[str, Any]
     contents: Any
-    digests: Mapping[int, str]
+    digests: Mapping[int, str] = attrs.field(metadata=checked(_no_revisions))
+
+
+def _check_digests(fields: _Fields, contents: Mapping[int, Objects]) -> None:
+    """Check that every content has its digest, and so has the current revision.
+
+    Raises:
+        MisfitError: a digest is missing, or is that of another content.
+    """
+    if fields.decisions and fields.revision not in fields.digests:
+        raise MisfitError(Problem("has no digest of the current revision", ("digests",)))
+    for revision, objects in contents.items():
+        if fields.digests.get(revision) != digest(objects):
+            raise MisfitError(Problem("is not what its digest was made of", ("contents", str(revision))))
 
 
 def check_format(wire: Mapping[str, Any]) -> None:
@@ -210,6 +239,8 @@ def check_format(wire: Mapping[str, Any]) -> None:
     given = wire.get("format")
     with below("format"):
         written = FORMAT if given is None else decode(int, given)
+        if written < 1:
+            raise MisfitError(Problem("is not a number from 1"))
     if written > FORMAT:
         what = f"the state is of format {written}, this version reads up to {FORMAT}"
         raise FleetError([Problem(what, subject=str(wire.get("key") or ""), hint="upgrade fleet-components")])

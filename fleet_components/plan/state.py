@@ -14,7 +14,7 @@ from fleet_components.content.regular_file import read_regular
 from fleet_components.content.secret import REDACTED
 from fleet_components.model.codec import MisfitError, below, checked, decode
 from fleet_components.model.problem import FieldPath, FleetError, Problem
-from fleet_components.plan.names import is_urn
+from fleet_components.plan.names import Urn, is_urn
 
 # Source: pulumi/pulumi v3.259.0, sdk/go/common/resource/sig/sig.go.
 _SIGNATURE = "4dabf18193072939515e22adb298388d"
@@ -49,6 +49,8 @@ class StoredResource:
     parent: str = ""
     provider: str = ""
     dependencies: tuple[str, ...] = ()
+    delete: bool = False
+    """True for the old half of a replacement, until the engine has deleted it."""
 
     @property
     def name(self) -> str:
@@ -93,7 +95,7 @@ class StackState:
         """
         hint = "give the output of: pulumi stack export --file FILE"
         try:
-            export = read_json(read_regular(file))
+            export = read_json(read_regular(file), unique=True)
         except OSError as error:
             raise FleetError([Problem(f"cannot be read: {error.strerror}", file=str(file), hint=hint)]) from error
         except UnreadableError as error:
@@ -134,7 +136,7 @@ def redact(value: Any) -> Any:
 def _revealed(secret: Mapping[str, Any]) -> Any:
     # An export has the plain value as JSON text; on the wire to the engine the value stands there itself.
     if "plaintext" in secret:
-        return reveal(read_json(secret["plaintext"]))
+        return reveal(read_json(secret["plaintext"], unique=True))
     return reveal(secret["value"]) if "value" in secret else ENCRYPTED
 
 
@@ -150,13 +152,14 @@ def stored(raw: Iterable[tuple[str | int, Any]], path: FieldPath, file: str, men
     Raises:
         FleetError: some are damaged.
     """
-    found, problems = [], list[Problem]()
+    found, problems = dict[str, StoredResource](), list[Problem]()
     for place, one in raw:
-        # The old half of a replacement has the same URN as the new one until it is deleted.
-        if isinstance(one, Mapping) and one.get("delete"):
-            continue
         try:
-            found.append(_stored(one))
+            resource = _stored(one)
+            # The old half of a replacement has the same URN as the new one until it is deleted.
+            if not resource.delete:
+                _check_place(resource, found)
+                found[resource.urn] = resource
         except MisfitError as misfit:
             urn = str(one.get("urn") or "") if isinstance(one, Mapping) else place if isinstance(place, str) else ""
             urn = "" if _no_urn(urn) else urn
@@ -164,7 +167,20 @@ def stored(raw: Iterable[tuple[str | int, Any]], path: FieldPath, file: str, men
             problems += [Problem(p.what, (*at, *p.path), mend, urn, file) for p in misfit.problems]
     if problems:
         raise FleetError(problems)
-    return found
+    return list(found.values())
+
+
+def _check_place(resource: StoredResource, earlier: Mapping[str, StoredResource]) -> None:
+    """Check a resource against the earlier ones: its URN is its own, and its stack is theirs.
+
+    Raises:
+        MisfitError: it cannot be in one state with them.
+    """
+    if resource.urn in earlier:
+        raise MisfitError(Problem("is in the state twice", ("urn",)))
+    urn, first = Urn.parse(resource.urn), Urn.parse(next(iter(earlier), resource.urn))
+    if (urn.stack, urn.project) != (first.stack, first.project):
+        raise MisfitError(Problem("is of another stack than the first resource", ("urn",)))
 
 
 def _stored(raw: Any) -> StoredResource:
@@ -175,6 +191,8 @@ def _stored(raw: Any) -> StoredResource:
     """
     given = {key: value for key, value in raw.items() if value is not None} if isinstance(raw, Mapping) else raw
     resource = decode(StoredResource, given)
+    if resource.type != Urn.parse(resource.urn).type:
+        raise MisfitError(Problem("is not the type in the URN", ("type",)))
     for field in ("inputs", "outputs"):
         with below(field):
             _check(getattr(resource, field))
@@ -184,7 +202,7 @@ def _stored(raw: Any) -> StoredResource:
 def _plaintext(text: Any) -> Any:
     if not isinstance(text, str):
         raise UnreadableError("is not text")
-    return read_json(text)
+    return read_json(text, unique=True)
 
 
 def _check(value: Any, path: FieldPath = ()) -> None:

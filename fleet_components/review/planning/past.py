@@ -126,7 +126,7 @@ def parse_state(text: bytes, file: str) -> StateFile:
         FleetError: the content is of neither kind.
     """
     try:
-        data = read_json(text)
+        data = read_json(text, unique=True)
     except UnreadableError as error:
         raise _refused(file, error.what, error.line) from error
     if not isinstance(data, dict):
