@@ -6,13 +6,49 @@ import base64
 import binascii
 import json
 import zlib
+from collections.abc import Iterator
 from typing import Any
 
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.problem import Problem
 
-_MOST_BYTES = 64 * 2**20
+_MOST_BYTES, _MOST_VALUES = 64 * 2**20, 4_000_000
+_CHUNK = 2**20
+_BEGIN_VALUE = (b"[", b"{", b",")
+_CORRUPT = (binascii.Error, zlib.error, TypeError, ValueError, EOFError)
+
+
+class Budget:
+    """What all contents of one state may take together: small texts can stand for gigabytes, and for more in memory."""
+
+    def __init__(self) -> None:
+        self._size = self._values = 0
+
+    def take(self, text: Any) -> None:
+        """Count a compressed text, without keeping what it stands for. What is no such text counts nothing.
+
+        Raises:
+            MisfitError: with this text it is too much.
+        """
+        try:
+            for chunk in _inflated(text):
+                self.count(chunk)
+        except _CORRUPT:
+            return
+
+    def count(self, plain: bytes) -> None:
+        """Count a part of a decompressed text.
+
+        Raises:
+            MisfitError: with this part it is too much.
+        """
+        self._size += len(plain)
+        self._values += sum(map(plain.count, _BEGIN_VALUE))
+        if self._size > _MOST_BYTES:
+            raise MisfitError(Problem(f"stands for more than {_MOST_BYTES // 2**20} MiB"))
+        if self._values > _MOST_VALUES:
+            raise MisfitError(Problem(f"stands for more than {_MOST_VALUES:,} values"))
 
 
 def canonical(value: Any) -> str:
@@ -32,23 +68,37 @@ def decompress(text: Any) -> list[Any]:
     """Return the objects that were compressed.
 
     Raises:
-        MisfitError: the text is corrupt, or stands for more than 64 MiB.
+        MisfitError: the text is corrupt, or is too much for the :class:`Budget` of a whole state.
     """
+    budget, plain = Budget(), bytearray()
     try:
-        # Up to a limit, because a text of some kilobytes can stand for gigabytes.
-        inflating = zlib.decompressobj()
-        plain = inflating.decompress(base64.b64decode(text, validate=True), _MOST_BYTES)
-        whole = inflating.eof
-    except (binascii.Error, zlib.error, TypeError, ValueError):
+        for chunk in _inflated(text):
+            budget.count(chunk)
+            plain += chunk
+    except EOFError:
+        raise MisfitError(Problem("is not a kept revision: it is cut off")) from None
+    except _CORRUPT:
         raise MisfitError(Problem("is not a kept revision: it cannot be decompressed")) from None
-    if not whole:
-        large = len(plain) == _MOST_BYTES
-        what = f"stands for more than {_MOST_BYTES // 2**20} MiB" if large else "is not a kept revision: it is cut off"
-        raise MisfitError(Problem(what))
     try:
-        found = read_json(plain, unique=True)
+        found = read_json(bytes(plain), unique=True)
     except UnreadableError as error:
         raise MisfitError(Problem(f"is not a kept revision: it {error.what}")) from None
     if not isinstance(found, list):
         raise MisfitError(Problem("is not a kept revision: it is not a list"))
     return found
+
+
+def _inflated(text: Any) -> Iterator[bytes]:
+    """Yield what a compressed text stands for, in parts.
+
+    Raises:
+        EOFError: it is cut off.
+        ValueError, TypeError, zlib.error: it is no such text.
+    """
+    inflating, rest = zlib.decompressobj(), base64.b64decode(text, validate=True)
+    while not inflating.eof:
+        chunk = inflating.decompress(rest, _CHUNK)
+        rest = inflating.unconsumed_tail
+        if not chunk and not inflating.eof:
+            raise EOFError
+        yield chunk

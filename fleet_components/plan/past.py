@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 import attrs
 
+from fleet_components.content.header import check_header
+from fleet_components.content.revision import Budget
 from fleet_components.model.codec import MisfitError, below, checked, decode, one_of
 from fleet_components.model.labels import subdomain_errors
 from fleet_components.model.manifest import Manifest, ObjectKey
@@ -32,6 +34,7 @@ LOST, DECLARED = "lost", "member"
 CLUSTER_SCOPED, ALL = "cluster-scoped", "all"
 """Values of a binding's ``keeps``: which objects stay on the member when they leave the stack; none if empty."""
 _WRITTEN_PARTS = 4
+_NOT_IN_URN = "is not what the URN says"
 _SHOWN = ("policy", "strategy", "protected")
 _RECORDS: Mapping[str, type[Record[Any, Any]]] = {names.PLACEMENT: PlacementRecord, names.TEMPLATE: TemplateRecord}
 
@@ -149,10 +152,12 @@ class Past:
         reader = _Collector(fleet)
         problems: list[Problem] = []
         for resource in resources:
-            field = "outputs" if resource.outputs else "inputs"
+            urn = Urn.parse(resource.urn)
+            # A program is handed the outputs alone, so that nothing else counts of our own resources.
+            field = "outputs" if resource.outputs or urn.type in names.OWN else "inputs"
             try:
                 with below(field):
-                    reader.read(Urn.parse(resource.urn), getattr(resource, field))
+                    reader.read(urn, getattr(resource, field))
             except MisfitError as misfit:
                 problems += [Problem(one.what, one.path, mend, resource.urn, file) for one in misfit.problems]
             except FleetError as error:
@@ -209,9 +214,10 @@ class Past:
 
 def fleets_of(resources: Iterable[StoredResource]) -> tuple[str, ...]:
     """Return the names of the fleets in a stack, sorted."""
-    members = (resource for resource in resources if Urn.parse(resource.urn).type == names.MEMBER)
-    fleets = ((member.outputs or member.inputs).get("fleet") for member in members)
-    return tuple(sorted({fleet for fleet in fleets if isinstance(fleet, str)}))
+    urns = [Urn.parse(resource.urn) for resource in resources]
+    # Names of members have no slash.
+    by_members = {urn.name.rpartition("/")[0] for urn in urns if urn.type == names.MEMBER}
+    return tuple(sorted(by_members or {urn.name for urn in urns if urn.type == names.ROSTER}))
 
 
 def _no_member(name: str) -> str:
@@ -226,8 +232,16 @@ def _no_states(members: Mapping[str, str]) -> str:
 
 
 def _unwritten(texts: tuple[str, ...]) -> str:
-    wrong = any(text.count("|") != _WRITTEN_PARTS - 1 for text in texts)
-    return "has a text that is not apiVersion|Kind|namespace|name" if wrong else ""
+    return "" if all(map(_is_written, texts)) else "has a text that is not apiVersion|Kind|namespace|name"
+
+
+def _is_written(text: str) -> bool:
+    """Return whether a text is one of :attr:`Standing.written`, of an object that an API server takes."""
+    if text.count("|") != _WRITTEN_PARTS - 1:
+        return False
+    version, kind, namespace, name = text.split("|")
+    data = {"apiVersion": version, "kind": kind, "metadata": {"namespace": namespace, "name": name}}
+    return not check_header(Manifest(data))
 
 
 @attrs.frozen(kw_only=True)
@@ -278,6 +292,7 @@ class _Collector:
 
     def __init__(self, fleet: str) -> None:
         self.fleet = fleet
+        self.budget = Budget()
         self.roster = _Roster()
         self.records: dict[str, Record[Any, Any]] = {}
         self.decided: dict[str, frozenset[str]] = {}
@@ -303,18 +318,36 @@ class _Collector:
                 self.objects.append((place, urn))
             elif names.TARGET not in urn.types and isinstance(outputs.get("metadata"), Mapping):
                 self.others[urn.text] = Manifest(outputs).key
-        elif urn.type not in names.OWN or self._is_mine(outputs):
+        elif urn.type not in names.OWN:
+            self.urns[urn.type, urn.name] = urn.text
+        elif self._is_mine(urn, outputs):
+            if (urn.type, urn.name) in self.urns:
+                raise MisfitError(Problem("is kept twice, under two URNs"))
             self.urns[urn.type, urn.name] = urn.text
             self._read_own(urn, outputs)
 
-    def _is_mine(self, outputs: Mapping[str, Any]) -> bool:
+    def _is_mine(self, urn: Urn, given: Mapping[str, Any]) -> bool:
+        """Return whether one of our own resources is of this fleet, once its outputs agree with its URN."""
+        outputs = _present(given)
+        check_format(outputs)
+        self._count(outputs.get("contents"))
+        fleet = _fleet_in(urn, outputs)
         with below("fleet"):
-            return decode(str, outputs.get("fleet", self.fleet)) == self.fleet
+            # The first versions did not record it.
+            if decode(str, outputs.get("fleet", fleet)) != fleet:
+                raise MisfitError(Problem(_NOT_IN_URN))
+        with below("key"):
+            if urn.type in (names.ROSTER, names.MEMBER, names.BINDING) and outputs.get("key", urn.name) != urn.name:
+                raise MisfitError(Problem(_NOT_IN_URN))
+        return fleet == self.fleet
+
+    def _count(self, contents: Any) -> None:
+        for revision, text in contents.items() if isinstance(contents, Mapping) else ():
+            with below("contents", str(revision)):
+                self.budget.take(text)
 
     def _read_own(self, urn: Urn, given: Mapping[str, Any]) -> None:
-        outputs = {key: value for key, value in given.items() if value is not None}
-        if urn.type in names.OWN:
-            check_format(outputs)
+        outputs = _present(given)
         if urn.type == names.ROSTER:
             self.roster = decode(_Roster, outputs)
         elif urn.type == names.MEMBER:
@@ -380,6 +413,43 @@ class _Collector:
             uid=known.uid,
             forgotten=known.forgotten,
         )
+
+
+def _present(outputs: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in outputs.items() if value is not None}
+
+
+def _fleet_in(urn: Urn, outputs: Mapping[str, Any]) -> str:
+    """Return the fleet in the URN of one of our own resources.
+
+    Raises:
+        MisfitError: the rest of the URN is of something else than the outputs.
+    """
+    if urn.type == names.ROSTER:
+        return urn.name
+    if urn.type == names.MEMBER:
+        return _before(urn.name, f"/{decode(_MemberOutputs, outputs).member}", "member")
+    if urn.type == names.BINDING:
+        binding = decode(_Binding, outputs)
+        above = _before(urn.name, f"@{binding.cluster}", "cluster")
+        return _before(above, f"/{_key_of(urn, binding.subject, 'subject')}", "subject")
+    return _before(urn.name, f"/{_key_of(urn, decode(_Named, outputs).key, 'key')}", "key")
+
+
+def _key_of(urn: Urn, subject: str, field: str) -> str:
+    """Return the key of a subject, given as ``Kind/key``, whose kind is that of the component in a URN."""
+    kind, _, key = subject.partition("/")
+    decides = names.TEMPLATE if kind == names.TEMPLATE_KIND else names.PLACEMENT
+    if kind != _kind_of(urn, key) or urn.type not in (decides, names.BINDING):
+        raise MisfitError(Problem(_NOT_IN_URN, (field,)))
+    return key
+
+
+def _before(name: str, end: str, field: str) -> str:
+    """Return a name without its end, which a field tells."""
+    if not name.endswith(end) or name == end:
+        raise MisfitError(Problem(_NOT_IN_URN, (field,)))
+    return name.removesuffix(end)
 
 
 def _kind_of(urn: Urn, key: str) -> str:

@@ -42,7 +42,8 @@ def test_the_limits_are_those_of_the_code(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.delenv(regular_file.LIMIT_VARIABLE, raising=False)
     expected = {
         "size of a file, or of standard input": f"{regular_file._limit()} MiB",
-        "size of a revision that a state keeps": f"{revision._MOST_BYTES // 2**20} MiB",
+        "size of all revisions that a state keeps": f"{revision._MOST_BYTES // 2**20} MiB",
+        "values in all revisions that a state keeps": f"{revision._MOST_VALUES:,}",
         "levels of maps and lists": f"{document.MOST_LEVELS}",
         "values that aliases add to a document": f"{document.MOST_ALIASED:,}",
         "time of helm or kustomize": f"{tool.SECONDS} s",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -171,8 +171,29 @@ def _from_render(file: str, data: Mapping[str, Any]) -> StateFile:
         raise FleetError([Problem("is not a map of resources", ("resources",), RENDER_ANEW, file=file)])
     raw = ((urn, {**one, "urn": urn} if isinstance(one, dict) else one) for urn, one in resources.items())
     found = stored(raw, ("resources",), file, RENDER_ANEW)
+    if problems := [*_pending(file, resources), *_undecided(file, found)]:
+        raise FleetError(problems)
     # A render stores outputs alone; they are also the old inputs with which the next plan starts.
     return StateFile(file, StackState.of(attrs.evolve(one, inputs=one.outputs) for one in found))
+
+
+def _pending(file: str, resources: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield a problem for each resource of a render that is to be deleted, which only an engine knows of."""
+    for urn, one in resources.items():
+        if "delete" in one:
+            yield Problem("is not in a render", ("delete",), RENDER_ANEW, urn, file)
+
+
+def _undecided(file: str, resources: Iterable[StoredResource]) -> Iterator[Problem]:
+    """Yield a problem for each binding of a render without the decision that led to it.
+
+    On an engine, an interrupted update that renames a placement may leave such a binding.
+    """
+    urns = [names.Urn.parse(one.urn) for one in resources]
+    decided = {urn.name for urn in urns if urn.type in (names.PLACEMENT, names.TEMPLATE)}
+    for urn in urns:
+        if urn.type == names.BINDING and urn.name.rpartition("@")[0] not in decided:
+            yield Problem("has no decision in the state", (), RENDER_ANEW, urn.text, file)
 
 
 def _refused(file: str, what: str, line: int | None = None) -> FleetError:
