@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 
 from fleet_components.content.revision import canonical, compress, decompress
+from fleet_components.content.secret import redacted_content
 from fleet_components.model.codec import MisfitError
+from fleet_components.model.problem import FleetError
 from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.record import Objects, digest
 from tests.content.build import obj, objects
@@ -40,6 +42,13 @@ def test_a_number_is_not_given_again_to_another_content() -> None:
     assert PlacementRecord(3, digests={3: digest(A), 7: digest(B)}).next_revision(C) == 8
 
 
+def test_after_the_last_number_there_is_none() -> None:
+    last = PlacementRecord(2**31 - 1, contents={2**31 - 1: A}, digests={2**31 - 1: digest(A)})
+    assert last.next_revision(A) == 2**31 - 1
+    with pytest.raises(FleetError, match="has no number left"):
+        last.next_revision(B)
+
+
 def test_the_digest_sees_data_and_order_only() -> None:
     a, b = ({"kind": "ConfigMap", "data": {"x": "é", "y": "2"}}, {"kind": "ConfigMap"})
     same = {"data": {"y": "2", "x": "é"}, "kind": "ConfigMap"}
@@ -58,6 +67,20 @@ def test_a_text_that_stands_for_gigabytes_is_refused() -> None:
     assert len(bomb) < 2**17
     with pytest.raises(MisfitError, match="stands for more than 64 MiB"):
         decompress(bomb)
+
+
+def test_a_text_that_stands_for_millions_of_values_is_refused() -> None:
+    for many in (b"[],", b"{},", b"1,"):
+        bomb = base64.b64encode(zlib.compress(b"[" + many * 5_000_000 + b"1]")).decode()
+        with pytest.raises(MisfitError, match="stands for more than 4,000,000 values"):
+            decompress(bomb)
+
+
+@pytest.mark.parametrize("secret", [True, False])
+def test_a_digest_outlives_redaction(secret: bool) -> None:
+    """A render keeps contents without what is secret; they are checked by the same digest."""
+    one = obj("Secret" if secret else "ConfigMap", "s", data={"password": "MQ=="}).data
+    assert digest(redacted_content((one,))) == digest((one,))
 
 
 @settings(max_examples=40)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 import json
 import math
 import re
 import tempfile
+import zlib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -269,6 +271,152 @@ def test_the_resource_and_the_field_are_named(urn: str, path: Path_, junk: Any, 
         (problem,) = refused.value.problems
         assert str(problem).startswith(f"s.json: {resources[index]['urn']}: outputs.{field}: {what}")
         assert problem.hint == MEND
+
+
+SHOP, WEB = "Placement::dev/shop", "Template::dev/shop/Deployment/web"
+BINDING = "Binding::dev/shop@a"
+LAST = "the last"
+"""Stands for the highest of several revisions."""
+DEPLOYED = "v1|ConfigMap|store|c"
+FORGED: dict[str, tuple[str, Path_, Any, str]] = {
+    "another fleet's decision": (SHOP, ("outputs", "fleet"), "prod", "outputs.fleet: is not what the URN says"),
+    "another fleet's binding": (BINDING, ("outputs", "fleet"), "prod", "outputs.fleet: is not what the URN says"),
+    "another fleet's member": ("Member::dev/a", ("outputs", "fleet"), "", "outputs.fleet: is not what the URN says"),
+    "another fleet's roster": ("Roster::dev", ("outputs", "fleet"), "prod", "outputs.fleet: is not what the URN says"),
+    "another key": (SHOP, ("outputs", "key"), "ClusterResourcePlacement/s", "outputs.key: is not what the URN says"),
+    "the end of a key": (SHOP, ("outputs", "key"), "ClusterResourcePlacement/hop", "outputs.key: is not what the URN says"),
+    "another kind": (SHOP, ("outputs", "key"), "ResourcePlacement/shop", "outputs.key: is not what the URN says"),
+    "a template's kind": (SHOP, ("outputs", "key"), "Template/shop", "outputs.key: is not what the URN says"),
+    "no template's kind": (
+        WEB, ("outputs", "key"), "ResourcePlacement/shop/Deployment/web", "outputs.key: is not what the URN says",
+    ),
+    "another member": ("Member::dev/a", ("outputs", "member"), "b", "outputs.member: is not what the URN says"),
+    "another member's key": ("Member::dev/a", ("outputs", "key"), "dev/b", "outputs.key: is not what the URN says"),
+    "a binding of another member": (BINDING, ("outputs", "cluster"), "b", "outputs.cluster: is not what the URN says"),
+    "a binding of another subject": (
+        BINDING, ("outputs", "subject"), "ClusterResourcePlacement/staged", "outputs.subject: is not what the URN says",
+    ),
+    "another type": (SHOP, ("type",), f"{OWN}Template", "type: is not the type in the URN"),
+    "no own type": (SHOP, ("type",), "random:index:Id", "type: is not the type in the URN"),
+    "no memory": (SHOP, ("outputs", "memory"), {}, "outputs.memory: is missing"),
+    "no outputs": (SHOP, ("outputs",), {}, "outputs.key: is missing"),
+    "no digest of the current revision": (SHOP, ("outputs", "revision"), 7, "outputs.digests: has no digest of the current"),
+    "another digest": (SHOP, ("outputs", "digests", LAST), "0" * 16, "outputs.contents."),
+    "a revision below the range": (SHOP, ("outputs", "digests", "-1"), "0", "outputs.digests: has a key that is not a number"),
+    "a revision above the range": (
+        SHOP, ("outputs", "digests", str(2**31)), "0", "outputs.digests: has a key that is not a number from 0 to 2147483647",
+    ),
+    "a name with a slash": ("Member::dev/d", ("outputs", "forgotten"), ["v1|ConfigMap|store|a/b"], "outputs.forgotten: has a"),
+    "no kind": ("Member::dev/d", ("outputs", "forgotten"), [DEPLOYED, "v1|Config Map|store|c"], "outputs.forgotten: has a"),
+    "no version": ("Member::dev/d", ("outputs", "forgotten"), ["V 1|ConfigMap|store|c"], "outputs.forgotten: has a"),
+    "no name at all": ("Member::dev/d", ("outputs", "forgotten"), ["v1|ConfigMap|store|"], "outputs.forgotten: has a"),
+    "a format of nobody": (SHOP, ("outputs", "format"), 0, "outputs.format: is not a number from 1"),
+    "almost deleted": (SHOP, ("delete",), "yes", "delete: is text, not true or false"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["export", "render"])
+@pytest.mark.parametrize(("name", "path", "junk", "said"), FORGED.values(), ids=FORGED.keys())
+def test_what_is_forged_is_refused(form: str, name: str, path: Path_, junk: Any, said: str) -> None:
+    """A plan from such a state would keep losses to itself, or count them for another."""
+    whole = {"export": export, "render": render}[form]()
+    urn, place = found_in(whole, name)
+    if path[-1] == LAST:
+        path = (*path[:-1], max(at(whole, (*place, *path[:-1]))))
+    assert refusal(damaged(whole, (*place, *path), junk)).startswith(f"s.json: {urn}: {said}")
+
+
+def found_in(whole: Any, name: str) -> tuple[str, Path_]:
+    """The URN of one of our own resources, and its place in a state. In a render the fleet has no name of its own."""
+    name = f":{name}"
+    if "resources" in whole:
+        name = name.replace(f"::{FLEET}", "::fleet")
+        (urn,) = [urn for urn in whole["resources"] if urn.endswith(name) and OWN in urn]
+        return urn, ("resources", urn)
+    listed = enumerate(whole["deployment"]["resources"])
+    ((index, urn),) = [(i, one["urn"]) for i, one in listed if one["urn"].endswith(name) and OWN in one["urn"]]
+    return urn, ("deployment", "resources", index)
+
+
+def refusal(state: Any) -> str:
+    """The first problem with which a state is refused."""
+    with pytest.raises(FleetError) as refused:
+        survey([folder()], asked(state, folder()))
+    return str(refused.value.problems[0])
+
+
+def test_a_fleet_that_is_not_recorded_is_read_from_the_urn() -> None:
+    """The first states did not record it."""
+    for whole in (export(), render()):
+        _, place = found_in(whole, SHOP)
+        survey([folder()], asked(damaged(whole, (*place, "outputs", "fleet"), DELETED), folder()))
+
+
+def test_nothing_is_in_a_state_twice() -> None:
+    whole = export()
+    urn, (*_, index) = found_in(whole, SHOP)
+    listed = whole["deployment"]["resources"]
+    once_more = {"deployment": {"resources": [*listed, listed[index]]}}
+    assert f"s.json: {urn}: urn: is in the state twice" in refusal(once_more)
+    elsewhere = urn.replace("fleet:index:Fleet$", "my:index:App$fleet:index:Fleet$")
+    moved = {"deployment": {"resources": [*listed, {**listed[index], "urn": elsewhere}]}}
+    assert f"s.json: {elsewhere}: outputs: is kept twice, under two URNs" in refusal(moved)
+
+
+def test_the_old_half_of_a_replacement_is_left_out() -> None:
+    whole = export()
+    _, (*_, index) = found_in(whole, SHOP)
+    listed = whole["deployment"]["resources"]
+    survey([folder()], asked({"deployment": {"resources": [*listed, {**listed[index], "delete": True}]}}, folder()))
+
+
+def test_all_of_a_state_is_of_one_stack() -> None:
+    for whole in (export(), render()):
+        urn, _ = found_in(whole, "Member::dev/a")
+        head, project, rest = urn.split("::", 2)
+        forged = json.loads(json.dumps(whole).replace(urn, f"{head}::{project}x::{rest}"))
+        assert "urn: is of another stack than the first resource" in refusal(forged)
+
+
+def test_a_content_is_what_its_digest_was_made_of() -> None:
+    whole = render()
+    urn, place = found_in(whole, SHOP)
+    (revision,) = at(whole, (*place, "outputs", "contents"))
+    forged = damaged(whole, (*place, "outputs", "contents", revision), compress([]))
+    said = f"s.json: {urn}: outputs.contents.{revision}: is not what its digest was made of"
+    assert refusal(forged).startswith(said)
+
+
+def test_a_render_has_nothing_that_is_to_be_deleted() -> None:
+    whole = render()
+    for said in (True, False):
+        urn, place = found_in(whole, SHOP)
+        assert f"s.json: {urn}: delete: is not in a render" in refusal(damaged(whole, (*place, "delete"), said))
+
+
+def test_a_render_has_a_decision_for_every_binding() -> None:
+    whole = render()
+    _, place = found_in(whole, SHOP)
+    assert "has no decision in the state" in refusal(damaged(whole, place, DELETED))
+
+
+def test_a_key_twice_is_refused() -> None:
+    text = json.dumps(render()).encode()
+    with pytest.raises(FleetError, match=r"^s\.json: is not JSON: has a key twice"):
+        parse_state(text.replace(b'"resources":', b'"resources": {}, "resources":', 1), "s.json")
+
+
+@pytest.mark.parametrize(("what", "said"), [(b" ", "more than 64 MiB"), (b"[],", "more than 4,000,000 values")])
+def test_all_contents_of_a_state_have_one_budget(what: bytes, said: str) -> None:
+    """Each text alone would pass."""
+    text = base64.b64encode(zlib.compress(b"[" + what * (40 * 2**20 if what == b" " else 1_500_000) + b"0]")).decode()
+    assert len(decompress(text)) > 0
+    whole = render()
+    for name in (SHOP, "Placement::dev/staged"):
+        _, place = found_in(whole, name)
+        whole = damaged(whole, (*place, "outputs", "contents", "0"), text)
+    with pytest.raises(FleetError, match=f"stands for {said}"):
+        survey([folder()], asked(whole, folder()))
 
 
 @pytest.mark.parametrize("field", ["decisions", "memory.bindings"])
