@@ -60,7 +60,8 @@ class StateFile:
         if len(fleets) > 1:
             what = f"holds several fleets: {', '.join(fleets)}"
             hint = "plan the Pulumi project, whose program says which is which"
-            raise FleetError([Problem(what, hint=hint, file=self.file)])
+            # A forged name may look like another fleet.
+            raise FleetError(self.sound().problems or [Problem(what, hint=hint, file=self.file)])
         return fleets[0] if fleets else ""
 
     def sound(self) -> StateFile:
