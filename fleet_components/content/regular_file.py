@@ -37,13 +37,14 @@ def read_stream(stream: IO[bytes]) -> bytes:
         OSError: it cannot be read.
         UnreadableError: it is larger than a file may be.
     """
-    most = _limit() * _MIB
+    most = limit_mib() * _MIB
     content = stream.read(most + 1)
     if len(content) > most:
-        raise UnreadableError(f"is larger than {_limit()} MiB; {LIMIT_VARIABLE} sets the limit")
+        raise UnreadableError(f"is larger than {limit_mib()} MiB; {LIMIT_VARIABLE} sets the limit")
     return content
 
 
-def _limit() -> int:
+def limit_mib() -> int:
+    """Return the largest size of a file in MiB."""
     text = os.environ.get(LIMIT_VARIABLE, "")
     return int(text) if text.isdecimal() and 0 < int(text) < _MIB else _DEFAULT_LIMIT

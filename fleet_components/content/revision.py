@@ -10,19 +10,25 @@ from collections.abc import Iterator
 from typing import Any
 
 from fleet_components.content.guarded import UnreadableError, read_json
+from fleet_components.content.regular_file import LIMIT_VARIABLE, limit_mib
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.problem import Problem
 
-_MOST_BYTES, _MOST_VALUES = 64 * 2**20, 4_000_000
+_VALUES_A_MIB = 65_536
+"""Ordinary manifests have some 40,000 values a MiB; a value takes more memory than its text."""
 _CHUNK = 2**20
 _BEGIN_VALUE = (b"[", b"{", b",")
 _CORRUPT = (binascii.Error, zlib.error, TypeError, ValueError, EOFError)
 
 
 class Budget:
-    """What all contents of one state may take together: small texts can stand for gigabytes, and for more in memory."""
+    """Limit of all contents of one state together: small texts can stand for gigabytes, and for more in memory.
+
+    They may have the size of a file, which ``FLEET_MAX_FILE_MIB`` sets.
+    """
 
     def __init__(self) -> None:
+        self._most = limit_mib()
         self._size = self._values = 0
 
     def take(self, text: Any) -> None:
@@ -45,10 +51,10 @@ class Budget:
         """
         self._size += len(plain)
         self._values += sum(map(plain.count, _BEGIN_VALUE))
-        if self._size > _MOST_BYTES:
-            raise MisfitError(Problem(f"stands for more than {_MOST_BYTES // 2**20} MiB"))
-        if self._values > _MOST_VALUES:
-            raise MisfitError(Problem(f"stands for more than {_MOST_VALUES:,} values"))
+        if self._size > self._most * 2**20:
+            raise MisfitError(Problem(f"stands for more than {self._most} MiB; {LIMIT_VARIABLE} sets the limit"))
+        if self._values > (most := self._most * _VALUES_A_MIB):
+            raise MisfitError(Problem(f"stands for more than {most:,} values; {LIMIT_VARIABLE} sets the limit"))
 
 
 def canonical(value: Any) -> str:

@@ -92,7 +92,7 @@ def damaged(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], obje
     return damage
 
 
-BOMB = base64.b64encode(zlib.compress(b"[" + b" " * (65 * 2**20))).decode()
+BOMB = base64.b64encode(zlib.compress(b"[" + b" " * (17 * 2**20))).decode()
 ATTACKS: Mapping[str, Attack] = {
     # Secrets
     "a value as binary": Attack("is !!binary", {"a.yaml": secret(f"!!binary {CANARY}")}),
@@ -162,7 +162,7 @@ ATTACKS: Mapping[str, Attack] = {
         {"shop.yaml": NAMESPACE + "---\n" + DEPLOYMENT.replace("replicas: 3", "replicas: 1e300")}),
     "a number of thousands of digits": Attack("replicas",
         {"shop.yaml": NAMESPACE + "---\n" + DEPLOYMENT.replace("replicas: 3", f"replicas: {'9' * 5000}")}),
-    "a content that is a bomb": Attack("stands for more than 64 MiB", words=RENDER, again=True,
+    "a content that is a bomb": Attack("stands for more than 16 MiB", words=RENDER, again=True,
         prepare=damaged(lambda record: record["contents"].update({"0": BOMB}))),
     # Output that lies
     "a command of a terminal": Attack('"\\x1b]0;owned\\x07" cannot be a kind', {"a.yaml": CONFIG_MAP.replace("ConfigMap", '"\\e]0;owned\\a"')}),
@@ -185,6 +185,7 @@ ATTACKS: Mapping[str, Attack] = {
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
 def test_nothing_comes_of_it(attack: Attack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(write(tmp_path, {"prod/kept": "kept", **{f"fleet/{name}": text for name, text in FLEET.items()}}))
+    monkeypatch.setenv("FLEET_MAX_FILE_MIB", "16")
     if attack.again:
         assert CliRunner().invoke(fleet, RENDER).exit_code == 0
     for name, text in attack.files.items():

@@ -306,7 +306,7 @@ def test_ids_are_those_of_the_state_or_not_known_yet(project: Path, tmp_path: Pa
         {**stem, "urn": "urn:pulumi:dev::web::test:index:Thing::first", "id": "real", "inputs": {"size": 3}},
         {**stem, "urn": "urn:pulumi:dev::web::test:index:Thing::second", "id": "other", "inputs": {"of": "real"}},
         {**stem, "urn": "urn:pulumi:dev::web::test:index:Thing::second", "id": "old", "inputs": {}, "delete": True},
-        {"type": "test:index:Thing", "delete": True},
+        {**stem, "urn": "urn:pulumi:dev::web::test:index:Thing::gone", "delete": True},
     ]
     file = tmp_path / "export.json"
     file.write_text(json.dumps({"deployment": {"resources": stored}}))

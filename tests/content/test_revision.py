@@ -62,17 +62,19 @@ def test_the_digest_lets_nothing_be_guessed_of_a_secret() -> None:
     assert digest((one,)) == digest((other,))
 
 
-def test_a_text_that_stands_for_gigabytes_is_refused() -> None:
-    bomb = base64.b64encode(zlib.compress(b"[" + b" " * 70 * 2**20 + b"]")).decode()
-    assert len(bomb) < 2**17
-    with pytest.raises(MisfitError, match="stands for more than 64 MiB"):
+def test_a_text_that_stands_for_gigabytes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FLEET_MAX_FILE_MIB", "4")
+    bomb = base64.b64encode(zlib.compress(b"[" + b" " * 5 * 2**20 + b"]")).decode()
+    assert len(bomb) < 2**14
+    with pytest.raises(MisfitError, match="stands for more than 4 MiB; FLEET_MAX_FILE_MIB sets the limit"):
         decompress(bomb)
 
 
-def test_a_text_that_stands_for_millions_of_values_is_refused() -> None:
+def test_a_text_that_stands_for_millions_of_values_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FLEET_MAX_FILE_MIB", "4")
     for many in (b"[],", b"{},", b"1,"):
-        bomb = base64.b64encode(zlib.compress(b"[" + many * 5_000_000 + b"1]")).decode()
-        with pytest.raises(MisfitError, match="stands for more than 4,000,000 values"):
+        bomb = base64.b64encode(zlib.compress(b"[" + many * 300_000 + b"1]")).decode()
+        with pytest.raises(MisfitError, match="stands for more than 262,144 values"):
             decompress(bomb)
 
 

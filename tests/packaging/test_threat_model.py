@@ -41,9 +41,9 @@ def test_a_guard_has_a_test(door: str) -> None:
 def test_the_limits_are_those_of_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(regular_file.LIMIT_VARIABLE, raising=False)
     expected = {
-        "size of a file, or of standard input": f"{regular_file._limit()} MiB",
-        "size of all revisions that a state keeps": f"{revision._MOST_BYTES // 2**20} MiB",
-        "values in all revisions that a state keeps": f"{revision._MOST_VALUES:,}",
+        "size of a file, or of standard input": f"{regular_file.limit_mib()} MiB",
+        "size of all revisions that a state keeps": f"{regular_file.limit_mib()} MiB",
+        "values in all revisions that a state keeps": f"{revision._VALUES_A_MIB * regular_file.limit_mib():,}",
         "levels of maps and lists": f"{document.MOST_LEVELS}",
         "values that aliases add to a document": f"{document.MOST_ALIASED:,}",
         "time of helm or kustomize": f"{tool.SECONDS} s",
