@@ -15,11 +15,11 @@ from typing import Any
 
 import attrs
 
+from fleet_components.content.exposure import exposes
 from fleet_components.content.header import check_header, fill_nulls
 from fleet_components.content.karmada.embedded import patch_json, patch_yaml, settled
 from fleet_components.content.karmada.image import Image
 from fleet_components.content.patch import Operation, PatchError, apply_patch, pointer_steps
-from fleet_components.content.secret import exposes
 from fleet_components.model.digits import integer
 from fleet_components.model.karmada.override import (
     CommandArgsOverrider,
