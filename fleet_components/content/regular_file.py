@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from fleet_components.content.guarded import UnreadableError
+from fleet_components.model.digits import integer
 
 LIMIT_VARIABLE = "FLEET_MAX_FILE_MIB"
 """Environment variable that sets the largest size of a file, in MiB."""
@@ -47,4 +48,4 @@ def read_stream(stream: IO[bytes]) -> bytes:
 def limit_mib() -> int:
     """Return the largest size of a file in MiB."""
     text = os.environ.get(LIMIT_VARIABLE, "")
-    return int(text) if text.isdecimal() and 0 < int(text) < _MIB else _DEFAULT_LIMIT
+    return number if text.isdecimal() and 0 < (number := integer(text)) < _MIB else _DEFAULT_LIMIT

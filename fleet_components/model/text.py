@@ -53,7 +53,7 @@ def visible(text: str, *, lines: bool = False) -> str:
     if text.isascii() and text.isprintable() and "::" not in text and "##" not in text:  # nearly all texts
         return text
     shown = text if lines else " ".join(text.splitlines())
-    shown = _UNSEEN.sub(_escape, shown)
+    shown = _UNSEEN.sub(lambda found: _escaped(found[0]), shown)
     if not shown.isprintable():
         shown = "".join(map(_shown, shown))
     return commanding_nothing(shown)
@@ -78,10 +78,6 @@ def _shown(char: str) -> str:
     if char.isprintable() or char == "\n":
         return char
     return " " if char.isspace() and char not in _SEPARATORS else _escaped(char)
-
-
-def _escape(found: re.Match[str]) -> str:
-    return _escaped(found[0])
 
 
 def _escaped(char: str) -> str:

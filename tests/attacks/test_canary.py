@@ -21,6 +21,7 @@ from fleet_components.content.revision import decompress
 from fleet_components.testing import redact, run_program
 from tests.attacks.planted import CANARY, CHANGES, HIDDEN, HOLDERS, KUBECONFIGS, SPELLINGS, SYSTEMS
 from tests.cli.fleets import PROJECT, asking, export, write
+from tests.fuzz.mutations import paths
 from tests.plan import test_damage as states
 
 FORMS = [
@@ -123,7 +124,7 @@ def test_of_a_kubeconfig(given: Any, form: tuple[str, ...], alone: bool) -> None
 def test_of_a_damaged_state(data: st.DataObject) -> None:
     """An error names the resource, the field and the type, and shows no value; policies and names are no secret."""
     whole = data.draw(st.sampled_from([states.export(), states.render()]))
-    fields = [path for path in states.paths(whole) if "held" not in path and path[-1] not in ("fleet", "urn", "key")]
+    fields = [path for path in paths(whole) if "held" not in path and path[-1] not in ("fleet", "urn", "key")]
     junk = data.draw(st.sampled_from([CANARY, [CANARY], {"x": CANARY}, f"{CANARY}|b", f"2026-{CANARY}", f"a/{CANARY}"]))
     state = states.damaged(whole, data.draw(st.sampled_from(fields)), junk)
     with tempfile.TemporaryDirectory() as place:

@@ -9,7 +9,6 @@ import math
 import re
 import tempfile
 import zlib
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,9 +31,9 @@ from fleet_components.review.planning.survey import CommandLine, survey
 from fleet_components.testing import run_program
 from fleet_components.testing.mocks import CheckFailed
 from tests.cli.fleets import run
+from tests.fuzz.mutations import Path_, at, paths
 from tests.plan.rich import FLEET, PROJECT, STACK, exported, history
 
-Path_ = tuple[str | int, ...]
 OWN = "pulumi-python:dynamic/fleet:"
 TASK = {"replicas": 1, "reason": "TaintUntolerated", "created": "2026-11-21T09:55:00Z", "purgeMode": "Gracefully"}
 JUNK: list[Any] = [
@@ -44,21 +43,6 @@ JUNK: list[Any] = [
 ]
 DELETED = object()
 """Stands for a field that is not there."""
-
-
-def paths(value: Any, at: Path_ = ()) -> Iterator[Path_]:
-    """Every field of a value."""
-    if at:
-        yield at
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in items:
-        yield from paths(item, (*at, key))
-
-
-def at(value: Any, path: Path_) -> Any:
-    for step in path:
-        value = value[step]
-    return value
 
 
 def damaged(whole: Any, path: Path_, junk: Any) -> Any:

@@ -99,8 +99,10 @@ def _resource(
     old = _inputs(stored)
     given = {key: value for key, value in registration.inputs.items() if key not in _ENGINES_OWN}
     new = _named_as_before(old, given) if is_object(registration.type) else given
-    hidden = _secret_inputs(registration.type, old) | _secret_inputs(registration.type, new)
-    found = tuple(map(_hiding(hidden), _compare(old, new, (), uncompared)))
+    found = tuple(_compare(old, new, (), uncompared))
+    if found:
+        hidden = _secret_inputs(registration.type, old) | _secret_inputs(registration.type, new)
+        found = tuple(map(_hiding(hidden), found))
     changes_it = providers.get(_without_id(registration.provider), {}).get(_MUTABLE.get(str(new.get("kind")), ""))
     sealed = str(changes_it).lower() != "true"
     replaced = (
