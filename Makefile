@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO_STAMP := $(VENV)/.demo
 
-.PHONY: setup demo test fuzz lint bench docs clean
+.PHONY: setup demo test test-clusters clusters clusters-down fuzz lint bench docs clean
 
 setup: $(STAMP)
 
@@ -34,7 +34,19 @@ demo: $(DEMO_STAMP)
 	@printf '\nThe manifests are in out/local, a folder a member.\n'
 
 test: setup
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto -m "not clusters"
+
+# Without Go nothing is built, and the tests skip and say so.
+test-clusters: setup
+	@if command -v go > /dev/null; then $(BIN)/python -m tools.clusters build; fi
+	$(BIN)/python -m pytest -m clusters
+
+# Four clusters on this machine, to play with; stacks/Pulumi.clusters.yaml delivers to them.
+clusters: setup
+	@$(BIN)/python -m tools.clusters up out/clusters east north south west
+
+clusters-down: setup
+	@$(BIN)/python -m tools.clusters down out/clusters
 
 # As in the suite, with 200 times as many examples: some 20 minutes.
 fuzz: setup

@@ -1,12 +1,15 @@
-"""How properties are tried, and what a run of the whole suite says at its end."""
+"""The API servers of all tests, how properties are tried, and what a run of the whole suite says at its end."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.control_planes import Planes, control_planes
 
 # A busy machine is slow, and that is no fault of what is tested.
 settings.register_profile(
@@ -14,6 +17,13 @@ settings.register_profile(
 )
 settings.register_profile("fuzz", settings.get_profile("fleet"), max_examples=20_000)
 settings.load_profile(os.environ.get("FLEET_HYPOTHESIS_PROFILE", "fleet"))
+
+
+@pytest.fixture(scope="session")
+def api_servers() -> Iterator[Planes]:
+    """Three members ``a``, ``b`` and ``c``, and a hub ``h``; each test has namespaces of its own."""
+    with control_planes("abch") as started:
+        yield started
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.engine.control_planes import control_planes
-from tests.engine.driver import Engine, engine_or_skip
-from tests.engine.stories import Planes, Story
+from tests.control_planes import Given, Planes
+from tests.engine.driver import Engine, engine_or_skip, provider_or_skip
+from tests.engine.stories import Story
 
 CLUSTER_SCOPED = "namespaces,clusterroles,clusterrolebindings,priorityclasses"
 
@@ -21,21 +21,16 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     return Engine(tmp_path_factory.mktemp("stack"))
 
 
-@pytest.fixture(scope="session")
-def api_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planes]:
-    """Two of them, for all stories: each has a namespace of its own."""
-    engine_or_skip()
-    with control_planes(tmp_path_factory.mktemp("planes"), "ab") as started:
-        yield started
-
-
 @pytest.fixture
-def tale(api_servers: Planes, request: pytest.FixtureRequest) -> Iterator[Story]:
-    """What a test writes: nothing yet; clusters that were given are left as they were."""
+def tale(request: pytest.FixtureRequest) -> Iterator[Story]:
+    """What a test writes, for two of the API servers: nothing yet; clusters that were given are left as they were."""
+    provider_or_skip()
+    api_servers: Planes = request.getfixturevalue("api_servers")
+    planes = {name: api_servers[name] for name in "ab"}
     space = re.sub("[^a-z0-9]+", "-", request.node.name.removeprefix("test_")).strip("-")[:50].strip("-")
-    yield Story(space, api_servers)
-    for plane in api_servers.values():
-        if plane.process is None:
+    yield Story(space, planes)
+    for plane in planes.values():
+        if isinstance(plane, Given):
             for name in (space, f"{space}-too"):
                 plane.kubectl("delete", CLUSTER_SCOPED, name, "--ignore-not-found", "--wait=false")
 

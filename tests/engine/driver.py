@@ -45,6 +45,13 @@ def engine_or_skip() -> None:
     pytest.skip("needs the Pulumi CLI with its Python language host on PATH")
 
 
+def provider_or_skip() -> None:
+    """Skip the test where there is no engine, or no Kubernetes provider for it."""
+    engine_or_skip()
+    if not shutil.which("pulumi-resource-kubernetes"):
+        pytest.skip("needs the Kubernetes provider plugin on PATH")
+
+
 UNCHANGED = (automation.OpType.SAME, automation.OpType.REFRESH)
 DRIVERS = ["in process", pytest.param("engine", marks=pytest.mark.engine)]
 """Parameters of a fixture: a story is told twice."""

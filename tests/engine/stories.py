@@ -10,14 +10,13 @@ from typing import Any
 import attrs
 import yaml
 
+from tests.control_planes import Planes
 from tests.delivery.driver import Outcome
 from tests.delivery.karmada.world import POLICY
 from tests.delivery.world import IDENTITY, MEMBER
-from tests.engine.control_planes import ControlPlane
 from tests.engine.driver import Engine
 
 Data = dict[str, Any]
-Planes = dict[str, ControlPlane]
 Uids = dict[tuple[str, ...], str | None]
 """By cluster, kind and name; None for what is not there."""
 PLACEMENT = "placement.kubernetes-fleet.io/v1"

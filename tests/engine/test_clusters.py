@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 
 from fleet_components.testing import kubeconfig
-from tests.engine.control_planes import ControlPlane, control_planes
-from tests.engine.driver import Engine, engine_or_skip
+from tests.control_planes import Given, Planes, control_planes
+from tests.engine.driver import Engine, provider_or_skip
+from tools.clusters.cluster import Cluster
 
-pytestmark = pytest.mark.engine
-Planes = dict[str, ControlPlane]
+pytestmark = [pytest.mark.engine, pytest.mark.clusters]
 
 
 @pytest.fixture
-def planes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planes]:
+def planes(request: pytest.FixtureRequest) -> Iterator[Planes]:
     """Two control planes, or as many as the test names."""
-    engine_or_skip()
+    provider_or_skip()
     names = getattr(request, "param", "ab")
-    with control_planes(tmp_path_factory.mktemp("planes"), names) as started:
+    with control_planes(names) as started:
         yield started
 
 
@@ -30,7 +30,7 @@ def clusters(planes: Planes, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     """A stack on them; clusters that were given are left as they were."""
     engine = stack_on(planes, tmp_path_factory.mktemp("stack"))
     yield engine
-    if any(plane.process is None for plane in planes.values()):
+    if any(isinstance(plane, Given) for plane in planes.values()):
         engine.world.config["keepClusterResources"] = "false"
         assert engine.unprotect().ok
         assert engine.destroy().ok
@@ -58,7 +58,7 @@ def secret(value: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": {"k": value}}
 
 
-def image(plane: ControlPlane) -> str:
+def image(plane: Cluster) -> str:
     deployment = plane.get("deployment", "web", "-n", "shop")
     return str(deployment["spec"]["template"]["spec"]["containers"][0]["image"])
 

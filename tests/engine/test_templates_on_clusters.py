@@ -8,26 +8,26 @@ from typing import Any
 
 import pytest
 
+from tests.control_planes import Planes
 from tests.delivery.karmada.test_depending import CONFIG, SECRET, needing
 from tests.delivery.karmada.world import WEB, World, carried_out, deployment, member, on, policy, weights
-from tests.engine.control_planes import ControlPlane, control_planes
-from tests.engine.driver import Engine, engine_or_skip
+from tests.engine.driver import Engine, provider_or_skip
 
-pytestmark = pytest.mark.engine
-Planes = dict[str, ControlPlane]
+pytestmark = [pytest.mark.engine, pytest.mark.clusters]
 CONFLICT = "work.karmada.io/conflict-resolution"
 
 
 @pytest.fixture(scope="module")
-def planes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planes]:
-    """Two control planes with a namespace, for all tests of this module."""
-    engine_or_skip()
-    with control_planes(tmp_path_factory.mktemp("planes"), "ab") as started:
-        for plane in started.values():
-            plane.kubectl("create", "namespace", "shop")
-        yield started
-        for plane in started.values():
-            plane.kubectl("delete", "namespace", "shop", "--wait=false")
+def planes(request: pytest.FixtureRequest) -> Iterator[Planes]:
+    """Two of the API servers with a namespace, for all tests of this module."""
+    provider_or_skip()
+    api_servers: Planes = request.getfixturevalue("api_servers")
+    two = {name: api_servers[name] for name in "ab"}
+    for plane in two.values():
+        plane.kubectl("create", "namespace", "shop")
+    yield two
+    for plane in two.values():
+        plane.kubectl("delete", "namespace", "shop", "--wait=false")
 
 
 @pytest.fixture

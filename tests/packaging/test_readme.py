@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from fleet_components.cli.command import fleet
 from fleet_components.testing import run_program
+from tests.examples.outcome import run
 
 REPOSITORY = Path(__file__).parents[2]
 PAGES = [REPOSITORY / "README.md", REPOSITORY / "examples" / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
@@ -68,7 +71,26 @@ def test_the_snippets_run_as_they_stand(snippet: str, in_a_folder: Path) -> None
 def test_the_commands_of_the_readme_are_those_that_ci_runs() -> None:
     """Nothing of the two commands is left to the machine that somebody happens to have."""
     ci = (REPOSITORY / ".ci" / "run").read_text()
-    targets = re.findall(r"^(make \w+)", "\n".join(blocks("sh")), re.M)
+    targets = re.findall(r"^(make \w+)", blocks("sh")[0], re.M)
     assert targets == ["make demo", "make test"]
     assert [target for target in targets if target not in ci] == []
     assert os.access(REPOSITORY / ".ci" / "run", os.X_OK)
+
+
+def test_the_four_clusters_are_the_members_of_their_stack_and_a_new_image_reaches_one_after_the_other(
+    tmp_path: Path,
+) -> None:
+    (started,) = re.findall(r"tools.clusters up out/clusters (.*)", (REPOSITORY / "Makefile").read_text())
+    config = yaml.safe_load((REPOSITORY / "stacks" / "Pulumi.clusters.yaml").read_text())["config"]
+    assert config["fleet:kubeconfigs"] == {name: f"../out/clusters/{name}/kubeconfig" for name in started.split()}
+    (change,) = re.findall(r"sed -i.bak s/(.*)/(.*)/ stacks/clusters/(\S+)", (REPOSITORY / "README.md").read_text())
+    before, after, file = change
+    folder = shutil.copytree(REPOSITORY / "stacks" / config["fleet:source"], tmp_path / "clusters")
+    text = (folder / file).read_text()
+    assert before in text
+    first, records = run(folder)
+    (folder / file).write_text(text.replace(before, after))
+    second, _ = run(folder, records)
+    names = started.split()
+    assert first["shop"]["rollout"] == {"revision 0, wave 1": ", ".join(names)}
+    assert second["shop"]["rollout"] == {f"revision 1, wave {n}": name for n, name in enumerate(names, 1)}

@@ -1,0 +1,48 @@
+"""Each object that this repository writes for a hub is taken by the hub's real CustomResourceDefinitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fleet_components.admission import KINDS
+from tests.clusters.documents import Document, Judge, documents, judging, namespaces_of
+from tests.control_planes import Planes
+from tests.examples.test_examples import EXAMPLES
+from tests.shared import shared
+
+pytestmark = pytest.mark.clusters
+FOLDERS = [path for place in (EXAMPLES, EXAMPLES.parent / "stacks") for path in sorted(place.glob("[a-z]*/"))]
+GROUPS = {kind.group for kind in KINDS.values()} - {"cluster.karmada.io"}
+"""Karmada serves its Clusters by an API server of its own, which has no definition of them."""
+
+
+@pytest.fixture(scope="module")
+def hub(api_servers: Planes) -> Iterator[Judge]:
+    """The hub with the definitions of both systems."""
+    definitions = [one for system in ("kubefleet", "karmada") for one in documents(shared(f"data/crds/{system}"))]
+    with judging(api_servers["h"]) as hub:
+        hub.make(definitions)
+        yield hub
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_the_objects_of_a_folder(folder: Path, hub: Judge) -> None:
+    found = for_a_hub(folder)
+    hub.make(namespaces_of(found))
+    assert hub.refused(found) == []
+
+
+def test_what_the_hub_refuses_is_seen(hub: Judge) -> None:
+    (placement,) = (one for one in for_a_hub(EXAMPLES / "crp-pickall") if one["kind"] == "ClusterResourcePlacement")
+    assert hub.refused([placement]) == []
+    for wrong in ({"policy": {"placementType": "PickSome"}}, {"unheardOf": True}):
+        (said,) = hub.refused([{**placement, "spec": {**placement["spec"], **wrong}}])
+        assert next(iter(wrong)) in said
+
+
+def for_a_hub(folder: Path) -> list[Document]:
+    """Policies, members and whatever else a hub's API has."""
+    return [one for one in documents(folder) if one["apiVersion"].rpartition("/")[0] in GROUPS]
