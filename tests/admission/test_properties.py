@@ -53,7 +53,8 @@ def _scalars(schema: Schema) -> st.SearchStrategy[Any]:
 
 
 @st.composite
-def _objects(draw: st.DrawFn, wrong: bool = False) -> dict[str, Any]:
+def objects(draw: st.DrawFn, wrong: bool = False) -> dict[str, Any]:
+    """An object of any kind that is checked; with ``wrong`` its definition need not allow it."""
     kind = draw(_kinds)
     fields = {key: it for key, it in kind.schema.fields.items() if key in ("spec", "data")}
     drawn = draw(_values(kind.schema.but(fields=fields), wrong))
@@ -65,7 +66,7 @@ def _schema(data: dict[str, Any]) -> Schema:
     return KINDS[data["apiVersion"], data["kind"]].schema
 
 
-@given(_objects())
+@given(objects())
 @settings(max_examples=150)
 def test_admitting_what_was_admitted_changes_nothing(data: dict[str, Any]) -> None:
     first = admit(Manifest(data))
@@ -74,7 +75,7 @@ def test_admitting_what_was_admitted_changes_nothing(data: dict[str, Any]) -> No
         assert admit(first.defaulted, old=first.defaulted) == first
 
 
-@given(_objects(wrong=True), _objects(wrong=True))
+@given(objects(wrong=True), objects(wrong=True))
 @settings(max_examples=150)
 def test_nothing_makes_it_crash_and_the_object_stays_as_it_was(data: dict[str, Any], other: dict[str, Any]) -> None:
     manifest, before = Manifest(data), yaml.safe_dump(data)
@@ -83,13 +84,13 @@ def test_nothing_makes_it_crash_and_the_object_stays_as_it_was(data: dict[str, A
     assert yaml.safe_dump(manifest.data) == before
 
 
-@given(_objects(wrong=True))
+@given(objects(wrong=True))
 @settings(max_examples=150)
 def test_mended_values_have_the_right_types(data: dict[str, Any]) -> None:
     assert mismatches(_schema(data), filled(_schema(data), mended(_schema(data), data))) == []
 
 
-@given(_objects(wrong=True))
+@given(objects(wrong=True))
 @settings(max_examples=150)
 def test_pasting_the_hint_removes_what_it_is_about(data: dict[str, Any]) -> None:
     schema, stored = _schema(data), filled(_schema(data), data)

@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import assume, given, settings
 
-from fleet_components.admission import KINDS
+from fleet_components.admission import KINDS, admit
+from fleet_components.model.manifest import Manifest
+from tests.admission.test_properties import objects
 from tests.clusters.documents import Document, Judge, documents, judging, namespaces_of
 from tests.control_planes import Planes
 from tests.examples.test_examples import EXAMPLES
@@ -17,6 +20,8 @@ pytestmark = pytest.mark.clusters
 FOLDERS = [path for place in (EXAMPLES, EXAMPLES.parent / "stacks") for path in sorted(place.glob("[a-z]*/"))]
 GROUPS = {kind.group for kind in KINDS.values()} - {"cluster.karmada.io"}
 """Karmada serves its Clusters by an API server of its own, which has no definition of them."""
+DEFINED = {"crd", "strict"}
+"""The stages of an admission that a definition carries out."""
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +46,22 @@ def test_what_the_hub_refuses_is_seen(hub: Judge) -> None:
     for wrong in ({"policy": {"placementType": "PickSome"}}, {"unheardOf": True}):
         (said,) = hub.refused([{**placement, "spec": {**placement["spec"], **wrong}}])
         assert next(iter(wrong)) in said
+
+
+def test_the_hub_and_admission_agree(hub: Judge) -> None:
+    """On what definitions say. Admission speaks for the webhooks as well, those that change an object among them."""
+
+    @given(objects(wrong=True))
+    @settings(max_examples=400)
+    def agree(written: Document) -> None:
+        assume(written["apiVersion"].partition("/")[0] in GROUPS)
+        admission = admit(Manifest(written))
+        if not admission.refusals:
+            assert hub.refused([dict(admission.defaulted.data)]) == []
+        elif DEFINED & {refusal.stage for refusal in admission.refusals}:
+            assert hub.refused([written]) != []
+
+    agree()
 
 
 def for_a_hub(folder: Path) -> list[Document]:
