@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from fleet_components.content.secret import REDACTED
 from fleet_components.model.problem import Problem, layered
 from fleet_components.model.text import few, nearest
 from fleet_components.model.wire import read_time
-from fleet_components.plan.options import A_SHARE, A_WAIT, Renamed, no_share, no_wait
+from fleet_components.plan.options import A_SHARE, A_TIMEOUT, A_WAIT, Renamed, no_share, no_timeout, no_wait
 from fleet_components.plan.source import Given, gather, gathered
 
 NAMESPACE = "fleet"
@@ -235,9 +236,9 @@ def _share(text: str) -> float:
 _SECONDS = re.compile("[0-9]{1,9}")
 
 
-def _seconds(text: str) -> int:
-    if not _SECONDS.fullmatch(text) or no_wait(int(text)):
-        raise WrongValueError("is not a time in seconds", A_WAIT)
+def _seconds(text: str, wrong: Callable[[int], str], hint: str) -> int:
+    if not _SECONDS.fullmatch(text) or wrong(int(text)):
+        raise WrongValueError("is not a time in seconds", hint)
     return int(text)
 
 
@@ -346,7 +347,16 @@ KEYS: Mapping[str, Key] = {
         _flag,
         "whether namespaces and other cluster-scoped objects outlive their placement",
     ),
-    "maxWait": Key("max_wait", _seconds, "the longest time in seconds that an update waits between stages"),
+    "maxWait": Key(
+        "max_wait",
+        partial(_seconds, wrong=no_wait, hint=A_WAIT),
+        "the longest time in seconds that an update waits between stages",
+    ),
+    "readyTimeout": Key(
+        "ready_timeout",
+        partial(_seconds, wrong=no_timeout, hint=A_TIMEOUT),
+        "the longest time in seconds that an update waits for each object to become ready",
+    ),
     "renamed": Key(
         "renamed",
         _renamed,

@@ -43,6 +43,7 @@ class DeliveryArgs:
         former: former names and URNs of the resources.
         after: resources to wait for: the checks that every member is still the same cluster.
         clear: deletes retained objects from a member that have to be created anew.
+        ready_timeout: the longest time in seconds that each object may take to become ready.
         transform: applied to each object before it is registered.
     """
 
@@ -53,6 +54,7 @@ class DeliveryArgs:
     former: Former
     after: Sequence[pulumi.Resource]
     clear: Callable[[str, Sequence[Leftover], pulumi.Output[Any]], pulumi.Output[Any]]
+    ready_timeout: int
     transform: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
 
 
@@ -162,6 +164,7 @@ class SubjectDelivery(pulumi.ComponentResource):
             provider=args.providers.of(cluster, adopts=self.decided.deliveries[cluster].adopts),
             former=args.former,
             clear=partial(args.clear, cluster),
+            ready_timeout=args.ready_timeout,
             keeps=args.plan.keeps(self.decided, cluster),
             since=as_of.isoformat() if as_of else None,
         )

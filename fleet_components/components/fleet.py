@@ -96,6 +96,7 @@ class Fleet(pulumi.ComponentResource):
             former=former,
             after=providers.after,
             clear=identification.delete,
+            ready_timeout=args.ready_timeout,
             # Rendered files may be read by others, so the data of Secrets is hidden in them.
             transform=redacted if args.render_to else dict,
         )

@@ -13,7 +13,7 @@ from fleet_components.components.member import Member, wrong_provider
 from fleet_components.components.refusal import Arguments, refusing
 from fleet_components.model.problem import Problem
 from fleet_components.model.typed import HINT, LATER, fitted
-from fleet_components.plan.options import A_SHARE, Renamed, wrong_limits
+from fleet_components.plan.options import A_SHARE, A_TIMEOUT, Renamed, no_timeout, wrong_limits
 from fleet_components.plan.source import AnySource, Source, source_from
 
 _BY_MEMBER = "give a dict by member name: each of its values may be an output, the dict itself may not"
@@ -46,6 +46,8 @@ class FleetArgs(Arguments):
         confirm: tokens of refused losses that are meant.
         keep_cluster_resources: whether namespaces and other cluster-scoped objects outlive their placement.
         max_wait: the longest time in seconds that an update waits between stages.
+        ready_timeout: the longest time in seconds that an update waits for each object to become ready; the annotation
+            ``pulumi.com/timeoutSeconds`` sets it for one object.
         renamed: what is called otherwise now, so that it stays alive under its new name.
         takes_over: by member, the names of Kubernetes resources that this stack has managed itself, and that the
             fleet brings there from now on; ``*`` stands for anything.
@@ -70,6 +72,7 @@ class FleetArgs(Arguments):
     confirm: Sequence[str] = ()
     keep_cluster_resources: bool = True
     max_wait: int = 900
+    ready_timeout: int = 600
     renamed: Renamed = Renamed()
     takes_over: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
     pass_over: Sequence[str] = ()
@@ -81,6 +84,8 @@ class FleetArgs(Arguments):
     def wrong_values(self) -> Iterator[Problem]:
         """Yield a problem for each value that has the right type and is still invalid."""
         yield from wrong_limits(self.limit, self.max_wait)
+        if wrong := no_timeout(self.ready_timeout):
+            yield Problem(wrong, ("ready_timeout",), A_TIMEOUT)
         for name in sorted(self.kubeconfigs.keys() & self.providers.keys()):
             yield Problem(f'the member "{name}" has a kubeconfig as well', ("providers", name), "give one of the two")
         for name, provider in self.providers.items():

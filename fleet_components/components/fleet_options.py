@@ -20,7 +20,8 @@ _SHARED = ("parent", "depends_on", "provider", "providers", "transforms", "trans
 _BY_TRANSFORM = "a transform sets it on single objects: transforms=[...], see docs/delivery.md"
 _INSTEAD = {
     "ignore_changes": _BY_TRANSFORM,
-    "custom_timeouts": f"annotate objects with pulumi.com/timeoutSeconds; or {_BY_TRANSFORM}",
+    "custom_timeouts": "FleetArgs.ready_timeout sets it for all objects, the annotation pulumi.com/timeoutSeconds for "
+    f"one; or {_BY_TRANSFORM}",
     "hooks": _BY_TRANSFORM,
     "additional_secret_outputs": _BY_TRANSFORM,
     "hide_diffs": _BY_TRANSFORM,

@@ -13,14 +13,17 @@ from fleet_components.components.former import Former
 from fleet_components.components.live import Leftover
 from fleet_components.components.objects import KubernetesObject, provider_version, sealed
 from fleet_components.components.process import in_process, unknown
+from fleet_components.components.timeout import ready_timeouts, waiting
 from fleet_components.content.order import phases
 from fleet_components.content.stamp import annotated
 from fleet_components.dynamic import Binding
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.text import visible
 from fleet_components.plan import names
 from fleet_components.plan.past import ALL, CLUSTER_SCOPED
 from fleet_components.plan.record import FORMAT
 from fleet_components.plan.subject import Decided, Delivery
+from fleet_components.rollout.rollout import Change
 
 _MARK = "fleet-components/replaced"
 
@@ -55,6 +58,7 @@ class TargetArgs:
         provider: the Kubernetes provider of the member.
         former: former names and URNs of the resources.
         clear: deletes retained objects from the member that have to be created anew.
+        ready_timeout: the longest time in seconds that each object may take to become ready.
         keeps: which objects stay when the subject leaves: ``all``, ``cluster-scoped``, or empty for none.
         since: the time of this update, for stages that wait; None if there is no time.
     """
@@ -66,6 +70,7 @@ class TargetArgs:
     provider: pulumi.ProviderResource
     former: Former
     clear: Callable[[Sequence[Leftover], pulumi.Output[Any]], pulumi.Output[Any]]
+    ready_timeout: int
     keeps: str = ""
     since: str | None = None
 
@@ -92,6 +97,7 @@ class Target(pulumi.ComponentResource):
         # The component waits as well, so that an update that is refused while it runs leaves nothing in the state.
         opts = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(parent=parent, depends_on=list(after)), alias)
         super().__init__(names.TARGET, self._name, {}, opts)
+        self._tell_wait(args)
         placed: list[pulumi.Resource] = []
         before = after
         for number, group in phases([Manifest(data) for data in args.objects]):
@@ -102,6 +108,12 @@ class Target(pulumi.ComponentResource):
                 placed.append(KubernetesObject(*self._object(args, manifest, before)))
         self.binding = self._bind(args, placed or before)
         self.register_outputs({})
+
+    def _tell_wait(self, args: TargetArgs) -> None:
+        """Say how long the update waits here, once it is the member's turn."""
+        if args.decided.entries[args.cluster].change in (Change.ADD, Change.UPDATE) and not pulumi.runtime.is_dry_run():
+            # Shown while the update runs, and not once more at its end.
+            pulumi.log.info(visible(waiting(args.objects, args.ready_timeout)), self, ephemeral=True)
 
     def _object(
         self, args: TargetArgs, manifest: Manifest, before: After
@@ -127,6 +139,7 @@ class Target(pulumi.ComponentResource):
             ignore_changes=[*args.delivery.left_alone, *(trial_ignored() if replaced else ())],
             # Set from the first update on: once the object has left the program, the state is all that is asked.
             retain_on_delete=retained,
+            custom_timeouts=ready_timeouts(data, args.ready_timeout),
             replace_on_changes=list(replaced.fields) if replaced and asked else None,
             delete_before_replace=asked or None,
         )

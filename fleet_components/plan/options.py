@@ -14,9 +14,10 @@ from fleet_components.model.typed import HINT, Typed
 from fleet_components.rollout.rollout import Gates
 
 MOST_WAIT = 31_536_000
-"""Maximum of ``max_wait`` in seconds: a year."""
+"""Maximum of ``max_wait`` and ``ready_timeout`` in seconds: a year."""
 A_SHARE = "give a share from 0 to 1, 0.5 for a half"
 A_WAIT = f"give whole seconds, 900 for a quarter of an hour, {MOST_WAIT} at most"
+A_TIMEOUT = f"give whole seconds, 1 or more, 600 for ten minutes, {MOST_WAIT} at most"
 
 
 def no_share(value: float) -> str:
@@ -27,6 +28,12 @@ def no_share(value: float) -> str:
 def no_wait(seconds: int) -> str:
     """Return why a number of seconds is not a valid ``max_wait``; empty if it is one."""
     return "" if 0 <= seconds <= MOST_WAIT else f"is {seconds}"
+
+
+def no_timeout(seconds: int) -> str:
+    """Return why a number of seconds is not a valid ``ready_timeout``; empty if it is one."""
+    # The engine and the provider take 0 for a timeout that is not set.
+    return "" if 1 <= seconds <= MOST_WAIT else f"is {seconds}"
 
 
 @attrs.frozen(kw_only=True)

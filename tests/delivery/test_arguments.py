@@ -230,6 +230,10 @@ def test_components_name_their_arguments(component: type[Any], args: type[Any], 
             "FleetArgs.max_wait: is -1 (give whole seconds, 900 for a quarter of an hour, 31536000 at most)",
         ),
         (
+            lambda: FleetArgs(EMPTY, ready_timeout=0),
+            "FleetArgs.ready_timeout: is 0 (give whole seconds, 1 or more, 600 for ten minutes, 31536000 at most)",
+        ),
+        (
             lambda: FleetArgs(EMPTY, confirm="1a2b3c4d"),
             'FleetArgs.confirm: is a str, not a list of text (write it as a list: ["..."])',
         ),

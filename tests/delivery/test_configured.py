@@ -52,6 +52,7 @@ SAID: list[tuple[str, str, dict[str, Any], Any]] = [
     ("confirm", '["0badcafe"]', {"confirm": ["1a2b3c4d", "0badcafe"]}, ("1a2b3c4d", "0badcafe")),
     ("keepClusterResources", "false", {}, False),
     ("maxWait", "5", {"max_wait": 7}, 5),
+    ("readyTimeout", "20", {"ready_timeout": 60}, 20),
     (
         "renamed",
         '{"members": {"b": "old"}, "placements": {"shop": "s"}}',

@@ -73,7 +73,7 @@ SOMETHING: dict[str, tuple[Any, str]] = {
     "retain_on_delete": (True, "FleetArgs.keep_cluster_resources keeps namespaces"),
     "delete_before_replace": (True, "an object of a fleet that is replaced is always deleted first"),
     "replace_on_changes": (["*"], "replaced where a field cannot be changed, and nowhere else"),
-    "custom_timeouts": (pulumi.CustomTimeouts(create="5m"), "annotate objects with pulumi.com/timeoutSeconds"),
+    "custom_timeouts": (pulumi.CustomTimeouts(create="5m"), "FleetArgs.ready_timeout sets it for all objects"),
     "additional_secret_outputs": (["x"], "a transform sets it on single objects"),
     "hide_diffs": (["x"], "a transform sets it on single objects"),
     "import_": ("x", "take up what is there already"),

@@ -1,0 +1,35 @@
+"""How long an update waits for each object to become ready."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pulumi
+
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.text import few
+
+_ANNOTATION = "pulumi.com/timeoutSeconds"
+_WHOLE = re.compile("[0-9]{1,9}")
+
+
+def ready_timeouts(data: Mapping[str, Any], seconds: int) -> pulumi.CustomTimeouts | None:
+    """Return the timeouts of an object's resource; None if the object has an annotation of its own."""
+    # The provider hears the annotation only where the resource has no timeout (pulumi/pulumi-kubernetes v4.34.2,
+    # provider/pkg/metadata/overrides.go, TimeoutDuration). Deletions keep the provider's: nothing becomes ready then.
+    text = f"{seconds}s"
+    return None if _own(Manifest(data)) else pulumi.CustomTimeouts(create=text, update=text)
+
+
+def waiting(objects: Iterable[Mapping[str, Any]], seconds: int) -> str:
+    """Return the line that says how long an update waits for objects, those with a timeout of their own by name."""
+    own = [f"{manifest.key} {text} s" for data in objects if (text := _own(manifest := Manifest(data)))]
+    return f"waiting up to {seconds} s for each object to become ready{f' ({few(own)})' if own else ''}"
+
+
+def _own(manifest: Manifest) -> str:
+    """Return the seconds that an object's annotation sets; empty without one, and for what the provider ignores."""
+    said = str((manifest.metadata.get("annotations") or {}).get(_ANNOTATION) or "")
+    return said if _WHOLE.fullmatch(said) else ""
