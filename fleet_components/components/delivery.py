@@ -71,14 +71,15 @@ class SubjectDelivery(pulumi.ComponentResource):
             none, although its objects are deleted later.
         decisions: by member name: rank, wave and revision of a placement; revision and replicas of a template.
         decided: the decision and its reasons, known at once.
-        bindings: by member name, the binding, which is registered once all objects of the member stand.
+        targets: by member name, the component of the member, with the binding that is registered once all of its
+            objects stand.
         last: the bindings of the last wave, which come after all others; the decision if there are none.
     """
 
     delivered: pulumi.Output[Mapping[str, int]]
     decisions: pulumi.Output[Mapping[str, Mapping[str, int]]]
     decided: Decided
-    bindings: Mapping[str, dynamic.Binding]
+    targets: Mapping[str, Target]
     last: Sequence[pulumi.Resource]
 
     def __init__(
@@ -96,7 +97,7 @@ class SubjectDelivery(pulumi.ComponentResource):
         self.decided, self._args = decided, args
         decision = self._decide()
         self.decisions = decision.decisions
-        self.bindings, self.last = self._deliver(decision, first)
+        self.targets, self.last = self._deliver(decision, first)
         self.delivered = self._delivered(decision)
         self._report()
         self.register_outputs({"decisions": self.decisions})
@@ -118,13 +119,13 @@ class SubjectDelivery(pulumi.ComponentResource):
 
     def _deliver(
         self, decision: pulumi.Resource, first: Sequence[SubjectDelivery]
-    ) -> tuple[dict[str, dynamic.Binding], Sequence[pulumi.Resource]]:
+    ) -> tuple[dict[str, Target], Sequence[pulumi.Resource]]:
         """Register the targets wave by wave; none is registered if the decision is refused.
 
         Returns:
-            The bindings by member, and those of the last wave, or the decision if there are none.
+            The targets by member, and the bindings of the last wave, or the decision if there are none.
         """
-        bindings: dict[str, dynamic.Binding] = {}
+        targets: dict[str, Target] = {}
         waits = {wave.number: wave.wait_seconds for wave in self.decided.outcome.rollout.waves}
         before: list[pulumi.Resource] = []
         seconds = 0
@@ -136,21 +137,21 @@ class SubjectDelivery(pulumi.ComponentResource):
                 before = between(f"{self._name}/wave-{number}", before, size, self)
             after = self._waited(before, seconds)
             for cluster in clusters:
-                needed = [other.bindings[cluster] for other in first if cluster in other.bindings]
-                bindings[cluster] = Target(self._target(cluster), [decision, *after, *needed], self).binding
-            before = [bindings[cluster] for cluster in clusters]
+                needed = [other.targets[cluster].binding for other in first if cluster in other.targets]
+                targets[cluster] = Target(self._target(cluster), [decision, *after, *needed], self)
+            before = [targets[cluster].binding for cluster in clusters]
             seconds = waits.get(number, 0)
-        return bindings, before or [decision]
+        return targets, before or [decision]
 
     def _delivered(self, decision: pulumi.Resource) -> pulumi.Output[Mapping[str, int]]:
-        members = list(self.bindings)
+        members = list(self.targets)
 
         def by_member(found: list[Any]) -> Mapping[str, int]:
             # The engine hands numbers back as floats.
             return {member: int(revision) for member, revision in zip(members, found[1:], strict=True)}
 
         # With no member to deliver to, it counts as delivered once that is decided.
-        revisions = [self.bindings[member].revision for member in members]
+        revisions = [self.targets[member].binding.revision for member in members]
         return pulumi.Output.all(decision.urn, *revisions).apply(by_member)
 
     def _target(self, cluster: str) -> TargetArgs:

@@ -19,7 +19,8 @@ from fleet_components.components.identification import Identification, identitie
 from fleet_components.components.made import manifests_of
 from fleet_components.components.member import Member
 from fleet_components.components.past import read_past
-from fleet_components.components.process import in_process
+from fleet_components.components.process import in_process, tell_at_end
+from fleet_components.components.progress import Progress
 from fleet_components.components.provider import in_earnest, kubeconfig_key, unreachable_members
 from fleet_components.components.providers import MemberProviders
 from fleet_components.components.refusal import RefusedError, RefusedPlanError, expect, of_the_program, refusing
@@ -103,6 +104,8 @@ class Fleet(pulumi.ComponentResource):
         self._deliver(delivery)
         self._report()
         delivered = {**self.placements, **self.templates}
+        if not in_process() and not pulumi.runtime.is_dry_run():
+            tell_at_end(Progress(list(delivered.values())).broken)
         last = [binding for one in delivered.values() for binding in one.last]
         protect = args.protect if options.protect is None else options.protect
         # Without any binding it depends on the providers, so that a deletion still begins with the roster and stops.

@@ -1,13 +1,25 @@
-"""Detection of runs in process, against mocks instead of an engine; and outputs that are unknown in both."""
+"""The process of the program: whether there is an engine, how it ends; and outputs that are unknown in both."""
 
 from __future__ import annotations
 
 import asyncio
+import signal
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import pulumi
 from pulumi.runtime.mocks import MockMonitor
-from pulumi.runtime.settings import get_monitor
+from pulumi.runtime.proto import engine_pb2
+from pulumi.runtime.settings import get_engine, get_monitor
+
+_PATIENCE = 2
+"""Longest time in seconds that the engine may take for the last words; it kills the program after 5 s."""
+LastWords = Callable[[], Iterable[tuple[str, str]]]
+_LAST_WORDS: list[LastWords] = []
+_SPEAKING = threading.Lock()
 
 
 def in_process() -> bool:
@@ -25,3 +37,39 @@ def unknown() -> Any:
 
     # The SDK has no function that makes one.
     return pulumi.Output(settled(set()), settled(None), settled(False), settled(False))
+
+
+def tell_at_end(last_words: LastWords) -> None:
+    """Warn of something if the engine ends the program, which it does when an update fails or is cancelled.
+
+    Args:
+        last_words: returns the messages, each with the URN of the resource that it is about.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return  # a program of the Automation API, which nothing interrupts
+    _LAST_WORDS.append(last_words)
+    if len(_LAST_WORDS) == 1:
+        # The engine interrupts the program, and goes on listening to it (pulumi/pulumi v3.272.0,
+        # sdk/python/cmd/pulumi-language-python/main.go, Run).
+        signal.signal(signal.SIGINT, partial(_interrupted, signal.getsignal(signal.SIGINT)))
+
+
+def _interrupted(before: Any, number: int, frame: Any) -> None:
+    if not _SPEAKING.acquire(blocking=False):
+        return  # interrupted once more meanwhile
+    # In a thread, because the main one may have been interrupted while it held the connection.
+    telling = threading.Thread(target=_warn, args=(tuple(_LAST_WORDS),), daemon=True)
+    _LAST_WORDS.clear()
+    telling.start()
+    telling.join(_PATIENCE)
+    _SPEAKING.release()
+    if before is not signal.default_int_handler and callable(before):
+        before(number, frame)
+    raise SystemExit(1)  # without the traceback of an interrupt, which would bury the error
+
+
+def _warn(all_words: Iterable[LastWords]) -> None:
+    engine: Any = get_engine()
+    with suppress(Exception):  # the update has failed, and its error is told
+        for urn, text in (one for last_words in all_words for one in last_words()):
+            engine.Log(engine_pb2.LogRequest(severity=engine_pb2.WARNING, message=text, urn=urn))

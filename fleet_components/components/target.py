@@ -17,7 +17,7 @@ from fleet_components.components.timeout import ready_timeouts, waiting
 from fleet_components.content.order import phases
 from fleet_components.content.stamp import annotated
 from fleet_components.dynamic import Binding
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.text import visible
 from fleet_components.plan import names
 from fleet_components.plan.past import ALL, CLUSTER_SCOPED
@@ -85,9 +85,11 @@ class Target(pulumi.ComponentResource):
 
     Attributes:
         binding: registered once every object stands; later waves depend on it.
+        objects: the objects, by phase and key.
     """
 
     binding: Binding
+    objects: Mapping[tuple[int, ObjectKey], pulumi.Resource]
 
     def __init__(self, args: TargetArgs, after: After, parent: pulumi.Resource) -> None:
         key = args.decided.subject.key
@@ -98,6 +100,7 @@ class Target(pulumi.ComponentResource):
         opts = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(parent=parent, depends_on=list(after)), alias)
         super().__init__(names.TARGET, self._name, {}, opts)
         self._tell_wait(args)
+        self.objects = {}
         placed: list[pulumi.Resource] = []
         before = after
         for number, group in phases([Manifest(data) for data in args.objects]):
@@ -106,6 +109,7 @@ class Target(pulumi.ComponentResource):
             placed = []
             for manifest in group:
                 placed.append(KubernetesObject(*self._object(args, manifest, before)))
+                self.objects[number, manifest.key] = placed[-1]
         self.binding = self._bind(args, placed or before)
         self.register_outputs({})
 

@@ -1,0 +1,128 @@
+"""What an update that fails says of the wave that broke, and what it then does."""
+
+from __future__ import annotations
+
+import signal
+import tempfile
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fleet_components import Fleet
+from fleet_components.components import process
+from fleet_components.components.progress import Progress
+from fleet_components.testing import ProgramRun, StackState, kubeconfig, run_program
+from tests.delivery.driver import cluster_of, is_deployment
+from tests.delivery.karmada.world import World as KarmadaWorld
+from tests.delivery.karmada.world import deployment, policy
+from tests.delivery.world import World
+
+
+class Told:
+    """Runs a world in process, and asks at the end how far it came."""
+
+    def __init__(self, world: Any) -> None:
+        self.world = world
+        self.state = StackState()
+
+    def up(self, fails: Collection[str] = ()) -> tuple[ProgramRun, list[str]]:
+        progress: list[Progress] = []
+
+        def program() -> None:
+            fleet = Fleet.from_config("dev")
+            progress.append(Progress([*fleet.placements.values(), *fleet.templates.values()]))
+
+        with tempfile.TemporaryDirectory() as folder:
+            self.world.write(Path(folder))
+            members = {name: kubeconfig(name) for name in self.world.members}
+            run = run_program(
+                program,
+                state=self.state,
+                config={"fleet:source": folder, "fleet:kubeconfigs": members, **_keyed(self.world.config)},
+                preview=False,
+                fails=lambda one: is_deployment(one.type) and cluster_of(one.name) in fails,
+            )
+        self.state = run.state()
+        return run, [text for _, text in progress[0].broken()]
+
+
+def _keyed(config: dict[str, Any]) -> dict[str, Any]:
+    return {f"fleet:{key}": value for key, value in config.items()}
+
+
+def test_the_wave_that_broke() -> None:
+    told = Told(World())
+    run, said = told.up()
+    assert (run.error, said) == (None, [])
+    told.world.image = "web:2"
+    run, said = told.up(fails="b")
+    assert run.error
+    assert said == [
+        "shop: wave 2 broke on b (Deployment shop/web); waves 3..4 are not touched (c, d); "
+        "the next pulumi up begins with b"
+    ]
+    del told.world.members["a"]  # it would go at the end
+    run, said = told.up(fails="c")
+    assert run.error
+    assert said == [
+        "shop: wave 3 broke on c (Deployment shop/web); wave 4 is not touched (d); nothing is removed; "
+        "the next pulumi up begins with c"
+    ]
+    run, said = told.up()
+    assert (run.error, said) == (None, [])
+
+
+def test_a_template_of_karmada() -> None:
+    told = Told(KarmadaWorld())
+    told.world.objects = {"web": deployment(), "policy": policy(placement={})}
+    run, said = told.up(fails="b")
+    assert run.error
+    assert said == ["shop/Deployment/web: wave 1 broke on b (Deployment shop/web); the next pulumi up begins with b"]
+
+
+@pytest.fixture
+def before() -> Iterator[Any]:
+    handler = signal.getsignal(signal.SIGINT)
+    yield handler
+    signal.signal(signal.SIGINT, handler)
+
+
+class Listening:
+    """An engine."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, str]] = []
+
+    def Log(self, request: Any) -> None:  # noqa: N802 - the name of the SDK's method
+        self.heard.append((request.urn, request.message))
+
+
+@pytest.mark.usefixtures("before")
+def test_the_last_words_of_each_fleet_are_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Listening()
+    monkeypatch.setattr(process, "get_engine", lambda: engine)
+    process.tell_at_end(lambda: [("urn:1", "one"), ("urn:2", "two")])
+    process.tell_at_end(lambda: [("urn:3", "three")])
+    for _ in range(2):
+        with pytest.raises(SystemExit):
+            signal.raise_signal(signal.SIGINT)
+    assert sorted(engine.heard) == [("urn:1", "one"), ("urn:2", "two"), ("urn:3", "three")]
+
+
+@pytest.mark.usefixtures("before")
+def test_an_engine_that_is_gone_and_a_handler_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither is in the way of the program's end."""
+    heard: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    monkeypatch.setattr(process, "get_engine", lambda: None)
+    process.tell_at_end(lambda: [("urn:1", "one")])
+    with pytest.raises(SystemExit):
+        signal.raise_signal(signal.SIGINT)
+    assert heard == [signal.SIGINT]
+
+
+def test_nothing_is_said_in_a_preview_or_in_process(before: Any) -> None:
+    Told(World()).up()
+    assert signal.getsignal(signal.SIGINT) is before

@@ -1,0 +1,130 @@
+"""The end of an update that fails, on real API servers: where it broke, said once, and the next run goes on there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.engine.control_planes import control_planes
+from tests.engine.driver import Engine, engine_or_skip
+from tests.engine.stories import Planes, Story, config_map, deployment, namespace, placement, unchanged
+
+pytestmark = pytest.mark.engine
+UP = ("up", "--yes", "--skip-preview")
+ROLLING = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1, "maxSurge": 1}}
+
+
+@pytest.fixture(scope="module")
+def planes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planes]:
+    """Three, of which all but b have a node with a disk."""
+    engine_or_skip()
+    with control_planes(tmp_path_factory.mktemp("planes"), "abc") as started:
+        for name in "ac":
+            started[name].kubectl("label", "node", "--all", "disk=ssd")
+        yield started
+
+
+@pytest.fixture
+def fleet(planes: Planes, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Engine[Story]:
+    """A Deployment on all three, which are updated one by one."""
+    space = re.sub("[^a-z0-9]+", "-", request.node.name.removeprefix("test_"))[:50].strip("-")
+    world = Story(space, planes)
+    for name in planes:
+        world.join(name)
+    rolling = placement("one", namespace(space))
+    rolling["spec"]["strategy"] = ROLLING
+    world.objects = {"space": namespace(space), "web": deployment(space), "one": rolling}
+    engine = Engine(tmp_path_factory.mktemp("stack"), world=world, standin=False)
+    assert (first := engine.up()).ok, first.text
+    return engine
+
+
+def images(fleet: Engine[Story]) -> dict[str, Any]:
+    found = {name: fleet.world.live(name, "deployment", "web") for name in fleet.world.planes}
+    return {name: live["spec"]["template"]["spec"]["containers"][0]["image"] for name, live in found.items()}
+
+
+def broken(fleet: Engine[Story], *options: str) -> str:
+    """Update, which fails; returns what is printed, in which the last words stand once, after the error."""
+    code, text = fleet.command(*UP, *options)
+    assert code != 0
+    assert "Traceback" not in text, text
+    _, _, end = text.partition("Diagnostics:")
+    assert end.count(" broke on ") == 1, text
+    return end
+
+
+def last_words(space: str) -> str:
+    return (
+        f"warning: one: wave 2 broke on b (Deployment {space}/web); wave 3 is not touched (c); "
+        "the next pulumi up begins with b"
+    )
+
+
+def test_a_workload_that_can_never_run(fleet: Engine[Story]) -> None:
+    """The wait ends when it is said to, the error names object, member and reason, and the next run goes on."""
+    world, space = fleet.world, fleet.world.space
+    world.objects["web"] = deployment(space, "web:2", nodeSelector={"disk": "ssd"})
+    world.objects["web"]["spec"]["progressDeadlineSeconds"] = 1
+    world.config["readyTimeout"] = "5"
+    text = broken(fleet)
+    assert f"Deployment (dev/one@b/{space}/web)" in text
+    assert "timed out waiting to be Ready" in text
+    assert "[ProgressDeadlineExceeded]" in text
+    assert last_words(space) in text
+    assert images(fleet) == {"a": "web:2", "b": "web:2", "c": "web:1"}
+    assert fleet.runs() == {"a": 1, "b": 0, "c": 0}
+    world.objects["web"] = deployment(space, "web:3")
+    code, done = fleet.command(*UP)
+    assert code == 0, done
+    assert done.index("dev/one@b  waiting up to 5 s") < done.index("dev/one@a  waiting up to 5 s")
+    assert set(images(fleet).values()) == {"web:3"}
+    del world.config["readyTimeout"]
+    unchanged(fleet)
+
+
+def test_what_the_object_itself_says_of_its_timeout_counts(fleet: Engine[Story]) -> None:
+    world, space = fleet.world, fleet.world.space
+    world.objects["web"] = deployment(space, "web:2", waits=3, nodeSelector={"disk": "ssd"})
+    world.config["readyTimeout"] = "3000"
+    code, text = fleet.command(*UP)
+    assert code != 0
+    assert f"waiting up to 3000 s for each object to become ready (Deployment {space}/web 3 s)" in text
+    assert last_words(space) in text
+    # Not waited for at all.
+    world.objects["web"]["metadata"]["annotations"] = {"pulumi.com/skipAwait": "true"}
+    code, text = fleet.command(*UP)
+    assert code == 0, text
+    unchanged(fleet)
+
+
+def test_an_object_that_is_refused(fleet: Engine[Story]) -> None:
+    """By an admission policy of one member, which no preview of the others shows."""
+    world, space = fleet.world, fleet.world.space
+    world.planes["b"].kubectl("create", "quota", "none", "-n", space, "--hard=configmaps=0")
+    world.objects["map"] = config_map(space)
+    text = broken(fleet)
+    assert "exceeded quota" in text
+    assert f"one: wave 2 broke on b (ConfigMap {space}/c); wave 3 is not touched (c)" in text
+    world.planes["b"].kubectl("delete", "quota", "none", "-n", space)
+    code, text = fleet.command(*UP)
+    assert code == 0, text
+    unchanged(fleet)
+
+
+def test_a_member_that_hangs(fleet: Engine[Story]) -> None:
+    world, space = fleet.world, fleet.world.space
+    world.objects["web"] = deployment(space, "web:2")
+    world.planes["b"].pause()
+    try:
+        text = broken(fleet)
+    finally:
+        world.planes["b"].resume()
+    assert "unreachable" in text
+    assert last_words(space) in text
+    code, text = fleet.command(*UP)
+    assert code == 0, text
+    assert set(images(fleet).values()) == {"web:2"}
