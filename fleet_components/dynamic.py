@@ -10,17 +10,34 @@ The decision is made in ``check``, because it is the only provider method that t
 
 from __future__ import annotations
 
+import os
+import signal
+import socket
+import sys
+import threading
+import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import pulumi
-from pulumi.dynamic import CheckFailure, CheckResult, CreateResult, Resource, ResourceProvider, UpdateResult
+from pulumi.dynamic import (
+    CheckFailure,
+    CheckResult,
+    ConfigureRequest,
+    CreateResult,
+    Resource,
+    ResourceProvider,
+    UpdateResult,
+)
 
 from fleet_components.model.problem import FleetError
 
 Props = dict[str, Any]
 FEED = "feed"
 """The input that only a decision needs: the path of a file. ``check`` does not return it."""
+_LOOK_SECONDS = 3
 
 
 class RecordProvider(ResourceProvider):
@@ -28,6 +45,10 @@ class RecordProvider(ResourceProvider):
 
     # The SDK's default marks the provider as a secret; it is only a reference to its class.
     serialize_as_secret_always = False
+
+    def configure(self, _req: ConfigureRequest) -> None:
+        """Let the process of the providers end with its engine: the SDK's server waits for ever."""
+        end_with_engine(sys.argv[-1], signal.SIGTERM)
 
     def create(self, props: Props) -> CreateResult:
         """Store the inputs. The id never depends on the contents, so the resource is never replaced."""
@@ -191,6 +212,31 @@ class Member(Resource, module="fleet", name="Member"):
 
     def __init__(self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(MemberProvider(), name, {"uid": None, **props}, opts)
+
+
+@cache
+def end_with_engine(address: str, sign: int) -> None:
+    """Send this process a signal once its engine is gone, after a SIGKILL for example: nobody else would end it.
+
+    Args:
+        address: the address at which the engine listens; without one nothing happens.
+        sign: the signal.
+    """
+    host, _, port = address.rpartition(":")
+    if port.isdecimal():
+        threading.Thread(target=_watch, args=(host, int(port), sign), daemon=True).start()
+
+
+def _watch(host: str, port: int, sign: int) -> None:
+    alive = True
+    while alive:
+        time.sleep(_LOOK_SECONDS)
+        with suppress(OSError):  # too many open files, for example, says nothing of the engine
+            try:
+                socket.create_connection((host, port)).close()
+            except ConnectionRefusedError:
+                alive = False
+    os.kill(os.getpid(), sign)
 
 
 def has_unknown(value: Any) -> bool:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import pulumi
 from pulumi.runtime.mocks import MockMonitor
 from pulumi.runtime.proto import engine_pb2
 from pulumi.runtime.settings import get_engine, get_monitor
+
+from fleet_components.dynamic import end_with_engine
+from fleet_components.plan import private_files
 
 _PATIENCE = 2
 """Longest time in seconds that the engine may take for the last words; it kills the program after 5 s."""
@@ -47,11 +52,18 @@ def tell_at_end(last_words: LastWords) -> None:
     """
     if threading.current_thread() is not threading.main_thread():
         return  # a program of the Automation API, which nothing interrupts
+    end_with_engine(_engine_address(sys.orig_argv), signal.SIGINT)
     _LAST_WORDS.append(last_words)
     if len(_LAST_WORDS) == 1:
         # The engine interrupts the program, and goes on listening to it (pulumi/pulumi v3.272.0,
         # sdk/python/cmd/pulumi-language-python/main.go, Run).
         signal.signal(signal.SIGINT, partial(_interrupted, signal.getsignal(signal.SIGINT)))
+
+
+def _engine_address(arguments: Sequence[str]) -> str:
+    """Return what the language host has started the program with; empty where it has not."""
+    # The SDK keeps a connection, and not the address.
+    return next((value for option, value in pairwise(arguments) if option == "--engine"), "")
 
 
 def _interrupted(before: Any, number: int, frame: Any) -> None:
@@ -62,6 +74,8 @@ def _interrupted(before: Any, number: int, frame: Any) -> None:
     _LAST_WORDS.clear()
     telling.start()
     telling.join(_PATIENCE)
+    # Now, as the language host kills a program with a registration under way before it comes to its own end.
+    private_files.remove()
     _SPEAKING.release()
     if before is not signal.default_int_handler and callable(before):
         before(number, frame)

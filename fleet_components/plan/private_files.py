@@ -30,7 +30,7 @@ _GONE = "run it again, and let nothing clean up that directory meanwhile"
 
 def write(value: Any) -> str:
     """Write a value to a file of its own, and return its path."""
-    handle, path = tempfile.mkstemp(dir=_folder(), suffix=".json")
+    handle, path = tempfile.mkstemp(dir=_folder()[0], suffix=".json")
     with open(handle, "w", encoding="utf-8") as out:
         json.dump(value, out)
     return path
@@ -48,17 +48,24 @@ def read(path: str) -> Any:
         raise FleetError([Problem("was removed while the program ran", file=path, hint=_GONE)]) from None
 
 
+def remove() -> None:
+    """Remove all files, which happens at the end of the program unless it is killed."""
+    if _folder.cache_info().currsize:
+        folder, lock = _folder()
+        lock.close()  # first, as Windows needs it
+        shutil.rmtree(folder, ignore_errors=True)
+        _folder.cache_clear()
+
+
 @cache
-def _folder() -> Path:
+def _folder() -> tuple[Path, IO[str]]:
     home = os.environ.get("XDG_RUNTIME_DIR", "")
     parent = Path(home if os.access(home, os.W_OK) else tempfile.gettempdir())
     for abandoned in _abandoned(parent):
         shutil.rmtree(abandoned, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
-    lock = _locked(folder)
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    atexit.register(lock.close)  # runs before the removal, which on Windows needs it
-    return folder
+    atexit.register(remove)
+    return folder, _locked(folder)
 
 
 def _abandoned(parent: Path) -> Iterator[Path]:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.delivery.test_staged import staged
 from tests.engine.control_planes import control_planes
 from tests.engine.driver import Engine, engine_or_skip
 from tests.engine.stories import Planes, Story, config_map, deployment, namespace, placement, unchanged
@@ -48,13 +55,28 @@ def images(fleet: Engine[Story]) -> dict[str, Any]:
 
 
 def broken(fleet: Engine[Story], *options: str) -> str:
-    """Update, which fails; returns what is printed, in which the last words stand once, after the error."""
+    """Update, which fails; returns what is printed at the end, in which the last words stand once."""
+    folder = temporary(fleet)
     code, text = fleet.command(*UP, *options)
     assert code != 0
+    assert ours_in(folder) == []
     assert "Traceback" not in text, text
     _, _, end = text.partition("Diagnostics:")
     assert end.count(" broke on ") == 1, text
     return end
+
+
+def temporary(engine: Engine[Any]) -> Path:
+    """The folder for the temporary files of the next updates, and of nothing else."""
+    folder = engine.folder / "temporary"
+    folder.mkdir(exist_ok=True)
+    engine.environment |= {"TMPDIR": str(folder), "XDG_RUNTIME_DIR": ""}
+    return folder
+
+
+def ours_in(folder: Path) -> list[Path]:
+    """What the Kubernetes provider leaves there is not ours: a kubeconfig for each of its processes."""
+    return [path for path in folder.iterdir() if not path.name.startswith("kubeconfig")]
 
 
 def last_words(space: str) -> str:
@@ -128,3 +150,82 @@ def test_a_member_that_hangs(fleet: Engine[Story]) -> None:
     code, text = fleet.command(*UP)
     assert code == 0, text
     assert set(images(fleet).values()) == {"web:2"}
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds processes by their environment in /proc")
+def test_killed_in_a_wave(fleet: Engine[Story]) -> None:
+    """No process of ours and none of our files is left, and the next update goes on with that wave."""
+    world, space = fleet.world, fleet.world.space
+    world.objects["web"] = deployment(space, "web:2", nodeSelector={"disk": "ssd"})
+    folder = temporary(fleet)
+
+    def reached() -> bool:
+        return "nodeSelector" in world.live("b", "deployment", "web")["spec"]["template"]["spec"]
+
+    with killed(fleet, reached):
+        assert ours_in(folder) == []
+    assert fleet.command("cancel", "--yes")[0] == 0
+    assert images(fleet) == {"a": "web:2", "b": "web:2", "c": "web:1"}
+    world.objects["web"] = deployment(space, "web:3")
+    code, text = fleet.command(*UP)
+    assert code == 0, text
+    assert text.index(f"dev/one@b/{space}/web") < text.index(f"dev/one@a/{space}/web")
+    assert set(images(fleet).values()) == {"web:3"}
+    unchanged(fleet)
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds processes by their environment in /proc")
+def test_killed_while_it_waits_for_the_next_stage(engine: Engine) -> None:
+    """Nothing is asked of the engine meanwhile; the program notices all the same."""
+    assert engine.up().ok
+    staged(engine, {"type": "TimedWait", "waitTime": "800s"})
+    engine.world.image = "web:2"
+    folder = temporary(engine)
+    with killed(engine, lambda: engine.runs() == {"a": 1, "b": 1, "c": 0, "d": 0}):
+        assert ours_in(folder) == []
+
+
+@contextmanager
+def killed(engine: Engine[Any], reached: Callable[[], bool]) -> Iterator[None]:
+    """Kill the command line in an update; the body runs when none of our processes is left."""
+    mark = f"FLEET_TEST_MARK={engine.folder}"
+    engine.environment |= dict([mark.split("=", 1)])
+    process = engine.start(*UP)
+    reading = threading.Thread(target=process.communicate)
+    reading.start()
+    try:
+        wait_until(reached, lambda: process.poll() is None)
+        assert any(map(is_ours, left(mark).values()))
+        process.kill()
+        process.wait()
+        wait_until(lambda: not any(map(is_ours, left(mark).values())))
+        yield
+    finally:
+        # The language host and the providers of Kubernetes look for their engine every five minutes.
+        for one in left(mark):
+            os.kill(one, signal.SIGKILL)
+        reading.join()
+
+
+def wait_until(reached: Callable[[], bool], alive: Callable[[], bool] = lambda: True) -> None:
+    for _ in range(600):
+        if reached():
+            return
+        assert alive()
+        time.sleep(0.1)
+    raise AssertionError("it never came so far")
+
+
+def left(mark: str) -> dict[int, str]:
+    """The command lines of the processes that have a mark in their environment."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if mark.encode() in (folder / "environ").read_bytes().split(b"\0"):
+                found[int(folder.name)] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+    return found
+
+
+def is_ours(command: str) -> bool:
+    """Whether it runs this package: the program, or the dynamic provider with the shell that has started it."""
+    return any(word in command for word in ("pulumi-language-python-exec", "pulumi.dynamic", "pulumi-resource-pulumi-"))

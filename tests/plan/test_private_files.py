@@ -92,3 +92,11 @@ def test_those_of_a_killed_program_are_removed_by_the_next_one_and_no_others(sta
     assert not left_behind.parent.exists()
     assert in_use.exists()
     assert third.exists()
+
+
+def test_they_can_be_removed_before_and_written_again() -> None:
+    before = Path(private_files.write({"pin": 1234}))
+    private_files.remove()
+    private_files.remove()
+    assert not before.parent.exists()
+    assert private_files.read(private_files.write({"pin": 1234})) == {"pin": 1234}
