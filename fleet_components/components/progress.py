@@ -1,4 +1,4 @@
-"""How far an update has come, to tell where it broke when the engine ends the program because something failed."""
+"""Progress of an update, which tells where it broke when the engine ends the program because something failed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long an update waits for each object to become ready."""
+"""The longest time that an update waits for each object to become ready."""
 
 from __future__ import annotations
 
