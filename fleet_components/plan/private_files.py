@@ -25,14 +25,22 @@ except ModuleNotFoundError:  # Windows, where an open file cannot be deleted
     fcntl = None  # type: ignore[assignment]
 
 _PREFIX, _LOCK = "fleet-components-", "lock"
+_ROOM = "make room there, or set XDG_RUNTIME_DIR to another directory that nobody else reads"
 _GONE = "run it again, and let nothing clean up that directory meanwhile"
 
 
 def write(value: Any) -> str:
-    """Write a value to a file of its own, and return its path."""
-    handle, path = tempfile.mkstemp(dir=_folder()[0], suffix=".json")
-    with open(handle, "w", encoding="utf-8") as out:
-        json.dump(value, out)
+    """Write a value to a file of its own, and return its path.
+
+    Raises:
+        FleetError: the file cannot be written: the disk is full, for example.
+    """
+    try:
+        handle, path = tempfile.mkstemp(dir=_folder()[0], suffix=".json")
+        with open(handle, "w", encoding="utf-8") as out:
+            json.dump(value, out)
+    except OSError as error:
+        raise FleetError([Problem(f"cannot be written: {error.strerror}", file=str(_parent()), hint=_ROOM)]) from None
     return path
 
 
@@ -59,13 +67,16 @@ def remove() -> None:
 
 @cache
 def _folder() -> tuple[Path, IO[str]]:
-    home = os.environ.get("XDG_RUNTIME_DIR", "")
-    parent = Path(home if os.access(home, os.W_OK) else tempfile.gettempdir())
-    for abandoned in _abandoned(parent):
+    for abandoned in _abandoned(_parent()):
         shutil.rmtree(abandoned, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_parent()))
     atexit.register(remove)
     return folder, _locked(folder)
+
+
+def _parent() -> Path:
+    home = os.environ.get("XDG_RUNTIME_DIR", "")
+    return Path(home if os.access(home, os.W_OK) else tempfile.gettempdir())
 
 
 def _abandoned(parent: Path) -> Iterator[Path]:

@@ -101,6 +101,20 @@ def test_an_error_that_leads_to_itself_is_looked_through_once() -> None:
     assert fault(one, Path()).what.count("ValueError: one") < 4
 
 
+def test_a_render_that_finds_no_room_leaves_what_was_there(tmp_path: Path) -> None:
+    folder, out = write(tmp_path / "fleet"), tmp_path / "out"
+    assert execute("render", folder, "--out", out).returncode == 0
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    limit = (
+        "import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (100, 100))\nfrom fleet_components.cli import main\nmain()"
+    )
+    done = execute("render", folder, "--out", out, code=limit)
+    assert done.returncode == 1
+    assert "cannot be written: File too large" in done.stderr
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    assert execute("render", folder, "--out", out).returncode == 0
+
+
 @pytest.mark.parametrize(("stream", "status"), [(">&-", 0), (">/dev/full", 1), ("2>&-", 0)])
 def test_a_stream_that_takes_nothing_is_no_fault(tmp_path: Path, stream: str, status: int) -> None:
     command = f"{' '.join(MAIN)} plan {write(tmp_path / 'fleet')} {stream}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from fleet_components.model.problem import FleetError
 from fleet_components.plan import private_files
 
 Start = Callable[[], tuple["subprocess.Popen[str]", Path]]
@@ -100,3 +102,14 @@ def test_they_can_be_removed_before_and_written_again() -> None:
     private_files.remove()
     assert not before.parent.exists()
     assert private_files.read(private_files.write({"pin": 1234})) == {"pin": 1234}
+
+
+def test_a_full_disk_is_told_by_its_directory() -> None:
+    private_files.write({})
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5, limits[1]))
+    try:
+        with pytest.raises(FleetError, match="cannot be written: File too large"):
+            private_files.write({"pin": 1234})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
