@@ -14,21 +14,21 @@ from typing import Any
 
 import pytest
 
+from tests.control_planes import Planes, control_planes
 from tests.delivery.test_staged import staged
-from tests.engine.control_planes import control_planes
-from tests.engine.driver import Engine, engine_or_skip
-from tests.engine.stories import Planes, Story, config_map, deployment, namespace, placement, unchanged
+from tests.engine.driver import Engine, provider_or_skip
+from tests.engine.stories import Story, config_map, deployment, namespace, placement, unchanged
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.clusters]
 UP = ("up", "--yes", "--skip-preview")
 ROLLING = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1, "maxSurge": 1}}
 
 
 @pytest.fixture(scope="module")
-def planes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planes]:
+def planes() -> Iterator[Planes]:
     """Three, of which all but b have a node with a disk."""
-    engine_or_skip()
-    with control_planes(tmp_path_factory.mktemp("planes"), "abc") as started:
+    provider_or_skip()
+    with control_planes("abc") as started:
         for name in "ac":
             started[name].kubectl("label", "node", "--all", "disk=ssd")
         yield started
