@@ -87,7 +87,8 @@ class Fleet(pulumi.ComponentResource):
         self.inventory = self.plan.inventory
         former = Former(self.plan)
         super().__init__(names.FLEET, name, {}, pulumi.ResourceOptions.merge(former.component(), options.own))
-        identification = Identification(name, members, self.plan, former, not args.render_to, self)
+        written = {manifest.key: manifest.origin for manifest in args.source.catalogue.manifests if manifest.origin}
+        identification = Identification(name, members, self.plan, former, not args.render_to, written, self)
         providers = self._reach(name, args, identification)
         delivery = DeliveryArgs(
             fleet=name,
@@ -150,7 +151,7 @@ class Fleet(pulumi.ComponentResource):
         """Return the providers of the members, which wait until every member is known to be the same cluster."""
         members, former = identification.members, identification.former
         after = identification.register()
-        providers = MemberProviders(name, members, args.render_to, former, after, self)
+        providers = MemberProviders(name, members, args.render_to, former, after, identification.forces, self)
         for cluster in sorted(cluster for cluster, member in members.items() if member.lost):
             # These providers drop the objects that can no longer be reached from the state (delete_unreachable).
             providers.of(cluster)

@@ -1,4 +1,7 @@
-"""Verification that each member is the cluster that it was, before anything is written to any of them."""
+"""Verification that each member is the cluster that it was, and that what comes to it is nobody else's already.
+
+All members are asked before anything is written to any of them.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ import pulumi
 
 from fleet_components.components.barrier import between
 from fleet_components.components.former import Former
-from fleet_components.components.live import Leftover, cluster_uid, delete_leftovers
+from fleet_components.components.live import Answer, Leftover, ask_cluster, delete_leftovers
 from fleet_components.components.member import Member
 from fleet_components.components.own_provider import ProviderSettings, demands_of, settings_of, unreached
 from fleet_components.components.process import in_process, unknown
@@ -24,14 +27,21 @@ from fleet_components.components.refusal import RefusedError, refusing
 from fleet_components.content.guarded import read_yaml
 from fleet_components.content.secret import REDACTED
 from fleet_components.dynamic import Member as MemberRecord
+from fleet_components.model.manifest import ObjectKey, Origin
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import few
 from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.identity import identity_of, other_cluster, same_cluster
+from fleet_components.plan.ownership import Arrival, anothers, arrivals, taken_over
 from fleet_components.plan.record import FORMAT
 
 _AT_ONCE = 64
 _SAME = "is the same cluster as member {other}: their uid is {by}"
+_UNASKED = (
+    "{members} cannot be asked whether what comes there belongs to another stack already: fields that others have set "
+    "are not overwritten there in this update"
+)
 _RENAMED = "is the cluster that was called {old}: its uid is {uid}"
 
 
@@ -45,6 +55,7 @@ class Identification:
         plan: the plan.
         former: former names of the fleet and its members.
         reaches: False if clusters are not contacted at all, because objects are only rendered.
+        written: where the objects of the source are written.
         parent: the parent of the resources.
     """
 
@@ -53,6 +64,7 @@ class Identification:
     plan: FleetPlan
     former: Former
     reaches: bool
+    written: Mapping[ObjectKey, Origin]
     parent: pulumi.Resource
 
     @cached_property
@@ -65,10 +77,19 @@ class Identification:
 
     def register(self) -> list[pulumi.Resource]:
         """Register a record of each member, and return what everything that is written to members has to depend on."""
-        uids = self._uids()
-        records = [self._record(name, uids) for name in sorted(self.members)]
+        records = [self._record(name) for name in sorted(self.members)]
         # A member has up to two providers, and each of them waits for all records.
         return between(f"{self.fleet}/members", records, 2 * len(records), self.parent) if records else []
+
+    def forces(self, name: str) -> pulumi.Input[bool]:
+        """Return whether what comes to a member overwrites fields that others have set.
+
+        It does not where a member gets new objects and cannot be asked whether another stack has them: then the
+        cluster itself refuses these. A preview writes nothing, and shows what is usual.
+        """
+        if pulumi.runtime.is_dry_run() or in_process() or not arrivals(self.plan, name):
+            return True
+        return self._answers.apply(lambda answers: answers.get(name, Answer()).objects is not None)
 
     def _checked(self, settings: Mapping[str, ProviderSettings]) -> Mapping[str, ProviderSettings]:
         demands = {name: demands_of(self.plan, self.members[name]) for name in settings}
@@ -80,7 +101,7 @@ class Identification:
                 pulumi.log.warn(str(warning), self.parent)
         return settings
 
-    def _record(self, name: str, uids: pulumi.Output[Mapping[str, str | None]]) -> MemberRecord:
+    def _record(self, name: str) -> MemberRecord:
         resource = names.member_name(self.fleet, name)
         former = names.member_name(self.former.fleet, self.former.member(name))
         props = {
@@ -90,9 +111,9 @@ class Identification:
             "member": name,
             "identifier": self._identifier(name),
             **({"identity": identity} if (identity := self.plan.options.identities.get(name)) else {}),
-            "forgotten": self._forgotten(name, uids),
+            "forgotten": self._forgotten(name),
             "confirm": sorted(self.plan.options.confirm),
-            "uid": uids.apply(lambda found: found.get(name)),
+            "uid": self._answers.apply(lambda found: found.get(name, Answer()).uid),
         }
         options = pulumi.ResourceOptions(parent=self.parent)
         alias = self.former.alias(names.MEMBER, resource, former)
@@ -118,7 +139,9 @@ class Identification:
             return self.settings[name].apply(lambda settings: settings.kubeconfig(name))
         return None if member.kubeconfig is None else pulumi.Output.from_input(member.kubeconfig)
 
-    def _uids(self) -> pulumi.Output[Mapping[str, str | None]]:
+    @cached_property
+    def _answers(self) -> pulumi.Output[Mapping[str, Answer]]:
+        """Answers of the members that are asked, by name; resolved once none of them is a reason to refuse."""
         asked: dict[str, Any] = {
             name: kubeconfig
             for name, member in self.members.items()
@@ -128,19 +151,41 @@ class Identification:
         if asked:
             import_module("lightkube")  # fails here if it is not installed; later on, errors are suppressed
         # Waited for even where no cluster is asked, so that everything comes after the checks of the settings.
-        after = [self.settings[name] for name in self.settings]
+        known = pulumi.Output.all(asked, dict(self.settings))
         # What is made of a secret kubeconfig is a secret: diffs would read ``[secret]`` in place of the uid.
-        found: pulumi.Output[Mapping[str, str | None]] = pulumi.Output.unsecret(
-            pulumi.Output.all(asked, *after).apply(lambda known: self._ask(known[0]))
-        )
+        found: pulumi.Output[Mapping[str, Answer]] = pulumi.Output.unsecret(known.apply(lambda one: self._ask(*one)))
         return found
 
-    async def _ask(self, kubeconfigs: Mapping[str, str]) -> Mapping[str, str | None]:
+    async def _ask(
+        self, kubeconfigs: Mapping[str, str], settings: Mapping[str, ProviderSettings]
+    ) -> Mapping[str, Answer]:
         loop = asyncio.get_running_loop()
-        asked = [loop.run_in_executor(_pool(), _uid, name, text) for name, text in kubeconfigs.items()]
-        uids = dict(zip(kubeconfigs, await asyncio.gather(*asked), strict=True))
-        self._refuse(uids)
-        return uids
+        arriving = {name: arrivals(self.plan, name) for name in kubeconfigs}
+        asked = [
+            loop.run_in_executor(_pool(), _answer, name, text, list(map(_as_leftover, arriving[name])))
+            for name, text in kubeconfigs.items()
+        ]
+        answers = dict(zip(kubeconfigs, await asyncio.gather(*asked), strict=True))
+        self._refuse({name: answer.uid for name, answer in answers.items()})
+        self._compare([one for each in arriving.values() for one in each], answers, settings)
+        return answers
+
+    def _compare(
+        self, arriving: Sequence[Arrival], answers: Mapping[str, Answer], settings: Mapping[str, ProviderSettings]
+    ) -> None:
+        """Raise an error if another stack has brought what comes to a member; warn of what somebody else has made."""
+
+        def live(one: Arrival) -> Mapping[str, Any] | None:
+            return (answers[one.cluster].objects or {}).get(_as_leftover(one))
+
+        if problems := list(anothers(arriving, live, self.plan, self.written)):
+            raise RefusedError(problems)
+        refusing = {name for name, each in settings.items() if not each.is_on("upsertExistingObjects")}
+        for warning in taken_over([one for one in arriving if one.cluster not in refusing], live):
+            pulumi.log.warn(str(warning), self.parent)
+        unasked = sorted({one.cluster for one in arriving if answers[one.cluster].objects is None} - settings.keys())
+        if unasked:
+            pulumi.log.warn(_UNASKED.format(members=few(unasked)), self.parent)
 
     def _refuse(self, uids: Mapping[str, str | None]) -> None:
         """Raise one error that names every member that is not the cluster it should be."""
@@ -163,7 +208,7 @@ class Identification:
         if problems:
             raise RefusedError(problems)
 
-    def _forgotten(self, name: str, uids: pulumi.Output[Any]) -> pulumi.Input[list[str]]:
+    def _forgotten(self, name: str) -> pulumi.Input[list[str]]:
         """Return the objects that a lost member may still hold, for its record.
 
         The list is empty for a member that is back, once the objects that have moved elsewhere are deleted from it.
@@ -172,7 +217,7 @@ class Identification:
         if not swept:
             return list(self.plan.forgotten(name))
         leftovers = [Leftover(one.api_version, one.key.kind, one.key.namespace, one.key.name) for one in swept]
-        return self.delete(name, leftovers, uids).apply(lambda _: [])
+        return self.delete(name, leftovers, self._answers).apply(lambda _: [])
 
     def delete(self, name: str, leftovers: Sequence[Leftover], after: pulumi.Output[Any]) -> pulumi.Output[Any]:
         """Delete objects of this stack from a member; only in updates, and never in process.
@@ -231,11 +276,16 @@ def identity_in(kubeconfig: pulumi.Input[str] | None, member: str) -> str:
     return identity_of(str(cluster["server"]), "\n".join(authority))
 
 
-def _uid(name: str, kubeconfig: str) -> str | None:
+def _answer(name: str, kubeconfig: str, objects: Sequence[Leftover]) -> Answer:
     try:
-        return cluster_uid(read_kubeconfig(kubeconfig, name))
+        return ask_cluster(read_kubeconfig(kubeconfig, name), objects)
     except FleetError:
-        return None  # the provider reports what is wrong with it
+        return Answer()  # the provider reports what is wrong with it
+
+
+def _as_leftover(one: Arrival) -> Leftover:
+    key = one.key
+    return Leftover(str(one.data["apiVersion"]), key.kind, key.namespace, key.name)
 
 
 def _named(config: Mapping[str, Any], what: str) -> dict[str, Mapping[str, Any]]:

@@ -29,6 +29,7 @@ from fleet_components.plan.state import reveal
 _SHOWN = 10
 _GET = "pulumi:pulumi:getResource"
 _IDENTIFIER = "without it, a kubeconfig that changes has every object deleted and made anew"
+_UNSEEN = "its provider names no kubeconfig to see objects of other stacks with, and would take them over"
 _MUTABLE = "without it, {kind} whose data change is deleted and made anew"
 
 
@@ -109,7 +110,7 @@ class Demands:
             if not settings.is_on(setting) and setting not in settings.unknown:
                 yield self._lacks(f"{field}=True", _MUTABLE.format(kind=kind))
         if settings.given.get("enableServerSideApply") is not None and not settings.is_on("enableServerSideApply"):
-            hint = "leave it out: fields that others have set would be written over unseen"
+            hint = "leave it out: what is there already could not be taken up"
             yield self._problem("its provider has enable_server_side_apply=False", hint)
         if self.lost and not settings.is_on("deleteUnreachable"):
             yield self._lacks("delete_unreachable=True", "without it, what stood on the lost cluster cannot be dropped")
@@ -125,9 +126,11 @@ class Demands:
         if True in self.adopts and not settings.is_on("upsertExistingObjects"):
             what = "its provider refuses what is there already, where a fleet takes it up"
             yield self._problem(what, "upsert_existing_objects=True")
-        if settings.is_on("enablePatchForce"):
-            what = "its provider takes fields over that others have set, and objects of other stacks with them"
-            yield self._problem(what, "leave out enable_patch_force, unless it is meant")
+        if not settings.is_on("enablePatchForce"):
+            if "enablePatchForce" not in settings.unknown:
+                yield self._problem("its provider fails on fields that others have set", "enable_patch_force=True")
+        elif "kubeconfig" not in settings.unknown and not settings.kubeconfig(self.member):
+            yield self._problem(_UNSEEN, "give that provider one, or leave out enable_patch_force")
 
     def _of_identifier(self, settings: ProviderSettings) -> Iterator[Problem]:
         if "clusterIdentifier" in settings.unknown:

@@ -29,6 +29,7 @@ def member_provider(
     render_to: str,
     lost: bool,
     adopts: bool = True,
+    forces: pulumi.Input[bool] = True,
     opts: pulumi.ResourceOptions,
 ) -> pulumi.ProviderResource:
     """Declare the Kubernetes provider of a member.
@@ -41,6 +42,7 @@ def member_provider(
         render_to: a directory to render to instead of reaching the cluster; empty for none.
         lost: True if the cluster is gone: its objects are dropped from the state without being deleted there.
         adopts: True to adopt existing objects, False to refuse them.
+        forces: True to overwrite fields that others have set, False to fail on them.
         opts: resource options of the provider.
     """
     from pulumi_kubernetes import Provider
@@ -49,9 +51,7 @@ def member_provider(
         # Without these, the provider deletes and recreates a ConfigMap or Secret whose data change.
         "enable_config_map_mutable": True,
         "enable_secret_mutable": True,
-        # Objects that a placement left behind, a namespace for example, are adopted again, as KubeFleet does by
-        # default. Objects of another stack or placement conflict on the annotations that name their owner, and are
-        # refused. Karmada's conflictResolution Abort refuses every existing object.
+        # What is on a member is adopted, as KubeFleet does by default; Karmada's conflictResolution Abort refuses it.
         "upsert_existing_objects": adopts,
     }
     if render_to:
@@ -61,6 +61,9 @@ def member_provider(
         # While it stays, no kubeconfig replaces the provider, and with it all of its objects (pulumi/pulumi-kubernetes
         # v4.32.0, provider/pkg/provider/provider.go, DiffConfig).
         settings["cluster_identifier"] = identifier
+        # Both systems overwrite what somebody else has set (``kubectl scale``, a controller); what belongs to another
+        # stack is refused beforehand.
+        settings["enable_patch_force"] = forces
     if lost:
         settings["delete_unreachable"] = True
     return Provider(name, opts=opts, **settings)

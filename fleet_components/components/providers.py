@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pulumi
@@ -14,8 +14,7 @@ from fleet_components.components.provider import member_provider
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
 
-# Whether existing objects are adopted is a setting of a whole provider. Server-side apply alone would merge into an
-# object of somebody else where no field conflicts, and a later deletion would remove it.
+# Whether existing objects are adopted is a setting of a whole provider.
 _ABORT = "/abort"
 
 
@@ -28,6 +27,7 @@ class MemberProviders:
         render_to: a directory to render to instead of reaching clusters; empty for none.
         former: former names of the fleet and its members.
         after: resources to wait for: the checks that every member is still the same cluster.
+        forces: returns whether fields that others have set on a member are overwritten.
         parent: the parent of the providers.
     """
 
@@ -38,10 +38,11 @@ class MemberProviders:
         render_to: str,
         former: Former,
         after: Sequence[pulumi.Resource],
+        forces: Callable[[str], pulumi.Input[bool]],
         parent: pulumi.Resource,
     ) -> None:
         self._fleet, self._members, self._render_to, self._parent = fleet, members, render_to, parent
-        self._former, self.after = former, after
+        self._former, self.after, self._forces = former, after, forces
         self._declared: dict[tuple[str, bool], pulumi.ProviderResource] = {}
 
     def declared(self) -> tuple[pulumi.ProviderResource, ...]:
@@ -85,5 +86,6 @@ class MemberProviders:
             identifier=identifier_of(self._former.plan, member),
             render_to=str(Path(self._render_to) / member.name) if self._render_to else "",
             lost=member.lost,
+            forces=self._forces(member.name),
             opts=pulumi.ResourceOptions.merge(options, self._former.alias(names.PROVIDER, name, former)),
         )

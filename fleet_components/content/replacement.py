@@ -134,7 +134,7 @@ def replacement(old: Mapping[str, Any], new: Mapping[str, Any], *, sealed: bool 
     forcing = fields.split() if Manifest(new).version in versions.split() else []
     if sealed or new.get("immutable") is True:
         forcing += _FORCING_SEALED.get(_kind(new), "").split()
-    return _changed(_sent(old), _sent(new), forcing)
+    return _changed(as_sent(old), as_sent(new), forcing)
 
 
 def immutable(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
@@ -146,7 +146,7 @@ def immutable(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]
         return ()
     kind, defaults = _kind(new), _DEFAULTS.get(_kind(new), {})
     # An API server compares with what it has stored, so writing a default out is no change to it.
-    old, new = _filled(_sent(old), defaults), _filled(_sent(new), defaults)
+    old, new = _filled(as_sent(old), defaults), _filled(as_sent(new), defaults)
     return _changed(old, new, (*_IMMUTABLE.get(kind, "").split(), *_immutable_here(kind, old, new)), removed=True)
 
 
@@ -245,7 +245,7 @@ def _holds(value: Any, field: list[str]) -> bool:
     return value_at(value, (step,)) not in (None, []) and _holds(value[step], rest)
 
 
-def _sent(data: Mapping[str, Any]) -> Mapping[str, Any]:
+def as_sent(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the object as the provider sends it: ``stringData`` of a Secret is encoded into its ``data``."""
     texts, known = data.get("stringData"), data.get("data") or {}
     if _kind(data) != ("", "Secret") or not texts or not all(isinstance(one, Mapping) for one in (texts, known)):

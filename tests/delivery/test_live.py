@@ -16,7 +16,7 @@ import attrs
 import pytest
 import yaml
 
-from fleet_components.components.live import Leftover, cluster_uid, delete_leftovers
+from fleet_components.components.live import Leftover, ask_cluster, delete_leftovers
 from fleet_components.content.stamp import STACK_ANNOTATION
 from fleet_components.model.problem import FleetError
 
@@ -192,20 +192,20 @@ TELLS = (
     ids=["token", "password", "nobody", "plugin", "plugin v1beta1"],
 )
 def test_who_asks(api: Api, user: Any, sent: str | None) -> None:
-    assert cluster_uid(api.kubeconfig(user), timeout=30) == UID
+    assert ask_cluster(api.kubeconfig(user), timeout=30).uid == UID
     assert api.headers == [sent]
 
 
 def test_a_context_without_a_user(api: Api) -> None:
     parsed = yaml.safe_load(api.kubeconfig())
     del parsed["contexts"][0]["context"]["user"], parsed["users"]
-    assert cluster_uid(yaml.safe_dump(parsed), timeout=30) == UID
+    assert ask_cluster(yaml.safe_dump(parsed), timeout=30).uid == UID
 
 
 def test_a_path_before_the_api(api: Api) -> None:
     below = api.kubeconfig(server=f"http://127.0.0.1:{api.server.server_port}/k8s/clusters/c-1/")
     api.objects["/k8s/clusters/c-1/api/v1/namespaces/kube-system"] = {"metadata": {"uid": "another"}}
-    assert cluster_uid(below, timeout=30) == "another"
+    assert ask_cluster(below, timeout=30).uid == "another"
 
 
 BAD_ANSWERS: dict[str, Callable[[Api], Answer]] = {
@@ -247,7 +247,7 @@ BAD_CONFIGS: dict[str, Callable[[Api], str]] = {
 def test_no_uid_from_a_cluster_that_does_not_answer(api: Api, bad: str, capfd: pytest.CaptureFixture[str]) -> None:
     api.answers["/api/v1/namespaces/kube-system"] = BAD_ANSWERS[bad](api)
     began = time.monotonic()
-    assert cluster_uid(api.kubeconfig(), timeout=SOON) is None
+    assert ask_cluster(api.kubeconfig(), timeout=SOON).uid is None
     assert time.monotonic() - began < BOUND
     assert capfd.readouterr() == ("", "")
 
@@ -256,7 +256,7 @@ def test_no_uid_from_a_cluster_that_does_not_answer(api: Api, bad: str, capfd: p
 def test_nothing_with_a_kubeconfig_that_does_not_work(api: Api, bad: str, capfd: pytest.CaptureFixture[str]) -> None:
     text = BAD_CONFIGS[bad](api)
     began = time.monotonic()
-    assert cluster_uid(text, timeout=SOON) is None
+    assert ask_cluster(text, timeout=SOON).uid is None
     with pytest.raises(FleetError) as raised:
         delete_leftovers(text, [APP], stack=STACK, timeout=SOON)
     assert time.monotonic() - began < 2 * BOUND
@@ -274,7 +274,7 @@ def no_secret(error: BaseException) -> bool:
 def test_a_plugin_that_hangs_is_ended(api: Api, tmp_path: Path) -> None:
     file = tmp_path / "pid"
     asks = {**plugin("")["exec"], "command": "sh", "args": ["-c", f"echo $$ > '{file}'; exec sleep 60"]}
-    assert cluster_uid(api.kubeconfig({"exec": asks}), timeout=2) is None
+    assert ask_cluster(api.kubeconfig({"exec": asks}), timeout=2).uid is None
     pid = int(file.read_text())
     until = time.monotonic() + BOUND
     while time.monotonic() < until:

@@ -22,6 +22,7 @@ ENOUGH: dict[str, Any] = {
     "enable_config_map_mutable": True,
     "enable_secret_mutable": True,
     "upsert_existing_objects": True,
+    "enable_patch_force": True,
 }
 POLICY = Manifest(
     {
@@ -193,10 +194,14 @@ def test_what_is_there_already() -> None:
     assert warnings(went(run_program(program(overwriting)))) == []
 
 
-def test_a_provider_that_forces_is_named() -> None:
-    assert warnings(went(run_program(program(own=lambda: provider(enable_patch_force=True))))) == [
-        "member a: its provider takes fields over that others have set, and objects of other stacks with them"
-        " (leave out enable_patch_force, unless it is meant)"
+def test_fields_that_others_have_set() -> None:
+    """A provider overwrites them like ours, and has to see which objects belong to other stacks."""
+    assert warnings(went(run_program(program(own=lambda: provider(enable_patch_force=None))))) == [
+        "member a: its provider fails on fields that others have set (enable_patch_force=True)"
+    ]
+    assert warnings(went(run_program(program(own=lambda: provider(kubeconfig=None))))) == [
+        "member a: its provider names no kubeconfig to see objects of other stacks with, and would take them over"
+        " (give that provider one, or leave out enable_patch_force)"
     ]
 
 
@@ -273,7 +278,7 @@ def test_two_members_of_one_name() -> None:
 
 def test_settings_that_are_not_known_yet_are_not_judged() -> None:
     demands = Demands(member="a", identifier="a", wanted="a", adopts=frozenset({True}), swept=["ConfigMap a/b"])
-    names = ("clusterIdentifier", "enableConfigMapMutable", "enableSecretMutable", "kubeconfig")
+    names = ("clusterIdentifier", "enableConfigMapMutable", "enableSecretMutable", "enablePatchForce", "kubeconfig")
     settings = ProviderSettings({"upsertExistingObjects": "true"}, frozenset(names))
     assert list(demands.problems(settings)) == []
     assert list(demands.warnings(settings)) == []

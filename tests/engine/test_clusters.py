@@ -156,34 +156,6 @@ def test_namespaces_when_the_placement_goes(clusters: Engine, planes: Planes, ke
     assert {image(plane) for plane in planes.values()} == {"web:1"}
 
 
-def test_what_somebody_else_made_is_taken_up_and_not_fought_over(clusters: Engine, planes: Planes) -> None:
-    """KubeFleet takes over what is there, too; fields that somebody else has set otherwise are conflicts."""
-    planes["a"].kubectl("create", "namespace", "shop")
-    planes["b"].kubectl("create", "namespace", "shop")
-    planes["b"].kubectl("create", "configmap", "c", "-n", "shop", "--from-literal=k=mine")
-    refused = clusters.up()
-    assert not refused.ok
-    assert "shop@b/shop/c" in refused.text
-    assert planes["b"].get("cm", "c", "-n", "shop")["data"] == {"k": "mine"}
-    planes["b"].kubectl("delete", "configmap", "c", "-n", "shop")
-    assert clusters.up().ok
-    assert {image(plane) for plane in planes.values()} == {"web:1"}
-
-
-def test_an_object_of_another_stack_is_refused(
-    clusters: Engine, planes: Planes, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    assert clusters.up().ok
-    other = stack_on(planes, tmp_path_factory.mktemp("other"), "other")
-    other.world.image = "web:2"
-    refused = other.up()
-    assert not refused.ok
-    assert "shop@a/shop" in refused.text
-    assert "conflict" in refused.text.lower()
-    assert ".metadata.annotations.fleet-components/stack" in refused.text, refused.text
-    assert {image(plane) for plane in planes.values()} == {"web:1"}
-
-
 WIDGETS = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",

@@ -18,6 +18,7 @@ SETTINGS: dict[str, Any] = {
     "enable_config_map_mutable": True,
     "enable_secret_mutable": True,
     "upsert_existing_objects": True,
+    "enable_patch_force": True,
 }
 
 

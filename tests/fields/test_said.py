@@ -26,10 +26,9 @@ SPOKEN = [entry for entry in EFFECTS if entry.field and entry.effect is not Effe
 _ROLES = {"group": "rbac.authorization.k8s.io", "version": "v1", "kind": "ClusterRole"}
 _SHOP = {"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}
 _MAPS = {"group": "", "version": "v1", "kind": "ConfigMap"}
-_SERVER_SIDE = {"applyStrategy": {"type": "ServerSideApply"}}
 _SPECS: Mapping[str, Object] = {
-    "ClusterResourcePlacement": {"resourceSelectors": [_ROLES, _SHOP], "strategy": _SERVER_SIDE},
-    "ResourcePlacement": {"resourceSelectors": [_MAPS], "strategy": _SERVER_SIDE},
+    "ClusterResourcePlacement": {"resourceSelectors": [_ROLES, _SHOP]},
+    "ResourcePlacement": {"resourceSelectors": [_MAPS]},
     "PropagationPolicy": {"propagateDeps": True},
     "ClusterPropagationPolicy": {"propagateDeps": True},
 }

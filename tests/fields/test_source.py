@@ -95,12 +95,11 @@ def test_what_has_no_effect_is_one_warning_for_objects_that_are_alike(tmp_path: 
 
 def test_defaults_that_are_written_out_ask_for_nothing() -> None:
     apply = {
-        "type": "ServerSideApply",
+        "type": "ClientSideApply",
         "comparisonOption": "PartialComparison",
         "whenToApply": "Always",
         "whenToTakeOver": "Always",
         "allowCoOwnership": False,
-        "serverSideApplyConfig": {"force": False},
     }
     strategy = {
         "type": "RollingUpdate",

@@ -10,7 +10,7 @@ import pytest
 from fleet_components.cli import command
 from fleet_components.cli.command import fleet
 from fleet_components.components.config import KEYS
-from fleet_components.components.live import cluster_uid
+from fleet_components.components.live import ask_cluster
 from fleet_components.content import document, regular_file, revision, tool
 from fleet_components.plan.options import Settings
 
@@ -54,7 +54,7 @@ def test_the_limits_are_those_of_the_code(monkeypatch: pytest.MonkeyPatch) -> No
     assert stated == expected
     assert f"`{regular_file.LIMIT_VARIABLE}`" in PAGE
     assert f"more than {tool.SECONDS} s" in PAGE
-    assert f"more than {(cluster_uid.__kwdefaults__ or {})['timeout']:g} s" in PAGE
+    assert f"more than {(ask_cluster.__kwdefaults__ or {})['timeout']:g} s" in PAGE
 
 
 def test_options_and_keys_are_there() -> None:

@@ -38,6 +38,7 @@ def member(name: str) -> Member:
         enable_config_map_mutable=True,
         enable_secret_mutable=True,
         upsert_existing_objects=True,
+        enable_patch_force=True,
     )
     return Member(Cluster(name), provider=provider)
 
