@@ -337,7 +337,7 @@ KEYS: Mapping[str, Key] = {
         "names of accepted approvals of staged updates: RUN-before-STAGE, RUN-after-STAGE",
         _added,
     ),
-    "lost": Key("lost", names_in, "names of members that are gone for good", _added, by_member=True),
+    "lost": Key("lost", names_in, "names of members that are gone for good", _added),
     "limit": Key(
         "limit", _share, "the share of what stands, of the fleet or of one placement, that may be lost at once, 0 to 1"
     ),

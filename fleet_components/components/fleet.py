@@ -18,13 +18,14 @@ from fleet_components.components.former import Former
 from fleet_components.components.identification import Identification, identities_of
 from fleet_components.components.made import manifests_of
 from fleet_components.components.member import Member
-from fleet_components.components.past import read_past
+from fleet_components.components.past import past_kubeconfigs, read_past
 from fleet_components.components.process import in_process, tell_at_end
 from fleet_components.components.progress import Progress
 from fleet_components.components.provider import in_earnest, kubeconfig_key, unreachable_members
 from fleet_components.components.providers import MemberProviders
 from fleet_components.components.refusal import RefusedError, RefusedPlanError, expect, of_the_program, refusing
-from fleet_components.content.secret import redacted
+from fleet_components.content.secret import REDACTED, redacted
+from fleet_components.model.cluster import Cluster
 from fleet_components.model.frames import called_from
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.labels import subdomain_errors
@@ -86,9 +87,11 @@ class Fleet(pulumi.ComponentResource):
         self.plan = _plan(name, args, members, problems, options.former)
         self.inventory = self.plan.inventory
         former = Former(self.plan)
+        gone = _gone(self.plan, members)
+        members |= {one: member for one, member in gone.items() if member.lost}
         super().__init__(names.FLEET, name, {}, pulumi.ResourceOptions.merge(former.component(), options.own))
         written = {manifest.key: manifest.origin for manifest in args.source.catalogue.manifests if manifest.origin}
-        identification = Identification(name, members, self.plan, former, not args.render_to, written, self)
+        identification = Identification(name, members, self.plan, former, not args.render_to, written, gone, self)
         providers = self._reach(name, args, identification)
         delivery = DeliveryArgs(
             fleet=name,
@@ -152,7 +155,9 @@ class Fleet(pulumi.ComponentResource):
         members, former = identification.members, identification.former
         after = identification.register()
         providers = MemberProviders(name, members, args.render_to, former, after, identification.forces, self)
-        for cluster in sorted(cluster for cluster, member in members.items() if member.lost):
+        # One that is no longer declared may have been reached by a provider of its own, which the program still makes.
+        own = {name for name, member in identification.gone.items() if member.kubeconfig is None}
+        for cluster in sorted(name for name, member in members.items() if member.lost and name not in own):
             # These providers drop the objects that can no longer be reached from the state (delete_unreachable).
             providers.of(cluster)
             # Most objects of templates belong to the provider that adopts nothing, which has to let go of them as well.
@@ -196,6 +201,20 @@ class _MissingError(RefusedError, KeyError):
 def _once(stands: pulumi.Resource, values: Mapping[str, pulumi.Output[Any]]) -> pulumi.Output[Any]:
     """Return the values by name as one output that resolves once a resource stands."""
     return pulumi.Output.all(stands.urn, pulumi.Output.all(**values)).apply(lambda found: dict(found[1]))
+
+
+def _gone(plan: FleetPlan, members: Mapping[str, Member]) -> dict[str, Member]:
+    """Return the members that are no longer declared, as far as they can be reached as before, and lost ones."""
+    gone = sorted((plan.past.members.keys() | plan.members.keys()) - members.keys())
+    if not gone:
+        return {}
+    reached = past_kubeconfigs(plan)
+    kubeconfigs = {name: REDACTED if in_process() else reached[name] for name in gone if name in reached}
+    return {
+        name: Member(Cluster(name), kubeconfigs.get(name), lost=name in plan.members)
+        for name in gone
+        if name in kubeconfigs or name in plan.members
+    }
 
 
 def stack_name() -> str:
@@ -290,7 +309,7 @@ def _members(name: str, args: FleetArgs) -> tuple[dict[str, Member], list[Proble
     problems = [
         Problem(f'there is no member "{name}"', (field,), hints[name], follows=True)
         for field, hints in named.items()
-        for name in sorted(set(hints) - set(members))
+        for name in sorted(set(hints) - set(members) - set(args.lost))
     ]
     in_program = {member.name for member in args.members}
     problems += [

@@ -31,6 +31,7 @@ from fleet_components.model.manifest import ObjectKey, Origin
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
+from fleet_components.plan.departures import Fate
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.identity import identity_of, other_cluster, same_cluster
 from fleet_components.plan.ownership import Arrival, anothers, arrivals, taken_over
@@ -41,6 +42,10 @@ _SAME = "is the same cluster as member {other}: their uid is {by}"
 _UNASKED = (
     "{members} cannot be asked whether what comes there belongs to another stack already: fields that others have set "
     "are not overwritten there in this update"
+)
+_SILENT = (
+    "run again when it answers; if it is gone for good: pulumi config set fleet:lost {name}, and its objects are "
+    "dropped from the state"
 )
 _RENAMED = "is the cluster that was called {old}: its uid is {uid}"
 
@@ -56,6 +61,7 @@ class Identification:
         former: former names of the fleet and its members.
         reaches: False if clusters are not contacted at all, because objects are only rendered.
         written: where the objects of the source are written.
+        gone: members that are no longer declared, by name, as they were reached before.
         parent: the parent of the resources.
     """
 
@@ -65,6 +71,7 @@ class Identification:
     former: Former
     reaches: bool
     written: Mapping[ObjectKey, Origin]
+    gone: Mapping[str, Member]
     parent: pulumi.Resource
 
     @cached_property
@@ -110,7 +117,7 @@ class Identification:
             "fleet": self.fleet,
             "member": name,
             "identifier": self._identifier(name),
-            **({"identity": identity} if (identity := self.plan.options.identities.get(name)) else {}),
+            **({"identity": identity} if (identity := self._identity(name)) else {}),
             "forgotten": self._forgotten(name),
             "confirm": sorted(self.plan.options.confirm),
             "uid": self._answers.apply(lambda found: found.get(name, Answer()).uid),
@@ -118,6 +125,12 @@ class Identification:
         options = pulumi.ResourceOptions(parent=self.parent)
         alias = self.former.alias(names.MEMBER, resource, former)
         return MemberRecord(resource, props, pulumi.ResourceOptions.merge(options, alias))
+
+    def _identity(self, name: str) -> str:
+        """Return what identifies a cluster before it can be asked; of a member that is gone, what is recorded."""
+        known = self.plan.past.members.get(name)
+        gone = known.identity if known and name in self.gone else ""
+        return self.plan.options.identities.get(name, gone)
 
     def _identifier(self, name: str) -> pulumi.Input[str]:
         """Return the identifier under which a member's provider knows its cluster."""
@@ -151,7 +164,7 @@ class Identification:
         if asked:
             import_module("lightkube")  # fails here if it is not installed; later on, errors are suppressed
         # Waited for even where no cluster is asked, so that everything comes after the checks of the settings.
-        known = pulumi.Output.all(asked, dict(self.settings))
+        known = pulumi.Output.all({**asked, **self._left()}, dict(self.settings))
         # What is made of a secret kubeconfig is a secret: diffs would read ``[secret]`` in place of the uid.
         found: pulumi.Output[Mapping[str, Answer]] = pulumi.Output.unsecret(known.apply(lambda one: self._ask(*one)))
         return found
@@ -166,9 +179,37 @@ class Identification:
             for name, text in kubeconfigs.items()
         ]
         answers = dict(zip(kubeconfigs, await asyncio.gather(*asked), strict=True))
-        self._refuse({name: answer.uid for name, answer in answers.items()})
+        self._refuse_silent(answers)
+        self._refuse({name: answer.uid for name, answer in answers.items() if name in self.members})
         self._compare([one for each in arriving.values() for one in each], answers, settings)
         return answers
+
+    def _left(self) -> dict[str, str]:
+        """Return the kubeconfigs of members that are no longer declared and on which something is deleted."""
+        if in_process() or not self.reaches:
+            return {}
+        emptied = {one.cluster: one for one in self.plan.departures if one.fate is Fate.DELETED}
+        kubeconfigs = {name: self.gone[name].kubeconfig for name in emptied.keys() & self.gone.keys()}
+        return {name: text for name, text in kubeconfigs.items() if isinstance(text, str)}
+
+    def _refuse_silent(self, answers: Mapping[str, Answer]) -> None:
+        """Raise an error for members that are no longer declared and do not answer, so that nothing is deleted there.
+
+        Where no cluster answers, a preview may simply have no way to any of them: then it is a warning.
+        """
+        silent = [name for name, answer in answers.items() if name not in self.members and answer.uid is None]
+        # One that could never be asked may still be reached by the provider.
+        silent = [name for name in silent if self.plan.past.members[name].uid]
+        problems = [self._silent(name) for name in sorted(silent)]
+        if problems and (not pulumi.runtime.is_dry_run() or any(answer.uid for answer in answers.values())):
+            raise RefusedError(problems)
+        for problem in problems:
+            pulumi.log.warn(str(problem), self.parent)
+
+    def _silent(self, name: str) -> Problem:
+        kept = [str(one.key) for one in self.plan.departures if one.cluster == name and one.fate is Fate.DELETED]
+        what = f"is no longer a member, and does not answer: {few(kept)} cannot be deleted there"
+        return Problem(what, subject=f"member {name}", hint=_SILENT.format(name=name))
 
     def _compare(
         self, arriving: Sequence[Arrival], answers: Mapping[str, Answer], settings: Mapping[str, ProviderSettings]

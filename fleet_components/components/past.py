@@ -13,6 +13,9 @@ from google.protobuf.struct_pb2 import Struct
 from pulumi.runtime.proto.resource_pb2 import ResourceInvokeRequest
 from pulumi.runtime.settings import get_monitor
 
+from fleet_components.components.former import Former
+from fleet_components.plan import names
+from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.past import Past
 from fleet_components.plan.state import StoredResource, reveal
 
@@ -46,6 +49,20 @@ def read_past(fleet: str, former: Iterable[str] = ()) -> tuple[Past, str]:
         if before.members:
             return before, name
     return past, ""
+
+
+def past_kubeconfigs(plan: FleetPlan) -> dict[str, str]:
+    """Return the kubeconfigs with which members that are no longer declared were reached, by member.
+
+    They are those of the providers in the state; a member that brought a provider of its own has none.
+    """
+    outputs = _read(_TRIES).get("outputs") or {}
+    urns = {
+        member: plan.past.urns.get((names.PROVIDER, names.member_name(Former(plan).fleet, member)), "")
+        for member in plan.past.members
+    }
+    found = {member: reveal((outputs.get(urn) or {}).get("outputs") or {}) for member, urn in urns.items()}
+    return {member: text for member, of in found.items() if isinstance(text := of.get("kubeconfig"), str)}
 
 
 def _read(tries: int) -> Mapping[str, Any]:

@@ -54,7 +54,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     """
     of_options, planning = list[Problem](), [*_no_tokens(options)]
     options = _loaded(options, of_options)
-    members = _members(source, options, of_options)
+    members = _members(source, past, options, of_options)
     reached = [name for name, state in members.items() if state != LOST]
     renamed, vain = _renamed(source, past, options, members, of_options)
     options = attrs.evolve(options, renamed=renamed)
@@ -91,6 +91,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
                 *passed_over(source, options.pass_over),
                 *lacking(source, past),
                 *vain,
+                *_nobody_lost(options, members),
                 *in_approvals(placements, options.settings.approvals),
                 *templates.warnings,
                 *matchless,
@@ -145,21 +146,28 @@ def _loaded(options: Options, problems: list[Problem]) -> Options:
     return options
 
 
-def _members(source: Source, options: Options, problems: list[Problem]) -> dict[str, str]:
-    """Return the state of every declared member for the roster: ``LOST`` or ``DECLARED``.
+def _members(source: Source, past: Past, options: Options, problems: list[Problem]) -> dict[str, str]:
+    """Return the state of every member for the roster: ``LOST`` or ``DECLARED``.
 
-    Options that name members that are not declared, and members that are the same cluster, are added to the problems.
+    A lost member need not be declared any more, as long as the state knows it. Options that name other members that are
+    not declared, and members that are the same cluster, are added to the problems.
     """
     declared = sorted(cluster.name for cluster in source.clusters)
-    known = f"the members are: {', '.join(declared) or 'none'}"
-    problems += [
-        Problem(f'there is no member "{name}"', (field,), known, follows=True)
-        for field, named in (("lost", options.lost), ("takes_over", options.takes_over.keys()))
-        for name in sorted(named - set(declared))
-    ]
+    problems += (_no_member("takes_over", name, declared) for name in sorted(options.takes_over.keys() - set(declared)))
     known_by = {name: options.identities[name] for name in declared if name in options.identities}
     problems += same_cluster(known_by, "is the same cluster as member {other}")
-    return {name: LOST if name in options.lost else DECLARED for name in declared}
+    gone = options.lost & past.members.keys()
+    return {name: LOST if name in options.lost else DECLARED for name in sorted(gone.union(declared))}
+
+
+def _nobody_lost(options: Options, members: Collection[str]) -> Iterator[Problem]:
+    """Yield warnings of names of lost members that are neither declared nor known."""
+    return (_no_member("lost", name, members) for name in sorted(options.lost.difference(members)))
+
+
+def _no_member(field: str, name: str, members: Collection[str]) -> Problem:
+    known = f"the members are: {', '.join(members) or 'none'}"
+    return Problem(f'there is no member "{name}"', (field,), known, follows=True)
 
 
 def _renamed(

@@ -90,9 +90,6 @@ WRONG: Mapping[str, Wrong] = {
         follows=True,
     ),
     "no token": Wrong({}, 'confirm: "what" is not a token', PLANNING, options=("--confirm", "what")),
-    "nobody lost": Wrong(
-        {}, 'lost: there is no member "atlantis"', MATCHING, follows=True, options=("--lost", "atlantis")
-    ),
     "selected twice": Wrong(
         {
             "double.yaml": placement(

@@ -405,7 +405,7 @@ def test_what_a_program_does_not_hear_is_said(project: Path) -> None:
     document = plan(".", *said)
     assert [one.partition(" (")[0] for one in document["warnings"]] == [
         "stacks/Pulumi.dev.yaml:3: config.fleet:render: is not heard",
-        'stacks/Pulumi.dev.yaml:1: config.fleet:lost: this fleet has no member "nobody"',
+        'lost: there is no member "nobody"',
         "--confirm 12345678 allows nothing",
         "--returned dublin changes nothing",
     ]

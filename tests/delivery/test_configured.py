@@ -164,7 +164,8 @@ def test_each_of_two_fleets_hears_what_is_its_own() -> None:
     done = run_program(program, config={"fleet:kubeconfigs": '{"a": "x", "b": "y"}', "fleet:lost": "b"})
     warnings = [text for level, text in done.messages if level == "warning"]
     assert sum('this fleet has no member "a"' in text for text in warnings) == 1
-    assert sum('this fleet has no member "b"' in text for text in warnings) == 2
+    assert sum('this fleet has no member "b"' in text for text in warnings) == 1
+    assert sum('lost: there is no member "b"' in text for text in warnings) == 1
 
 
 def test_a_placement_that_there_is_not_is_told_with_those_that_there_are() -> None:

@@ -143,6 +143,25 @@ def test_a_lost_member_is_replaced_and_forgotten(driver: Driver) -> None:
     assert driver.preview().changes == {}
 
 
+def test_a_member_that_is_lost_and_not_declared_any_more(driver: Driver) -> None:
+    """Its objects are remembered for its return all the same."""
+    driver.world.policy = {"placementType": "PickN", "numberOfClusters": 2}
+    driver.up()
+    assert set(driver.images()) == {"c", "d"}
+    del driver.world.members["d"]
+    driver.world.config = {"lost": "d,e"}
+    seen, done = driver.preview(), driver.up()
+    assert (seen.ok, seen.changes) == (done.ok, done.changes)
+    assert "Deployment shop/web, Namespace shop of ClusterResourcePlacement/shop on d: forgotten" in done.text
+    assert 'lost: there is no member "e" (the members are: a, b, c, d)' in done.text
+    assert {"b", "c"} <= set(driver.images())
+    assert driver.preview().changes == {}
+    driver.world.members["d"] = {}
+    driver.world.config = {}
+    back = driver.up()
+    assert "Deployment shop/web on d: deleted: the member is back, and it has moved away meanwhile" in back.text
+
+
 def test_a_mass_removal_is_refused_with_a_token(driver: Driver) -> None:
     driver.up()
     driver.world.policy = {

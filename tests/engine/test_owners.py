@@ -5,10 +5,12 @@ from __future__ import annotations
 import copy
 import json
 import re
+from collections.abc import Iterator
 
 import pytest
 
-from tests.engine.driver import Engine
+from tests.engine.control_planes import control_planes
+from tests.engine.driver import Engine, engine_or_skip
 from tests.engine.stories import (
     Story,
     carried_out,
@@ -16,6 +18,7 @@ from tests.engine.stories import (
     deployment,
     namespace,
     placement,
+    refused,
 )
 from tests.engine.test_clusters import WIDGETS
 
@@ -130,6 +133,36 @@ def test_an_object_of_another_stack_is_refused(other: Engine[Story]) -> None:
     assert tale.uids(("deployment", "web"), ("namespace", space)) == before
     spec = tale.live("b", "deployment", "web")["spec"]
     assert spec["template"]["spec"]["containers"][0]["image"] == "web:2"
+
+
+@pytest.fixture
+def mortal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine[Story]]:
+    """A stack on API servers of its own."""
+    engine_or_skip()
+    with control_planes(tmp_path_factory.mktemp("planes"), "ab") as planes:
+        tale = Story("shop", planes)
+        for name in planes:
+            tale.join(name)
+        space = namespace(tale.space)
+        tale.objects = {"space": space, "c": config_map(tale.space), "shop": placement("shop", space)}
+        yield Engine(tmp_path_factory.mktemp("stack"), world=tale, standin=False)
+
+
+def test_a_dead_member_that_was_taken_out(mortal: Engine[Story]) -> None:
+    """It is named before anything is written, and may be marked lost although it is not declared any more."""
+    tale = mortal.world
+    assert mortal.up().ok
+    tale.planes["b"].kill()
+    tale.leave("b")
+    tale.objects["c"] = config_map(tale.space, "two")
+    refused(mortal, "member b: is no longer a member, and does not answer: ConfigMap shop/c cannot", "fleet:lost b")
+    assert tale.live("a", "configmap", "c")["data"] == {"k": "one"}
+    tale.config["lost"] = "b"
+    assert "on b: forgotten, as the member is lost" in carried_out(mortal).text
+    assert tale.live("a", "configmap", "c")["data"] == {"k": "two"}
+    del tale.config["lost"]
+    carried_out(mortal)
+    assert "@b" not in mortal.export()
 
 
 def test_a_definition_that_was_kept_is_taken_up_with_changes(shop: Engine[Story]) -> None:
