@@ -179,7 +179,7 @@ class Fleet(pulumi.ComponentResource):
         lines = [line.text for line in describe_plan(self.plan)]
         if lines:
             pulumi.log.info("\n".join(map(visible, (f"{self.plan.options.fleet}:", *lines))), self)
-        for warning in self.plan.warnings:
+        for warning in (*self.plan.warnings, *self.plan.hidden):
             pulumi.log.warn(str(warning), self)
 
 
@@ -273,7 +273,8 @@ def _plan(
     if plan.refused:
         # Raised, because a preview that only logs an error ends with exit status 0.
         raise RefusedPlanError(plan)
-    if plan.hidden:
+    # Where nothing is sent, what members keep need not be known.
+    if plan.hidden and not in_process():
         raise FleetError(plan.hidden)
     return plan
 

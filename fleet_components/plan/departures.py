@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
+from typing import Any
 
 import attrs
 
 from fleet_components.content.replacement import immutable, replacement
+from fleet_components.model.codec import encode
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan.past import LOST, Past, Standing, read_written
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Decided
+from fleet_components.rollout.rollout import Placed
 from fleet_components.rollout.situation import stopped_at
 
 
@@ -185,6 +188,26 @@ def replacements(decided: Iterable[Decided], past: Past) -> Iterator[Replacement
                         yield Replacement(one.name, cluster, key, fields, asked)
 
 
+def sent_before(decided: Decided, past: Past) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield what the last update has sent of a subject, object by object, each with its member.
+
+    Members on which that update broke are left out, as are contents that are not known.
+    """
+    for cluster, here in past.done.get(decided.name, {}).items():
+        sent, position = decided.before.decisions.get(cluster), decided.subject.inventory.position(cluster)
+        if here.broken or sent is None or sent.revision != here.revision or position is None:
+            continue
+        found = decided.before.objects(sent, decided.subject.inventory.clusters[position])
+        yield from ((cluster, data) for data in found or _repeated(decided, cluster, sent))
+
+
+def _repeated(decided: Decided, cluster: str, sent: Placed) -> Objects:
+    """Return what a member gets, if that is what it was sent before; it does not take the content to know that."""
+    now = decided.record.decisions.get(cluster)
+    same = now is not None and encode(now) | {"wave": 0, "rank": 0} == encode(sent) | {"wave": 0, "rank": 0}
+    return decided.deliveries[cluster].objects if same else ()
+
+
 def old_objects(past: Past, decided: Decided, owner: str, cluster: str) -> Objects:
     """Return what a subject has on a member now; empty if unknown."""
     record = decided.before if owner == decided.name else past.records.get(owner)
@@ -214,6 +237,18 @@ def _fate(standing: Standing, past: Past, members: Collection[str], lost: Collec
     if standing.cluster in lost or (standing.cluster not in members and known is not None and known.state == LOST):
         return Fate.FORGOTTEN
     return Fate.KEPT if standing.kept else Fate.DELETED
+
+
+def unseen(subjects: Iterable[Decided], past: Past) -> Iterator[Standing]:
+    """Yield the standing objects on members that stay on a revision whose content is not known."""
+    hidden = {
+        (one.name, cluster)
+        for one in subjects
+        if one.record.hidden()
+        for cluster, placed in one.record.decisions.items()
+        if placed.revision not in one.record.contents
+    }
+    return (one for one in past.standing if (one.subject, one.cluster) in hidden)
 
 
 def _alike(decided: Decided) -> Iterator[tuple[list[ObjectKey], set[str]]]:

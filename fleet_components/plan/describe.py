@@ -14,6 +14,7 @@ from fleet_components.plan.departures import Departure, Fate
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.content import retained
 from fleet_components.plan.karmada.place import TemplateOutcome
+from fleet_components.plan.past import ALL, CLUSTER_SCOPED
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.describe import describe
 from fleet_components.rollout.rollout import Change
@@ -31,6 +32,8 @@ class Line:
     text: str
 
 
+_DELETED_FROM_NOW = "deleted from now on when the source does not bring it any more; kept on the member until now"
+_KEPT_FROM_NOW = "kept on the member from now on when the source does not bring it any more; deleted until now"
 # In the order of the lines: what is lost first.
 _FATES: dict[Fate, tuple[Weight, str]] = {
     Fate.DELETED: ("lost", "deleted"),
@@ -44,7 +47,7 @@ _FATES: dict[Fate, tuple[Weight, str]] = {
 
 def describe_plan(plan: FleetPlan) -> tuple[Line, ...]:
     """Return what is removed, replaced or moved, losses first; :func:`describe_subject` covers the subjects."""
-    return (*_gone(plan), *_replaced(plan), *_departures(plan.departures))
+    return (*_gone(plan), *_replaced(plan), *_departures(plan.departures), *_kept_otherwise(plan))
 
 
 def heading(decided: Decided) -> str:
@@ -137,6 +140,26 @@ def _gone(plan: FleetPlan) -> Iterator[Line]:
         yield Line("lost", f"no longer in the source: {few(plan.gone)}")
     if plan.members_gone:
         yield Line("lost", f"no longer members: {few(plan.members_gone)}")
+
+
+def _kept_otherwise(plan: FleetPlan) -> Iterator[Line]:
+    """Yield a line for the objects that stay, and of which a later removal makes something else than until now."""
+    members: dict[tuple[bool, str], list[str]] = defaultdict(list)
+    for decided in plan.subjects if plan.standing else ():
+        for cluster in decided.deliveries:
+            keeps = plan.keeps(decided, cluster)
+            for key in decided.keys(cluster):
+                standing = plan.standing.get((cluster, key))
+                kept = keeps == ALL or (keeps == CLUSTER_SCOPED and not key.namespace)
+                if standing and standing.kept != kept:
+                    members[kept, str(key)].append(cluster)
+    alike: dict[tuple[bool, tuple[str, ...]], list[str]] = defaultdict(list)
+    for (kept, named), clusters in sorted(members.items()):
+        alike[kept, tuple(sorted(clusters))].append(named)
+    for (kept, where), keys in sorted(alike.items()):
+        number = count(len(keys) * len(where), "object")
+        text = _KEPT_FROM_NOW if kept else _DELETED_FROM_NOW
+        yield Line("moved" if kept else "left", f"{few(keys, _OBJECTS_SHOWN)} on {few(where)} ({number}): {text}")
 
 
 def _replaced(plan: FleetPlan) -> Iterator[Line]:

@@ -17,7 +17,7 @@ from fleet_components.model.inventory import Inventory
 from fleet_components.model.karmada.policy import CLUSTER_PROPAGATION, PROPAGATION
 from fleet_components.model.problem import FleetError, Problem, in_order, layered
 from fleet_components.plan import names
-from fleet_components.plan.departures import Coverage, departures, replacements, swept, undone
+from fleet_components.plan.departures import Coverage, departures, replacements, swept, undone, unseen
 from fleet_components.plan.fleet_plan import FleetPlan, sent_to
 from fleet_components.plan.guard import is_token
 from fleet_components.plan.identity import same_cluster
@@ -29,7 +29,7 @@ from fleet_components.plan.kubefleet.subjects import placement_subjects
 from fleet_components.plan.kubefleet.unmatched import in_approvals
 from fleet_components.plan.options import Options, Renamed
 from fleet_components.plan.pass_over import not_passed_over, passed_over
-from fleet_components.plan.past import DECLARED, LOST, Past, Standing
+from fleet_components.plan.past import DECLARED, LOST, Past
 from fleet_components.plan.quantities import no_quantities
 from fleet_components.plan.refusals import refusals
 from fleet_components.plan.source import Source
@@ -73,7 +73,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     if problems := layered(refused, (*of_options, *matching), planning):
         raise FleetError(problems)
     # What a held member keeps counts as wanted, also if its content is hidden: else its objects would seem to leave.
-    coverage = Coverage(subjects, _unseen(subjects, past))
+    coverage = Coverage(subjects, unseen(subjects, past))
     leaving = tuple(departures(past, coverage, members, options.lost))
     keep = options.settings.keep_cluster_resources
     unrecorded = (*swept(past, coverage, reached), *undone(past, coverage, inventory, keep=keep))
@@ -269,15 +269,3 @@ def _templates(
 def _unreachable(subjects: Iterable[Decided], members: Mapping[str, str], options: Options) -> list[Problem]:
     """Return the problems of unreachable members that the update sends something to."""
     return [options.unreachable[name] for name in sent_to(subjects, members) if name in options.unreachable]
-
-
-def _unseen(subjects: Iterable[Decided], past: Past) -> Iterator[Standing]:
-    """Yield the standing objects on members that stay on a revision whose content is not known."""
-    hidden = {
-        (one.name, cluster)
-        for one in subjects
-        if one.record.hidden()
-        for cluster, placed in one.record.decisions.items()
-        if placed.revision not in one.record.contents
-    }
-    return (one for one in past.standing if (one.subject, one.cluster) in hidden)

@@ -197,5 +197,5 @@ def sent_to(subjects: Iterable[Decided], members: Mapping[str, str]) -> tuple[st
 
 
 def _lacking(decided: Decided, revision: int) -> Problem:
-    what = f"revision {revision} stays on some members, and the state does not show its content"
+    what = f"revision {revision} stays on some members, and the state does not show its content, so it is not compared"
     return Problem(what, subject=decided.name, hint=LACKS_HINT)

@@ -162,6 +162,16 @@ def test_a_member_that_is_lost_and_not_declared_any_more(driver: Driver) -> None
     assert "Deployment shop/web on d: deleted: the member is back, and it has moved away meanwhile" in back.text
 
 
+def test_what_a_later_removal_does_otherwise_is_said(driver: Driver) -> None:
+    driver.up()
+    for keeps, now in (("false", "deleted"), ("true", "kept on the member")):
+        driver.world.config = {"keepClusterResources": keeps}
+        for outcome in (driver.preview(), driver.up()):
+            assert f"Namespace shop on a, b, c, d (4 objects): {now} from now on" in outcome.text
+        again = driver.preview()
+        assert (again.changes, "from now on" in again.text) == ({}, False)
+
+
 def test_a_mass_removal_is_refused_with_a_token(driver: Driver) -> None:
     driver.up()
     driver.world.policy = {

@@ -196,6 +196,20 @@ def test_who_asks(api: Api, user: Any, sent: str | None) -> None:
     assert api.headers == [sent]
 
 
+def test_the_objects_that_a_cluster_has(api: Api) -> None:
+    """Where one of them cannot be asked for, nothing is known; what is in a namespace that is not there, is not there."""
+    del api.objects[SETTINGS_PATH]
+    elsewhere, unserved = attrs.evolve(APP, namespace="none"), attrs.evolve(SETTINGS, kind="Widget")
+    api.answers["/apis/apps/v1/namespaces/none/deployments/app"] = refuses(403)  # not asked
+    api.objects["/api/v1/namespaces/shop"] = {}
+    asked = (APP, SETTINGS, elsewhere, unserved)
+    answer = ask_cluster(api.kubeconfig(), asked, timeout=30)
+    assert (answer.uid, answer.objects) == (UID, {APP: api.objects[APP_PATH]})
+    api.answers[SETTINGS_PATH] = refuses(403)
+    answer = ask_cluster(api.kubeconfig(), asked, timeout=30)
+    assert (answer.uid, answer.objects) == (UID, None)
+
+
 def test_a_context_without_a_user(api: Api) -> None:
     parsed = yaml.safe_load(api.kubeconfig())
     del parsed["contexts"][0]["context"]["user"], parsed["users"]

@@ -11,6 +11,8 @@ from pulumi.runtime import MockResourceArgs
 from fleet_components import dynamic
 from fleet_components.components.config import WrongValueError, names_in
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan import names
+from fleet_components.plan.departures import sent_before, unseen
 from fleet_components.plan.describe import heading, not_fulfilled
 from fleet_components.plan.feed import plan_at_hand
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -114,9 +116,21 @@ def preview(project: Project, command: CommandLine) -> Preview:
     return Preview(
         f"{organization}/{project.name}/{name}",
         tuple(_located(plan, project, settings) for plan in plans),
-        None if refused else compare(run.registrations, root, command.state.export, known=known),
+        None if refused else compare(run.registrations, root, command.state.export, *_before(plans), known=known),
         (*_unread(settings), *(message for message in run.messages if not message[1].startswith(said))),
     )
+
+
+def _before(plans: Iterable[FleetPlan]) -> tuple[dict[tuple[str, str], Mapping[str, Any]], frozenset[str]]:
+    """Return the objects that the last update has sent, by type and name, and the URNs of those that nobody can see."""
+    sent, hidden = dict[tuple[str, str], Mapping[str, Any]](), set[str]()
+    for plan in plans:
+        for decided in plan.subjects:
+            for cluster, data in sent_before(decided, plan.past):
+                name = names.object_name(plan.options.fleet, decided.subject.key, cluster, data)
+                sent[names.type_token(data), name] = data
+        hidden.update(one.urn for one in unseen(plan.subjects, plan.past))
+    return sent, frozenset(hidden)
 
 
 def _located(plan: FleetPlan, project: Project, settings: StackConfig) -> FleetPlan:
@@ -138,7 +152,7 @@ def _said(plans: Iterable[FleetPlan]) -> Iterator[str]:
     """Yield the beginnings of log messages that repeat the plan."""
     for plan in plans:
         yield f"{plan.options.fleet}:\n"
-        yield from map(str, plan.warnings)
+        yield from map(str, (*plan.warnings, *plan.hidden))
         for decided in plan.subjects:
             yield f"{heading(decided)}\n"
             yield from map(str, decided.subject.warnings)

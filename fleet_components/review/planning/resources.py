@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import attrs
 
-from fleet_components.content.replacement import replacement
+from fleet_components.content.replacement import as_sent, replacement
 from fleet_components.content.secret import REDACTED, redacted, secret_fields
 from fleet_components.model.manifest import value_at
-from fleet_components.model.problem import show_path
+from fleet_components.model.problem import FieldPath, show_path
+from fleet_components.model.quantity import is_quantity, parse_quantity
 from fleet_components.plan.names import PROVIDER, is_object
 from fleet_components.plan.state import is_marked_secret, redact, reveal
 from fleet_components.review.planning.resource import (
@@ -33,8 +35,18 @@ _ENGINES_OWN = ("version", "pluginDownloadURL", "pluginChecksums", "__internal")
 """Inputs that the engine adds to those of a provider."""
 
 
+Sent = Mapping[tuple[str, str], Mapping[str, Any]]
+"""Objects by type and name, as their source had them when they were sent."""
+
+
 def compare(
-    registrations: Iterable[Registration], root: str, export: Mapping[str, Any] | None, *, known: bool = True
+    registrations: Iterable[Registration],
+    root: str,
+    export: Mapping[str, Any] | None,
+    sent: Sent = MappingProxyType({}),
+    unseen: Collection[str] = (),
+    *,
+    known: bool = True,
 ) -> tuple[Resource, ...]:
     """Return the resources of a run and those that it would delete: parents and dependencies first.
 
@@ -42,15 +54,21 @@ def compare(
         registrations: what the program registered.
         root: the URN of the stack, which the program does not register itself.
         export: the state before, as ``pulumi stack export`` prints it; None for a new stack.
+        sent: the objects that the last update has sent.
+        unseen: URNs of objects that stay, and that the program does not register, because their content is not known.
         known: whether there is a state to compare with; if not, the changes are empty.
     """
     stored = {r["urn"]: r for r in stored_in(export)}
     found = [_stack(root), *registrations]
     former = {r.urn: _former(r, stored) for r in found}
     providers = {r.urn: r.inputs for r in found if r.type.startswith(_PROVIDER)}
-    resources = [_resource(r, stored.get(former[r.urn]), providers, known=known) for r in found]
+    resources = [
+        _resource(r, stored.get(former[r.urn]), providers, sent.get((r.type, r.name), {}), known=known) for r in found
+    ]
     registered = {*(r.urn for r in found), *former.values()}
-    gone = [_deleted(r) for urn, r in stored.items() if urn not in registered]
+    # With what stands between them, as barriers do.
+    kept = {stored[urn].get("parent") for urn in unseen}
+    gone = [_unregistered(r, stays=r.get("parent") in kept) for urn, r in stored.items() if urn not in registered]
     return tuple(_ordered([*resources, *gone]))
 
 
@@ -79,6 +97,7 @@ def _resource(
     registration: Registration,
     stored: Mapping[str, Any] | None,
     providers: Mapping[str, Mapping[str, Any]],
+    sent: Mapping[str, Any],
     *,
     known: bool,
 ) -> Resource:
@@ -98,8 +117,8 @@ def _resource(
     uncompared: list[str] = []
     old = _inputs(stored)
     given = {key: value for key, value in registration.inputs.items() if key not in _ENGINES_OWN}
-    new = _named_as_before(old, given) if is_object(registration.type) else given
-    found = tuple(_compare(old, new, (), uncompared))
+    new = _as_sent(_named_as_before(old, given)) if is_object(registration.type) else given
+    found = tuple(_changes(_compare(old, new, (), uncompared), reveal(new), as_sent(sent), uncompared))
     if found:
         hidden = _secret_inputs(registration.type, old) | _secret_inputs(registration.type, new)
         found = tuple(map(_hiding(hidden), found))
@@ -112,6 +131,8 @@ def _resource(
     return attrs.evolve(resource, change=change, differences=found, uncompared=tuple(uncompared))
 
 
+_AMOUNTS = frozenset({"limits", "requests", "hard", "capacity", "sizeLimit"})
+"""Fields of built-in kinds with quantities in them."""
 _MUTABLE = {"ConfigMap": "enableConfigMapMutable", "Secret": "enableSecretMutable"}
 """Setting with which the Kubernetes provider changes objects in place, by kind."""
 
@@ -152,7 +173,54 @@ def _compare(old: Any, new: Any, path: tuple[str | int, ...], uncompared: list[s
         yield from differences(_shown(old), _shown(new), path)
 
 
-def _deleted(stored: Mapping[str, Any]) -> Resource:
+def _changes(
+    found: Iterable[Difference], new: Mapping[str, Any], sent: Mapping[str, Any], uncompared: list[str]
+) -> Iterator[Difference]:
+    """Yield the differences without those of the form in which the provider keeps objects: quantities, empty fields.
+
+    What was sent alike has not changed. Where it is not known what was sent, an empty field is not compared.
+    """
+    for one in found:
+        if sent and _at(sent, one.path) == _shown(_at(new, one.path)):
+            continue
+        if not sent and one.old is None and one.new in ("", {}, []):
+            uncompared.append(one.field)
+        elif sent or not _amounts_alike(one):
+            yield one
+
+
+def _amounts_alike(one: Difference) -> bool:
+    """Return whether a field has one amount, written in two ways."""
+    if one.path[0] != "spec" or _AMOUNTS.isdisjoint(one.path) or None in (one.old, one.new):
+        return False
+    old, new = str(one.old), str(one.new)
+    return is_quantity(old) and is_quantity(new) and parse_quantity(old) == parse_quantity(new)
+
+
+def _at(data: Any, path: FieldPath) -> Any:
+    """Return the value at a path, which may lead through lists; None if there is none."""
+    for step in path:
+        try:
+            data = data[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return data
+
+
+def _as_sent(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the inputs of an object as the provider sends them, in which a Secret has no ``stringData``."""
+    plain = reveal(data)
+    encoded = as_sent(plain)
+    if encoded is plain:
+        return data
+    marks = next((one for one in (data.get("data"), data["stringData"]) if is_marked_secret(one)), None)
+    hidden = REDACTED in (plain.get("stringData") or {}).values()
+    value = REDACTED if hidden else encoded["data"]
+    return {**data, "stringData": None, "data": {**marks, "value": value} if marks else value}
+
+
+def _unregistered(stored: Mapping[str, Any], *, stays: bool) -> Resource:
+    """Return a resource that the program does not register: deleted, unless it stays without being compared."""
     provider = _without_id(stored.get("provider") or "")
     options = {key: True for key in ("protect", "retainOnDelete") if stored.get(key)}
     return Resource(
@@ -164,7 +232,8 @@ def _deleted(stored: Mapping[str, Any]) -> Resource:
         "" if _is_default_provider(provider) else provider,
         tuple(sorted(stored.get("dependencies") or ())),
         options,
-        DELETE,
+        SAME if stays else DELETE,
+        uncompared=tuple(sorted(_inputs(stored))) if stays else (),
     )
 
 

@@ -24,6 +24,8 @@ def to_markdown(document: Document, *, diff: bool = False) -> str:
     parts = ["### Fleet plan\n", *_first(document), f"{_escaped(words.summary(document))}\n"]
     if counts := document["totals"].get("resources"):
         parts.append(f"Resources: {words.resource_counts(counts)}\n")
+    if line := words.uncompared(document.get("resources") or ()):
+        parts.append(f"{_escaped(line)}\n")
     parts += [f"> {m['level']}: {_escaped(m['text'])}\n" for m in document.get("messages", ())]
     parts += [f"> warning: {_escaped(warning)}\n" for warning in document["warnings"]]
     blocks = [(_block(subject, diff), _title(subject)) for subject in document["subjects"]]

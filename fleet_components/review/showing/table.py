@@ -30,6 +30,8 @@ def plan_table(console: Console, document: Document, *, diff: bool = False) -> N
     print_indented(console, Text(words.summary(document), "bold"), 0)
     if counts := document["totals"].get("resources"):
         print_indented(console, Text(f"Resources: {words.resource_counts(counts)}", "bold"), 0)
+    if line := words.uncompared(document.get("resources") or ()):
+        print_indented(console, Text(line, "dim"), 0)
 
 
 def _first(console: Console, document: Document) -> None:

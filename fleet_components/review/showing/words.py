@@ -20,6 +20,8 @@ _SUMMARY = {
 _DOMAINS = re.compile(r"\b(kubernetes\.azure\.com|(resources\.)?kubernetes-fleet\.io)/")
 _TOKEN = re.compile(r"fleet:confirm=(\w+)")
 _UNSEEN = "the old objects are encrypted in the state; with pulumi stack export --show-secrets their changes show too"
+_HIDDEN = "Not compared, as the state or the configuration hides it"
+_SHOWS = "pulumi stack export --show-secrets and the passphrase show them"
 _COUNTS = {
     "create": "+ {} to create",
     "update": "~ {} to update",
@@ -69,6 +71,16 @@ def changes(totals: Mapping[str, int]) -> str:
 def resource_counts(counts: Mapping[str, int]) -> str:
     """Return the number of changes in the words of ``pulumi preview``: ``+ 3 to create, 68 unchanged``."""
     return ", ".join(text.format(counts[change]) for change, text in _COUNTS.items() if counts[change]) or "none"
+
+
+def uncompared(resources: Iterable[Document]) -> str:
+    """Return what is not compared, because the state or the configuration hides it; empty if all is."""
+    found = {one["name"]: one["uncompared"] for one in resources if one["uncompared"]}
+    reaching = [name for name, fields in found.items() if "kubeconfig" in fields]
+    others = sum(map(len, found.values())) - len(reaching)
+    parts = [f"the kubeconfigs of {few(sorted(reaching))}"] if reaching else []
+    parts += [count(others, "other value" if reaching else "value")] if others else []
+    return f"{_HIDDEN}: {', '.join(parts)}; {_SHOWS}" if parts else ""
 
 
 def headline(subject: Document) -> str:
