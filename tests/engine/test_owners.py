@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.engine.control_planes import control_planes
-from tests.engine.driver import Engine, engine_or_skip
+from tests.control_planes import control_planes
+from tests.engine.driver import Engine, provider_or_skip
 from tests.engine.stories import (
     Story,
     carried_out,
@@ -138,8 +138,8 @@ def test_an_object_of_another_stack_is_refused(other: Engine[Story]) -> None:
 @pytest.fixture
 def mortal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine[Story]]:
     """A stack on API servers of its own."""
-    engine_or_skip()
-    with control_planes(tmp_path_factory.mktemp("planes"), "ab") as planes:
+    provider_or_skip()
+    with control_planes("ab") as planes:
         tale = Story("shop", planes)
         for name in planes:
             tale.join(name)
