@@ -93,7 +93,7 @@ def test_an_unchanged_stack_shows_nothing(project: Path, save: Save, encrypted: 
     assert changed(document) == {}
     assert clusters(document) == {"amsterdam": "stays", "dublin": "stays"}
     uncompared = [field for one in document["resources"] for field in one["uncompared"]]
-    assert set(uncompared) == ({"contents", "stringData"} if encrypted else set())
+    assert set(uncompared) == ({"contents", "data"} if encrypted else set())
 
 
 def test_a_change_shows_just_what_it_touches(project: Path, save: Save) -> None:
@@ -148,17 +148,19 @@ def test_secrets_are_compared_where_the_state_shows_them(project: Path, save: Sa
     state = save()
     edit(project / "stacks/fleet/shop.yaml", SECRET, "another-planted")
     differences = resource(plan(project, "--state", state), "dev/shop@dublin/shop/payment")["differences"]
-    assert differences == [{"field": "stringData", "old": "[secret]", "new": "[secret]"}]
+    assert differences == [{"field": "data", "old": "[secret]", "new": "[secret]"}]
 
 
-def test_what_a_held_member_keeps_has_to_be_in_the_state(project: Path, save: Save) -> None:
+def test_what_a_held_member_keeps_need_not_be_in_the_state(project: Path, save: Save) -> None:
     edit(project / "stacks/fleet/placement.yaml", "maxUnavailable: 1", "maxUnavailable: 0")
     encrypted = save(encrypted=True)
     edit(project / "stacks/fleet/shop.yaml", "currency: EUR", "currency: CHF")
-    refused = run("plan", ".", "--state", encrypted)
-    assert refused.exit_code == 1
-    assert "revision 0 stays on some members" in refused.stderr
-    assert "pulumi stack export --show-secrets" in refused.stderr
+    document = plan(project, "--state", encrypted)
+    assert clusters(document) == {"amsterdam": "held", "dublin": "held"}
+    assert {one["change"] for one in document["resources"] if "shop@" in one["name"]} == {"same"}
+    (warning,) = document["warnings"]
+    assert "revision 0 stays on some members" in warning
+    assert "pulumi stack export --show-secrets" in warning
     edit(project / "stacks/fleet/shop.yaml", "currency: CHF", "currency: EUR")
     state = save()
     edit(project / "stacks/fleet/shop.yaml", "currency: EUR", "currency: CHF")

@@ -14,7 +14,7 @@ from fleet_components.model.manifest import value_at
 from fleet_components.model.problem import FieldPath, show_path
 from fleet_components.model.quantity import is_quantity, parse_quantity
 from fleet_components.plan.names import PROVIDER, is_object
-from fleet_components.plan.state import is_marked_secret, redact, reveal
+from fleet_components.plan.state import ENCRYPTED, is_marked_secret, redact, reveal
 from fleet_components.review.planning.resource import (
     CREATE,
     DELETE,
@@ -115,7 +115,7 @@ def _resource(
     if stored is None:
         return resource
     uncompared: list[str] = []
-    old = _inputs(stored)
+    old = _as_sent(_inputs(stored)) if is_object(registration.type) else _inputs(stored)
     given = {key: value for key, value in registration.inputs.items() if key not in _ENGINES_OWN}
     new = _as_sent(_named_as_before(old, given)) if is_object(registration.type) else given
     found = tuple(_changes(_compare(old, new, (), uncompared), reveal(new), as_sent(sent), uncompared))
@@ -210,13 +210,16 @@ def _at(data: Any, path: FieldPath) -> Any:
 def _as_sent(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the inputs of an object as the provider sends them, in which a Secret has no ``stringData``."""
     plain = reveal(data)
+    if plain.get("stringData") == ENCRYPTED:
+        return {**data, "stringData": None, "data": data["stringData"]}
     encoded = as_sent(plain)
     if encoded is plain:
         return data
     marks = next((one for one in (data.get("data"), data["stringData"]) if is_marked_secret(one)), None)
-    hidden = REDACTED in (plain.get("stringData") or {}).values()
-    value = REDACTED if hidden else encoded["data"]
-    return {**data, "stringData": None, "data": {**marks, "value": value} if marks else value}
+    value = encoded["data"]
+    if marks:
+        value = {**{key: text for key, text in marks.items() if key != "plaintext"}, "value": value}
+    return {**data, "stringData": None, "data": value}
 
 
 def _unregistered(stored: Mapping[str, Any], *, stays: bool) -> Resource:
