@@ -61,6 +61,7 @@ lint: setup
 
 bench: setup
 	$(BIN)/python -m tests.bench
+	$(BIN)/python -m tests.engine.bench
 
 docs: setup
 	$(BIN)/fleet fields -o markdown > docs/fields.md
