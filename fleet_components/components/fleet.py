@@ -24,6 +24,7 @@ from fleet_components.components.progress import Progress
 from fleet_components.components.provider import in_earnest, kubeconfig_key, unreachable_members
 from fleet_components.components.providers import MemberProviders
 from fleet_components.components.refusal import RefusedError, RefusedPlanError, expect, of_the_program, refusing
+from fleet_components.components.untraced import untraced
 from fleet_components.content.secret import REDACTED, redacted
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.frames import called_from
@@ -77,6 +78,7 @@ class Fleet(pulumi.ComponentResource):
     inventory: Inventory
 
     @refusing()
+    @untraced()
     def __init__(self, name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         expect(type(self), name, args, FleetArgs, opts)
         args = attrs.evolve(args, source=args.source.with_objects(manifests_of(args.objects)), objects=())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import grpc  # type: ignore[import-untyped]
@@ -41,8 +41,7 @@ def read_past(fleet: str, former: Iterable[str] = ()) -> tuple[Past, str]:
     Raises:
         FleetError: the state is damaged, or was written by a later version of this package.
     """
-    found = (_read(_TRIES).get("outputs") or {}).items()
-    resources = [StoredResource(urn, one.get("type", ""), {}, reveal(one.get("outputs") or {})) for urn, one in found]
+    resources = [_stored(urn, one.struct_value) for urn, one in _read(_TRIES).fields.items()]
     past = Past.of(resources, fleet)
     for name in former if not past.members else ():
         before = Past.of(resources, name)
@@ -56,16 +55,23 @@ def past_kubeconfigs(plan: FleetPlan) -> dict[str, str]:
 
     They are those of the providers in the state; a member that brought a provider of its own has none.
     """
-    outputs = _read(_TRIES).get("outputs") or {}
+    stored = _read(_TRIES).fields
     urns = {
         member: plan.past.urns.get((names.PROVIDER, names.member_name(Former(plan).fleet, member)), "")
         for member in plan.past.members
     }
-    found = {member: reveal((outputs.get(urn) or {}).get("outputs") or {}) for member, urn in urns.items()}
+    found = {member: _stored(urn, stored[urn].struct_value).outputs for member, urn in urns.items() if urn in stored}
     return {member: text for member, of in found.items() if isinstance(text := of.get("kubeconfig"), str)}
 
 
-def _read(tries: int) -> Mapping[str, Any]:
+def _stored(urn: str, found: Struct) -> StoredResource:
+    """Return a resource with its outputs; without those of an object on a member, of which its URN says all."""
+    kind = found.fields["type"].string_value
+    known = names.is_object(kind) and names.TARGET in names.Urn.parse(urn).types
+    return StoredResource(urn, kind, {}, {} if known else reveal(MessageToDict(found.fields["outputs"]) or {}))
+
+
+def _read(tries: int) -> Struct:
     """Return the outputs of the stack's resources from the engine.
 
     The monitor is called directly: a failed call through the SDK's ``invoke`` ends the program, even if a retry
@@ -82,4 +88,5 @@ def _read(tries: int) -> Mapping[str, Any]:
             raise
         time.sleep(0.1)
         return _read(tries - 1)
-    return dict(MessageToDict(getattr(answer, "return")))
+    found: Struct = getattr(answer, "return").fields["outputs"].struct_value
+    return found

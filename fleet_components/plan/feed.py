@@ -8,24 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import MisfitError, decode, encode
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada.override import OverridePolicy
-from fleet_components.model.karmada.policy import PropagationPolicy
-from fleet_components.model.karmada.settings import KarmadaSettings
-from fleet_components.model.manifest import Manifest, Origin
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.wire import read_time
 from fleet_components.plan import private_files
-from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.karmada.subject import Policies, TemplateSubject
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.state import MEND
 from fleet_components.plan.subject import Decided, Subject
+
+# Every run starts a process for the providers, with this module: it loads no more than its subjects are decided by.
+if TYPE_CHECKING:
+    from fleet_components.plan.fleet_plan import FleetPlan
 
 Feed = Mapping[str, str]
 _AT_HAND: WeakValueDictionary[str, Decided | FleetPlan] = WeakValueDictionary()
@@ -52,11 +50,20 @@ def feed_subject(decided: Decided, inventory: Feed, renamed: Mapping[str, str] |
         renamed: former names of members, by their new names.
     """
     subject = decided.subject
-    policies = feed_policies(subject.policies) if isinstance(subject, TemplateSubject) else None
-    wire = {"inventory": inventory, "policies": policies, "subject": subject.to_wire()}
+    wire = {"inventory": inventory, "policies": _policies(subject), "subject": subject.to_wire()}
     feed = write_feed({**wire, "decided": decided.record.decided(), "renamed": dict(renamed or {})})
     _AT_HAND[feed["path"]] = decided
     return feed
+
+
+def _policies(subject: Subject[Any]) -> Feed | None:
+    """Write what a template is decided by beside the members, once for all templates; None for a placement."""
+    policies = getattr(subject, "policies", None)
+    if policies is None:
+        return None
+    from fleet_components.plan.karmada.feed import feed_policies
+
+    return feed_policies(policies)
 
 
 def feed_plan(plan: FleetPlan) -> Feed:
@@ -66,22 +73,10 @@ def feed_plan(plan: FleetPlan) -> Feed:
     return feed
 
 
-@lru_cache(maxsize=4)
-def feed_policies(policies: Policies) -> Feed:
-    """Write the policies and the settings, once for all templates."""
-    return write_feed(
-        {
-            "propagation": [policy.manifest.data for policy in policies.propagation],
-            "overrides": [_written(policy.manifest) for policy in policies.overrides],
-            "settings": encode(policies.settings),
-        }
-    )
-
-
 def plan_at_hand(feed: Feed) -> FleetPlan | None:
     """Return the plan of a feed that this process wrote; None if there is none."""
     found = _AT_HAND.get(feed["path"])
-    return found if isinstance(found, FleetPlan) else None
+    return None if isinstance(found, Decided) else found
 
 
 def decide(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,30 +138,10 @@ def read_subject(feed: Feed) -> Subject[Any]:
     inventory = read_inventory(wire["inventory"])
     if wire["policies"] is None:
         return PlacementSubject.from_wire(wire["subject"], inventory)
-    policies = _policies(wire["policies"]["path"])
-    return TemplateSubject.from_wire(wire["subject"], inventory, policies)
+    from fleet_components.plan.karmada.feed import read_policies
+    from fleet_components.plan.karmada.subject import TemplateSubject
 
-
-@lru_cache(maxsize=4)
-def _policies(path: str) -> Policies:
-    wire = private_files.read(path)
-    propagation = tuple(PropagationPolicy.from_manifest(Manifest(data)) for data in wire["propagation"])
-    overrides = tuple(OverridePolicy.from_manifest(_located(written)) for written in wire["overrides"])
-    return Policies(propagation, overrides, decode(KarmadaSettings, wire["settings"]))
-
-
-def _written(manifest: Manifest) -> Mapping[str, Any]:
-    """Return an object with the location where it is written, for messages."""
-    origin = manifest.origin
-    return {"data": manifest.data, "place": [origin.file, origin.line] if origin else None}
-
-
-def _located(written: Mapping[str, Any]) -> Manifest:
-    if not written["place"]:
-        return Manifest(written["data"])
-    file, line = written["place"]
-    # The lines of fields are not handed over, so messages name the line of the object.
-    return Manifest(written["data"], Origin(file, line, lambda _: line))
+    return TemplateSubject.from_wire(wire["subject"], inventory, read_policies(wire["policies"]))
 
 
 @lru_cache(maxsize=4)
