@@ -23,9 +23,9 @@ import pytest
 import yaml
 
 import fleet_components
-from tests.engine.control_planes import control_planes
+from tests.control_planes import Planes, control_planes
 from tests.engine.driver import PROGRAM, Engine, engine_or_skip
-from tests.engine.stories import Planes, config_map, deployment, member, namespace, placement
+from tests.engine.stories import config_map, deployment, member, namespace, placement
 
 MEMBERS, OBJECTS, DEPLOYMENTS, ACCOUNTS, ROUNDS = "abcd", 60, 5, 10, 3
 WITHOUT = PROGRAM.parents[1] / "tests" / "engine" / "programs" / "without_fleet.py"
@@ -126,7 +126,7 @@ def main(rounds: int = ROUNDS) -> None:
     try:
         engine_or_skip()
         compile_dir(Path(fleet_components.__path__[0]), quiet=1)
-        with tempfile.TemporaryDirectory() as folder, control_planes(Path(folder), MEMBERS) as planes:
+        with tempfile.TemporaryDirectory() as folder, control_planes(MEMBERS) as planes:
             found = measured(Path(folder) / "stacks", planes, rounds)
     except pytest.skip.Exception as skipped:
         print(f"the engine is not measured: {skipped.msg}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -227,3 +228,12 @@ def test_clusters_that_the_same_program_creates(tmp_path: Path, providers: str) 
     assert engine.up().ok
     assert engine.images() == {"x": "web:1", "y": "web:1"}
     assert engine.preview().changes == {}
+
+
+def test_the_state_holds_no_traces_of_a_fleet(engine: Engine) -> None:
+    """They would be the larger part of it, and lead through this package; where a resource is made is still told."""
+    assert engine.up().ok
+    resources = [one for one in json.loads(engine.export())["resources"] if "fleet:index:Fleet" in one["urn"]]
+    assert resources
+    assert [one["urn"] for one in resources if one.get("stackTrace")] == []
+    assert [one["urn"] for one in resources if not one.get("sourcePosition")] == []
