@@ -19,7 +19,8 @@ The file maps ``"<what>-<members>"``, as in ``pickn-100``, ``pickn-spread-1000``
 
 Every run starts cold, because that is what one ``fleet plan`` pays: a fresh inventory without derived columns,
 and no quantity parsed before. ``peak_mb`` is the peak of traced memory of a run and of its inventory.
-Words after the command choose the rows whose name contains one of them.
+Words after the command choose the rows whose name contains one of them. What the real engine makes of a fleet is measured
+by ``tests/engine/bench.py``.
 """
 
 from __future__ import annotations
