@@ -68,4 +68,5 @@ docs: setup
 	$(BIN)/python -m tests.packaging.settings > docs/settings.md
 
 clean:
+	@if test -d out/clusters; then $(BIN)/python -m tools.clusters down out/clusters; fi
 	rm -rf $(VENV) out dist
