@@ -110,8 +110,9 @@ class Fleet(pulumi.ComponentResource):
         self._deliver(delivery)
         self._report()
         delivered = {**self.placements, **self.templates}
-        if not in_process() and not pulumi.runtime.is_dry_run():
-            tell_at_end(Progress(list(delivered.values())).broken)
+        if not in_process():
+            # In a preview nothing breaks, and what refuses there ends the program in the same way.
+            tell_at_end(tuple if pulumi.runtime.is_dry_run() else Progress(list(delivered.values())).broken)
         last = [binding for one in delivered.values() for binding in one.last]
         protect = args.protect if options.protect is None else options.protect
         # Without any binding it depends on the providers, so that a deletion still begins with the roster and stops.

@@ -45,7 +45,7 @@ def unknown() -> Any:
 
 
 def tell_at_end(last_words: LastWords) -> None:
-    """Warn of something if the engine ends the program, which it does when an update fails or is cancelled.
+    """Warn of something if the engine ends the program, which it does when a run fails or is cancelled.
 
     Args:
         last_words: returns the messages, each with the URN of the resource that it is about.

@@ -95,6 +95,7 @@ def refused(engine: Engine[Story], *words: str) -> str:
     shown, done = engine.preview(), engine.up()
     for outcome in (shown, done):
         assert not outcome.ok
+        assert "Traceback" not in outcome.text, outcome.text
         assert [word for word in words if word not in outcome.text] == [], outcome.text
     return done.text
 

@@ -78,6 +78,17 @@ def test_killed_in_a_wave(engine: Engine) -> None:
     assert engine.preview().changes == {}
 
 
+def test_a_preview_that_fails_ends_with_the_reason(engine: Engine) -> None:
+    """The engine interrupts the program then, whose traceback would bury it."""
+    plugin = engine.folder / "plugin" / "pulumi-resource-pulumi-python"
+    plugin.write_text("#!/bin/sh\nexit 1\n")
+    plugin.chmod(0o755)
+    code, text = engine.command("preview")
+    assert code != 0
+    assert f"could not read plugin [{plugin}]" in text
+    assert "Traceback" not in text, text
+
+
 def test_two_programs_on_one_stack(engine: Engine) -> None:
     changed(engine)
     slow = engine.slow("b")
