@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,10 +18,16 @@ def member(name: str, labels: Mapping[str, str] | None = None, *, taints: tuple[
 
 def kubeconfig(name: str) -> str:
     """Return a well-formed kubeconfig; nothing answers at its address."""
-    return (
-        f"apiVersion: v1\nkind: Config\ncurrent-context: {name}\nusers: []\n"
-        f"clusters: [{{name: {name}, cluster: {{server: 'http://127.0.0.1:9'}}}}]\n"
-        f"contexts: [{{name: {name}, context: {{cluster: {name}, user: {name}}}}}]\n"
+    # JSON is YAML in which a name such as "y" stays a text.
+    return json.dumps(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": name,
+            "users": [],
+            "clusters": [{"name": name, "cluster": {"server": "http://127.0.0.1:9"}}],
+            "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
+        }
     )
 
 
