@@ -16,7 +16,7 @@ from typing import Any
 import attrs
 import pytest
 
-from tools.clusters.binary import built
+from tools.clusters.binary import Binary, built
 from tools.clusters.cluster import ControlPlane, start_all
 
 GIVEN = "FLEET_TEST_KUBECONFIGS"
@@ -34,6 +34,13 @@ class Given(ControlPlane):
         self.start()
 
 
+def built_or_skip() -> Binary:
+    """The control plane; skips the test where it has not been built."""
+    if (binary := built()) is None:
+        pytest.skip(f"needs a control plane, which make test-clusters builds with Go, or kubeconfigs in {GIVEN}")
+    return binary
+
+
 @contextmanager
 def control_planes(names: str) -> Iterator[Planes]:
     """One control plane for each letter, on free ports; they end with the block.
@@ -46,8 +53,7 @@ def control_planes(names: str) -> Iterator[Planes]:
             pytest.skip(f"needs kubectl on PATH, and {len(names)} kubeconfigs in {GIVEN}")
         yield {name: Given(Path(file), Path(client)) for name, file in zip(names, files, strict=False)}
         return
-    if (binary := built()) is None:
-        pytest.skip(f"needs a control plane, which make test-clusters builds with Go, or kubeconfigs in {GIVEN}")
+    binary = built_or_skip()
     # Not below the folder of the tests, whose path may be too long for a socket.
     with tempfile.TemporaryDirectory(prefix="fleet-") as folder:
         planes = {name: ControlPlane.within(Path(folder) / name, binary) for name in names}

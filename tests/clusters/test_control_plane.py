@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 import pytest
 import yaml
 
-from tests.control_planes import control_planes
-from tools.clusters.binary import built
+from tests.control_planes import built_or_skip, control_planes
+from tools.clusters.binary import NO_GO
 from tools.clusters.cluster import ControlPlane
 
 pytestmark = pytest.mark.clusters
@@ -65,8 +65,7 @@ def test_it_hangs_and_goes_on(plane: ControlPlane) -> None:
 
 def test_it_ends_with_the_process_that_started_it(plane: ControlPlane) -> None:
     """So that a suite that is killed leaves nothing behind."""
-    binary = built()
-    assert binary
+    binary = built_or_skip()
     with TemporaryDirectory(prefix="fleet-") as folder:
         script = (
             "import sys, time; from pathlib import Path; from tools.clusters.binary import built;"
@@ -84,6 +83,7 @@ def test_it_ends_with_the_process_that_started_it(plane: ControlPlane) -> None:
 
 
 def test_the_commands_of_the_makefile() -> None:
+    built_or_skip()
     with TemporaryDirectory(prefix="fleet-") as folder:
         try:
             first = command("up", folder, "east", "west")
@@ -98,6 +98,23 @@ def test_the_commands_of_the_makefile() -> None:
             ended = command("down", folder)
         assert ended == "east has ended\nwest has ended\n"
         assert command("down", folder) == ""
+
+
+@pytest.mark.parametrize("name", ["Upper", "in/side", "..", "-a", ""])
+def test_a_name_that_is_none(name: str, tmp_path: Path) -> None:
+    """It would be a folder that nobody finds again, or no name of a cluster."""
+    tried = [sys.executable, "-m", "tools.clusters", "up", str(tmp_path), "--", name]
+    done = subprocess.run(tried, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "small letters, digits and -" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_go_is_missing(tmp_path: Path) -> None:
+    tried = [sys.executable, "-m", "tools.clusters", "build"]
+    without = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "PATH": str(tmp_path)}
+    done = subprocess.run(tried, capture_output=True, text=True, check=False, env=without)
+    assert (done.returncode, done.stderr) == (1, f"{NO_GO}\n")
 
 
 def command(*arguments: str) -> str:

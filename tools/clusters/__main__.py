@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -26,7 +27,7 @@ def main() -> str | None:
     commands.add_parser("build")
     up = commands.add_parser("up")
     up.add_argument("folder", type=Path)
-    up.add_argument("names", nargs="+")
+    up.add_argument("names", nargs="+", type=_name, metavar="NAME")
     commands.add_parser("down").add_argument("folder", type=Path)
     asked = parser.parse_args()
     try:
@@ -41,6 +42,12 @@ def main() -> str | None:
     except subprocess.CalledProcessError:
         return "the control plane cannot be built"  # the compiler has said why
     return None
+
+
+def _name(text: str) -> str:
+    if not re.fullmatch("[a-z0-9]([a-z0-9-]*[a-z0-9])?", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no name: give small letters, digits and - between them")
+    return text
 
 
 def start(binary: Binary, folder: Path, names: list[str]) -> None:
