@@ -26,6 +26,7 @@ SOURCES = {
     "stacks/fleet": [STACKS / "fleet"],
     "stacks/fleet-next": [*NEXT_WEEK, STACKS / "fleet-next"],
     "stacks/azure": [STACKS / "azure"],
+    "stacks/clusters": [STACKS / "clusters"],
     "taking-over": [EXAMPLES / "taking-over" / "fleet"],
     "made-in-a-program": [EXAMPLES / "made-in-a-program", "--project"],
     **{folder.name: [folder] for folder in DIRECTORIES},
@@ -60,9 +61,11 @@ def test_the_program_that_is_tested(judges: list[Judge], tmp_path: Path) -> None
     judge([folder, "--project"], judges, tmp_path)
 
 
-def test_no_example_is_left_out() -> None:
-    folders = {path.name for path in EXAMPLES.iterdir() if path.is_dir()}
-    assert folders == {name for name in SOURCES if "/" not in name} | {"testing"}
+def test_nothing_is_left_out() -> None:
+    folders = {path.name for path in EXAMPLES.glob("[a-z]*/")} | {
+        f"stacks/{path.name}" for path in STACKS.glob("[a-z]*/")
+    }
+    assert folders == {*SOURCES, "testing"}
 
 
 def test_what_an_api_server_refuses_is_seen(judges: list[Judge], tmp_path: Path) -> None:
