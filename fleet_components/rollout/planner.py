@@ -15,8 +15,6 @@ from fleet_components.rollout.situation import Layout, Situation, assess
 from fleet_components.rollout.staged import roll_staged
 from fleet_components.rollout.strategy import External
 
-_LOST = "the member is marked lost, nothing is sent to it"
-
 
 def plan_rollout(
     done: Mapping[str, Done],
@@ -57,7 +55,7 @@ def _entries(situation: Situation, layout: Layout, removals: tuple[str, ...]) ->
     entries = {c: Entry(Change.KEEP, _stays(situation, c)) for c in situation.keeps}
     for change, clusters in ((Change.ADD, situation.adds), (Change.UPDATE, situation.updates)):
         entries |= {c: Entry(change, _moves(situation, layout, c)) for c in clusters if c in layout.waves}
-    held = {**layout.held, **dict.fromkeys(situation.lost, _LOST)}
+    held = {**layout.held, **situation.blocked}
     entries |= {c: Entry(Change.HELD, _stays(situation, c), why) for c, why in held.items()}
     entries |= dict.fromkeys(removals, Entry(Change.REMOVE, None))
     return dict(sorted(entries.items()))
@@ -70,7 +68,8 @@ def _rank(situation: Situation, cluster: str) -> int:
 
 
 def _moves(situation: Situation, layout: Layout, cluster: str) -> Placed:
-    return Placed(_rank(situation, cluster), layout.waves[cluster], situation.wanted.revision)
+    revision, overrides = situation.wanted.version(cluster)
+    return Placed(_rank(situation, cluster), layout.waves[cluster], revision, overrides=overrides)
 
 
 def _stays(situation: Situation, cluster: str) -> Placed | None:
@@ -79,7 +78,8 @@ def _stays(situation: Situation, cluster: str) -> Placed | None:
     if revision is None:
         return None
     before = situation.previous.get(cluster)
-    return Placed(_rank(situation, cluster), before.wave if before else 1, revision)
+    wave, overrides = before.wave if before else 1, situation.done[cluster].overrides
+    return Placed(_rank(situation, cluster), wave, revision, overrides=overrides)
 
 
 def _waves(layout: Layout) -> tuple[Wave, ...]:

@@ -101,8 +101,8 @@ def _as_before(situation: Situation, budget: Budget, moving: Collection[str]) ->
 
     An interrupted update then continues with the same wave numbers.
     """
-    previous, wanted = situation.previous, situation.wanted.revision
-    if any(c not in previous or previous[c].revision != wanted for c in moving):
+    previous, wanted = situation.previous, situation.wanted
+    if any(c not in previous or previous[c].version != wanted.version(c) for c in moving):
         return None
     progress = _start(situation, budget)
     ordered = sorted(moving, key=lambda c: previous[c].wave)

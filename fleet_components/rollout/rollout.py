@@ -11,6 +11,8 @@ import attrs
 from fleet_components.model.codec import ranged
 
 Labels = Mapping[str, str]
+Version = tuple[int | None, int | None]
+"""Revision of the content on a cluster, and number of the overrides in force there."""
 
 
 @attrs.frozen
@@ -26,6 +28,7 @@ class Done:
             if there was none yet.
         replicas: the replicas assigned to it; None if they are not set per cluster.
         completions: the same for the completions of a Job.
+        overrides: number of the override rules that were in force there; None if none were.
     """
 
     revision: int | None = attrs.field(metadata=ranged(-1))
@@ -34,6 +37,12 @@ class Done:
     since: datetime | None = None
     replicas: int | None = attrs.field(default=None, metadata=ranged(0))
     completions: int | None = attrs.field(default=None, metadata=ranged(0))
+    overrides: int | None = attrs.field(default=None, metadata=ranged(0))
+
+    @property
+    def version(self) -> Version:
+        """Revision that runs there, and number of its overrides."""
+        return self.revision, self.overrides
 
 
 @attrs.frozen
@@ -48,6 +57,8 @@ class Wanted:
         labels: labels of the picked clusters, which stages select by.
         unscheduled: name of the policy snapshot if it could not be scheduled fully, in which case an update run does
             not begin; else empty.
+        overrides: number of the override rules in force on each picked cluster that has any.
+        blocked: picked clusters that cannot get the content, each with the reason; they keep what they run.
     """
 
     ranks: Mapping[str, int]
@@ -55,6 +66,12 @@ class Wanted:
     target: int | None = None
     labels: Mapping[str, Labels] = attrs.field(factory=dict)
     unscheduled: str = ""
+    overrides: Mapping[str, int] = attrs.field(factory=dict)
+    blocked: Mapping[str, str] = attrs.field(factory=dict)
+
+    def version(self, cluster: str) -> tuple[int, int | None]:
+        """Return the revision that a cluster should run, and the number of its overrides."""
+        return self.revision, self.overrides.get(cluster)
 
 
 @attrs.frozen
@@ -82,12 +99,19 @@ class Placed:
         wave: the wave in which it last moved, from 1.
         revision: the revision that was sent to it.
         again: the revision at which it was written again because an update was interrupted there; None for never.
+        overrides: number of the override rules that were in force there; None if none were.
     """
 
     rank: int = attrs.field(metadata=ranged(0))
     wave: int = attrs.field(metadata=ranged(1))
     revision: int = attrs.field(metadata=ranged(-1))
     again: int | None = attrs.field(default=None, metadata=ranged(0))
+    overrides: int | None = attrs.field(default=None, metadata=ranged(0))
+
+    @property
+    def version(self) -> Version:
+        """Revision that was sent to it, and number of its overrides."""
+        return self.revision, self.overrides
 
 
 class Change(StrEnum):

@@ -31,6 +31,7 @@ class Layout:
 Clusters = tuple[str, ...]
 
 _NOTHING = Done(None)
+_LOST = "the member is marked lost, nothing is sent to it"
 
 
 @attrs.frozen
@@ -48,7 +49,8 @@ class Situation:
         leaving: clusters where something runs and that are no longer picked.
         gone: clusters that are no longer picked and need no removal: members marked lost, and clusters that an
             update should have reached but did not.
-        lost: clusters that are still picked but marked lost.
+        blocked: picked clusters that nothing can be sent to, each with the reason: members marked lost, and clusters on
+            which an override fails.
     """
 
     done: Mapping[str, Done]
@@ -60,7 +62,7 @@ class Situation:
     adds: Clusters
     leaving: Clusters
     gone: Clusters
-    lost: Clusters
+    blocked: Mapping[str, str]
 
     @property
     def moving(self) -> Clusters:
@@ -70,19 +72,24 @@ class Situation:
     @property
     def ready(self) -> int:
         """Number of clusters that serve now, including those to be left."""
-        serving = (*self.keeps, *self.updates, *self.leaving)
+        serving = (*self.keeps, *self.updates, *self.leaving, *self._stuck)
         return sum(cluster not in self.broken for cluster in serving)
 
     @property
     def holding(self) -> int:
         """Number of clusters that have the placement now, broken or not."""
-        return len(self.keeps) + len(self.updates) + len(self.leaving)
+        return len(self.keeps) + len(self.updates) + len(self.leaving) + len(self._stuck)
+
+    @property
+    def _stuck(self) -> Clusters:
+        """Blocked clusters that serve nevertheless, with what they run."""
+        return tuple(c for c in self.blocked if self.revision(c) is not None and not self.done[c].lost)
 
     @property
     def in_flight(self) -> frozenset[str]:
         """Clusters where the last update stopped on its way to the revision that is wanted now."""
-        wanted = self.wanted.revision
-        return frozenset(c for c in self.broken if c in self.previous and self.previous[c].revision == wanted)
+        sent = self.broken.intersection(self.previous)
+        return frozenset(c for c in sent if self.previous[c].version == self.wanted.version(c))
 
     def revision(self, cluster: str) -> int | None:
         """Return the revision that runs on a cluster; None if none does."""
@@ -94,12 +101,13 @@ def assess(done: Mapping[str, Done], wanted: Wanted, previous: Mapping[str, Plac
     broken = _broken(done, previous)
     runs = {cluster for cluster, here in done.items() if here.revision is not None}
     lost = {cluster for cluster, here in done.items() if here.lost}
+    blocked = {**wanted.blocked, **dict.fromkeys(lost, _LOST)}
 
     def picked(test: Callable[[str], bool]) -> Clusters:
-        return tuple(sorted(c for c in wanted.ranks if c not in lost and test(c)))
+        return tuple(sorted(c for c in wanted.ranks if c not in blocked and test(c)))
 
     def stands(cluster: str) -> bool:
-        return done[cluster].revision == wanted.revision and cluster not in broken
+        return done[cluster].version == wanted.version(cluster) and cluster not in broken
 
     # With those that an interrupted update should have reached: objects may stand there without a record of it.
     unpicked = sorted((runs | set(previous)) - set(wanted.ranks))
@@ -113,13 +121,13 @@ def assess(done: Mapping[str, Done], wanted: Wanted, previous: Mapping[str, Plac
         adds=picked(lambda c: c not in runs),
         leaving=tuple(c for c in unpicked if c in runs and c not in lost),
         gone=tuple(c for c in unpicked if c not in runs or c in lost),
-        lost=tuple(sorted(c for c in wanted.ranks if c in lost)),
+        blocked={c: blocked[c] for c in sorted(wanted.ranks) if c in blocked},
     )
 
 
 def stopped_at(done: Mapping[str, Done], previous: Mapping[str, Placed]) -> frozenset[str]:
     """Return the unfinished clusters of the wave in which the last update stopped; later waves had not begun."""
-    unfinished = [c for c, placed in previous.items() if placed.revision != done.get(c, _NOTHING).revision]
+    unfinished = [c for c, placed in previous.items() if placed.version != done.get(c, _NOTHING).version]
     first = min((previous[cluster].wave for cluster in unfinished), default=0)
     return frozenset(c for c in unfinished if previous[c].wave == first)
 

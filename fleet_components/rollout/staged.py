@@ -16,6 +16,7 @@ from math import ceil
 
 import attrs
 
+from fleet_components.model.text import few
 from fleet_components.rollout.rollout import Gates
 from fleet_components.rollout.situation import Clusters, Layout, Situation
 from fleet_components.rollout.stages import InvalidRunError, arrange, in_parts
@@ -122,6 +123,8 @@ def _walk(situation: Situation, run: UpdateRun, stages: Sequence[Clusters], gate
         for part in in_parts(stage, clusters):
             number += 1
             spots |= dict.fromkeys(part, (number, closed))
+            stuck = [cluster for cluster in part if cluster in situation.wanted.blocked]
+            closed = closed or (f"update run {run.name} waits for {few(stuck)} in stage {stage.name}" if stuck else "")
         closed = closed or unapproved(run.approval("after", stage), gates)
         if not closed:
             wait = next((task.wait for task in stage.after if task.wait), timedelta())
