@@ -66,8 +66,8 @@ def roll(situation: Situation, strategy: RollingUpdate, *, untrackable: bool) ->
     return Layout(
         numbers,
         _held(situation, progress, numbers, removals),
-        removals,
-        dict.fromkeys(numbers.values(), wait),
+        removals=removals,
+        waits=dict.fromkeys(numbers.values(), wait),
     )
 
 

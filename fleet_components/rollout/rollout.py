@@ -124,6 +124,32 @@ class Change(StrEnum):
     HELD = "held"
 
 
+class Opens(StrEnum):
+    """What lets a held cluster go on: another update alone, an approval, a time, or none of these."""
+
+    UPDATE = "update"
+    APPROVAL = "approval"
+    TIME = "time"
+    NEVER = "never"
+
+
+@attrs.frozen
+class Gate:
+    """Point of an update run that what follows does not pass.
+
+    Attributes:
+        why: why it is closed.
+        opens: what opens it; ``NEVER`` if that is another source, as another ``state`` of the run.
+        approval: name of the missing approval; empty if it is none.
+        due: when the wait is over; None if that is unknown, and if it is no wait.
+    """
+
+    why: str
+    opens: Opens = Opens.NEVER
+    approval: str = ""
+    due: datetime | None = None
+
+
 @attrs.frozen
 class Entry:
     """Planned change of one cluster.
@@ -132,11 +158,13 @@ class Entry:
         change: what happens to it now.
         placed: what is sent to it now, or what it keeps; None if it has nothing, or is left.
         reason: why it is held or has to be left; empty if there is nothing to say.
+        gate: the closed gate that holds it; None if none does.
     """
 
     change: Change
     placed: Placed | None
     reason: str = ""
+    gate: Gate | None = None
 
 
 @attrs.frozen

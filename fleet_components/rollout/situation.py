@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
-from fleet_components.rollout.rollout import Done, Placed, Wanted
+from fleet_components.rollout.rollout import Done, Gate, Placed, Wanted
 
 
 @attrs.frozen
@@ -16,6 +16,7 @@ class Layout:
     Attributes:
         waves: the clusters that move, each with its wave.
         held: the clusters that should move or be left but do not, each with the reason.
+        gates: the closed gates that hold clusters, by cluster.
         removals: the clusters that are left at the end.
         waits: seconds to wait after a wave if anything follows it.
         failure: why an update run did not begin, in KubeFleet's words.
@@ -23,6 +24,7 @@ class Layout:
 
     waves: Mapping[str, int] = attrs.field(factory=dict)
     held: Mapping[str, str] = attrs.field(factory=dict)
+    gates: Mapping[str, Gate] = attrs.field(factory=dict)
     removals: tuple[str, ...] = ()
     waits: Mapping[int, int] = attrs.field(factory=dict)
     failure: str = ""

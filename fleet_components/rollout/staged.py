@@ -17,15 +17,17 @@ from math import ceil
 import attrs
 
 from fleet_components.model.text import few
-from fleet_components.rollout.rollout import Gates
+from fleet_components.rollout.rollout import Gate, Gates, Opens
 from fleet_components.rollout.situation import Clusters, Layout, Situation
 from fleet_components.rollout.stages import InvalidRunError, arrange, in_parts
 from fleet_components.rollout.strategy import External, UpdateRun
 
 
-def unapproved(request: str, gates: Gates) -> str:
-    """Return why a required approval holds what follows; empty if none is required or it was given."""
-    return f"approval {request} is missing" if request and request not in gates.approvals else ""
+def unapproved(request: str, gates: Gates) -> Gate | None:
+    """Return the gate that a required approval closes; None if none is required or it was given."""
+    if not request or request in gates.approvals:
+        return None
+    return Gate(f"approval {request} is missing", Opens.APPROVAL, request)
 
 
 @attrs.frozen
@@ -66,14 +68,14 @@ class Waiting:
             return timedelta()  # a later stage has begun, so the wait was over
         return wait
 
-    def held(self, stage: str, wait: timedelta) -> str:
-        """Return why the remaining wait holds what follows; empty if the update waits itself."""
+    def held(self, stage: str, wait: timedelta) -> Gate | None:
+        """Return the gate that the remaining wait closes; None if the update waits itself."""
         if self.left(wait) <= self.gates.max_wait:
-            return ""
+            return None
         due = self.due(wait)
         until = f"until {due.isoformat()}" if due else "from a time that is not recorded"
         judge = "" if self.gates.as_of else "; only as_of can tell that it is over"
-        return f"stage {stage} is followed by a wait of {_span(wait)}, {until}{judge}"
+        return Gate(f"stage {stage} is followed by a wait of {_span(wait)}, {until}{judge}", Opens.TIME, due=due)
 
 
 def _span(time: timedelta) -> str:
@@ -111,8 +113,9 @@ def _walk(situation: Situation, run: UpdateRun, stages: Sequence[Clusters], gate
 
     Waves are numbered over all clusters, moving or not, so that the numbers stay the same from update to update.
     """
-    closed = "" if run.state == "Run" else f"update run {run.name} has state {run.state}; Run lets it go on"
-    spots: dict[str, tuple[int, str]] = {}
+    stopped = Gate(f"update run {run.name} has state {run.state}; Run lets it go on")
+    closed = None if run.state == "Run" else stopped
+    spots: dict[str, tuple[int, Gate | None]] = {}
     waits: dict[int, int] = {}
     number = 0
     for index, clusters in enumerate(stages):
@@ -124,7 +127,8 @@ def _walk(situation: Situation, run: UpdateRun, stages: Sequence[Clusters], gate
             number += 1
             spots |= dict.fromkeys(part, (number, closed))
             stuck = [cluster for cluster in part if cluster in situation.wanted.blocked]
-            closed = closed or (f"update run {run.name} waits for {few(stuck)} in stage {stage.name}" if stuck else "")
+            waits_for = Gate(f"update run {run.name} waits for {few(stuck)} in stage {stage.name}")
+            closed = closed or (waits_for if stuck else None)
         closed = closed or unapproved(run.approval("after", stage), gates)
         if not closed:
             wait = next((task.wait for task in stage.after if task.wait), timedelta())
@@ -138,22 +142,24 @@ def _walk(situation: Situation, run: UpdateRun, stages: Sequence[Clusters], gate
 def _layout(
     situation: Situation,
     run: UpdateRun,
-    spots: Mapping[str, tuple[int, str]],
+    spots: Mapping[str, tuple[int, Gate | None]],
     waits: Mapping[int, int],
-    closed: str,
+    closed: Gate | None,
 ) -> Layout:
     """Return the layout of the clusters that have to change.
 
     A stopped run still finishes what it has begun; clusters to be left are left after all stages.
     """
     begun = situation.in_flight if run.state == "Stop" else frozenset()
-    waves, held = {}, {}
+    waves: dict[str, int] = {}
+    holding: dict[str, Gate] = {}
     for cluster in situation.moving:
         number, gate = spots[cluster]
         if gate and cluster not in begun:
-            held[cluster] = gate
+            holding[cluster] = gate
         else:
             waves[cluster] = number
     if closed:
-        held |= dict.fromkeys(situation.leaving, closed)
-    return Layout(waves, held, () if closed else situation.leaving, waits)
+        holding |= dict.fromkeys(situation.leaving, closed)
+    held = {cluster: gate.why for cluster, gate in holding.items()}
+    return Layout(waves, held, holding, () if closed else situation.leaving, waits)
