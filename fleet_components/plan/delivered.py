@@ -81,20 +81,17 @@ def _unseen(plan: FleetPlan, decided: Decided, cluster: str) -> Iterator[StoredR
 
 
 def _binding(plan: FleetPlan, decided: Decided, cluster: str, target: str) -> dict[str, Any]:
-    placed = decided.record.decisions[cluster]
-    counted = {field: getattr(placed, field, None) for field in ("replicas", "completions")}
-    here = decided.done(cluster)
-    # The rule of ``BindingProvider.check``, which keeps the time of a binding on an engine.
-    since = here.since if here.revision == placed.revision and here.since else plan.options.as_of
+    settled = decided.settled(cluster)
+    counted = {"replicas": settled.replicas, "completions": settled.completions}
     return {
         "key": target,
         "format": FORMAT,
         "fleet": plan.options.fleet,
         "subject": decided.name,
         "cluster": cluster,
-        "revision": placed.revision,
+        "revision": settled.revision,
         "keeps": plan.keeps(decided, cluster),
-        **({"since": since.isoformat()} if since else {}),
+        **({"since": settled.since.isoformat()} if settled.since else {}),
         **{field: number for field, number in counted.items() if number is not None},
     }
 

@@ -15,6 +15,7 @@ from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.content import retained
 from fleet_components.plan.karmada.place import TemplateOutcome
 from fleet_components.plan.past import ALL, CLUSTER_SCOPED
+from fleet_components.plan.remainder import remainder_of
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.describe import describe
 from fleet_components.rollout.rollout import Change
@@ -66,6 +67,7 @@ def describe_subject(decided: Decided) -> tuple[list[str], list[str]]:
         lines += describe_division(decided) if decided.moves else []
         lines += [f"{cluster}: {words}" for cluster, words in outcome.due.items()]
         lines += [outcome.left] if outcome.left else []
+    lines += [f"left: {words}"] if (words := remainder_of(decided).words) else []
     return lines, [*warnings, *([not_fulfilled(decided)] if outcome.unfulfilled else [])]
 
 

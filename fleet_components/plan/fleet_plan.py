@@ -20,6 +20,7 @@ from fleet_components.plan.names import Urn
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import ALL, CLUSTER_SCOPED, LOST, Past, Standing
 from fleet_components.plan.record import FORMAT, LACKS_HINT
+from fleet_components.plan.remainder import Remainder, remainder_of
 from fleet_components.plan.subject import Decided
 
 T = TypeVar("T")
@@ -99,6 +100,11 @@ class FleetPlan:
         before = {"protected": False, **self.past.shown.get(decided.name, {})}
         now = {**decided.subject.shown(), "protected": decided.subject.protected}
         return any(key in before and before[key] != value for key, value in now.items() if value is not None)
+
+    @cached_property
+    def remainders(self) -> Mapping[str, Remainder]:
+        """Remainders that the update leaves to later ones, by subject."""
+        return {one.name: remainder_of(one) for one in self.subjects}
 
     @property
     def sent_to(self) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from fleet_components.scheduler.framework import Profile
 
 R = TypeVar("R", bound=Record[Any, Any])
 _NOTHING = Done(None)
+_COUNTED = ("replicas", "completions", "overrides")
 
 
 @attrs.frozen(kw_only=True)
@@ -224,6 +225,14 @@ class Decided:
     def done(self, cluster: str) -> Done:
         """Return what runs on a member."""
         return self.subject.done.get(cluster, _NOTHING)
+
+    def settled(self, cluster: str) -> Done:
+        """Return what runs on a member of the decision once the update has succeeded."""
+        placed, here = self.record.decisions[cluster], self.done(cluster)
+        counted: Mapping[str, Any] = {field: getattr(placed, field, None) for field in _COUNTED}
+        # The rule of ``BindingProvider.check``, which keeps the time of a binding on an engine.
+        since = here.since if here.revision == placed.revision and here.since else self.subject.inventory.as_of
+        return Done(placed.revision, lost=here.lost, since=since, **counted)
 
     @cached_property
     def deliveries(self) -> Mapping[str, Delivery]:

@@ -125,7 +125,7 @@ class Change(StrEnum):
 
 
 class Opens(StrEnum):
-    """What lets a held cluster go on: another update alone, an approval, a time, or none of these."""
+    """Answer to what lets a held cluster go on: another update alone, an approval, a time, or none of these."""
 
     UPDATE = "update"
     APPROVAL = "approval"

@@ -12,8 +12,9 @@ from typing import Any
 
 from fleet_components.model.problem import Problem, show_path
 from fleet_components.plan.describe import describe_plan
+from fleet_components.plan.remainder import together
 from fleet_components.review.documents.form import VERSION, WORDS, Document
-from fleet_components.review.documents.subject import departure_document, subject_document
+from fleet_components.review.documents.subject import departure_document, remainder_document, subject_document
 from fleet_components.review.planning.resource import CHANGES
 from fleet_components.review.planning.survey import Survey
 
@@ -45,6 +46,7 @@ def plan_document(surveyed: Survey) -> Document:
             for plan in plans
             for one in plan.replacements
         ],
+        "remaining": remainder_document(together(one for plan in plans for one in plan.remainders.values())),
         "subjects": subjects,
         "warnings": [str(problem) for plan in plans for problem in (*plan.warnings, *plan.hidden)],
         **_of_a_project(surveyed),

@@ -10,6 +10,7 @@ from fleet_components.content.secret import REDACTED, secret_fields
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan.departures import Departure
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.remainder import Remainder, opens
 from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.facts import facts_of
 from fleet_components.review.documents.form import WORDS, Document
@@ -43,7 +44,7 @@ def subject_document(plan: FleetPlan, decided: Decided) -> Document:
         "objects": len(decided.subject.content),
         "content": content_changes(plan, decided),
         "departures": [departure_document(one) for one in plan.leaving.get(decided.name, ())],
-        "clusters": _clusters(decided, explained),
+        "clusters": _clusters(decided, explained, plan.remainders[decided.name]),
         "notPicked": {
             "count": len(others),
             "shown": [
@@ -57,6 +58,7 @@ def subject_document(plan: FleetPlan, decided: Decided) -> Document:
         "hints": list(facts.hints),
         "due": [{"name": name, "why": words} for name, words in facts.due.items()],
         "left": facts.left or None,
+        "remaining": remainder_document(plan.remainders[decided.name]),
         "warnings": list(map(str, decided.subject.warnings)),
         "skipped": [{"object": name, "why": why} for name, why in facts.skipped],
         "requiredBy": dict(facts.required_by),
@@ -110,7 +112,19 @@ def _shown(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Differenc
             yield one
 
 
-def _clusters(decided: Decided, explained: Mapping[str, MemberExplanation]) -> list[Document]:
+def remainder_document(remainder: Remainder) -> Document:
+    """Return the document of what an update leaves to later ones."""
+    return {
+        "updates": remainder.updates,
+        "endless": remainder.endless,
+        "approvals": list(remainder.approvals),
+        "waits": [{"why": why, "until": due and due.isoformat()} for why, due in remainder.waits.items()],
+        "held": [{"members": list(members), "why": why} for why, members in remainder.held.items()],
+        "words": remainder.words or None,
+    }
+
+
+def _clusters(decided: Decided, explained: Mapping[str, MemberExplanation], remainder: Remainder) -> list[Document]:
     """Return all members concerned: first those that change, by wave; then those that leave, are held or stay."""
     order = {change: rank for rank, change in enumerate(WORDS)}
     moves = (Change.ADD, Change.UPDATE)
@@ -120,12 +134,13 @@ def _clusters(decided: Decided, explained: Mapping[str, MemberExplanation]) -> l
         wave = entry.placed.wave if entry.placed and entry.change in moves else 0
         return (0 if entry.change in moves else order[entry.change], wave, name)
 
-    return [
-        _cluster(decided, name, entry, explained.get(name)) for name, entry in sorted(decided.entries.items(), key=key)
-    ]
+    ordered = sorted(decided.entries.items(), key=key)
+    return [_cluster(decided, name, entry, explained.get(name), remainder) for name, entry in ordered]
 
 
-def _cluster(decided: Decided, name: str, entry: Entry, explained: MemberExplanation | None) -> Document:
+def _cluster(
+    decided: Decided, name: str, entry: Entry, explained: MemberExplanation | None, remainder: Remainder
+) -> Document:
     placed, done = entry.placed, decided.done(name)
     moves = placed is not None and entry.change in (Change.ADD, Change.UPDATE)
     return {
@@ -137,6 +152,7 @@ def _cluster(decided: Decided, name: str, entry: Entry, explained: MemberExplana
         "replicas": {"old": done.replicas, "new": getattr(placed, "replicas", None)},
         "scores": decided.outcome.scores(name),
         "why": decided.why(name, explained),
+        "opens": opens(decided, remainder, name),
     }
 
 

@@ -47,7 +47,7 @@ def _subjects(kinds: Sequence[str]) -> str:
 
 
 def _losses(document: Document) -> Iterator[str]:
-    """Yield what is lost, and whether the update is refused.
+    """Yield what is lost, and whether the update is refused or leaves something to later ones.
 
     They end the summary, since the last line is what a reader of a long plan sees first.
     """
@@ -60,6 +60,8 @@ def _losses(document: Document) -> Iterator[str]:
         yield f"{count(deleted, 'object')} {'are' if deleted > 1 else 'is'} deleted"
     if document["refused"]:
         yield "the update is refused"
+    elif left := document["remaining"]["words"]:
+        yield f"left: {left}"
 
 
 def changes(totals: Mapping[str, int]) -> str:
@@ -144,6 +146,7 @@ def notes(subject: Document) -> Iterator[tuple[str, str]]:
     yield from (("", f"{one['name']}: {one['why']}") for one in subject["due"])
     yield from [("yellow", subject["left"])] if subject["left"] else []
     yield from (("", line) for line in waits(subject))
+    yield from [("yellow", f"left: {left}")] if (left := subject["remaining"]["words"]) else []
     yield from (("dim", line) for line in unseen(subject))
     yield from (("dim", f"not picked: {line}") for line in not_picked(subject))
     yield from (("yellow", f"warning: {warning}") for warning in subject["warnings"])

@@ -1,0 +1,119 @@
+"""Remainder of an update: what it leaves to later ones, found by planning on from its outcome as if it had succeeded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+import attrs
+
+from fleet_components.model.problem import FleetError
+from fleet_components.model.text import few
+from fleet_components.plan.subject import Decided
+from fleet_components.rollout.rollout import Change, Entry, Opens
+
+MOST_UPDATES = 100
+"""Largest number of updates that are planned on."""
+_SHOWN = 10
+
+
+@attrs.frozen
+class Remainder:
+    """Part of a rollout that is left once an update has succeeded.
+
+    Attributes:
+        updates: how many more updates move something, with nothing given but another update.
+        endless: whether these are only the first of more.
+        held: members that all of these updates leave held, by their reasons.
+        approvals: names of the approvals that are needed then.
+        waits: why a time has to come first, each reason with that time; None where it is not known.
+        freed: members that are held now and that further updates alone let go.
+    """
+
+    updates: int = 0
+    endless: bool = False
+    held: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
+    approvals: tuple[str, ...] = ()
+    waits: Mapping[str, datetime | None] = attrs.field(factory=dict)
+    freed: frozenset[str] = frozenset()
+
+    @property
+    def due(self) -> datetime | None:
+        """The first known time that something waits for."""
+        return min(filter(None, self.waits.values()), default=None)
+
+    @property
+    def words(self) -> str:
+        """The remainder in one line; empty if every reason is among those of the update itself."""
+        then = [*(f"approval {name} is needed" for name in self.approvals), *self.waits]
+        if self.updates and not self.endless:
+            then += [f"{few(names, _SHOWN)} stay held: {why}" for why, names in self.held.items()]
+        more = f"more than {self.updates}" if self.endless else str(self.updates)
+        updates = f"{more} more update{'' if self.updates == 1 else 's'}" if self.updates else ""
+        return ", then ".join(filter(None, [updates, " and ".join(then)]))
+
+
+def remainder_of(decided: Decided) -> Remainder:
+    """Return what an update leaves of a subject; its time counts for the later updates too."""
+    held_now = _held(decided.entries)
+    updates, last = 0, decided
+    # Nothing but a held member is ever left to a later update: an unchanged one has nothing to do.
+    while updates < MOST_UPDATES and _held(last.entries):
+        try:
+            following = _following(last)
+        except FleetError:
+            break
+        if not following.changes:
+            break
+        updates, last = updates + 1, following
+    left = _held(last.entries)
+    endless = updates == MOST_UPDATES
+    return Remainder(updates, endless, *_reasons({} if endless else left), frozenset(held_now.keys() - left.keys()))
+
+
+def together(remainders: Iterable[Remainder]) -> Remainder:
+    """Return what an update leaves of all subjects, which move at the same time; without their members."""
+    found = list(remainders)
+    return Remainder(
+        max((one.updates for one in found), default=0),
+        any(one.endless for one in found),
+        approvals=tuple(sorted({name for one in found for name in one.approvals})),
+        waits={why: due for one in found for why, due in one.waits.items()},
+    )
+
+
+def opens(decided: Decided, remainder: Remainder, cluster: str) -> Opens | None:
+    """Return what lets a held member go on; None if it is not held."""
+    entry = decided.entries[cluster]
+    if entry.change is not Change.HELD:
+        return None
+    if cluster in remainder.freed:
+        return Opens.UPDATE
+    return entry.gate.opens if entry.gate else Opens.NEVER
+
+
+def _held(entries: Mapping[str, Entry]) -> dict[str, Entry]:
+    return {cluster: entry for cluster, entry in entries.items() if entry.change is Change.HELD}
+
+
+def _following(decided: Decided) -> Decided:
+    """Return the decision of the update after one that has succeeded."""
+    settled = {cluster: decided.settled(cluster) for cluster in decided.record.decisions}
+    following: Any = decided.subject
+    subject = attrs.evolve(following, done=settled)
+    return Decided(subject, decided.record, subject.decide(decided.record))
+
+
+def _reasons(
+    held: Mapping[str, Entry],
+) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...], dict[str, datetime | None]]:
+    """Return the reasons for which members stay held: those without a gate, the approvals, and the waits."""
+    others: dict[str, tuple[str, ...]] = {}
+    gates = {cluster: entry.gate for cluster, entry in held.items() if entry.gate}
+    for cluster, entry in held.items():
+        if cluster not in gates or gates[cluster].opens is Opens.NEVER:
+            others[entry.reason] = (*others.get(entry.reason, ()), cluster)
+    approvals = dict.fromkeys(gate.approval for gate in gates.values() if gate.opens is Opens.APPROVAL)
+    waits = {gate.why: gate.due for gate in gates.values() if gate.opens is Opens.TIME}
+    return others, tuple(approvals), waits
