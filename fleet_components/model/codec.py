@@ -257,6 +257,11 @@ def _int_or_string(value: Any, _: Any) -> int | str:
     return value if isinstance(value, str) else _whole(value, int)
 
 
+@_converter.register_structure_hook
+def _int_string_or_none(value: Any, kind: Any) -> int | str | None:
+    return None if value is None else _int_or_string(value, kind)
+
+
 @_converter.register_structure_hook_factory(attrs.has)
 def _structure_fn(kind: Any, converter: Converter) -> Any:
     return of_a(Mapping, "a map", make_dict_structure_fn(kind, converter, **_names(kind, converter)))

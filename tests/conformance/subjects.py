@@ -9,8 +9,14 @@ from tests.admission import cases as admission
 from tests.conformance import karmada_cases as karmada
 from tests.conformance import karmada_scheduling, kubefleet_scheduling
 from tests.rollout import cases as rollout
+from tests.rollout import eviction_cases as eviction
 
 Case = Mapping[str, Any]
+
+
+def run_eviction(case: Case) -> Iterator[tuple[Any, Any]]:
+    """The check of one eviction."""
+    yield case["expected"], eviction.outcome(case)
 
 
 def run_rollout(case: Case) -> Iterator[tuple[Any, Any]]:
@@ -26,6 +32,7 @@ def run_validation(case: Case) -> Iterator[tuple[Any, Any]]:
 SUBJECTS = {
     **karmada.SUBJECTS,
     "karmada/scheduling": karmada_scheduling.run,
+    "kubefleet/eviction": run_eviction,
     "kubefleet/rollout": run_rollout,
     "kubefleet/scheduling": kubefleet_scheduling.run,
     "kubefleet/validation": run_validation,

@@ -15,7 +15,7 @@ def outcome(case: Mapping[str, Any]) -> dict[str, Any]:
     """What one pass decides for the case, in the form of its ``expected``."""
     strategy = decode(Strategy, case["strategy"] or {})
     policy = decode(PlacementPolicy, case["policy"] or {})
-    decided = one_pass([_binding(b) for b in case["bindings"]], strategy.rolling_update, target_of(policy))
+    decided = one_pass([binding(b) for b in case["bindings"]], strategy.rolling_update, target_of(policy))
     return {
         "actNow": list(decided.act_now),
         "blocked": list(decided.blocked),
@@ -25,7 +25,8 @@ def outcome(case: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _binding(binding: Mapping[str, Any]) -> Binding:
+def binding(binding: Mapping[str, Any]) -> Binding:
+    """A binding of a case."""
     return Binding(
         binding["cluster"],
         binding["state"],
