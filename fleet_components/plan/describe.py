@@ -67,7 +67,9 @@ def describe_subject(decided: Decided) -> tuple[list[str], list[str]]:
         lines += describe_division(decided) if decided.moves else []
         lines += [f"{cluster}: {words}" for cluster, words in outcome.due.items()]
         lines += [outcome.left] if outcome.left else []
+    lines += outcome.notes
     lines += [f"left: {words}"] if (words := remainder_of(decided).words) else []
+    warnings += outcome.warnings
     return lines, [*warnings, *([not_fulfilled(decided)] if outcome.unfulfilled else [])]
 
 

@@ -24,6 +24,7 @@ from fleet_components.model.karmada.cluster import read_karmada_cluster
 from fleet_components.model.karmada.policy import CLUSTER_OVERRIDE, CLUSTER_PROPAGATION, OVERRIDE, PROPAGATION
 from fleet_components.model.karmada.settings import KarmadaSettings, read_settings
 from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS
+from fleet_components.model.kubefleet.eviction import BUDGET, EVICTION
 from fleet_components.model.kubefleet.member_cluster import read_member_cluster
 from fleet_components.model.kubefleet.placement import Placement, RollingUpdate
 from fleet_components.model.manifest import Manifest, ObjectKey
@@ -42,7 +43,8 @@ A = TypeVar("A")
 T = TypeVar("T")
 _PLACEMENTS = ("ClusterResourcePlacement", "ResourcePlacement")
 _KARMADA = (PROPAGATION, CLUSTER_PROPAGATION, OVERRIDE, CLUSTER_OVERRIDE)
-CARRIED_OUT = frozenset((*_PLACEMENTS, *STRATEGY_OF, *STRATEGY_OF.values(), *_KARMADA, "WorkloadRebalancer"))
+_STEERING = (*_PLACEMENTS, *STRATEGY_OF, *STRATEGY_OF.values(), EVICTION, BUDGET)
+CARRIED_OUT = frozenset((*_STEERING, *_KARMADA, "WorkloadRebalancer"))
 """Kinds of policies that this package carries out."""
 _MADE_BY_A_HUB = ("Snapshot", "Binding", "Work", "AppliedWork", "InternalMemberCluster", "Status", "ApprovalRequest")
 

@@ -43,6 +43,16 @@ class Outcome(Generic[R]):
         """Reason why the policy is not fulfilled, in the words of the real system; empty if it is."""
         return ""
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about the decision beside the rollout."""
+        return ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences about what was asked for and is not done."""
+        return ()
+
     def scores(self, cluster: str) -> Mapping[str, int] | None:
         """Return the scores that a member had when it was picked; None if nothing is scored."""
         return None

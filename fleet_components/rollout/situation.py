@@ -100,7 +100,7 @@ class Situation:
 
 def assess(done: Mapping[str, Done], wanted: Wanted, previous: Mapping[str, Placed]) -> Situation:
     """Sort the clusters by what has to happen to them."""
-    broken = _broken(done, previous)
+    broken = broken_of(done, previous)
     runs = {cluster for cluster, here in done.items() if here.revision is not None}
     lost = {cluster for cluster, here in done.items() if here.lost}
     blocked = {**wanted.blocked, **dict.fromkeys(lost, _LOST)}
@@ -134,5 +134,6 @@ def stopped_at(done: Mapping[str, Done], previous: Mapping[str, Placed]) -> froz
     return frozenset(c for c in unfinished if previous[c].wave == first)
 
 
-def _broken(done: Mapping[str, Done], previous: Mapping[str, Placed]) -> frozenset[str]:
+def broken_of(done: Mapping[str, Done], previous: Mapping[str, Placed]) -> frozenset[str]:
+    """Return the clusters where the last update stopped, and those that are known to be broken."""
     return stopped_at(done, previous).union(cluster for cluster, here in done.items() if here.broken)

@@ -24,6 +24,7 @@ class World:
         extra: further objects.
         selectors: further resource selectors of the placement.
         strategy: the whole strategy, where it is not a rolling update.
+        tainted: the members that have a taint.
         config: further ``fleet:`` configuration.
     """
 
@@ -34,12 +35,17 @@ class World:
     extra: list[dict[str, Any]] = attrs.field(factory=list)
     selectors: list[dict[str, Any]] = attrs.field(factory=list)
     strategy: dict[str, Any] | None = None
+    tainted: set[str] = attrs.field(factory=set)
     config: dict[str, Any] = attrs.field(factory=dict)
 
     def objects(self) -> list[dict[str, Any]]:
         """All YAML documents."""
         members = [
-            {**MEMBER, "metadata": {"name": name, "labels": labels}, "spec": {"identity": IDENTITY}}
+            {
+                **MEMBER,
+                "metadata": {"name": name, "labels": labels},
+                "spec": {"identity": IDENTITY, **self._taints(name)},
+            }
             for name, labels in self.members.items()
         ]
         return [*members, self._placement(), *self._workload(), *self.extra]
@@ -48,6 +54,9 @@ class World:
         """Write the YAML into a folder of its own."""
         folder.mkdir(exist_ok=True)
         (folder / "fleet.yaml").write_text(yaml.safe_dump_all(self.objects()))
+
+    def _taints(self, member: str) -> dict[str, Any]:
+        return {"taints": [{"key": "drained", "effect": "NoSchedule"}]} if member in self.tainted else {}
 
     def _placement(self) -> dict[str, Any]:
         return {

@@ -183,6 +183,21 @@ def _moving() -> list[Step]:
     return [Step(objects=before), Step(objects=after)]
 
 
+def _evicting(policy: Object, **budget: Any) -> list[Step]:
+    """A member is evicted that a taint keeps the placement away from."""
+    before = [*MEMBERS, *CONTENT, *placed(policy)]
+    taints = [{"key": "drained", "effect": "NoSchedule"}]
+    after = [{**one, "spec": {**one["spec"], "taints": taints}} if one is MEMBERS[0] else one for one in before]
+    specs = {
+        "Eviction": {"placementName": "shop", "clusterName": "a"},
+        **({"DisruptionBudget": budget} if budget else {}),
+    }
+    for kind, spec in specs.items():
+        whole = {"apiVersion": PLACEMENT, "kind": f"ClusterResourcePlacement{kind}", "metadata": {"name": "shop"}}
+        after.append({**whole, "spec": spec})
+    return [Step(objects=before), Step(objects=after)]
+
+
 def _defined(kind: str, group: str, scope: str) -> Object:
     """A kind of a group of its own."""
     versions = [{"name": version, "served": True} for version in ("v1", "v1beta1")]
@@ -316,6 +331,9 @@ SITUATIONS: dict[str, list[Step]] = {
     "rolling without surge": _second({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 4, "maxSurge": 0}}),
     "rolling and waiting": _waiting(),
     "moving": _moving(),
+    "evicting": _evicting({"placementType": "PickAll"}),
+    "evicting within a budget": _evicting(_pick(4), maxUnavailable=0),
+    "evicting from enough": _evicting(_pick(4), minAvailable=4),
     "custom kinds": _custom(),
     "external": fleet(None, _EXTERNAL),
     "staged": _staged(_CANARY, _REST),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 import attrs
 
 from fleet_components.model.codec import MOST_INT32, decode, encode, one_of, ranged
+from fleet_components.model.kubefleet.eviction import Handled
 from fleet_components.model.kubefleet.placement import PlacementPolicy
 
 SCHEDULED, BOUND, UNSCHEDULED = "Scheduled", "Bound", "Unscheduled"
@@ -22,7 +23,8 @@ class Binding:
         rank: position in the order of picking; fixed when picked.
         affinity_score: affinity score when picked; None under PickFixed.
         topology_spread_score: topology spread score when picked; None under PickFixed.
-        former_state: the state before Unscheduled; restored if the member is picked again.
+        former_state: the state before Unscheduled; restored if the member is picked again. An Unscheduled binding
+            without one was evicted: on a hub it is deleted, and nothing of it is restored.
     """
 
     state: str = attrs.field(metadata=one_of(SCHEDULED, BOUND, UNSCHEDULED))
@@ -31,6 +33,11 @@ class Binding:
     affinity_score: int | None = attrs.field(default=None, metadata=ranged(-MOST_INT32))
     topology_spread_score: int | None = attrs.field(default=None, metadata=ranged(-MOST_INT32))
     former_state: str = attrs.field(default="", metadata=one_of("", SCHEDULED, BOUND, UNSCHEDULED))
+
+    @property
+    def evicted(self) -> bool:
+        """True if an eviction has deleted it."""
+        return self.state == UNSCHEDULED and not self.former_state
 
 
 @attrs.frozen
@@ -41,11 +48,13 @@ class PlacementMemory:
         snapshot: index of the current policy snapshot; -1 before the first run.
         policy: the last accepted policy; None if the placement has no policy.
         bindings: bindings by member name.
+        evictions: what came of the evictions in the source, by name: each is carried out once.
     """
 
     snapshot: int = attrs.field(default=-1, metadata=ranged(-1))
     policy: PlacementPolicy | None = None
     bindings: Mapping[str, Binding] = attrs.field(factory=dict)
+    evictions: Mapping[str, Handled] = attrs.field(factory=dict)
 
     def settled(self, held: Collection[str] = ()) -> PlacementMemory:
         """Return the state after a successful update: Scheduled bindings are Bound, Unscheduled ones are removed.
@@ -61,8 +70,16 @@ class PlacementMemory:
         return attrs.evolve(self, bindings=kept)
 
     def renamed(self, cluster: Callable[[str], str]) -> PlacementMemory:
-        """Return the state with the members renamed."""
+        """Return the state with the members renamed; an eviction that is over names its member as it was written."""
         return attrs.evolve(self, bindings={cluster(name): binding for name, binding in self.bindings.items()})
+
+    def evict(self, cluster: str) -> PlacementMemory:
+        """Return the state in which the placement has left a member; without a binding there it is the same."""
+        binding = self.bindings.get(cluster)
+        if binding is None:
+            return self
+        evicted = attrs.evolve(binding, state=UNSCHEDULED, former_state="")
+        return attrs.evolve(self, bindings={**self.bindings, cluster: evicted})
 
     def delivered(self, standing: Collection[str]) -> PlacementMemory:
         """Return the state in which Bound bindings that were never delivered are Scheduled again.

@@ -6,12 +6,14 @@ writes the objects by server-side apply.
 
 from __future__ import annotations
 
+from fleet_components.model.kubefleet.eviction import BUDGET, EVICTION
 from fleet_components.plan.effect import Effect, Unheeded
 
 PLACEMENTS = ("ClusterResourcePlacement", "ResourcePlacement")
 RUNS = ("ClusterStagedUpdateRun", "StagedUpdateRun")
 STRATEGIES = ("ClusterStagedUpdateStrategy", "StagedUpdateStrategy")
 APPROVALS = ("ClusterApprovalRequest", "ApprovalRequest")
+EVICTIONS = (EVICTION, BUDGET)
 ENVELOPES = ("ClusterResourceEnvelope", "ResourceEnvelope")
 MEMBER = ("MemberCluster",)
 _APPLY = "spec.strategy.applyStrategy"
@@ -147,14 +149,7 @@ EFFECTS: tuple[Unheeded, ...] = (
         hint=_WITHOUT,
     ),
     Unheeded(
-        kinds=("ClusterResourcePlacementEviction", "ClusterResourcePlacementDisruptionBudget"),
-        field="",
-        effect=Effect.REFUSED,
-        reason="nothing is evicted from a member",
-        hint=_WITHOUT,
-    ),
-    Unheeded(
-        kinds=(*PLACEMENTS, *RUNS),
+        kinds=(*PLACEMENTS, *RUNS, EVICTION),
         field="status",
         effect=Effect.NOT_NEEDED,
         reason="a hub writes it; what was decided here is in the state",

@@ -11,10 +11,12 @@ import attrs
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.decision import Decision, Status
 from fleet_components.model.inventory import Inventory
+from fleet_components.model.kubefleet.eviction import EXECUTED, DisruptionBudget, Eviction
 from fleet_components.model.kubefleet.memory import UNSCHEDULED, PlacementMemory
 from fleet_components.model.kubefleet.placement import PlacementPolicy, RollingUpdate
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.again import goes_back, mark_again
+from fleet_components.plan.kubefleet.evictions import Check, carried_out, guards_only_evictions, held_clusters, told_of
 from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Delivery, Explanation, Outcome, Subject
@@ -37,9 +39,18 @@ class PlacementOutcome(Outcome[PlacementRecord]):
 
     Attributes:
         decision: the scheduler's decision, with the status that the real one would show.
+        evictions: the evictions that were checked, each with what comes of it in words.
+        notes: sentences about evictions and budgets.
     """
 
     decision: Decision[PlacementMemory]
+    evictions: tuple[tuple[Check, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The evictions that are not carried out."""
+        return tuple(words for check, words in self.evictions if check.handled.result != EXECUTED)
 
     @property
     def unfulfilled(self) -> str:
@@ -74,6 +85,8 @@ class PlacementSubject(Subject[PlacementRecord]):
         warnings: warnings about what may surprise the user.
         skipped: objects that the selectors match but that are not placed, each with the reason.
         plugins: import paths of the plug-ins that decide with KubeFleet's.
+        evictions: the evictions that name it.
+        budget: the disruption budget of its name; None if there is none.
     """
 
     RECORD = PlacementRecord
@@ -94,6 +107,8 @@ class PlacementSubject(Subject[PlacementRecord]):
     warnings: tuple[Problem, ...] = ()
     skipped: tuple[tuple[str, str], ...] = ()
     plugins: tuple[str, ...] = ()
+    evictions: tuple[Eviction, ...] = ()
+    budget: DisruptionBudget | None = None
 
     @property
     def kind(self) -> str:
@@ -105,7 +120,9 @@ class PlacementSubject(Subject[PlacementRecord]):
         before = before.completed(self.content)
         # The record is as after a successful update: where one failed, members that it did not reach have nothing.
         standing = {cluster for cluster, here in self.done.items() if here.revision is not None}
-        memory = before.memory.delivered(standing)
+        held = held_clusters(before.memory, self.done, before.decisions, self.inventory)
+        delivered = before.memory.delivered(standing)
+        memory, checks = carried_out(self.evictions, self.policy, self.budget, delivered, held)
         decision = self.schedule(memory)
         if decision.error:
             raise FleetError([Problem(_plain(decision.error), subject=self.key, hint=_FAILED_HINT)])
@@ -123,7 +140,10 @@ class PlacementSubject(Subject[PlacementRecord]):
         # As after a successful update, so that the next run, which changes nothing, remembers the same.
         settled = decision.memory.settled(rollout.held_removals)
         record = PlacementRecord(revision, rollout.placed, settled, *contents)
-        return PlacementOutcome(record=record, rollout=rollout, decision=decision)
+        told = tuple(told_of(checks, self.policy, self.budget, decision.memory, rollout))
+        return PlacementOutcome(
+            record=record, rollout=rollout, decision=decision, evictions=told, notes=self._notes(before, told, rollout)
+        )
 
     def schedule(self, memory: PlacementMemory) -> Decision[PlacementMemory]:
         """Return the scheduler's decision."""
@@ -177,6 +197,8 @@ class PlacementSubject(Subject[PlacementRecord]):
             "gates": encode(self.gates),
             "untrackable": self.untrackable,
             "plugins": list(self.plugins),
+            "evictions": [encode(eviction) for eviction in self.evictions],
+            "budget": encode(self.budget) if self.budget else None,
         }
 
     @classmethod
@@ -194,6 +216,8 @@ class PlacementSubject(Subject[PlacementRecord]):
             gates=decode(Gates, wire["gates"]),
             untrackable=wire["untrackable"],
             plugins=tuple(wire["plugins"]),
+            evictions=tuple(decode(Eviction, eviction) for eviction in wire["evictions"]),
+            budget=None if wire["budget"] is None else decode(DisruptionBudget, wire["budget"]),
         )
 
     def _wanted(self, decision: Decision[PlacementMemory], revision: int) -> Wanted:
@@ -207,6 +231,14 @@ class PlacementSubject(Subject[PlacementRecord]):
             labels={name: clusters[p].labels for name, p in positions.items() if p is not None},
             unscheduled=_unscheduled(decision.status, self.key, decision.memory.snapshot),
         )
+
+    def _notes(self, before: PlacementRecord, told: tuple[tuple[Check, str], ...], rollout: Rollout) -> tuple[str, ...]:
+        """Return what is said of evictions that are carried out or forgotten, and of a budget that does not count."""
+        done = [words for check, words in told if check.handled.result == EXECUTED]
+        gone = sorted(before.memory.evictions.keys() - {eviction.name for eviction in self.evictions})
+        done += [f"eviction {name} is taken out: its name may be used again" for name in gone]
+        vain = guards_only_evictions(self.budget, rollout, [check for check, _ in told]) if self.budget else ""
+        return (*done, *([vain] if vain else []))
 
     def _again(self, rollout: Rollout, before: PlacementRecord) -> Rollout:
         """Return the plan with the members that have to be written again."""

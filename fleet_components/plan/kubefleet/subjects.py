@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 
 from fleet_components.content.secret import redacted_content
 from fleet_components.model.inventory import Inventory
+from fleet_components.model.kubefleet.eviction import BUDGET, EVICTION, DisruptionBudget, Eviction
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import in_order
 from fleet_components.plan.asked_members import AskedMembers
@@ -27,6 +29,7 @@ def placement_subjects(
 ) -> Iterator[PlacementSubject]:
     """Yield every placement with all that its decision depends on."""
     members, objects = AskedMembers.of(source.clusters, inventory), AskedObjects(source.catalogue)
+    evictions, budgets = _evictions(source), _budgets(source)
     plugins = meant_for(KUBEFLEET, options.settings.plugins)
     for selected in selections:
         placement, selection = selected.placement, selected.selection
@@ -46,8 +49,26 @@ def placement_subjects(
             protected=is_protected(policy),
             origin=placement.origin.location if placement.origin else "",
             warnings=in_order((*selection.warnings, *in_placement(policy, selected, members, objects))),
+            evictions=() if placement.namespace else tuple(evictions.get(placement.name, ())),
+            budget=None if placement.namespace else budgets.get(placement.name),
             skipped=tuple((str(skipped.key), skipped.reason) for skipped in selection.skipped),
         )
+
+
+def _evictions(source: Source) -> Mapping[str, Sequence[Eviction]]:
+    """Return the evictions by the placement that they name."""
+    found = defaultdict[str, list[Eviction]](list)
+    for policy in source.policies:
+        if policy.kind == EVICTION:
+            eviction = Eviction.from_manifest(policy)
+            found[eviction.placement].append(eviction)
+    return found
+
+
+def _budgets(source: Source) -> Mapping[str, DisruptionBudget]:
+    """Return the disruption budgets by name, which is that of their placement."""
+    budgets = (policy for policy in source.policies if policy.kind == BUDGET)
+    return {policy.name: DisruptionBudget.from_manifest(policy) for policy in budgets}
 
 
 def is_protected(manifest: Manifest) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from fleet_components.content.catalogue import DEFAULT_NAMESPACE
 from fleet_components.model.codec import decode
+from fleet_components.model.kubefleet.eviction import BUDGET, EVICTION
 from fleet_components.model.kubefleet.memory import UNSCHEDULED
 from fleet_components.model.kubefleet.placement import Placement, PlacementPolicy, ResourceSelector
 from fleet_components.model.manifest import Manifest
@@ -57,6 +58,20 @@ def in_runs(source: Source, members: AskedMembers) -> Iterator[Problem]:
         elif manifest.kind in STRATEGY_OF.values():
             for index, stage in enumerate(manifest.data["spec"].get("stages") or ()):
                 yield from problems_of(manifest, _of_stage((*_STAGES, index), stage, members))
+
+
+def in_evictions(source: Source) -> Iterator[Problem]:
+    """Yield the evictions and disruption budgets that belong to no placement."""
+    names = Vocabulary(placement.name for placement in source.placements if not placement.namespace)
+    for manifest in source.policies:
+        if manifest.kind == EVICTION and (name := manifest.data["spec"]["placementName"]) not in names:
+            yield from problems_of(manifest, [_nowhere(("spec", "placementName"), name, names)])
+        elif manifest.kind == BUDGET and manifest.name not in names:
+            yield from problems_of(manifest, [_nowhere(("metadata", "name"), manifest.name, names)])
+
+
+def _nowhere(path: FieldPath, name: str, names: Vocabulary) -> Vain:
+    return Vain(path, f'there is no ClusterResourcePlacement "{name}"', meant(name, names, "there is"))
 
 
 def in_approvals(subjects: Iterable[Decided], given: Iterable[str]) -> Iterator[Problem]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -16,7 +16,7 @@ from fleet_components.model.selector import LabelSelector
 from fleet_components.model.text import count
 from fleet_components.plan.karmada.place import TemplateOutcome
 from fleet_components.plan.karmada.subject import TemplateSubject
-from fleet_components.plan.kubefleet.subject import PlacementSubject
+from fleet_components.plan.kubefleet.subject import PlacementOutcome, PlacementSubject
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.vain import values_of_label
 from fleet_components.review.documents.binding import binding_status
@@ -40,6 +40,8 @@ class Facts:
         skipped: objects that are selected and never placed, each with the reason.
         required_by: the members of the templates that require it, by key.
         status: the decision in the form of the API.
+        evictions: the evictions that a placement remembers: name, member, whether this update has checked it, and the
+            conditions.
     """
 
     policy: str
@@ -52,6 +54,7 @@ class Facts:
     skipped: tuple[tuple[str, str], ...] = ()
     required_by: Mapping[str, Any] = attrs.field(factory=dict)
     status: Document = attrs.field(factory=dict)
+    evictions: tuple[Document, ...] = ()
 
 
 def facts_of(decided: Decided) -> Facts:
@@ -70,7 +73,16 @@ def _of_placement(decided: Decided) -> Facts:
         first_told={one.cluster_name: one.reason for one in status.decisions if not one.selected},
         skipped=subject.skipped,
         status={**shown, "clusterDecisions": cluster_decisions(status)},
+        evictions=tuple(_evictions(decided)),
     )
+
+
+def _evictions(decided: Decided) -> Iterator[Document]:
+    assert isinstance(decided.outcome, PlacementOutcome)
+    checked = {check.eviction.name for check, _ in decided.outcome.evictions}
+    for name, handled in decided.outcome.record.memory.evictions.items():
+        conditions = [encode(condition) for condition in handled.conditions]
+        yield {"name": name, "member": handled.cluster, "checkedNow": name in checked, "conditions": conditions}
 
 
 def unmet_labels(subject: PlacementSubject) -> list[str]:

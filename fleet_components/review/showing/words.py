@@ -145,6 +145,7 @@ def notes(subject: Document) -> Iterator[tuple[str, str]]:
     yield from (("", line) for line in subject["division"])
     yield from (("", f"{one['name']}: {one['why']}") for one in subject["due"])
     yield from [("yellow", subject["left"])] if subject["left"] else []
+    yield from (("", line) for line in subject["notes"])
     yield from (("", line) for line in waits(subject))
     yield from [("yellow", f"left: {left}")] if (left := subject["remaining"]["words"]) else []
     yield from (("dim", line) for line in unseen(subject))

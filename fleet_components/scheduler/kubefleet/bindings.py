@@ -75,7 +75,7 @@ class Bindings:
     def take(self, picks: Iterable[Pick]) -> Taken:
         """Bind the picks: reuse obsolete and unscheduled bindings with their state, create the others."""
         picks = list(picks)
-        existing = {name: binding.state for name, binding in self.by_name.items()}
+        existing = {name: binding.state for name, binding in self.by_name.items() if not binding.evicted}
         created = [pick.cluster for pick in picks if pick.cluster not in existing]
         known = sorted(pick.cluster for pick in picks if pick.cluster in existing)
         # KubeFleet reuses the obsolete bindings first, then the unscheduled ones, and the status keeps that order
@@ -109,7 +109,7 @@ class Bindings:
     def _again(self, known: Binding, pick: Pick) -> Binding:
         return attrs.evolve(
             known,
-            state=known.former_state if known.state == UNSCHEDULED else known.state,
+            state=known.former_state or SCHEDULED if known.state == UNSCHEDULED else known.state,
             snapshot=self.snapshot,
             affinity_score=pick.affinity_score,
             topology_spread_score=pick.topology_spread_score,
