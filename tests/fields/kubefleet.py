@@ -184,18 +184,18 @@ def _moving() -> list[Step]:
 
 
 def _evicting(policy: Object, **budget: Any) -> list[Step]:
-    """A member is evicted that a taint keeps the placement away from."""
+    """Two members are evicted that a taint keeps the placement away from."""
     before = [*MEMBERS, *CONTENT, *placed(policy)]
     taints = [{"key": "drained", "effect": "NoSchedule"}]
-    after = [{**one, "spec": {**one["spec"], "taints": taints}} if one is MEMBERS[0] else one for one in before]
-    specs = {
-        "Eviction": {"placementName": "shop", "clusterName": "a"},
-        **({"DisruptionBudget": budget} if budget else {}),
-    }
-    for kind, spec in specs.items():
-        whole = {"apiVersion": PLACEMENT, "kind": f"ClusterResourcePlacement{kind}", "metadata": {"name": "shop"}}
-        after.append({**whole, "spec": spec})
+    after = [{**one, "spec": {**one["spec"], "taints": taints}} if one in MEMBERS[:2] else one for one in before]
+    after += [_disrupting("Eviction", f"leave-{name}", placementName="shop", clusterName=name) for name in "ab"]
+    after += [_disrupting("DisruptionBudget", "shop", **budget)] if budget else []
     return [Step(objects=before), Step(objects=after)]
+
+
+def _disrupting(kind: str, name: str, **spec: Any) -> Object:
+    metadata = {"name": name}
+    return {"apiVersion": PLACEMENT, "kind": f"ClusterResourcePlacement{kind}", "metadata": metadata, "spec": spec}
 
 
 def _defined(kind: str, group: str, scope: str) -> Object:
@@ -332,8 +332,8 @@ SITUATIONS: dict[str, list[Step]] = {
     "rolling and waiting": _waiting(),
     "moving": _moving(),
     "evicting": _evicting({"placementType": "PickAll"}),
-    "evicting within a budget": _evicting(_pick(4), maxUnavailable=0),
-    "evicting from enough": _evicting(_pick(4), minAvailable=4),
+    "evicting within a budget": _evicting(_pick(4), maxUnavailable=1),
+    "evicting from enough": _evicting(_pick(4), minAvailable=3),
     "custom kinds": _custom(),
     "external": fleet(None, _EXTERNAL),
     "staged": _staged(_CANARY, _REST),
