@@ -18,7 +18,7 @@ from tests.cli.fleets import asking
 from tests.delivery.world import World
 from tests.plan.stack import Stack
 
-SCRIPT = "ResourceInterpreterCustomization"
+SCRIPT, SCALER = "ResourceInterpreterCustomization", "FederatedHPA"
 PROGRAM = """\
 from fleet_components import Fleet, FleetArgs, read_source
 
@@ -34,9 +34,9 @@ def script(name: str = "farms") -> dict[str, Any]:
     return {"apiVersion": "config.karmada.io/v1alpha1", "kind": SCRIPT, "metadata": {"name": name}, "spec": {}}
 
 
-def eviction(**spec: Any) -> dict[str, Any]:
-    kind = {"apiVersion": "placement.kubernetes-fleet.io/v1beta1", "kind": "ClusterResourcePlacementEviction"}
-    return {**kind, "metadata": {"name": "out"}, "spec": {"placementName": "shop", "clusterName": "a", **spec}}
+def scaler(**spec: Any) -> dict[str, Any]:
+    kind = {"apiVersion": "autoscaling.karmada.io/v1alpha1", "kind": SCALER}
+    return {**kind, "metadata": {"name": "out", "namespace": "shop"}, "spec": {"maxReplicas": 3, **spec}}
 
 
 def planned(*extra: dict[str, Any], passed: tuple[str, ...] = ()) -> FleetPlan:
@@ -59,27 +59,27 @@ def decisions(plan: FleetPlan) -> list[Any]:
 
 
 def test_what_is_passed_over_is_named_and_changes_nothing() -> None:
-    plan = planned(script("a"), script("b"), eviction(), passed=(SCRIPT, "ClusterResourcePlacementEviction"))
+    plan = planned(script("a"), script("b"), scaler(), passed=(SCRIPT, SCALER))
     assert warned(plan) == [
-        ("passed over: 1 ClusterResourcePlacementEviction, as fleet:passOver says", "out"),
+        (f"passed over: 1 {SCALER}, as fleet:passOver says", "out"),
         (f"passed over: 2 {SCRIPT}s, as fleet:passOver says", "a, b"),
     ]
     assert decisions(plan) == decisions(planned())
 
 
 def test_what_is_passed_over_is_left_out_before_it_can_be_refused() -> None:
-    wrong = eviction(clusterName=1, nonsense=True)
-    assert len(warned(planned(wrong, passed=("ClusterResourcePlacementEviction",)))) == 1
+    wrong = scaler(maxReplicas="a", nonsense=True)
+    assert len(warned(planned(wrong, passed=(SCALER,)))) == 1
 
 
 def test_everything_else_is_refused_by_name_with_what_would_do() -> None:
-    (third, fourth), (first, second) = problems(script(), eviction())
-    assert first == "ClusterResourcePlacementEviction is not carried out by this version"
-    assert second == "if members should run without it: fleet:passOver ClusterResourcePlacementEviction"
+    (third, fourth), (first, second) = problems(script(), scaler())
+    assert first == f"{SCALER} is not carried out by this version"
+    assert second == "if members should run without it: fleet:passOver FederatedHPA"
     assert third == f"{SCRIPT} is not carried out by this version"
     assert fourth.startswith("say where the kind has its replicas: spec.workloads of a KarmadaSettings; ")
     assert fourth.endswith(f"if members should run without it: fleet:passOver {SCRIPT}")
-    assert problems(script(), eviction(), passed=(SCRIPT,)) == [(first, second)]
+    assert problems(script(), scaler(), passed=(SCRIPT,)) == [(first, second)]
 
 
 @pytest.mark.parametrize(

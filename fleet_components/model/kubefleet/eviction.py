@@ -39,7 +39,7 @@ class Eviction:
 
 @attrs.frozen
 class DisruptionBudget:
-    """How many clusters of a placement evictions may take; one without fields lets none of them through.
+    """Limit on the clusters of a placement that evictions take; one without fields lets no eviction through.
 
     Attributes:
         max_unavailable: how many may be unavailable.
