@@ -81,9 +81,10 @@ class BindingProvider(RecordProvider):
     """Provider that records the revision that a member runs."""
 
     def check(self, olds: Props, news: Props) -> CheckResult:
-        """Keep the time at which a revision arrived while the revision stays."""
+        """Keep the time at which a revision arrived while the revision and its overrides stay."""
         # Each run brings a time of its own: taken over, it would change every binding and begin its wait anew.
-        since = olds.get("since") if olds.get("revision") == news.get("revision") else news.get("since")
+        stays = all(olds.get(field) == news.get(field) for field in ("revision", "overrides"))
+        since = olds.get("since") if stays else news.get("since")
         rest = {key: value for key, value in news.items() if key != "since"}
         return CheckResult({**rest, "since": since} if since else rest, [])
 

@@ -21,7 +21,7 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.text import visible
 from fleet_components.plan import names
 from fleet_components.plan.past import ALL, CLUSTER_SCOPED
-from fleet_components.plan.record import FORMAT
+from fleet_components.plan.record import FORMAT, particulars
 from fleet_components.plan.subject import Decided, Delivery
 from fleet_components.rollout.rollout import Change
 
@@ -165,7 +165,6 @@ class Target(pulumi.ComponentResource):
 
     def _bind(self, args: TargetArgs, placed: After) -> Binding:
         placed_as = args.decided.record.decisions[args.cluster]
-        replicas, completions = getattr(placed_as, "replicas", None), getattr(placed_as, "completions", None)
         props = {
             "key": self._name,
             "format": FORMAT,
@@ -175,8 +174,7 @@ class Target(pulumi.ComponentResource):
             "revision": placed_as.revision,
             **({"keeps": args.keeps} if args.keeps else {}),
             **({"since": args.since} if args.since else {}),
-            **({} if replicas is None else {"replicas": replicas}),
-            **({} if completions is None else {"completions": completions}),
+            **particulars(placed_as),
         }
         alias = args.former.alias(names.BINDING, self._name, self._formerly)
         # The objects of the last phase, which come after all others.

@@ -11,13 +11,14 @@ from typing import Any
 
 from fleet_components.content.secret_kind import is_list_of_secrets, is_secret_kind
 from fleet_components.content.secret_text import holds_secret
-from fleet_components.model.karmada.policy import CLUSTER_OVERRIDE, OVERRIDE
 
 _PUBLIC = ("apiVersion", "kind", "metadata", "type", "immutable")
 """Fields of a Secret that everybody may read. Any other has data, under a name that is misspelt perhaps."""
 REDACTED = "[secret]"
-_PATCHES = ("plaintext", "imageOverrider", "json", "yaml")
-"""Fields of override policies whose items have a ``value`` that any field of an object may get."""
+INTO_SECRET = "intoSecret"
+"""Field of kept override rules: true if what they change is a Secret."""
+_PATCHES = ("plaintext", "imageOverrider", "json", "yaml", "jsonPatchOverrides")
+"""Fields of overrides whose items have a ``value`` that any field of an object may get."""
 
 
 def is_secret(data: Mapping[str, Any]) -> bool:
@@ -34,13 +35,9 @@ def redacted(data: Mapping[str, Any]) -> Mapping[str, Any]:
 def redacted_content(objects: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
     """Return the objects of one content with all that is secret hidden.
 
-    Beside a Secret, the values of override policies are hidden too, since they are put into it.
+    So are the values of overrides that go into a Secret, which are marked with :data:`INTO_SECRET`.
     """
-    known = tuple(objects)
-    hidden = tuple(map(redacted, known))
-    if not any(map(is_secret, known)):
-        return hidden
-    return tuple(_without_values(one) if one.get("kind") in (OVERRIDE, CLUSTER_OVERRIDE) else one for one in hidden)
+    return tuple(_without_values(one) if one.get(INTO_SECRET) else redacted(one) for one in objects)
 
 
 def secret_fields(data: Mapping[str, Any]) -> set[str]:

@@ -10,7 +10,7 @@ import attrs
 from fleet_components.content.secret import redacted_content
 from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.record import FORMAT, Record
+from fleet_components.plan.record import FORMAT, Record, particulars
 from fleet_components.plan.state import StoredResource
 from fleet_components.plan.subject import Decided
 
@@ -64,14 +64,15 @@ def _subject(plan: FleetPlan, decided: Decided, redacted: bool) -> Iterator[Stor
             place = (*above, names.TARGET, names.type_token(data))
             # Without outputs: of an object the next plan reads only where it stands, which the URN tells.
             yield _stored(plan, place, names.object_name(fleet, key, cluster, data), {})
-        if placed.revision not in decided.record.contents:
+        if not decided.record.knows(placed):
             yield from _unseen(plan, decided, cluster)
 
 
 def _without_secrets(record: Record[Any, Any]) -> Record[Any, Any]:
     """Return the record with ``[secret]`` in place of the data of Secrets."""
     contents = {revision: redacted_content(objects) for revision, objects in record.contents.items()}
-    return attrs.evolve(record, contents=contents)
+    overrides = {number: redacted_content(rules) for number, rules in record.overrides.items()}
+    return attrs.evolve(record, contents=contents, overrides=overrides)
 
 
 def _unseen(plan: FleetPlan, decided: Decided, cluster: str) -> Iterator[StoredResource]:
@@ -82,7 +83,6 @@ def _unseen(plan: FleetPlan, decided: Decided, cluster: str) -> Iterator[StoredR
 
 def _binding(plan: FleetPlan, decided: Decided, cluster: str, target: str) -> dict[str, Any]:
     settled = decided.settled(cluster)
-    counted = {"replicas": settled.replicas, "completions": settled.completions}
     return {
         "key": target,
         "format": FORMAT,
@@ -92,7 +92,7 @@ def _binding(plan: FleetPlan, decided: Decided, cluster: str, target: str) -> di
         "revision": settled.revision,
         "keeps": plan.keeps(decided, cluster),
         **({"since": settled.since.isoformat()} if settled.since else {}),
-        **{field: number for field, number in counted.items() if number is not None},
+        **particulars(settled),
     }
 
 

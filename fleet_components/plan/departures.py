@@ -195,7 +195,7 @@ def sent_before(decided: Decided, past: Past) -> Iterator[tuple[str, Mapping[str
     """
     for cluster, here in past.done.get(decided.name, {}).items():
         sent, position = decided.before.decisions.get(cluster), decided.subject.inventory.position(cluster)
-        if here.broken or sent is None or sent.revision != here.revision or position is None:
+        if here.broken or sent is None or sent.version != here.version or position is None:
             continue
         found = decided.before.objects(sent, decided.subject.inventory.clusters[position])
         yield from ((cluster, data) for data in found or _repeated(decided, cluster, sent))
@@ -215,8 +215,9 @@ def old_objects(past: Past, decided: Decided, owner: str, cluster: str) -> Objec
     position = decided.subject.inventory.position(cluster)
     if record is None or here is None or here.revision is None or position is None:
         return ()
-    if record.revision == here.revision and owner == decided.name and decided.record.revision == here.revision:
-        return decided.deliveries[cluster].objects  # at one revision only values set for each member can differ
+    now = decided.record.decisions.get(cluster)
+    if now and owner == decided.name and (record.revision, here.overrides) == now.version == here.version:
+        return decided.deliveries[cluster].objects  # at one version only values set for each member can differ
     sent = record.standing(here)
     return record.objects(sent, decided.subject.inventory.clusters[position])
 
@@ -246,7 +247,7 @@ def unseen(subjects: Iterable[Decided], past: Past) -> Iterator[Standing]:
         for one in subjects
         if one.record.hidden()
         for cluster, placed in one.record.decisions.items()
-        if placed.revision not in one.record.contents
+        if not one.record.knows(placed)
     }
     return (one for one in past.standing if (one.subject, one.cluster) in hidden)
 

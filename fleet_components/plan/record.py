@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import attrs
@@ -13,7 +13,8 @@ from fleet_components.content.header import check_header
 from fleet_components.content.revision import canonical, compress, decompress
 from fleet_components.content.secret import redacted_content
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.codec import MOST_INT32, MisfitError, below, checked, decode, encode, out_of_range, ranged
+from fleet_components.model.codec import MOST_INT32, MisfitError, below, decode, encode, out_of_range, ranged
+from fleet_components.model.digits import integer
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.rollout.rollout import Done, Placed
@@ -27,6 +28,8 @@ T = TypeVar("T")
 FORMAT = 1
 """Version of this form. Adding fields keeps the version; a form that older versions cannot read gets a new number."""
 
+_RULES = "overrides-"
+"""Prefix of the keys of override rules, which are kept beside the contents of revisions."""
 LACKS_HINT = "give a state that does: pulumi stack export --show-secrets --file FILE"
 
 
@@ -43,6 +46,9 @@ class Record(ABC, Generic[P, M]):
         contents: the objects of every revision in use; empty if the state is encrypted.
         digests: digests of the same revisions, computed without the data of Secrets, so that this data cannot be
             guessed.
+        overrides: the override rules that are in force on members, by the number that decisions and bindings refer to;
+            empty if the state is encrypted.
+        override_digests: digests of the same rules, computed without the values that they put into Secrets.
     """
 
     DECISION: ClassVar[Any]
@@ -53,16 +59,18 @@ class Record(ABC, Generic[P, M]):
     memory: M = attrs.field(default=attrs.Factory(lambda self: self.MEMORY(), takes_self=True))
     contents: Mapping[int, Objects] = attrs.field(factory=dict)
     digests: Mapping[int, str] = attrs.field(factory=dict)
+    overrides: Mapping[int, Objects] = attrs.field(factory=dict)
+    override_digests: Mapping[int, str] = attrs.field(factory=dict)
 
     def to_wire(self) -> dict[str, Any]:
-        """Return plain maps, keyed by member and by revision; contents are compressed."""
+        """Return plain maps, keyed by member and by revision; contents and override rules are compressed."""
         return {
             "format": FORMAT,
             "revision": self.revision,
             "decisions": {cluster: encode(placed) for cluster, placed in sorted(self.decisions.items())},
             "memory": self._memory_to_wire(),
-            "contents": {str(revision): compress(objects) for revision, objects in sorted(self.contents.items())},
-            "digests": {str(revision): digest for revision, digest in sorted(self.digests.items())},
+            "contents": {key: compress(kept) for key, kept in _keyed(self.contents, self.overrides)},
+            "digests": dict(_keyed(self.digests, self.override_digests)),
         }
 
     @classmethod
@@ -90,12 +98,15 @@ class Record(ABC, Generic[P, M]):
         # The contents as a whole are one secret: where the state hides it, a text stands in their place.
         hidden = not isinstance(fields.contents, Mapping)
         with below("contents"):
-            texts: Mapping[int, Any] = {} if hidden else decode(Mapping[int, Any], fields.contents)  # type: ignore[type-abstract]
-        contents = {revision: cls.content_of(text, revision) for revision, text in sorted(texts.items())}
-        _check_digests(fields, contents)
-        return cls(
-            fields.revision, dict(sorted(placed.items())), memory, contents, dict(sorted(fields.digests.items()))
-        )
+            texts: Mapping[str, Any] = {} if hidden else decode(Mapping[str, Any], fields.contents)  # type: ignore[type-abstract]
+            revisions, rules = _parted(texts)
+        contents = {revision: cls.content_of(text, revision) for revision, text in revisions.items()}
+        overrides = {number: cls.rules_of(text, number) for number, text in rules.items()}
+        with below("digests"):
+            digests = _parted(fields.digests)
+        _check_digests(fields, digests[0], contents)
+        _check_rules(placed, digests[1], overrides)
+        return cls(fields.revision, dict(sorted(placed.items())), memory, contents, digests[0], overrides, digests[1])
 
     @classmethod
     def content_of(cls, text: Any, revision: int) -> Objects:
@@ -110,6 +121,29 @@ class Record(ABC, Generic[P, M]):
                 with below(number):
                     cls.check_content(number, data)
             return tuple(objects)
+
+    @classmethod
+    def rules_of(cls, text: Any, number: int) -> Objects:
+        """Return the override rules of a number, from their compressed form.
+
+        Raises:
+            MisfitError: they are damaged.
+        """
+        with below("contents", f"{_RULES}{number}"):
+            rules = decompress(text)
+            for place, data in enumerate(rules):
+                with below(place):
+                    cls.check_rules(data)
+            return tuple(rules)
+
+    @classmethod
+    @abstractmethod
+    def check_rules(cls, data: Any) -> None:
+        """Check the rules of one override.
+
+        Raises:
+            MisfitError: they are not those of an override of this system.
+        """
 
     @classmethod
     def check_content(cls, number: int, data: Any) -> None:
@@ -127,6 +161,11 @@ class Record(ABC, Generic[P, M]):
     def members(self) -> frozenset[str]:
         """The members that it has decided about."""
         return frozenset(self.decisions)
+
+    def knows(self, placed: Placed) -> bool:
+        """Return whether the content and the override rules of a decision are known."""
+        rules = placed.overrides is None or placed.overrides in self.overrides
+        return placed.revision in self.contents and rules
 
     @abstractmethod
     def objects(self, placed: P, member: Cluster) -> Objects:
@@ -156,8 +195,8 @@ class Record(ABC, Generic[P, M]):
         return attrs.evolve(self, decisions=decisions, memory=self.memory.renamed(cluster))  # type: ignore[attr-defined]
 
     def hidden(self) -> list[int]:
-        """Return the revisions that are kept on some members and whose content the state hides."""
-        return sorted({placed.revision for placed in self.decisions.values()} - self.contents.keys())
+        """Return the revisions that are kept on some members and whose content, or overrides, the state hides."""
+        return sorted({placed.revision for placed in self.decisions.values() if not self.knows(placed)})
 
     def decided(self) -> str:
         """Return a digest of the decision, to check that program and provider have decided the same."""
@@ -201,9 +240,25 @@ class Record(ABC, Generic[P, M]):
         return self.memory.to_wire()  # type: ignore[attr-defined]
 
 
-def _no_revisions(by_revision: Mapping[int, Any]) -> str:
-    strange = any(out_of_range(revision, 0) for revision in by_revision)
-    return f"has a key that is not a number from 0 to {MOST_INT32}" if strange else ""
+def _keyed(revisions: Mapping[int, T], rules: Mapping[int, T]) -> Iterator[tuple[str, T]]:
+    """Yield what is kept of revisions and of override rules under one kind of key."""
+    yield from ((str(revision), kept) for revision, kept in sorted(revisions.items()))
+    yield from ((f"{_RULES}{number}", kept) for number, kept in sorted(rules.items()))
+
+
+def _parted(keyed: Mapping[str, T]) -> tuple[dict[int, T], dict[int, T]]:
+    """Return what is kept of revisions and of override rules, by number.
+
+    Raises:
+        MisfitError: a key is neither.
+    """
+    revisions, rules = dict[int, T](), dict[int, T]()
+    for key, kept in keyed.items():
+        number = key.removeprefix(_RULES)
+        if not number.isascii() or not number.isdecimal() or out_of_range(integer(number), 0):
+            raise MisfitError(Problem(f"has a key that is not a number from 0 to {MOST_INT32}"))
+        (revisions if number == key else rules)[integer(number)] = kept
+    return dict(sorted(revisions.items())), dict(sorted(rules.items()))
 
 
 @attrs.frozen
@@ -213,20 +268,34 @@ class _Fields:
     revision: int = attrs.field(metadata=ranged(-1))
     decisions: Mapping[str, Any]
     contents: Any
-    digests: Mapping[int, str] = attrs.field(metadata=checked(_no_revisions))
+    digests: Mapping[str, str]
 
 
-def _check_digests(fields: _Fields, contents: Mapping[int, Objects]) -> None:
+def _check_digests(fields: _Fields, digests: Mapping[int, str], contents: Mapping[int, Objects]) -> None:
     """Check that every content has its digest, and so has the current revision.
 
     Raises:
         MisfitError: a digest is missing, or is that of another content.
     """
-    if fields.decisions and fields.revision not in fields.digests:
+    if fields.decisions and fields.revision not in digests:
         raise MisfitError(Problem("has no digest of the current revision", ("digests",)))
     for revision, objects in contents.items():
-        if fields.digests.get(revision) != digest(objects):
+        if digests.get(revision) != digest(objects):
             raise MisfitError(Problem("is not what its digest was made of", ("contents", str(revision))))
+
+
+def _check_rules(decisions: Mapping[str, Placed], digests: Mapping[int, str], overrides: Mapping[int, Objects]) -> None:
+    """Check that the override rules of every member have a digest, and the right one.
+
+    Raises:
+        MisfitError: a digest is missing, or is that of other rules.
+    """
+    for cluster, placed in decisions.items():
+        if placed.overrides is not None and placed.overrides not in digests:
+            raise MisfitError(Problem("has no digest of its overrides", ("decisions", cluster, "overrides")))
+    for number, rules in overrides.items():
+        if digests.get(number) != digest(rules):
+            raise MisfitError(Problem("is not what its digest was made of", ("contents", f"{_RULES}{number}")))
 
 
 def check_format(wire: Mapping[str, Any]) -> None:
@@ -244,6 +313,12 @@ def check_format(wire: Mapping[str, Any]) -> None:
     if written > FORMAT:
         what = f"the state is of format {written}, this version reads up to {FORMAT}"
         raise FleetError([Problem(what, subject=str(wire.get("key") or ""), hint="upgrade fleet-components")])
+
+
+def particulars(placed: Placed | Done) -> dict[str, int]:
+    """Return what a decision sets for its member alone, for the binding: replicas, completions, number of overrides."""
+    found = {field: getattr(placed, field, None) for field in ("replicas", "completions", "overrides")}
+    return {field: number for field, number in found.items() if number is not None}
 
 
 def digest(objects: Objects) -> str:

@@ -16,15 +16,13 @@ import attrs
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import Problem
-from fleet_components.plan.record import Objects, Record
+from fleet_components.plan.record import Objects, Record, particulars
 from fleet_components.rollout.rollout import Change, Done, Entry, Rollout
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.framework import Profile
 
 R = TypeVar("R", bound=Record[Any, Any])
 _NOTHING = Done(None)
-_COUNTED = ("replicas", "completions", "overrides")
-
 
 @attrs.frozen(kw_only=True)
 class Outcome(Generic[R]):
@@ -33,10 +31,12 @@ class Outcome(Generic[R]):
     Attributes:
         record: the record to keep.
         rollout: which members change in which wave, and which are held.
+        failing: members that keep what they run because an override fails there, each with the problem.
     """
 
     record: R
     rollout: Rollout
+    failing: Mapping[str, Problem] = attrs.field(factory=dict)
 
     @property
     def unfulfilled(self) -> str:
@@ -239,10 +239,9 @@ class Decided:
     def settled(self, cluster: str) -> Done:
         """Return what runs on a member of the decision once the update has succeeded."""
         placed, here = self.record.decisions[cluster], self.done(cluster)
-        counted: Mapping[str, Any] = {field: getattr(placed, field, None) for field in _COUNTED}
         # The rule of ``BindingProvider.check``, which keeps the time of a binding on an engine.
-        since = here.since if here.revision == placed.revision and here.since else self.subject.inventory.as_of
-        return Done(placed.revision, lost=here.lost, since=since, **counted)
+        since = here.since if here.version == placed.version and here.since else self.subject.inventory.as_of
+        return Done(placed.revision, lost=here.lost, since=since, **particulars(placed))
 
     @cached_property
     def deliveries(self) -> Mapping[str, Delivery]:

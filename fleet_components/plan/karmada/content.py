@@ -7,19 +7,14 @@ from typing import Any
 
 import attrs
 
-from fleet_components.content.karmada.override import override
-from fleet_components.content.karmada.override_index import OverrideIndex
 from fleet_components.content.karmada.replicas import with_replicas
 from fleet_components.content.karmada.workload import shape_of
 from fleet_components.content.stamp import annotated
 from fleet_components.content.strip import strip
-from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import below, decode, encode, ranged
-from fleet_components.model.karmada.override import OverridePolicy, OverrideSpec
 from fleet_components.model.karmada.settings import CustomWorkload
 from fleet_components.model.karmada.workload_shape import WorkloadShape
 from fleet_components.model.manifest import Manifest, value_at
-from fleet_components.model.problem import FleetError
 from fleet_components.plan.record import Objects
 from fleet_components.rollout.rollout import Done, Placed
 
@@ -45,21 +40,21 @@ class Share(Placed):
 
     def stands(self, done: Done) -> bool:
         """Return whether this is what runs on the member."""
-        return (self.revision, self.replicas, self.completions) == (done.revision, done.replicas, done.completions)
+        counted = self.replicas, self.completions
+        return self.version == done.version and counted == (done.replicas, done.completions)
+
+    @classmethod
+    def of(cls, done: Done) -> Share:
+        """Return the share that leads to what runs on a member."""
+        revision = -1 if done.revision is None else done.revision
+        return cls(revision=revision, replicas=done.replicas, completions=done.completions, overrides=done.overrides)
 
 
-def content_of(
-    manifest: Manifest,
-    overrides: OverrideIndex,
-    workloads: Iterable[CustomWorkload] = (),
-    *,
-    divided: bool,
-) -> Objects:
-    """Return the content of a template: the object, the description of its kind if that is custom, and the overrides.
+def content_of(manifest: Manifest, workloads: Iterable[CustomWorkload] = (), *, divided: bool) -> Objects:
+    """Return the content of a template: the object, and the description of its kind if that is custom.
 
     Args:
         manifest: the template.
-        overrides: the override policies of the fleet; those that may concern the template become part of the content.
         workloads: the declared custom kinds.
         divided: True if the replicas are set for each member, and so are not part of the content.
     """
@@ -67,7 +62,7 @@ def content_of(
     shape = shape_in((data, *stated))
     if divided and shape and shape.replicas:
         data = _without(data, shape.replicas)
-    return data, *stated, *map(_plain, overrides.concerning(manifest))
+    return data, *stated
 
 
 def is_custom(part: Any) -> bool:
@@ -79,10 +74,10 @@ def check_part(part: Mapping[str, Any]) -> None:
     """Check a part of a content other than the object.
 
     Raises:
-        MisfitError: it is neither a custom kind nor an override policy.
+        MisfitError: it does not describe a custom kind.
     """
     with below("spec"):
-        decode(CustomWorkload if is_custom(part) else OverrideSpec, part.get("spec"))
+        decode(CustomWorkload, part.get("spec"))
 
 
 def shape_in(content: Objects) -> WorkloadShape | None:
@@ -92,32 +87,19 @@ def shape_in(content: Objects) -> WorkloadShape | None:
     return shape_of(Manifest(content[0]), (workload.shape for workload in declared))
 
 
-def overrides_in(content: Objects) -> list[Mapping[str, Any]]:
-    """Return the override policies of a content."""
-    return [part for part in content[1:] if not is_custom(part)]
-
-
-def emitted(content: Objects, share: Share, cluster: Cluster) -> Mapping[str, Any]:
-    """Return the object that a member gets: first its replicas are set, then the overrides are applied.
+def shared(content: Objects, share: Share) -> Mapping[str, Any]:
+    """Return the object with the replicas of a member's share, before overrides are applied.
 
     Source: karmada-io/karmada 1.19, pkg/controllers/binding/common.go, ensureWork.
 
     Args:
         content: the content of the share's revision.
         share: the member's share.
-        cluster: the member.
-
-    Raises:
-        FleetError: an override does not apply.
     """
-    template, policies = content[0], overrides_in(content)
-    manifest, shape = Manifest(template), shape_in(content)
+    template, shape = content[0], shape_in(content)
     if share.replicas is not None and shape and shape.replicas and value_at(template, shape.replicas) is None:
-        manifest = Manifest(with_replicas(manifest, share.replicas, share.completions, [shape]))
-    done = override(manifest, cluster, (OverridePolicy.from_manifest(Manifest(policy)) for policy in policies))
-    if done.problem or done.data is None:
-        raise FleetError([done.problem] if done.problem else [])
-    return done.data
+        return with_replicas(Manifest(template), share.replicas, share.completions, [shape])
+    return template
 
 
 def forced(data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -130,13 +112,6 @@ def retained(content: Objects) -> tuple[str, ...]:
     shape = shape_in(content)
     asked = Manifest(content[0]).labels.get(RETAIN_REPLICAS) == "true"
     return (".".join(shape.replicas),) if asked and shape and shape.replicas else ()
-
-
-def _plain(policy: OverridePolicy) -> Mapping[str, Any]:
-    """Return a policy reduced to what its effect depends on."""
-    data = policy.manifest.data
-    named = {"name": policy.key.name, **({"namespace": policy.key.namespace} if policy.key.namespace else {})}
-    return {"apiVersion": data["apiVersion"], "kind": data["kind"], "metadata": named, "spec": data["spec"]}
 
 
 def _stated(workload: CustomWorkload) -> Mapping[str, Any]:

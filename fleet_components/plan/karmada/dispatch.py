@@ -56,15 +56,23 @@ class Dispatch:
         """Members that run the template without being among its targets."""
         return self.running - set(self.state.targets)
 
-    def plan(self, shares: Mapping[str, Share], before: Mapping[str, Share], why: Mapping[str, str]) -> Rollout:
+    def plan(
+        self,
+        shares: Mapping[str, Share],
+        before: Mapping[str, Share],
+        why: Mapping[str, str],
+        failing: Mapping[str, str] = {},
+    ) -> Rollout:
         """Return which member gets what. Removals come last, when everything else stands.
 
         Args:
             shares: what each target is to get.
             before: what each member was sent by the last update, whether it succeeded or not.
             why: why members have to be left.
+            failing: why targets keep what they run: an override fails there.
         """
         entries = {cluster: self._entry(cluster, share, before.get(cluster)) for cluster, share in shares.items()}
+        entries |= {cluster: _held(self.done.get(cluster, _NOTHING), words) for cluster, words in failing.items()}
         kept = [cluster for cluster in self.state.left_later if cluster in self.emptied]
         entries |= {cluster: self._kept(cluster, why.get(cluster, "")) for cluster in kept}
         runs = {cluster for cluster, done in self.done.items() if done.revision is not None}
@@ -99,4 +107,4 @@ def _held(done: Done, why: str) -> Entry:
     """Return an entry that leaves a member as it is; a member without the template gets nothing."""
     if done.revision is None:
         return Entry(Change.HELD, None, why)
-    return Entry(Change.HELD, Share(revision=done.revision, replicas=done.replicas, completions=done.completions), why)
+    return Entry(Change.HELD, Share.of(done), why)

@@ -18,12 +18,14 @@ from fleet_components.model.karmada.workload_shape import WorkloadShape
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.again import goes_back, mark_again
-from fleet_components.plan.karmada.content import Share, content_of, emitted, overrides_in, shape_in
+from fleet_components.plan.karmada.content import Share, content_of, shape_in, shared
 from fleet_components.plan.karmada.dispatch import Dispatch
+from fleet_components.plan.karmada.overrides import PolicyOverrides
 from fleet_components.plan.karmada.record import TemplateRecord, TemplateState
+from fleet_components.plan.overriding import InForce, in_force, rules_in_use
 from fleet_components.plan.record import LACKS_HINT, Objects, digest
 from fleet_components.plan.subject import Outcome
-from fleet_components.rollout.rollout import Change, Rollout
+from fleet_components.rollout.rollout import Rollout
 from fleet_components.scheduler.karmada import schedule
 from fleet_components.scheduler.karmada.failover import Circumstances, Driven, driven_from, fail_over, going_on
 from fleet_components.scheduler.karmada.matching import Hub, match_policies, matches
@@ -67,8 +69,8 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
         before: the record of the last decision; the default record for a new template.
 
     Raises:
-        FleetError: the object's replicas or requests cannot be read, an override does not apply, or the state hides the
-            content of an object that has to stay as it was placed.
+        FleetError: the object's replicas or requests cannot be read, or the state hides the content of an object that
+            has to stay as it was placed.
         UnreadableMemberError: an amount of a member is not a quantity.
     """
     state = _matched(request, before.memory)
@@ -83,26 +85,53 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
     content = _content(request, state, before, fresh=fresh)
     revision = before.next_revision(content)
     shares = _shares(request, state, template, content, revision)
+    found = _overrides(request, before, content, shares)
+    shares = {cluster: attrs.evolve(share, overrides=found.numbers.get(cluster)) for cluster, share in shares.items()}
     why = {cluster: cause.words for cluster, cause in driven.now.items()}
-    rollout = Dispatch(state, request.done, request.inventory.names).plan(shares, before.decisions, why)
-    record = _record(request, before, rollout, state, (revision, content))
+    dispatch = Dispatch(state, request.done, request.inventory.names)
+    rollout = dispatch.plan(shares, before.decisions, why, found.reasons)
+    record = _record(request, before, rollout, state, (revision, content), found)
     rollout = _again(request, before, record, rollout)
     record = attrs.evolve(record, decisions=_shares_of(rollout))
-    _check(request, record, rollout)
     due = {cluster: words for cluster, words in driven.due.items() if cluster in state.schedule.clusters}
     left = "" if fresh else _left(state)
-    return TemplateOutcome(record=record, decision=decision, rollout=rollout, template=template, due=due, left=left)
+    return TemplateOutcome(
+        record=record,
+        decision=decision,
+        rollout=rollout,
+        failing=found.failing,
+        template=template,
+        due=due,
+        left=left,
+    )
 
 
 def _shares_of(rollout: Rollout) -> dict[str, Share]:
     return {cluster: entry.placed for cluster, entry in rollout.entries.items() if isinstance(entry.placed, Share)}
 
 
+def _overrides(
+    request: TemplateSubject, before: TemplateRecord, content: Objects, shares: Mapping[str, Share]
+) -> InForce:
+    """Return the override rules that are in force on the members with a share."""
+    wanted = {}
+    for cluster, share in shares.items():
+        member = request.inventory.clusters[request.inventory.position(cluster) or 0]
+        wanted[cluster] = member, share.revision, (shared(content, share),)
+    return in_force(PolicyOverrides(request.policies.override_index), before, wanted, request.done)
+
+
 def _record(
-    request: TemplateSubject, before: TemplateRecord, rollout: Rollout, state: TemplateState, now: tuple[int, Objects]
+    request: TemplateSubject,
+    before: TemplateRecord,
+    rollout: Rollout,
+    state: TemplateState,
+    now: tuple[int, Objects],
+    found: InForce,
 ) -> TemplateRecord:
-    placed = _shares_of(rollout)
-    return TemplateRecord(now[0], placed, state, *before.in_use(*now, placed, request.done.values()))
+    placed, done = _shares_of(rollout), request.done.values()
+    kept, rules = before.in_use(*now, placed, done), rules_in_use(before, found, placed, done)
+    return TemplateRecord(now[0], placed, state, *kept, *rules)
 
 
 def _again(request: TemplateSubject, before: TemplateRecord, record: TemplateRecord, rollout: Rollout) -> Rollout:
@@ -114,7 +143,7 @@ def _again(request: TemplateSubject, before: TemplateRecord, record: TemplateRec
         position, here = inventory.position(cluster), done[cluster]
         if position is None:
             continue
-        stood = Share(revision=here.revision or 0, replicas=here.replicas, completions=here.completions)
+        stood = Share.of(here)
         # Without its own mark, which would make every object differ.
         sent = attrs.evolve(before.decisions[cluster], again=None)
         member = inventory.clusters[position]
@@ -229,8 +258,7 @@ def _moved(request: TemplateSubject, state: TemplateState, decision: TemplateDec
 
 def _content(request: TemplateSubject, state: TemplateState, before: TemplateRecord, *, fresh: bool) -> Objects:
     divided = state.claim.bound is not None and state.claim.bound.placement.divided
-    overrides = request.policies.override_index
-    content = content_of(request.manifest, overrides, request.settings.workloads, divided=divided)
+    content = content_of(request.manifest, request.settings.workloads, divided=divided)
     return content if fresh else (before.contents[before.revision][0], *content[1:])
 
 
@@ -253,36 +281,3 @@ def _shares(
         for cluster in state.targets
         if request.inventory.position(cluster) is not None
     }
-
-
-def _check(request: TemplateSubject, record: TemplateRecord, rollout: Rollout) -> None:
-    """Refuse overrides that fail, before anything is changed; Karmada would only skip the member.
-
-    Raises:
-        FleetError: an override does not apply.
-    """
-    problems: dict[str, Problem] = {}
-    for cluster, share in record.decisions.items():
-        position = request.inventory.position(cluster)
-        content = record.contents.get(share.revision)
-        if position is None or content is None or rollout.entries[cluster].change is Change.HELD:
-            continue
-        if not overrides_in(content):
-            continue  # only overrides can fail
-        try:
-            emitted(content, share, request.inventory.clusters[position])
-        except FleetError as error:
-            problems |= {str(problem): problem for problem in error.problems}
-    if problems:
-        written = {str(policy.manifest.key): policy.manifest for policy in request.overrides}
-        raise FleetError(_located(problem, written.get(problem.subject)) for problem in problems.values())
-
-
-def _located(problem: Problem, policy: Manifest | None) -> Problem:
-    """Return the problem of a kept policy with file and line of the policy as it is written now.
-
-    It is marked as one that may follow from others: another policy may add what this one misses, or have placed the
-    object elsewhere.
-    """
-    located = policy.problem(problem.what, problem.path, problem.hint) if policy else problem
-    return attrs.evolve(located, follows=True)

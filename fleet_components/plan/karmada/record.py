@@ -23,7 +23,9 @@ from fleet_components.model.karmada.policy import (
     Suspension,
 )
 from fleet_components.plan.again import written_again
-from fleet_components.plan.karmada.content import Share, check_part, emitted, is_custom
+from fleet_components.plan.karmada.content import Share, check_part, is_custom, shared
+from fleet_components.plan.karmada.overrides import apply_rules, check_rules
+from fleet_components.plan.overriding import overridden
 from fleet_components.plan.record import Objects, Record, digest
 from fleet_components.rollout.rollout import Done
 
@@ -133,7 +135,7 @@ def check_policy(spec: Mapping[str, Any]) -> None:
 
 @attrs.frozen
 class TemplateRecord(Record[Share, TemplateState]):
-    """Record of a template. A content is the object, then the custom kind and the override policies that concern it.
+    """Record of a template. A content is the object, then its kind if that is custom.
 
     If replicas are divided, the object in the content has none: they are set for each member, so that scaling makes no
     new revision.
@@ -144,24 +146,36 @@ class TemplateRecord(Record[Share, TemplateState]):
 
     @classmethod
     def check_content(cls, number: int, data: Any) -> None:
-        """Check one part of a content: first the object, then custom kinds and override policies."""
+        """Check one part of a content: first the object, then custom kinds."""
         if number == 0 or not is_custom(data):
             super().check_content(number, data)
         if number > 0:
             check_part(data)
 
+    @classmethod
+    def check_rules(cls, data: Any) -> None:
+        """Check the override rules of one policy."""
+        check_rules(data)
+
     def objects(self, placed: Share, member: Cluster) -> Objects:
-        """Return the object as the member gets it; empty if the content of its revision is unknown."""
-        content = self.contents.get(placed.revision)
-        return (written_again(emitted(content, placed, member), placed),) if content else ()
+        """Return the object as the member gets it; empty if its content or its overrides are unknown.
+
+        Raises:
+            FleetError: the overrides do not apply; those of a decision do.
+        """
+        if not self.knows(placed):
+            return ()
+        plain: Objects = (shared(self.contents[placed.revision], placed),)
+        if placed.overrides is not None:
+            plain = overridden(apply_rules(plain, self.overrides[placed.overrides], member))
+        return tuple(written_again(data, placed) for data in plain)
 
     def standing(self, done: Done) -> Share:
-        """Return a share with the revision, replicas and completions that the member has."""
-        revision = -1 if done.revision is None else done.revision
-        return Share(revision=revision, replicas=done.replicas, completions=done.completions)
+        """Return a share with all that the member has."""
+        return Share.of(done)
 
     def content(self, revision: int) -> Objects | None:
-        """Return the object alone, without the policies that concern it."""
+        """Return the object alone."""
         content = self.contents.get(revision)
         return content[:1] if content else None
 

@@ -29,7 +29,7 @@ from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.names import TEMPLATE_KIND as TEMPLATE
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Delivery, Explanation, Subject
-from fleet_components.rollout.rollout import Change, Done
+from fleet_components.rollout.rollout import Done
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.karmada.explain import explain
 from fleet_components.scheduler.karmada.match_explanation import PolicyVerdict, explain_match
@@ -39,7 +39,6 @@ from fleet_components.scheduler.plugins import load_plugins
 
 MOST_OTHER_POLICIES = 20
 """Number of policies that select other objects and of which that is said."""
-_IDENTITY = ("apiVersion", "kind")
 
 
 # Compared by identity: all templates of a plan share one, which is the key of the cache of ``feed_policies``.
@@ -175,24 +174,18 @@ class TemplateSubject(Subject[TemplateRecord]):
         return f"nothing asks for it there{' any more' if stands else ''}"
 
     def delivery(self, outcome: TemplateOutcome, cluster: str) -> Delivery:
-        """Return the object with its replicas and overrides.
-
-        If the member is held, all fields are left alone: changed labels of the member could change what overrides
-        yield.
-        """
+        """Return the object with its replicas and overrides."""
         record, memory = outcome.record, outcome.record.memory
         share, member = record.decisions[cluster], self.inventory.clusters[self.inventory.position(cluster) or 0]
         overwrite = self.needs.overwrites(memory, self.manifest)
         objects = tuple(forced(data) if overwrite else data for data in record.objects(share, member))
-        held = outcome.rollout.entries[cluster].change is Change.HELD
         content = record.contents.get(share.revision, ())
-        frozen = tuple(part for data in objects for part in data if part not in _IDENTITY)
         return Delivery(
             objects,
             # Cluster-scoped objects outlive what brought them (``keep_cluster_resources``): they are taken up again.
             adopts=overwrite or not self.manifest.namespace,
             keeps=self.needs.preserves(memory),
-            left_alone=frozen if held else retained(content) if content else (),
+            left_alone=retained(content) if content else (),
         )
 
     def shown(self) -> dict[str, Any]:
@@ -233,16 +226,15 @@ class TemplateSubject(Subject[TemplateRecord]):
 
 def _completed(request: TemplateSubject, before: TemplateRecord) -> TemplateRecord:
     """Return the record with hidden contents that are known to be unchanged: all of them, or the data of a Secret."""
-    overrides = request.policies.override_index
     if not before.contents:
         # Whether replicas were part of the content is not recorded; only the right one has the digest.
         for divided in (False, True):
-            content = content_of(request.manifest, overrides, request.settings.workloads, divided=divided)
+            content = content_of(request.manifest, request.settings.workloads, divided=divided)
             before = before.completed(content)
         return before
     if redacted(request.manifest.data) is request.manifest.data:
         return before
-    whole = content_of(request.manifest, overrides, request.settings.workloads, divided=False)
+    whole = content_of(request.manifest, request.settings.workloads, divided=False)
     known = tuple(zip(redacted_content(whole), whole, strict=True))
     contents = {
         revision: tuple(next((plain for hidden, plain in known if hidden == part), part) for part in parts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import attrs
 
 from fleet_components.model.cluster import Cluster
@@ -28,9 +30,13 @@ class PlacementRecord(Record[Placed, PlacementMemory]):
         objects = self.contents.get(placed.revision, ())
         return objects if placed.again is None else tuple(written_again(data, placed) for data in objects)
 
+    @classmethod
+    def check_rules(cls, data: Any) -> None:
+        """Check the override rules of one policy."""
+
     def standing(self, done: Done) -> Placed:
         """Return a decision with the revision that runs; rank and wave do not influence the objects."""
-        return Placed(0, 1, -1 if done.revision is None else done.revision)
+        return Placed(0, 1, -1 if done.revision is None else done.revision, overrides=done.overrides)
 
     def guarded_as(self, name: str) -> str:
         """Return its own name."""

@@ -62,14 +62,44 @@ def test_a_rename_by_override_leaves_nothing_behind(driver: Driver) -> None:
     assert driver.stands()["a"]["metadata"]["name"] == "www"
 
 
-def test_an_override_that_fails_is_refused_before_anything_changes(driver: Driver) -> None:
-    delivered(driver, on("a", "b"))
+def test_an_override_that_fails_holds_its_members_alone(driver: Driver) -> None:
+    delivered(driver, on("a", "b", "c"))
+    driver.world.objects["web"] = deployment(4, "web:2")
     patch = [{"path": "/spec/nothing/here", "operator": "remove"}]
     driver.world.objects["override"] = override("b", plaintext=patch)
-    refused = driver.preview()
-    assert not refused.ok
-    assert "OverridePolicy shop/mirror: spec.overrideRules[0].overriders" in refused.text
-    assert "exclude b" in refused.text
+    seen = driver.preview()
+    assert "OverridePolicy shop/mirror: spec.overrideRules[0].overriders" in seen.text
+    assert "exclude b" in seen.text
+    assert of_kind(carried_out(driver)) == {"a": "update", "c": "update"}
+    assert driver.images() == {"a": "web:2", "b": "web:1", "c": "web:2"}
+    driver.world.objects["override"] = override("b")
+    assert of_kind(carried_out(driver)) == {"b": "update"}
+    assert driver.images()["b"] == "mirror.example.com/web:2"
+
+
+def test_a_member_joins_once_its_override_applies(in_process: InProcess[World]) -> None:
+    patch = [{"path": "/spec/nothing/here", "operator": "remove"}]
+    in_process.world.objects["override"] = override("b", plaintext=patch)
+    delivered(in_process, on("a", "b"))
+    assert in_process.images() == {"a": "web:1"}
+    in_process.world.objects["override"] = override("b")
+    assert of_kind(carried_out(in_process)) == {"b": "create"}
+
+
+def test_a_changed_override_moves_the_members_whose_objects_change(driver: Driver) -> None:
+    driver.world.objects["override"] = override("a", "b")
+    delivered(driver, on("a", "b", "c"))
+    label = {"labelsOverrider": [{"operator": "add", "value": {"edge": "yes"}}]}
+    rules = driver.world.objects["override"]["spec"]["overrideRules"]
+    driver.world.objects["override"] = override("a", "b")
+    driver.world.objects["override"]["spec"]["overrideRules"] = [
+        *rules,
+        {"targetCluster": {"clusterNames": ["a"]}, "overriders": label},
+    ]
+    seen = driver.preview()
+    assert [name for name in seen.changes if "@b" in name or "@c" in name] == []
+    assert any("@a" in name for name in seen.changes)
+    assert of_kind(carried_out(driver)) == {"a": "update"}
 
 
 def test_an_override_whose_policy_waits_for_it(in_process: InProcess[World]) -> None:

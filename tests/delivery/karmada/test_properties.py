@@ -17,7 +17,6 @@ from fleet_components.model.karmada.override import OverridePolicy
 from fleet_components.model.karmada.policy import PropagationPolicy
 from fleet_components.model.karmada.settings import KarmadaSettings
 from fleet_components.model.manifest import Manifest
-from fleet_components.plan.karmada.content import emitted
 from fleet_components.plan.karmada.needs import Needs
 from fleet_components.plan.karmada.place import TemplateOutcome, place_template
 from fleet_components.plan.karmada.record import TemplateRecord
@@ -149,7 +148,9 @@ def through_the_engine(record: TemplateRecord) -> TemplateRecord:
 def done(outcome: TemplateOutcome) -> dict[str, Done]:
     """What stands after the update went through."""
     decisions = outcome.record.decisions.items()
-    return {c: Done(s.revision, replicas=s.replicas, completions=s.completions) for c, s in decisions}
+    return {
+        c: Done(s.revision, replicas=s.replicas, completions=s.completions, overrides=s.overrides) for c, s in decisions
+    }
 
 
 def run(request: TemplateSubject, before: TemplateRecord, stands: dict[str, Done]) -> TemplateOutcome:
@@ -213,7 +214,7 @@ def test_what_is_decided_can_be_emitted(history: list[TemplateSubject]) -> None:
         record, stands = outcome.record, done(outcome)
         for cluster, share in record.decisions.items():
             member = request.inventory.clusters[request.inventory.position(cluster) or 0]
-            data = emitted(record.contents[share.revision], share, member)
+            (data,) = record.objects(share, member)
             if not any(one.needs.required_by for one in history):  # what others need is not a workload in real fleets
                 assert share.replicas in (None, data["spec"].get("replicas"))
             if cluster in outcome.rollout.held:

@@ -21,7 +21,6 @@ DIRECTLY = "Directly: an update deletes at its end, so the next one makes the ne
 UNKNOWN_YET = "the control plane had not discovered the new kind yet"
 MEMBER_REFUSES = "the member's API server refuses the object, and would fail the update"
 RENAMES = "renames leave nothing: the old name goes"
-FAIL_EARLY = "overrides fail early: the whole update is refused, and nothing of it is carried out"
 
 
 @attrs.frozen
@@ -73,11 +72,6 @@ KNOWN = {
         Known((2,), "member1 ConfigMap conf: data .*, here 'not-a-map'", MEMBER_REFUSES),
         Known((3,), "member1 ConfigMap conf: only there", RENAMES),
         Known((4,), "member1 ConfigMap renamed: only there", RENAMES),
-    ],
-    "overrides_kinds": [
-        Known((3, 4), "refused: .* OverridePolicy overrides-kinds/op-b: .* exclude member2", FAIL_EARLY),
-        Known((3, 4), "Deployment nginx: only there", FAIL_EARLY),
-        Known((4,), "member[13] Deployment nginx: (labels|annotations|replicas)", FAIL_EARLY),
     ],
     "retain_replicas_label": [Known((1, 2), r"member1 Deployment nginx: replicas 6, here 2", FOREIGN)],
     "retained_fields": [

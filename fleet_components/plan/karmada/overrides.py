@@ -1,0 +1,88 @@
+"""Override policies as the rules that are in force on members."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from fleet_components.content.karmada.override import Overridden, override
+from fleet_components.content.karmada.override_index import OverrideIndex
+from fleet_components.content.secret import INTO_SECRET, is_secret
+from fleet_components.model.cluster import Cluster
+from fleet_components.model.codec import below, decode
+from fleet_components.model.karmada.override import OverridePolicy, OverrideSpec
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import Problem
+from fleet_components.plan.overriding import Overrides
+from fleet_components.plan.record import Objects
+
+_PLACES = "rules"
+"""Field of kept rules: the positions of the rules in their policy."""
+
+
+@attrs.frozen
+class PolicyOverrides(Overrides):
+    """The override policies of a fleet, as they concern one template.
+
+    Attributes:
+        index: the policies.
+    """
+
+    index: OverrideIndex
+
+    def in_force(self, objects: Objects, member: Cluster) -> Objects:
+        """Return the policies that may select the object, each with those of its rules that select the member."""
+        (data,) = objects
+        reduced = (_reduced(policy, member) for policy in self.index.concerning(Manifest(data)))
+        marked = {INTO_SECRET: True} if is_secret(data) else {}
+        return tuple({**policy, **marked} for policy in reduced if policy[_PLACES])
+
+    def apply(self, objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
+        """Return the object after the rules."""
+        done = apply_rules(objects, rules, member)
+        written = {str(policy.manifest.key): policy.manifest for policy in self.index.policies}
+        kept = {str(Manifest(policy).key): policy[_PLACES] for policy in rules}
+        return [attrs.evolve(one, problem=one.problem and _located(one.problem, written, kept)) for one in done]
+
+
+def apply_rules(objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
+    """Return each object after kept rules."""
+    policies = [OverridePolicy.from_manifest(Manifest(policy)) for policy in rules]
+    return [override(Manifest(data), member, policies) for data in objects]
+
+
+def check_rules(data: Any) -> None:
+    """Check the kept rules of one policy.
+
+    Raises:
+        MisfitError: they are not those of an override policy.
+    """
+    with below("spec"):
+        decode(OverrideSpec, data.get("spec"))
+
+
+def _reduced(policy: OverridePolicy, member: Cluster) -> Mapping[str, Any]:
+    """Return a policy with those of its rules that select a member, and with nothing that has no effect there."""
+    data, spec = policy.manifest.data, policy.manifest.data["spec"]
+    places = [place for place, rule in enumerate(policy.spec.rules) if rule.applies_to(member)]
+    rules = spec.get("overrideRules") or [{"overriders": spec.get("overriders") or {}}]
+    named = {"name": policy.key.name, **({"namespace": policy.key.namespace} if policy.key.namespace else {})}
+    selectors = {"resourceSelectors": spec["resourceSelectors"]} if spec.get("resourceSelectors") else {}
+    kept = [{"overriders": rules[place].get("overriders") or {}} for place in places]
+    return {
+        "apiVersion": data["apiVersion"],
+        "kind": data["kind"],
+        "metadata": named,
+        "spec": {**selectors, "overrideRules": kept},
+        _PLACES: places,
+    }
+
+
+def _located(problem: Problem, written: Mapping[str, Manifest], kept: Mapping[str, Sequence[int]]) -> Problem:
+    """Return the problem of a kept rule with the place where the rule is written now."""
+    policy = written[problem.subject]
+    steps, place = problem.path[:2], kept[problem.subject][int(problem.path[2])]
+    path = (*steps, place, *problem.path[3:]) if policy.data["spec"].get("overrideRules") else ("spec", "overriders")
+    return policy.problem(problem.what, path, problem.hint)

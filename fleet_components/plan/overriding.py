@@ -1,0 +1,154 @@
+"""Find the override rules that are in force on each member, and number them.
+
+Decisions and bindings name the rules of a member by a number, as they name its content by a revision. A member keeps
+its number for as long as its rules make the same objects, so that a changed override moves no others.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from fleet_components.content.karmada.override import Overridden
+from fleet_components.content.revision import canonical
+from fleet_components.content.secret import is_hidden
+from fleet_components.model.cluster import Cluster
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan.record import Objects, Record, digest
+from fleet_components.rollout.rollout import Done, Placed
+
+
+class Overrides(ABC):
+    """The overrides of one system, as far as they may concern one subject."""
+
+    @abstractmethod
+    def in_force(self, objects: Objects, member: Cluster) -> Objects:
+        """Return the rules that are in force on a member, reduced to what their effect depends on, in their order."""
+
+    @abstractmethod
+    def apply(self, objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
+        """Return what rules make of each object, with the problem of one that fails."""
+
+
+def overridden(results: Iterable[Overridden]) -> Objects:
+    """Return what rules have made of objects, without those that they delete.
+
+    Raises:
+        FleetError: a rule does not apply.
+    """
+    done = list(results)
+    if problems := [result.problem for result in done if result.problem]:
+        raise FleetError(problems)
+    return tuple(result.data for result in done if result.data is not None)
+
+
+@attrs.frozen
+class InForce:
+    """Override rules in force on the members of a subject.
+
+    Attributes:
+        numbers: number of the rules, by member; members without any are left out.
+        rules: the rules of each number, those of the last update included.
+        failing: members on which an override fails, each with its problem.
+    """
+
+    numbers: Mapping[str, int] = attrs.field(factory=dict)
+    rules: Mapping[int, Objects] = attrs.field(factory=dict)
+    failing: Mapping[str, Problem] = attrs.field(factory=dict)
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why members keep what they run, in words."""
+        return {member: f"an override fails: {problem}" for member, problem in self.failing.items()}
+
+
+def in_force(
+    overrides: Overrides,
+    before: Record[Any, Any],
+    wanted: Mapping[str, tuple[Cluster, int, Objects]],
+    done: Mapping[str, Done],
+) -> InForce:
+    """Return the rules that are in force on each member.
+
+    Args:
+        overrides: the overrides.
+        before: the record of the last decision.
+        wanted: by member the cluster, the revision that it is to run, and the objects of that revision.
+        done: what really runs, by member.
+    """
+    numbers, numbering, failing = dict[str, int](), _Numbering(before), dict[str, Problem]()
+    for name, (member, revision, objects) in wanted.items():
+        asked = overrides.in_force(objects, member)
+        results = overrides.apply(objects, asked, member)
+        if problem := next((result.problem for result in results if result.problem), None):
+            failing[name] = problem
+            continue
+        here = done.get(name)
+        if here and here.revision == revision and _stays(overrides, before, here, asked, (objects, member, results)):
+            number = here.overrides
+        else:
+            number = numbering.number_of(asked) if asked else None
+        if number is not None:
+            numbers[name] = number
+    return InForce(numbers, numbering.rules, failing)
+
+
+def rules_in_use(
+    before: Record[Any, Any], found: InForce, placed: Mapping[str, Placed], done: Iterable[Done]
+) -> tuple[Mapping[int, Objects], Mapping[int, str]]:
+    """Return the rules that are wanted, sent, or that run and may still be held, with their digests."""
+    if placed == before.decisions and before.override_digests.keys() >= set(found.numbers.values()):
+        # Otherwise a run without changes would drop some.
+        return {**before.overrides, **_only(before.override_digests, found.rules)}, before.override_digests
+    sent, runs = (one.overrides for one in placed.values()), (one.overrides for one in done)
+    used = {*found.numbers.values(), *sent, *runs}
+    digests = {**before.override_digests, **{number: digest(rules) for number, rules in found.rules.items()}}
+    return _only(used, found.rules), _only(used, digests)
+
+
+def _stays(
+    overrides: Overrides,
+    before: Record[Any, Any],
+    here: Done,
+    asked: Objects,
+    now: tuple[Objects, Cluster, Sequence[Overridden]],
+) -> bool:
+    """Return whether the rules that are in force on a member make the same objects as those that are asked for."""
+    standing = before.overrides.get(here.overrides) if here.overrides is not None else ()
+    if standing is None or is_hidden(standing):
+        return False
+    objects, member, results = now
+    stood = overrides.apply(objects, standing, member) if standing != asked else results
+    return [one.data for one in stood] == [one.data for one in results]
+
+
+class _Numbering:
+    """Numbers of rules: those of the last update, and new ones.
+
+    Attributes:
+        rules: the rules of each number, as far as they are known.
+    """
+
+    def __init__(self, before: Record[Any, Any]) -> None:
+        self.rules = dict(before.overrides)
+        # Where the state hides the rules, their digests have to do.
+        hidden = before.override_digests.keys() > self.rules.keys() or any(map(is_hidden, self.rules.values()))
+        self._text = digest if hidden else canonical
+        known = {**before.override_digests, **{number: self._text(rules) for number, rules in self.rules.items()}}
+        self._numbers = {text: number for number, text in known.items()}
+        self._next = max(known, default=-1) + 1
+
+    def number_of(self, rules: Objects) -> int:
+        """Return the number of rules; a new one if they have none."""
+        number = self._numbers.setdefault(self._text(rules), self._next)
+        self._next = max(self._next, number + 1)
+        self.rules[number] = rules
+        return number
+
+
+def _only(numbers: Iterable[int | None], kept: Mapping[int, Any]) -> dict[int, Any]:
+    wanted = set(numbers)
+    return {number: value for number, value in sorted(kept.items()) if number in wanted}
