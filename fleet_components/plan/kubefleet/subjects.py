@@ -46,6 +46,7 @@ def placement_subjects(
             protected=is_protected(policy),
             origin=placement.origin.location if placement.origin else "",
             warnings=in_order((*selection.warnings, *in_placement(policy, selected, members, objects))),
+            selected=selection.manifests,
             skipped=tuple((str(skipped.key), skipped.reason) for skipped in selection.skipped),
         )
 
