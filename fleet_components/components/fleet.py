@@ -92,7 +92,7 @@ class Fleet(pulumi.ComponentResource):
         gone = _gone(self.plan, members)
         members |= {one: member for one, member in gone.items() if member.lost}
         super().__init__(names.FLEET, name, {}, pulumi.ResourceOptions.merge(former.component(), options.own))
-        written = {manifest.key: manifest.origin for manifest in args.source.catalogue.manifests if manifest.origin}
+        written = args.source.origins
         identification = Identification(name, members, self.plan, former, not args.render_to, written, gone, self)
         providers = self._reach(name, args, identification)
         delivery = DeliveryArgs(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -244,8 +243,6 @@ def _settle(manifest: Manifest, kind: Kind) -> Manifest:
 
 def _twice(manifest: Manifest, known: Manifest) -> Problem:
     place = known.origin.location if known.origin else "an object made in the program"
-    if known.origin and manifest.origin and os.path.isfile(known.origin.file):
-        # Relative to the second file, so that the text does not depend on the working directory.
-        seen = os.path.relpath(known.origin.file, os.path.dirname(manifest.origin.file) or os.curdir)
-        place = attrs.evolve(known.origin, file=seen).location
+    if known.origin and manifest.origin:
+        place = known.origin.seen_from(manifest.origin).location
     return manifest.problem(f"given twice, first in {place}", ("metadata", "name"), "keep one of the two")

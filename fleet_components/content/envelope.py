@@ -6,7 +6,7 @@ manifests are applied unchanged, in a work of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from fleet_components.content.header import check_header
@@ -22,6 +22,16 @@ _MOST = 50
 def is_envelope(manifest: Manifest) -> bool:
     """Return whether the object is a ``ResourceEnvelope`` or ``ClusterResourceEnvelope``."""
     return manifest.group == _GROUP and manifest.kind in (_CLUSTER, _NAMESPACED)
+
+
+def unwrapped(manifests: Iterable[Manifest]) -> Iterator[Manifest]:
+    """Yield the objects that members get: those in envelopes, and all others as they are.
+
+    Raises:
+        FleetError: as for :func:`unwrap`.
+    """
+    for manifest in manifests:
+        yield from unwrap(manifest) if is_envelope(manifest) else (manifest,)
 
 
 def unwrap(envelope: Manifest) -> tuple[Manifest, ...]:
@@ -41,14 +51,12 @@ def unwrap(envelope: Manifest) -> tuple[Manifest, ...]:
 
 
 def _wrapped(envelope: Manifest, key: str, data: Mapping[str, Any]) -> Manifest:
-    if not envelope.origin:
-        return Manifest(data)
-    outer = envelope.origin
+    outer = envelope.origin or Origin("", None, lambda _: None)
 
     def locate(path: FieldPath) -> int | None:
         return outer.locate(("data", key, *path))
 
-    return Manifest(data, Origin(outer.file, locate(()), locate))
+    return Manifest(data, Origin(outer.file, locate(()), locate, f"{envelope.key}, {key}"))
 
 
 def _check(envelope: Manifest, key: str, data: Any) -> Iterator[Problem]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -31,16 +32,30 @@ class Origin:
         file: the file.
         line: its first line, from 1; None if the object is the output of a tool, whose lines are not those of the file.
         locate: returns the line of a field by its path; None if unknown.
+        envelope: the envelope that holds the object, with the key in it; empty for an object of its own.
     """
 
     file: str
     line: int | None
     locate: Callable[[FieldPath], int | None] = attrs.field(repr=False)
+    envelope: str = ""
 
     @property
     def location(self) -> str:
         """``file:line``, or the file alone if the line is unknown."""
         return self.file if self.line is None else f"{self.file}:{self.line}"
+
+    def seen_from(self, other: Origin) -> Origin:
+        """Return it with its file as the folder of another one sees it: texts depend on no working directory."""
+        if not os.path.isfile(self.file):
+            return self
+        return attrs.evolve(self, file=os.path.relpath(self.file, os.path.dirname(other.file) or os.curdir))
+
+    @property
+    def place(self) -> str:
+        """The location, after the envelope if there is one."""
+        where = f"({self.location})" if self.envelope and self.file else self.location
+        return f"{self.envelope} {where}".strip()
 
 
 PROGRAM = Origin("the program", None, lambda _: None)
@@ -113,10 +128,11 @@ class Manifest:
 
     def problem(self, what: str, path: FieldPath = (), hint: str = "") -> Problem:
         """Return a problem of this object, with file and the line of the field."""
-        file, line = "", None
+        file, line, subject = "", None, str(self.key)
         if self.origin:
             file, line = self.origin.file, self.origin.locate(path)
-        return Problem(what, path, hint, str(self.key), file, line)
+            subject += f" in {self.origin.envelope}" if self.origin.envelope else ""
+        return Problem(what, path, hint, subject, file, line)
 
 
 def value_at(data: Any, path: Iterable[str | int]) -> Any:

@@ -85,12 +85,12 @@ class Coverage:
     """Index of which object is wanted on which member, and by which subject.
 
     Attributes:
-        twice: objects that one subject brings to a member more than once, as (subject, member, key).
+        twice: objects that one subject brings more than once to the same members, as (subject, key, members).
     """
 
     def __init__(self, decided: Iterable[Decided], unseen: Iterable[Standing]) -> None:
         self._wanted: dict[ObjectKey, list[tuple[str, set[str]]]] = defaultdict(list)
-        self.twice: list[tuple[str, str, ObjectKey]] = []
+        self.twice: list[tuple[str, ObjectKey, list[str]]] = []
         for one in decided:
             for keys, clusters in _alike(one):
                 self._add(one.name, keys, clusters)
@@ -101,7 +101,7 @@ class Coverage:
         for key in dict.fromkeys(keys):
             self._wanted[key].append((subject, clusters))
         repeated = [key for key, number in Counter(keys).items() if number > 1]
-        self.twice += [(subject, cluster, key) for key in repeated for cluster in sorted(clusters)]
+        self.twice += [(subject, key, sorted(clusters)) for key in repeated if clusters]
 
     def owner(self, cluster: str, key: ObjectKey) -> str:
         """Return the subject that wants an object on a member; empty if none does."""

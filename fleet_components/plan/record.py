@@ -315,7 +315,7 @@ def check_format(wire: Mapping[str, Any]) -> None:
         raise FleetError([Problem(what, subject=str(wire.get("key") or ""), hint="upgrade fleet-components")])
 
 
-def particulars(placed: Placed | Done) -> dict[str, int]:
+def particulars(placed: Placed | Done) -> dict[str, Any]:
     """Return what a decision sets for its member alone, for the binding: replicas, completions, number of overrides."""
     found = {field: getattr(placed, field, None) for field in ("replicas", "completions", "overrides")}
     return {field: number for field, number in found.items() if number is not None}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 import attrs
 
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.replacement import HOLDS_DATA
+from fleet_components.model.manifest import ObjectKey, Origin
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
@@ -15,9 +17,12 @@ from fleet_components.plan.departures import UNRECORDED, Coverage, Fate
 from fleet_components.plan.fleet_plan import FleetPlan, grouped
 from fleet_components.plan.guard import Guard, Pair, together
 from fleet_components.plan.karmada.templates import PROTECTED_LABEL
+from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.kubefleet.subjects import PROTECTED
+from fleet_components.plan.subject import Decided
 
 _CLASH = "let one of them select it, or keep their policies on different members; a hub answers FailedToTakeOver"
+_CLASH_OF_PLACES = "take it out of one of them, or keep their policies on different members"
 _CONTAINERS = {"Namespace", "CustomResourceDefinition"}
 
 
@@ -29,10 +34,10 @@ def refusals(plan: FleetPlan, coverage: Coverage, written: Catalogue) -> Iterato
         coverage: which object is wanted on which member, and by which subject.
         written: the objects as written, for their locations.
     """
-    problems = (*_clashes(coverage), *_guarded(plan))
+    problems = (*_clashes(coverage, Places(plan.subjects, written)), *_guarded(plan))
     origins = {str(manifest.key): manifest.origin for manifest in written.manifests} if problems else {}
     for problem in problems:
-        origin = origins.get(problem.subject)
+        origin = None if problem.file else origins.get(problem.subject)
         yield attrs.evolve(problem, file=origin.file, line=origin.line) if origin else problem
 
 
@@ -44,13 +49,48 @@ def confirmed_in_vain(plan: FleetPlan) -> frozenset[str]:
     return frozenset(token for token in told if not any(hint.endswith(token) for hint in hints))
 
 
-def _clashes(coverage: Coverage) -> Iterator[Problem]:
+class Places:
+    """Index of where the objects of each subject are written."""
+
+    def __init__(self, subjects: Iterable[Decided], written: Catalogue) -> None:
+        self._written = written
+        self._subjects = {one.name: one.subject for one in subjects}
+        self._known: dict[str, Mapping[ObjectKey, tuple[Origin, ...]]] = {}
+
+    def of(self, subject: str, key: ObjectKey) -> tuple[Origin, ...]:
+        """Return where an object of a subject is written, envelopes included; nothing if it is not any more."""
+        found = self._subjects.get(subject)
+        if isinstance(found, PlacementSubject):
+            # Each envelope is opened once, however many of its objects clash.
+            self._known.setdefault(subject, found.origins)
+            return self._known[subject].get(key, ())
+        manifest = self._written.get(key)
+        return (manifest.origin,) if manifest and manifest.origin else ()
+
+
+def _clashes(coverage: Coverage, places: Places) -> Iterator[Problem]:
     for key, owners, clusters in coverage.clashes():
-        what = f"is brought to {few(clusters)} by {' and '.join(owners)}"
-        yield Problem(what, subject=str(key), hint=_CLASH)
-    for subject, cluster, key in coverage.twice:
-        what = f"is brought to {cluster} twice by {subject}, on its own and through an envelope"
-        yield Problem(what, subject=str(key), hint="take it out of one of the two")
+        written = {owner: places.of(owner, key)[:1] for owner in owners}
+        first = next(chain.from_iterable(written.values()), None)
+        by, hint = " and ".join(owners), _CLASH
+        if first and any(one.place != first.place for origins in written.values() for one in origins):
+            there = {owner: (one.seen_from(first).place for one in origins) for owner, origins in written.items()}
+            by, hint = " and ".join(" in ".join((owner, *there[owner])) for owner in owners), _CLASH_OF_PLACES
+        yield _at(first, f"is brought to {few(clusters)} by {by}", key, hint)
+    for subject, key, clusters in coverage.twice:
+        origins = places.of(subject, key)
+        where = " and ".join(_in(one.seen_from(origins[0])) for one in origins)
+        what = f"is brought to {few(clusters)} twice by {subject}" + (f": {where}" if where else "")
+        yield _at(next(iter(origins), None), what, key, "take it out of all places but one")
+
+
+def _in(origin: Origin) -> str:
+    return f"in {origin.place}" if origin.envelope else f"on its own ({origin.location})"
+
+
+def _at(origin: Origin | None, what: str, key: ObjectKey, hint: str) -> Problem:
+    file, line = (origin.file, origin.line) if origin else ("", None)
+    return Problem(what, subject=str(key), hint=hint, file=file, line=line)
 
 
 def _guarded(plan: FleetPlan) -> Iterator[Problem]:

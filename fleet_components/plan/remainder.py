@@ -1,4 +1,4 @@
-"""Remainder of an update: what it leaves to later ones, found by planning on from its outcome as if it had succeeded."""
+"""Remainder of an update: what it leaves to later ones, found by planning on as if it had succeeded."""
 
 from __future__ import annotations
 

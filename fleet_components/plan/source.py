@@ -13,7 +13,7 @@ from fleet_components.admission import Existing, admit, misnamed, workload
 from fleet_components.content.availability import trackable
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.declared import misplaced, names_a_build
-from fleet_components.content.envelope import is_envelope, unwrap
+from fleet_components.content.envelope import is_envelope, unwrap, unwrapped
 from fleet_components.content.files import Text
 from fleet_components.content.karmada.workload import shape_of
 from fleet_components.content.load import named, readable
@@ -27,7 +27,7 @@ from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS
 from fleet_components.model.kubefleet.eviction import BUDGET, EVICTION
 from fleet_components.model.kubefleet.member_cluster import read_member_cluster
 from fleet_components.model.kubefleet.placement import Placement, RollingUpdate
-from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.manifest import Manifest, ObjectKey, Origin
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.reader import API_VERSION, DECLARATIONS, stray_fields
 from fleet_components.model.text import count, few, nearest
@@ -151,6 +151,13 @@ class Source:
         """The update run that rolls a placement out, by the placement's namespace and name."""
         return runs_of(self.policies)
 
+    @property
+    def origins(self) -> Mapping[ObjectKey, Origin]:
+        """Where the objects are written, those in envelopes included; an object of its own comes first."""
+        own = self.catalogue.manifests
+        inner = (one for manifest in own if is_envelope(manifest) for one in _collected([], unwrap, manifest) or ())
+        return {one.key: one.origin for one in (*inner, *own) if one.origin}
+
     def selections(self) -> tuple[tuple[SelectedPlacement, ...], list[Problem]]:
         """Return every placement with what it selects, and the problems of those without a result.
 
@@ -162,7 +169,7 @@ class Source:
 
     def _selected(self, placement: Placement) -> SelectedPlacement:
         selection = select(self.catalogue, placement)
-        manifests = [m for s in selection.manifests for m in (unwrap(s) if is_envelope(s) else (s,))]
+        manifests = list(unwrapped(selection.manifests))
         untrackable = any(trackable(manifest) == "untrackable" for manifest in manifests)
         objects = tuple(manifest.data for manifest in manifests)
         return SelectedPlacement(placement, self._strategy(placement), selection, objects, untrackable)

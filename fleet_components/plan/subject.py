@@ -24,6 +24,7 @@ from fleet_components.scheduler.framework import Profile
 R = TypeVar("R", bound=Record[Any, Any])
 _NOTHING = Done(None)
 
+
 @attrs.frozen(kw_only=True)
 class Outcome(Generic[R]):
     """Outcome of deciding one subject.

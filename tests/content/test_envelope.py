@@ -106,6 +106,9 @@ data:
       x: y
 """, "env.yaml")  # fmt: skip
     (found,) = unwrap(envelope)
-    assert str(found.problem("wrong", ("data", "x"))) == "env.yaml:10: ConfigMap shop/a: data.x: wrong"
+    assert (
+        str(found.problem("wrong", ("data", "x")))
+        == "env.yaml:10: ConfigMap shop/a in ResourceEnvelope shop/env, a.yaml: data.x: wrong"
+    )
     assert found.origin
     assert found.origin.line == 5

@@ -119,7 +119,8 @@ def test_one_object_twice_within_a_placement_is_refused() -> None:
     world.extra = [config, envelope]
     (refusal,) = planned(Stack(), world.objects()).refused
     assert refusal.subject == "ConfigMap shop/c"
-    assert "twice by ClusterResourcePlacement/shop" in refusal.what
+    assert "twice by ClusterResourcePlacement/shop: on its own (" in refusal.what
+    assert " and in ResourceEnvelope shop/both, c.yaml (" in refusal.what
 
 
 def test_warnings_and_skipped_objects_are_in_both() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 
 from fleet_components.content.catalogue import Alike
+from fleet_components.content.envelope import is_envelope, unwrapped
 from fleet_components.content.karmada.dependencies import Dependency, dependencies_of
 from fleet_components.content.karmada.workload import shape_of
 from fleet_components.model.inventory import Inventory
@@ -24,7 +25,7 @@ from fleet_components.model.karmada.policy import (
     PropagationPolicy,
 )
 from fleet_components.model.kinds import BUILT_IN
-from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.manifest import Manifest, ObjectKey, Origin
 from fleet_components.model.problem import Problem
 from fleet_components.model.reader import API_VERSION
 from fleet_components.model.selector import LabelSelector
@@ -233,16 +234,14 @@ class _Reading:
         return found
 
     @cached_property
-    def brought(self) -> dict[ObjectKey, str]:
-        """Objects that KubeFleet's placements bring, each with its placement."""
-        return {
-            key: f"{workload.placement.kind} {workload.placement.key}"
-            for workload in self.placed
-            for key in (
-                *(manifest.key for manifest in workload.selection.manifests),
-                *(Manifest(data).key for data in workload.objects),
-            )
-        }
+    def brought(self) -> dict[ObjectKey, tuple[str, Origin | None]]:
+        """Objects that KubeFleet's placements bring, each with its placement, and where it is written."""
+        found: dict[ObjectKey, tuple[str, Origin | None]] = {}
+        for workload in self.placed:
+            placement, selected = f"{workload.placement.kind} {workload.placement.key}", workload.selection.manifests
+            inner = unwrapped(filter(is_envelope, selected))
+            found.update({one.key: (placement, one.origin) for one in (*selected, *inner)})
+        return found
 
     def workloads(self) -> tuple[TemplateWorkload, ...]:
         """Return the templates, parents first."""
@@ -343,8 +342,10 @@ class _Reading:
         """Yield the objects that both systems claim."""
         for key in dict.fromkeys((*self.own, *self.dependencies)):
             manifest = self.objects[key]
-            placement = self.brought.get(manifest.key)
-            if placement is not None:
+            placement, origin = self.brought.get(manifest.key, ("", None))
+            if placement and origin and manifest.origin and origin.envelope:
+                placement += f" in {origin.seen_from(manifest.origin).place}"
+            if placement:
                 yield manifest.problem(f"is claimed by {placement} and by {self._claimant(key)}", (), _TWICE)
 
     def _claimant(self, key: str) -> str:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from typing import Any, Self
 
 import attrs
 
+from fleet_components.content.envelope import unwrapped
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.decision import Decision, Status
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.kubefleet.eviction import EXECUTED, DisruptionBudget, Eviction
 from fleet_components.model.kubefleet.memory import UNSCHEDULED, PlacementMemory
 from fleet_components.model.kubefleet.placement import PlacementPolicy, RollingUpdate
+from fleet_components.model.manifest import Manifest, ObjectKey, Origin
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.again import goes_back, mark_again
 from fleet_components.plan.kubefleet.evictions import Check, carried_out, guards_only_evictions, held_clusters, told_of
@@ -84,6 +87,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         origin: file and line of the placement.
         warnings: warnings about what may surprise the user.
         skipped: objects that the selectors match but that are not placed, each with the reason.
+        selected: the objects as its selectors have found them, envelopes as they are.
         plugins: import paths of the plug-ins that decide with KubeFleet's.
         evictions: the evictions that name it.
         budget: the disruption budget of its name; None if there is none.
@@ -106,6 +110,7 @@ class PlacementSubject(Subject[PlacementRecord]):
     origin: str = ""
     warnings: tuple[Problem, ...] = ()
     skipped: tuple[tuple[str, str], ...] = ()
+    selected: tuple[Manifest, ...] = attrs.field(default=(), eq=False, repr=False)
     plugins: tuple[str, ...] = ()
     evictions: tuple[Eviction, ...] = ()
     budget: DisruptionBudget | None = None
@@ -114,6 +119,14 @@ class PlacementSubject(Subject[PlacementRecord]):
     def kind(self) -> str:
         """``ClusterResourcePlacement`` or ``ResourcePlacement``."""
         return "ResourcePlacement" if self.namespace else "ClusterResourcePlacement"
+
+    @property
+    def origins(self) -> Mapping[ObjectKey, tuple[Origin, ...]]:
+        """Where each object that members get is written: in several places if it is selected in several envelopes."""
+        found: dict[ObjectKey, list[Origin]] = defaultdict(list)
+        for manifest in unwrapped(self.selected):
+            found[manifest.key] += [manifest.origin] if manifest.origin else []
+        return {key: tuple(origins) for key, origins in found.items()}
 
     def decide(self, before: PlacementRecord) -> PlacementOutcome:
         """Schedule the placement and plan its rollout."""

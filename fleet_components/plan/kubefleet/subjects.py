@@ -51,6 +51,7 @@ def placement_subjects(
             warnings=in_order((*selection.warnings, *in_placement(policy, selected, members, objects))),
             evictions=() if placement.namespace else tuple(evictions.get(placement.name, ())),
             budget=None if placement.namespace else budgets.get(placement.name),
+            selected=selection.manifests,
             skipped=tuple((str(skipped.key), skipped.reason) for skipped in selection.skipped),
         )
 

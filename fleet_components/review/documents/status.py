@@ -37,7 +37,7 @@ def placement_status(decided: Decided, status: Status) -> dict[str, Any]:
         "conditions": [attrs.asdict(status.placement_condition(decided.subject.kind))],
         "observedResourceIndex": _observed(decided),
         "placementStatuses": [*selected, *failed[: _missing(decided, len(selected))]],
-        "selectedResources": [_resource(data) for data in decided.subject.content],
+        "selectedResources": list(map(_resource, _placement(decided).selected)),
     }
 
 
@@ -110,8 +110,7 @@ def _missing(decided: Decided, selected: int) -> int:
     return len(policy.cluster_names) - selected if policy and policy.placement_type == PICK_FIXED else 0
 
 
-def _resource(data: Mapping[str, Any]) -> dict[str, str]:
-    manifest = Manifest(data)
+def _resource(manifest: Manifest) -> dict[str, str]:
     fields = {
         "group": manifest.group,
         "version": manifest.version,

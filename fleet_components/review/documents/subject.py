@@ -10,8 +10,9 @@ from fleet_components.content.secret import REDACTED, secret_fields
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan.departures import Departure
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.remainder import Remainder, opens
-from fleet_components.plan.subject import Decided
+from fleet_components.plan.subject import Decided, Subject
 from fleet_components.review.documents.facts import facts_of
 from fleet_components.review.documents.form import WORDS, Document
 from fleet_components.review.planning.resource import Difference, differences
@@ -97,11 +98,18 @@ def content_changes(plan: FleetPlan, decided: Decided) -> list[Document] | None:
         fields = [one.to_wire() for one in _shown(was[key], now[key])]
         if fields:
             changes.append(_content("replace" if key in forced else "update", key, fields, sorted(forced[key])))
-    return changes
+    places = _envelopes(decided.subject) if changes else {}
+    return [{**one, "envelope": places.get(one["object"])} for one in changes]
 
 
 def _content(change: str, key: ObjectKey, fields: Sequence[Document] = (), forced: Sequence[str] = ()) -> Document:
     return {"object": str(key), "change": change, "fields": list(fields), "immutable": list(forced)}
+
+
+def _envelopes(subject: Subject[Any]) -> dict[str, str]:
+    """Return where the objects in envelopes are written."""
+    origins = subject.origins if isinstance(subject, PlacementSubject) else {}
+    return {str(key): first.place for key, (first, *_) in origins.items() if first.envelope}
 
 
 def _shown(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Difference]:

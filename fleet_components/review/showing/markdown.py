@@ -95,7 +95,7 @@ def _folded(title: str, lines: Iterable[str]) -> str:
 def _content(change: Document, diff: bool) -> list[str]:
     fields = change["fields"]
     names = "" if diff or not fields else ": " + ", ".join(field["field"] for field in fields)
-    lines = [f"- `{_SIGNS[change['change']]}` {_escaped(change['object'] + names)}"]
+    lines = [f"- `{_SIGNS[change['change']]}` {_escaped(words.changed(change) + names)}"]
     return lines + [f"  - {_escaped(_cut(words.show_field(field)))}" for field in fields if diff]
 
 

@@ -69,6 +69,6 @@ def _content(console: Console, change: Document, diff: bool) -> None:
     """Print the fields that change in an object; with ``diff``, with their values."""
     fields = change["fields"]
     names = "" if diff or not fields else ": " + ", ".join(field["field"] for field in fields)
-    print_indented(console, Text(f"{SIGNS[change['change']]} {change['object']}{names}"))
+    print_indented(console, Text(f"{SIGNS[change['change']]} {words.changed(change)}{names}"))
     for field in fields if diff else ():
         print_indented(console, Text(words.show_field(field)), 4)

@@ -154,6 +154,11 @@ def notes(subject: Document) -> Iterator[tuple[str, str]]:
     yield from (("yellow", f"skipped: {one['object']}: {one['why']}") for one in subject["skipped"])
 
 
+def changed(change: Document) -> str:
+    """Return the object that changes, with the envelope that holds it."""
+    return f"{change['object']} in {change['envelope']}" if change["envelope"] else str(change["object"])
+
+
 def refusals(document: Document) -> Iterator[str]:
     """Yield the reasons why the update is refused."""
     for one in document["refused"]:
