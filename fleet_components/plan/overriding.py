@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.content.karmada.override import Overridden
+from fleet_components.content.overridden import Overridden
 from fleet_components.content.revision import canonical
 from fleet_components.content.secret import is_hidden
 from fleet_components.model.cluster import Cluster

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.admission import cases as admission
 from tests.conformance import karmada_cases as karmada
-from tests.conformance import karmada_scheduling, kubefleet_scheduling
+from tests.conformance import karmada_scheduling, kubefleet_overrides, kubefleet_scheduling
 from tests.rollout import cases as rollout
 from tests.rollout import eviction_cases as eviction
 
@@ -33,6 +33,7 @@ SUBJECTS = {
     **karmada.SUBJECTS,
     "karmada/scheduling": karmada_scheduling.run,
     "kubefleet/eviction": run_eviction,
+    "kubefleet/override": kubefleet_overrides.run,
     "kubefleet/rollout": run_rollout,
     "kubefleet/scheduling": kubefleet_scheduling.run,
     "kubefleet/validation": run_validation,

@@ -12,7 +12,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet_components.content.karmada.override import Overridden, override
+from fleet_components.content.karmada.override import override
+from fleet_components.content.overridden import Overridden
 from fleet_components.content.secret import REDACTED, is_secret, redacted, secret_fields
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.karmada.override import OverridePolicy

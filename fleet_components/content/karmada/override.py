@@ -7,13 +7,12 @@ the last and most precise policy wins. Overrides are applied after replicas are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import attrs
 
-from fleet_components.content.karmada.overriders import Budget, OverrideError, apply_overriders
-from fleet_components.content.secret import is_secret
+from fleet_components.content.karmada.overriders import Budget, apply_overriders
+from fleet_components.content.overridden import Overridden, OverrideError, Step
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.decision import Event
 from fleet_components.model.karmada.override import OverridePolicy
@@ -23,29 +22,23 @@ from fleet_components.model.problem import Problem
 
 
 @attrs.frozen
-class Overridden:
+class PolicyOverridden(Overridden):
     """Result of the override policies for an object on one member.
 
     Attributes:
-        data: the object; None if a policy failed, which keeps the object from this member only.
         applied: the applied policies in order, once for each of their rules; empty if one failed.
         events: the events that Karmada records on the object.
-        problem: why a policy failed; None if none did.
-        logged: the same as Karmada logs it, which may quote values of the object; never shown.
     """
 
-    data: Mapping[str, Any] | None
     applied: tuple[PolicyKey, ...] = ()
     events: tuple[Event, ...] = ()
-    problem: Problem | None = None
-    logged: str = attrs.field(default="", repr=False)
 
     def applied_of(self, kind: str) -> tuple[str, ...]:
         """Return the names of the applied policies of a kind, in order."""
         return tuple(key.name for key in self.applied if key.kind == kind)
 
 
-def override(manifest: Manifest, cluster: Cluster, policies: Iterable[OverridePolicy]) -> Overridden:
+def override(manifest: Manifest, cluster: Cluster, policies: Iterable[OverridePolicy]) -> PolicyOverridden:
     """Apply all override policies to an object on its way to a member.
 
     Args:
@@ -54,11 +47,11 @@ def override(manifest: Manifest, cluster: Cluster, policies: Iterable[OverridePo
         policies: override policies of both kinds, in any order.
     """
     known = tuple(policies)
-    state, budget = Overridden(manifest.data), Budget()
+    state, budget = PolicyOverridden(manifest.data), Budget()
     for kind in (CLUSTER_OVERRIDE, OVERRIDE):
         # The selectors of the second kind are evaluated on the object as changed by the first kind.
         for policy in applicable(Manifest(state.data or {}), known, kind):
-            state = _apply(state, cluster, policy, budget, secret=is_secret(manifest.data))
+            state = _apply(state, cluster, policy, budget)
             if state.problem:
                 return state
     return state
@@ -76,19 +69,19 @@ def applicable(manifest: Manifest, policies: Iterable[OverridePolicy], kind: str
     return [policy for _, _, policy in sorted(chosen, key=lambda entry: entry[:2])]
 
 
-def _apply(state: Overridden, cluster: Cluster, policy: OverridePolicy, budget: Budget, *, secret: bool) -> Overridden:
+def _apply(state: PolicyOverridden, cluster: Cluster, policy: OverridePolicy, budget: Budget) -> PolicyOverridden:
     for index, rule in enumerate(policy.spec.rules):
         if not rule.applies_to(cluster):
             continue
         try:
             data = apply_overriders(state.data or {}, rule.overriders, budget)
-            if secret and not is_secret(data):
-                raise OverrideError("makes another kind of a Secret, and its data would be public")
         except OverrideError as error:
             events = (*state.events, _event("Warning", policy, cluster))
-            return Overridden(None, (), events, _problem(policy, index, cluster, error.shown), str(error))
+            problem = _problem(policy, index, cluster, error.shown)
+            return PolicyOverridden(None, problem, logged=str(error), events=events)
         events = (*state.events, _event("Normal", policy, cluster))
-        state = Overridden(data, (*state.applied, policy.key), events)
+        steps = (*state.steps, Step(str(policy.manifest.key), index, data))
+        state = PolicyOverridden(data, steps=steps, applied=(*state.applied, policy.key), events=events)
     return state
 
 

@@ -15,10 +15,9 @@ from typing import Any
 
 import attrs
 
-from fleet_components.content.exposure import exposes
-from fleet_components.content.header import check_header, fill_nulls
 from fleet_components.content.karmada.embedded import patch_json, patch_yaml, settled
 from fleet_components.content.karmada.image import Image
+from fleet_components.content.overridden import Object, OverrideError, check_hidden, patched
 from fleet_components.content.patch import Operation, PatchError, apply_patch, pointer_steps
 from fleet_components.model.digits import integer
 from fleet_components.model.karmada.override import (
@@ -29,10 +28,6 @@ from fleet_components.model.karmada.override import (
     Overriders,
     PatchOperation,
 )
-from fleet_components.model.manifest import Manifest
-from fleet_components.model.problem import show_path
-
-Object = Mapping[str, Any]
 
 MOST_IMAGES = 100_000
 """The most changes of images in one object for one member."""
@@ -44,18 +39,6 @@ _POD_SPEC_PATHS = {
     "Pod": _POD_PATH,
     **dict.fromkeys(("ReplicaSet", "Deployment", "DaemonSet", "StatefulSet", "Job"), _TEMPLATE_PATH),
 }
-
-
-class OverrideError(Exception):
-    """An overrider that cannot be applied. The text is the one that Karmada logs.
-
-    Attributes:
-        shown: the text without values of the object, which may be secret.
-    """
-
-    def __init__(self, text: str, shown: str = "") -> None:
-        super().__init__(text)
-        self.shown = shown or text
 
 
 @attrs.define
@@ -114,34 +97,10 @@ def apply_overriders(data: Object, overriders: Overriders, budget: Budget | None
                 data = _override_texts(data, part, change)
         for (path, is_yaml), fields in groupby(overriders.field_overrider, lambda it: (it.field_path, bool(it.yaml))):
             data = _override_field(data, path, list(fields), budget, is_yaml=is_yaml)
-        _check_hidden(before, data)  # now, since patches may move what stands in lists
-        patched = apply_patch(data, (Operation(p.operator, p.path, p.value) for p in overriders.plaintext))
     except (PatchError, ValueError) as error:
         raise OverrideError(str(error)) from None
-    made = _object(patched)
-    _check_hidden(data, made)
-    return made
-
-
-def _check_hidden(before: Object, after: Object) -> None:
-    """Refuse to take the mark off a secret object inside another: its data would be public."""
-    if after is not before and exposes(before, after):
-        raise OverrideError("makes public what was secret")
-
-
-def _object(patched: Any) -> Object:
-    """Return what a patch has made, which is an object of any content."""
-    if not isinstance(patched, Mapping):
-        raise OverrideError("makes something else of the object than an object")
-    # Karmada decodes the result as an unstructured object, which must have a kind.
-    if not patched.get("kind"):
-        missing = "Object 'Kind' is missing"
-        raise OverrideError(f"{missing} in '{json.dumps(patched, separators=(',', ':'))}'", missing)
-    made = fill_nulls(patched)
-    if problems := check_header(Manifest(made)):
-        what = f"makes an object that no member takes: {show_path(problems[0].path)}: {problems[0].what}"
-        raise OverrideError(what)
-    return made
+    check_hidden(before, data)  # now, since patches may move what stands in lists
+    return patched(data, (Operation(p.operator, p.path, p.value) for p in overriders.plaintext))
 
 
 def _override_images(data: Object, overrider: ImageOverrider, budget: Budget) -> Object:

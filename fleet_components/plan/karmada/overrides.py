@@ -7,8 +7,9 @@ from typing import Any
 
 import attrs
 
-from fleet_components.content.karmada.override import Overridden, override
+from fleet_components.content.karmada.override import override
 from fleet_components.content.karmada.override_index import OverrideIndex
+from fleet_components.content.overridden import Overridden
 from fleet_components.content.secret import INTO_SECRET, is_secret
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import below, decode

@@ -1,0 +1,103 @@
+"""What override rules make of an object on its way to a member, and the checks that both systems share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from fleet_components.content.exposure import exposes
+from fleet_components.content.header import check_header, fill_nulls
+from fleet_components.content.patch import Operation, PatchError, apply_patch
+from fleet_components.content.secret import is_secret
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import Problem, show_path
+
+Object = Mapping[str, Any]
+
+
+class OverrideError(Exception):
+    """A rule that cannot be applied. The text is the one that the real system logs.
+
+    Attributes:
+        shown: the text without values of the object, which may be secret.
+    """
+
+    def __init__(self, text: str, shown: str = "") -> None:
+        super().__init__(text)
+        self.shown = shown or text
+
+
+@attrs.frozen
+class Step:
+    """One rule that was applied.
+
+    Attributes:
+        override: the override, as ``Kind namespace/name``.
+        rule: position of the rule in the override, from 0.
+        data: the object after the rule; None if the rule deletes it.
+    """
+
+    override: str
+    rule: int
+    data: Object | None
+
+
+@attrs.frozen
+class Overridden:
+    """Result of the override rules for an object on one member.
+
+    Attributes:
+        data: the object; None if a rule deletes it, or if one failed, which keeps all objects from this member only.
+        problem: why a rule failed; None if none did.
+        steps: the rules that were applied, in order; empty if one failed.
+        logged: why a rule failed as the real system logs it, which may quote values of the object; never shown.
+    """
+
+    data: Object | None
+    problem: Problem | None = None
+    steps: tuple[Step, ...] = ()
+    logged: str = attrs.field(default="", repr=False)
+
+
+def patched(data: Object, operations: Iterable[Operation]) -> Object:
+    """Return the object after a patch.
+
+    Raises:
+        OverrideError: an operation does not apply, or what it makes is no object that a member takes.
+    """
+    try:
+        made = _object(apply_patch(data, operations))
+    except (PatchError, ValueError) as error:
+        raise OverrideError(str(error)) from None
+    check_hidden(data, made)
+    return made
+
+
+def check_hidden(before: Object, after: Object) -> None:
+    """Refuse a rule that takes the mark off a secret object, also one inside another: its data would be public.
+
+    Raises:
+        OverrideError: it does.
+    """
+    if is_secret(before) and not is_secret(after):
+        raise OverrideError("makes another kind of a Secret, and its data would be public")
+    if after is not before and exposes(before, after):
+        raise OverrideError("makes public what was secret")
+
+
+def _object(made: Any) -> Object:
+    """Return what a patch has made, which is an object of any content."""
+    if not isinstance(made, Mapping):
+        raise OverrideError("makes something else of the object than an object")
+    # The real systems decode the result as an unstructured object, which must have a kind.
+    if not made.get("kind"):
+        missing = "Object 'Kind' is missing"
+        raise OverrideError(f"{missing} in '{json.dumps(made, separators=(',', ':'))}'", missing)
+    filled = fill_nulls(made)
+    if problems := check_header(Manifest(filled)):
+        what = f"makes an object that no member takes: {show_path(problems[0].path)}: {problems[0].what}"
+        raise OverrideError(what)
+    return filled
