@@ -13,12 +13,14 @@ from typing import Any, TypeVar
 import attrs
 
 from fleet_components.content.stamp import annotated
+from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest
-from fleet_components.plan.record import Objects
-from fleet_components.rollout.rollout import Change, Entry, Placed, Rollout
+from fleet_components.plan.record import Objects, Record
+from fleet_components.rollout.rollout import Change, Done, Entry, Placed, Rollout
 
 ANNOTATION = "fleet-components/written-again"
 P = TypeVar("P", bound=Placed)
+R = TypeVar("R", bound=Record[Any, Any])
 
 
 def written_again(data: Mapping[str, Any], placed: Placed) -> Mapping[str, Any]:
@@ -26,7 +28,7 @@ def written_again(data: Mapping[str, Any], placed: Placed) -> Mapping[str, Any]:
     return data if placed.again is None else annotated(data, {ANNOTATION: str(placed.again)})
 
 
-def mark_again(
+def _mark(
     rollout: Rollout, interrupted: Collection[str], before: Mapping[str, Placed], undone: Collection[str]
 ) -> Rollout:
     """Return the plan with marks on the members that have to be written again.
@@ -45,7 +47,39 @@ def mark_again(
     return attrs.evolve(rollout, entries=entries)
 
 
-def goes_back(sent: Objects, stands: Objects, wanted: Objects) -> bool:
+def written_where_interrupted(
+    rollout: Rollout,
+    stopped: Collection[str],
+    record: R,
+    before: R,
+    done: Mapping[str, Done],
+    inventory: Inventory,
+) -> Rollout:
+    """Return the plan with marks on the members where the last update stopped and that go back to what stands there.
+
+    Args:
+        rollout: the plan.
+        stopped: the members at which the last update stopped.
+        record: what is decided now.
+        before: what was decided by that update.
+        done: what really runs, by member.
+        inventory: the members.
+    """
+    undone = []
+    for cluster in sorted({*stopped}.intersection(done, record.decisions)):
+        position, here = inventory.position(cluster), done[cluster]
+        if position is None or here.revision is None:
+            continue
+        member = inventory.clusters[position]
+        # Without its own mark, which would make every object differ.
+        sent = attrs.evolve(before.decisions[cluster], again=None)
+        wanted = record.objects(attrs.evolve(record.decisions[cluster], again=None), member)
+        if _goes_back(before.objects(sent, member), before.objects(before.standing(here), member), wanted):
+            undone.append(cluster)
+    return _mark(rollout, stopped, before.decisions, undone)
+
+
+def _goes_back(sent: Objects, stands: Objects, wanted: Objects) -> bool:
     """Return whether an object is wanted as it stood before an update that was about to change it.
 
     Args:

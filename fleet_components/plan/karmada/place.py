@@ -17,7 +17,7 @@ from fleet_components.model.karmada.template import Template
 from fleet_components.model.karmada.workload_shape import WorkloadShape
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.plan.again import goes_back, mark_again
+from fleet_components.plan.again import written_where_interrupted
 from fleet_components.plan.karmada.content import Share, content_of, shape_in, shared
 from fleet_components.plan.karmada.dispatch import Dispatch
 from fleet_components.plan.karmada.overrides import PolicyOverrides
@@ -91,7 +91,9 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
     dispatch = Dispatch(state, request.done, request.inventory.names)
     rollout = dispatch.plan(shares, before.decisions, why, found.reasons)
     record = _record(request, before, rollout, state, (revision, content), found)
-    rollout = _again(request, before, record, rollout)
+    done = request.done
+    stopped = {name for name, sent in before.decisions.items() if name in done and not sent.stands(done[name])}
+    rollout = written_where_interrupted(rollout, stopped, record, before, done, request.inventory)
     record = attrs.evolve(record, decisions=_shares_of(rollout))
     due = {cluster: words for cluster, words in driven.due.items() if cluster in state.schedule.clusters}
     left = "" if fresh else _left(state)
@@ -132,25 +134,6 @@ def _record(
     placed, done = _shares_of(rollout), request.done.values()
     kept, rules = before.in_use(*now, placed, done), rules_in_use(before, found, placed, done)
     return TemplateRecord(now[0], placed, state, *kept, *rules)
-
-
-def _again(request: TemplateSubject, before: TemplateRecord, record: TemplateRecord, rollout: Rollout) -> Rollout:
-    """Return the plan with the members that have to be written again: see :mod:`fleet_components.plan.again`."""
-    done = {cluster: here for cluster, here in request.done.items() if here.revision is not None}
-    stopped = {c for c, sent in before.decisions.items() if c in request.done and not sent.stands(request.done[c])}
-    inventory, undone = request.inventory, []
-    for cluster in sorted(stopped & done.keys() & record.decisions.keys()):
-        position, here = inventory.position(cluster), done[cluster]
-        if position is None:
-            continue
-        stood = Share.of(here)
-        # Without its own mark, which would make every object differ.
-        sent = attrs.evolve(before.decisions[cluster], again=None)
-        member = inventory.clusters[position]
-        wanted = record.objects(record.decisions[cluster], member)
-        if goes_back(before.objects(sent, member), before.objects(stood, member), wanted):
-            undone.append(cluster)
-    return mark_again(rollout, stopped, before.decisions, undone)
 
 
 def _matched(request: TemplateSubject, before: TemplateState) -> TemplateState:

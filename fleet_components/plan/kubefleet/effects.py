@@ -18,7 +18,6 @@ ENVELOPES = ("ClusterResourceEnvelope", "ResourceEnvelope")
 MEMBER = ("MemberCluster",)
 _APPLY = "spec.strategy.applyStrategy"
 _OBSERVED = "times and texts of an observation decide nothing"
-_WITHOUT = "take it out, if members should run without it"
 
 EFFECTS: tuple[Unheeded, ...] = (
     Unheeded(
@@ -140,13 +139,6 @@ EFFECTS: tuple[Unheeded, ...] = (
             "status.conditions[].lastTransitionTime",
             "status.conditions[].observedGeneration",
         )
-    ),
-    Unheeded(
-        kinds=("ClusterResourceOverride", "ResourceOverride"),
-        field="",
-        effect=Effect.REFUSED,
-        reason="all members get the same objects",
-        hint=_WITHOUT,
     ),
     Unheeded(
         kinds=(*PLACEMENTS, *RUNS, EVICTION),

@@ -15,12 +15,15 @@ from fleet_components.model.decision import Decision, Status
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.kubefleet.eviction import EXECUTED, DisruptionBudget, Eviction
 from fleet_components.model.kubefleet.memory import UNSCHEDULED, PlacementMemory
+from fleet_components.model.kubefleet.override import ResourceOverride
 from fleet_components.model.kubefleet.placement import PlacementPolicy, RollingUpdate
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.plan.again import goes_back, mark_again
+from fleet_components.plan.again import written_where_interrupted
 from fleet_components.plan.kubefleet.evictions import Check, carried_out, guards_only_evictions, held_clusters, told_of
+from fleet_components.plan.kubefleet.overrides import PlacementOverrides
 from fleet_components.plan.kubefleet.record import PlacementRecord
+from fleet_components.plan.overriding import InForce, in_force, rules_in_use
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Delivery, Explanation, Outcome, Subject
 from fleet_components.rollout.planner import plan_rollout
@@ -91,6 +94,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         plugins: import paths of the plug-ins that decide with KubeFleet's.
         evictions: the evictions that name it.
         budget: the disruption budget of its name; None if there is none.
+        overrides: the overrides that select any of its objects.
     """
 
     RECORD = PlacementRecord
@@ -114,6 +118,7 @@ class PlacementSubject(Subject[PlacementRecord]):
     plugins: tuple[str, ...] = ()
     evictions: tuple[Eviction, ...] = ()
     budget: DisruptionBudget | None = None
+    overrides: tuple[ResourceOverride, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -140,22 +145,31 @@ class PlacementSubject(Subject[PlacementRecord]):
         if decision.error:
             raise FleetError([Problem(_plain(decision.error), subject=self.key, hint=_FAILED_HINT)])
         revision = before.next_revision(self.content)
+        found = self._in_force(decision, revision, before)
         rollout = plan_rollout(
             self.done,
-            self._wanted(decision, revision),
+            self._wanted(decision, revision, found),
             self.strategy,
             before.decisions,
             gates=self.gates,
             untrackable=self.untrackable,
         )
-        rollout = self._again(rollout, before)
         contents = before.in_use(revision, self.content, rollout.placed, self.done.values())
+        rules = rules_in_use(before, found, rollout.placed, self.done.values())
         # As after a successful update, so that the next run, which changes nothing, remembers the same.
         settled = decision.memory.settled(rollout.held_removals)
-        record = PlacementRecord(revision, rollout.placed, settled, *contents)
+        record = PlacementRecord(revision, rollout.placed, settled, *contents, *rules)
+        stopped = stopped_at(self.done, before.decisions)
+        rollout = written_where_interrupted(rollout, stopped, record, before, self.done, self.inventory)
+        record = attrs.evolve(record, decisions=rollout.placed)
         told = tuple(told_of(checks, self.policy, self.budget, decision.memory, rollout))
         return PlacementOutcome(
-            record=record, rollout=rollout, decision=decision, evictions=told, notes=self._notes(before, told, rollout)
+            record=record,
+            rollout=rollout,
+            failing=found.failing,
+            decision=decision,
+            evictions=told,
+            notes=self._notes(before, told, rollout),
         )
 
     def schedule(self, memory: PlacementMemory) -> Decision[PlacementMemory]:
@@ -210,6 +224,7 @@ class PlacementSubject(Subject[PlacementRecord]):
             "gates": encode(self.gates),
             "untrackable": self.untrackable,
             "plugins": list(self.plugins),
+            "overrides": [one.manifest.data for one in self.overrides],
             "evictions": [encode(eviction) for eviction in self.evictions],
             "budget": encode(self.budget) if self.budget else None,
         }
@@ -229,11 +244,19 @@ class PlacementSubject(Subject[PlacementRecord]):
             gates=decode(Gates, wire["gates"]),
             untrackable=wire["untrackable"],
             plugins=tuple(wire["plugins"]),
+            overrides=tuple(ResourceOverride.from_manifest(Manifest(data)) for data in wire["overrides"]),
             evictions=tuple(decode(Eviction, eviction) for eviction in wire["evictions"]),
             budget=None if wire["budget"] is None else decode(DisruptionBudget, wire["budget"]),
         )
 
-    def _wanted(self, decision: Decision[PlacementMemory], revision: int) -> Wanted:
+    def _in_force(self, decision: Decision[PlacementMemory], revision: int, before: PlacementRecord) -> InForce:
+        """Return the override rules that are in force on the picked members."""
+        picked = ((name, self.inventory.position(name)) for name in decision.memory.selected)
+        clusters = self.inventory.clusters
+        wanted = {name: (clusters[at], revision, self.content) for name, at in picked if at is not None}
+        return in_force(PlacementOverrides(self.key, self.overrides), before, wanted, self.done)
+
+    def _wanted(self, decision: Decision[PlacementMemory], revision: int, found: InForce) -> Wanted:
         live = {n: b for n, b in decision.memory.bindings.items() if b.state != UNSCHEDULED}
         clusters = self.inventory.clusters
         positions = {name: self.inventory.position(name) for name in live}
@@ -243,6 +266,8 @@ class PlacementSubject(Subject[PlacementRecord]):
             target=target_of(self.policy),
             labels={name: clusters[p].labels for name, p in positions.items() if p is not None},
             unscheduled=_unscheduled(decision.status, self.key, decision.memory.snapshot),
+            overrides=found.numbers,
+            blocked=found.reasons,
         )
 
     def _notes(self, before: PlacementRecord, told: tuple[tuple[Check, str], ...], rollout: Rollout) -> tuple[str, ...]:
@@ -252,17 +277,6 @@ class PlacementSubject(Subject[PlacementRecord]):
         done += [f"eviction {name} is taken out: its name may be used again" for name in gone]
         vain = guards_only_evictions(self.budget, rollout, [check for check, _ in told]) if self.budget else ""
         return (*done, *([vain] if vain else []))
-
-    def _again(self, rollout: Rollout, before: PlacementRecord) -> Rollout:
-        """Return the plan with the members that have to be written again."""
-        stopped = stopped_at(self.done, before.decisions)
-        undone = [cluster for cluster in stopped & self.done.keys() if self._goes_back(cluster, before)]
-        return mark_again(rollout, stopped, before.decisions, undone)
-
-    def _goes_back(self, cluster: str, before: PlacementRecord) -> bool:
-        sent, stands = before.decisions[cluster].revision, self.done[cluster].revision
-        stood = () if stands is None else before.contents.get(stands, ())
-        return goes_back(before.contents.get(sent, ()), stood, self.content)
 
 
 def located(problem: Problem, members: Mapping[str, Any], policy: Any) -> Problem:

@@ -8,10 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from fleet_components.content.secret import redacted_content
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.kubefleet.eviction import BUDGET, EVICTION, DisruptionBudget, Eviction
+from fleet_components.model.kubefleet.override import (
+    CLUSTER_OVERRIDE,
+    OVERRIDE,
+    OverrideTarget,
+    ResourceOverride,
+)
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import in_order
 from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedObjects
+from fleet_components.plan.kubefleet.overrides import by_target, concerning
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.kubefleet.unmatched import in_placement
 from fleet_components.plan.options import Options
@@ -29,7 +36,7 @@ def placement_subjects(
 ) -> Iterator[PlacementSubject]:
     """Yield every placement with all that its decision depends on."""
     members, objects = AskedMembers.of(source.clusters, inventory), AskedObjects(source.catalogue)
-    evictions, budgets = _evictions(source), _budgets(source)
+    evictions, budgets, overrides = _evictions(source), _budgets(source), _overrides(source)
     plugins = meant_for(KUBEFLEET, options.settings.plugins)
     for selected in selections:
         placement, selection = selected.placement, selected.selection
@@ -51,9 +58,16 @@ def placement_subjects(
             warnings=in_order((*selection.warnings, *in_placement(policy, selected, members, objects))),
             evictions=() if placement.namespace else tuple(evictions.get(placement.name, ())),
             budget=None if placement.namespace else budgets.get(placement.name),
+            overrides=concerning(content, overrides, placement.key),
             selected=selection.manifests,
             skipped=tuple((str(skipped.key), skipped.reason) for skipped in selection.skipped),
         )
+
+
+def _overrides(source: Source) -> Mapping[OverrideTarget, Sequence[ResourceOverride]]:
+    """Return the overrides by what they select."""
+    policies = (policy for policy in source.policies if policy.kind in (CLUSTER_OVERRIDE, OVERRIDE))
+    return by_target(map(ResourceOverride.from_manifest, policies))
 
 
 def _evictions(source: Source) -> Mapping[str, Sequence[Eviction]]:

@@ -1,0 +1,94 @@
+"""Overrides of KubeFleet as the rules that are in force on members."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from fleet_components.content.kubefleet.override import (
+    apply_overrides,
+    in_force,
+    read_in_force,
+    targets_of,
+    write_in_force,
+)
+from fleet_components.content.overridden import Overridden
+from fleet_components.content.secret import INTO_SECRET, is_secret
+from fleet_components.model.cluster import Cluster
+from fleet_components.model.kubefleet.override import OverrideTarget, ResourceOverride
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import Problem
+from fleet_components.plan.overriding import Overrides
+from fleet_components.plan.record import Objects
+
+
+@attrs.frozen
+class PlacementOverrides(Overrides):
+    """The overrides of a fleet, as they concern one placement.
+
+    Attributes:
+        placement: the placement, as ``name`` or ``namespace/name``.
+        overrides: the overrides that may concern it.
+    """
+
+    placement: str
+    overrides: tuple[ResourceOverride, ...] = ()
+
+    def in_force(self, objects: Objects, member: Cluster) -> Objects:
+        """Return the overrides that select an object and the member, each with those of its rules that select it."""
+        if not self.overrides:
+            return ()
+        secret = {target for data in objects if is_secret(data) for target in targets_of(Manifest(data))}
+        return tuple(
+            {**write_in_force(one), **({INTO_SECRET: True} if secret.intersection(one.targets) else {})}
+            for one in in_force(objects, member, self.overrides, self.placement)
+        )
+
+    def apply(self, objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
+        """Return the objects after the rules."""
+        written = {str(one.manifest.key): one.manifest for one in self.overrides}
+        done = apply_rules(objects, rules, member)
+        return [attrs.evolve(one, problem=one.problem and _located(one.problem, written)) for one in done]
+
+
+def apply_rules(objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
+    """Return each object after kept rules."""
+    return apply_overrides(objects, [read_in_force(data) for data in rules], member.name)
+
+
+def by_target(overrides: Iterable[ResourceOverride]) -> Mapping[OverrideTarget, Sequence[ResourceOverride]]:
+    """Return overrides by what they select, so that no placement is held against all of them."""
+    found: dict[OverrideTarget, list[ResourceOverride]] = defaultdict(list)
+    for override in overrides:
+        for target in override.targets:
+            found[target].append(override)
+    return found
+
+
+def concerning(
+    objects: Objects, known: Mapping[OverrideTarget, Sequence[ResourceOverride]], placement: str
+) -> tuple[ResourceOverride, ...]:
+    """Return the overrides that select any of the objects of a placement, whatever the member; by name."""
+    if not known:
+        return ()
+    targets = {target for data in objects for target in targets_of(Manifest(data))}
+    found = {id(one): one for target in targets for one in known.get(target, ()) if one.is_for(placement)}
+    return tuple(sorted(found.values(), key=lambda one: one.manifest.key))
+
+
+def _located(problem: Problem, written: Mapping[str, Manifest]) -> Problem:
+    """Return the problem of a kept rule with the place where the rule is written now."""
+    manifest = written.get(problem.subject)
+    return manifest.problem(problem.what, problem.path, problem.hint) if manifest else problem
+
+
+def check_rules(data: Any) -> None:
+    """Check the kept rules of one override.
+
+    Raises:
+        MisfitError: they are not those of an override.
+    """
+    read_in_force(data)
