@@ -12,39 +12,13 @@ from typing import Any, TypeVar
 
 import attrs
 
-from fleet_components.content.stamp import annotated
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.record import Objects, Record
 from fleet_components.rollout.rollout import Change, Done, Entry, Placed, Rollout
 
-ANNOTATION = "fleet-components/written-again"
 P = TypeVar("P", bound=Placed)
 R = TypeVar("R", bound=Record[Any, Any])
-
-
-def written_again(data: Mapping[str, Any], placed: Placed) -> Mapping[str, Any]:
-    """Return the object, annotated if its member is marked to be written again."""
-    return data if placed.again is None else annotated(data, {ANNOTATION: str(placed.again)})
-
-
-def _mark(
-    rollout: Rollout, interrupted: Collection[str], before: Mapping[str, Placed], undone: Collection[str]
-) -> Rollout:
-    """Return the plan with marks on the members that have to be written again.
-
-    A mark of an earlier update is kept until the member changes: removing it would be a change of its own.
-
-    Args:
-        rollout: the plan.
-        interrupted: the members at which the last update stopped.
-        before: what each member was sent by that update.
-        undone: those of the interrupted members whose objects may differ from both old and new inputs.
-    """
-    entries = {
-        cluster: _marked(cluster, entry, interrupted, before, undone) for cluster, entry in rollout.entries.items()
-    }
-    return attrs.evolve(rollout, entries=entries)
 
 
 def written_where_interrupted(
@@ -77,6 +51,25 @@ def written_where_interrupted(
         if _goes_back(before.objects(sent, member), before.objects(before.standing(here), member), wanted):
             undone.append(cluster)
     return _mark(rollout, stopped, before.decisions, undone)
+
+
+def _mark(
+    rollout: Rollout, interrupted: Collection[str], before: Mapping[str, Placed], undone: Collection[str]
+) -> Rollout:
+    """Return the plan with marks on the members that have to be written again.
+
+    A mark of an earlier update is kept until the member changes: removing it would be a change of its own.
+
+    Args:
+        rollout: the plan.
+        interrupted: the members at which the last update stopped.
+        before: what each member was sent by that update.
+        undone: those of the interrupted members whose objects may differ from both old and new inputs.
+    """
+    entries = {
+        cluster: _marked(cluster, entry, interrupted, before, undone) for cluster, entry in rollout.entries.items()
+    }
+    return attrs.evolve(rollout, entries=entries)
 
 
 def _goes_back(sent: Objects, stands: Objects, wanted: Objects) -> bool:

@@ -16,7 +16,7 @@ from fleet_components.content.overridden import Overridden
 from fleet_components.content.revision import canonical
 from fleet_components.content.secret import is_hidden
 from fleet_components.model.cluster import Cluster
-from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.problem import Problem
 from fleet_components.plan.record import Objects, Record, digest
 from fleet_components.rollout.rollout import Done, Placed
 
@@ -31,18 +31,6 @@ class Overrides(ABC):
     @abstractmethod
     def apply(self, objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
         """Return what rules make of each object, with the problem of one that fails."""
-
-
-def overridden(results: Iterable[Overridden]) -> Objects:
-    """Return what rules have made of objects, without those that they delete.
-
-    Raises:
-        FleetError: a rule does not apply.
-    """
-    done = list(results)
-    if problems := [result.problem for result in done if result.problem]:
-        raise FleetError(problems)
-    return tuple(result.data for result in done if result.data is not None)
 
 
 @attrs.frozen

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import attrs
 
 from fleet_components.content.header import check_header
+from fleet_components.content.overridden import Overridden
 from fleet_components.content.revision import canonical, compress, decompress
 from fleet_components.content.secret import redacted_content
+from fleet_components.content.stamp import annotated
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import MOST_INT32, MisfitError, below, decode, encode, out_of_range, ranged
 from fleet_components.model.digits import integer
@@ -30,6 +32,8 @@ FORMAT = 1
 
 _RULES = "overrides-"
 """Prefix of the keys of override rules, which are kept beside the contents of revisions."""
+ANNOTATION = "fleet-components/written-again"
+"""Annotation of objects that are written again: see :mod:`fleet_components.plan.again`."""
 LACKS_HINT = "give a state that does: pulumi stack export --show-secrets --file FILE"
 
 
@@ -61,6 +65,7 @@ class Record(ABC, Generic[P, M]):
     digests: Mapping[int, str] = attrs.field(factory=dict)
     overrides: Mapping[int, Objects] = attrs.field(factory=dict)
     override_digests: Mapping[int, str] = attrs.field(factory=dict)
+    _made: dict[Hashable, Objects] = attrs.field(init=False, factory=dict, eq=False, repr=False)
 
     def to_wire(self) -> dict[str, Any]:
         """Return plain maps, keyed by member and by revision; contents and override rules are compressed."""
@@ -167,9 +172,34 @@ class Record(ABC, Generic[P, M]):
         rules = placed.overrides is None or placed.overrides in self.overrides
         return placed.revision in self.contents and rules
 
-    @abstractmethod
     def objects(self, placed: P, member: Cluster) -> Objects:
-        """Return the objects that a member gets, or has, with this decision; empty if the content is unknown."""
+        """Return the objects that a member gets, or has, with this decision; empty if they are unknown.
+
+        Members with equal decisions share them, unless they are marked to be written again.
+
+        Raises:
+            FleetError: the overrides do not apply; those of a decision do.
+        """
+        if not self.knows(placed):
+            return ()
+        made = (placed.revision, *particulars(placed).items())
+        if made not in self._made:
+            objects = self.plain(placed)
+            if placed.overrides is not None:
+                objects = overridden(self.apply(objects, self.overrides[placed.overrides], member))
+            self._made[made] = objects
+        if placed.again is None:
+            return self._made[made]
+        return tuple(annotated(data, {ANNOTATION: str(placed.again)}) for data in self._made[made])
+
+    @abstractmethod
+    def plain(self, placed: P) -> Objects:
+        """Return the objects of a decision whose content is known, before overrides."""
+
+    @staticmethod
+    @abstractmethod
+    def apply(objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
+        """Return each object after kept override rules."""
 
     @abstractmethod
     def standing(self, done: Done) -> P:
@@ -313,6 +343,18 @@ def check_format(wire: Mapping[str, Any]) -> None:
     if written > FORMAT:
         what = f"the state is of format {written}, this version reads up to {FORMAT}"
         raise FleetError([Problem(what, subject=str(wire.get("key") or ""), hint="upgrade fleet-components")])
+
+
+def overridden(results: Iterable[Overridden]) -> Objects:
+    """Return what rules have made of objects, without those that they delete.
+
+    Raises:
+        FleetError: a rule does not apply.
+    """
+    done = list(results)
+    if problems := [result.problem for result in done if result.problem]:
+        raise FleetError(problems)
+    return tuple(result.data for result in done if result.data is not None)
 
 
 def particulars(placed: Placed | Done) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 
 import attrs
 
+from fleet_components.content.guarded import read_json
 from fleet_components.content.overridden import Overridden, OverrideError, Step, patched
 from fleet_components.content.patch import Operation
 from fleet_components.model.cluster import Cluster
@@ -180,7 +181,7 @@ def _with_values(value: Any, cluster: Cluster) -> Any:
         if key not in cluster.labels:
             raise OverrideError(f"label key {key} not found on cluster {cluster.name}")
         text = text.replace(f"{_LABEL}{key}}}", cluster.labels[key])
-    return json.loads(text)
+    return read_json(text.encode())
 
 
 def _overridden(data: Mapping[str, Any], overrides: Iterable[OverrideInForce], cluster: str) -> Overridden:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
 
+from fleet_components.content.overridden import Overridden
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import below, checked, decode, encode, ranged
 from fleet_components.model.karmada.claims import Claim, SeenPolicy
@@ -22,10 +23,8 @@ from fleet_components.model.karmada.policy import (
     PolicyKey,
     Suspension,
 )
-from fleet_components.plan.again import written_again
 from fleet_components.plan.karmada.content import Share, check_part, is_custom, shared
 from fleet_components.plan.karmada.overrides import apply_rules, check_rules
-from fleet_components.plan.overriding import overridden
 from fleet_components.plan.record import Objects, Record, digest
 from fleet_components.rollout.rollout import Done
 
@@ -157,18 +156,14 @@ class TemplateRecord(Record[Share, TemplateState]):
         """Check the override rules of one policy."""
         check_rules(data)
 
-    def objects(self, placed: Share, member: Cluster) -> Objects:
-        """Return the object as the member gets it; empty if its content or its overrides are unknown.
+    def plain(self, placed: Share) -> Objects:
+        """Return the object with the replicas of the member."""
+        return (shared(self.contents[placed.revision], placed),)
 
-        Raises:
-            FleetError: the overrides do not apply; those of a decision do.
-        """
-        if not self.knows(placed):
-            return ()
-        plain: Objects = (shared(self.contents[placed.revision], placed),)
-        if placed.overrides is not None:
-            plain = overridden(apply_rules(plain, self.overrides[placed.overrides], member))
-        return tuple(written_again(data, placed) for data in plain)
+    @staticmethod
+    def apply(objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
+        """Return the object after the rules of override policies."""
+        return apply_rules(objects, rules, member)
 
     def standing(self, done: Done) -> Share:
         """Return a share with all that the member has."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
 
+from fleet_components.content.overridden import Overridden
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.kubefleet.memory import PlacementMemory
-from fleet_components.plan.again import written_again
 from fleet_components.plan.kubefleet.overrides import apply_rules, check_rules
-from fleet_components.plan.overriding import overridden
 from fleet_components.plan.record import Objects, Record
-from fleet_components.rollout.rollout import Done, Placed, Version
+from fleet_components.rollout.rollout import Done, Placed
 
 
 @attrs.frozen
@@ -22,27 +22,19 @@ class PlacementRecord(Record[Placed, PlacementMemory]):
     DECISION = Placed
     MEMORY = PlacementMemory
 
-    _made: dict[Version, Objects] = attrs.field(init=False, factory=dict, eq=False, repr=False)
-
     @property
     def members(self) -> frozenset[str]:
         """The members that were sent something, and those that are picked."""
         return frozenset((*self.decisions, *self.memory.bindings))
 
-    def objects(self, placed: Placed, member: Cluster) -> Objects:
-        """Return the objects of the revision, changed by the overrides; empty if either is unknown.
+    def plain(self, placed: Placed) -> Objects:
+        """Return the objects of the revision."""
+        return self.contents[placed.revision]
 
-        Members with equal overrides share them, unless they are marked to be written again.
-        """
-        if not self.knows(placed):
-            return ()
-        if placed.version not in self._made:
-            objects = self.contents[placed.revision]
-            if placed.overrides is not None:
-                objects = overridden(apply_rules(objects, self.overrides[placed.overrides], member))
-            self._made[placed.version] = objects
-        objects = self._made[placed.version]
-        return objects if placed.again is None else tuple(written_again(data, placed) for data in objects)
+    @staticmethod
+    def apply(objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
+        """Return each object after the rules of overrides."""
+        return apply_rules(objects, rules, member)
 
     @classmethod
     def check_rules(cls, data: Any) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fleet_components.content.secret import REDACTED, secret_fields
+from fleet_components.content.difference import shown_differences
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan.departures import Departure
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -15,7 +15,6 @@ from fleet_components.plan.remainder import Remainder, opens
 from fleet_components.plan.subject import Decided, Subject
 from fleet_components.review.documents.facts import facts_of
 from fleet_components.review.documents.form import WORDS, Document
-from fleet_components.review.planning.resource import Difference, differences
 from fleet_components.rollout.describe import describe
 from fleet_components.rollout.rollout import Change, Entry
 from fleet_components.scheduler.explain import MemberExplanation
@@ -95,7 +94,7 @@ def content_changes(plan: FleetPlan, decided: Decided) -> list[Document] | None:
     changes = [_content("create", key) for key in sorted(now.keys() - was.keys())]
     changes += [_content("delete", key) for key in sorted(was.keys() - now.keys())]
     for key in sorted(was.keys() & now.keys()):
-        fields = [one.to_wire() for one in _shown(was[key], now[key])]
+        fields = [one.to_wire() for one in shown_differences(was[key], now[key])]
         if fields:
             changes.append(_content("replace" if key in forced else "update", key, fields, sorted(forced[key])))
     places = _envelopes(decided.subject) if changes else {}
@@ -110,16 +109,6 @@ def _envelopes(subject: Subject[Any]) -> dict[str, str]:
     """Return where the objects in envelopes are written."""
     origins = subject.origins if isinstance(subject, PlacementSubject) else {}
     return {str(key): first.place for key, (first, *_) in origins.items() if first.envelope}
-
-
-def _shown(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Difference]:
-    """Yield the fields that differ; on both sides, what is secret in the old or in the new object is hidden."""
-    secret = [secret_fields(old), secret_fields(new)]
-    for one in differences(old, new):
-        if any(one.path[:1] and one.path[0] in fields for fields in secret):
-            yield Difference(one.path, None if one.old is None else REDACTED, None if one.new is None else REDACTED)
-        else:
-            yield one
 
 
 def remainder_document(remainder: Remainder) -> Document:

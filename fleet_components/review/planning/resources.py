@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from fleet_components.content.difference import Difference, differences
 from fleet_components.content.replacement import as_sent, replacement
 from fleet_components.content.secret import REDACTED, redacted, secret_fields
 from fleet_components.model.manifest import value_at
@@ -21,9 +22,7 @@ from fleet_components.review.planning.resource import (
     REPLACE,
     SAME,
     UPDATE,
-    Difference,
     Resource,
-    differences,
 )
 from fleet_components.testing.monitor import Registration
 
@@ -162,7 +161,7 @@ def _compare(old: Any, new: Any, path: tuple[str | int, ...], uncompared: list[s
         if is_marked_secret(old) and is_marked_secret(new) and ("ciphertext" in old or reveal(new) == REDACTED):
             uncompared.append(show_path(path))
         elif is_marked_secret(old) != is_marked_secret(new) or reveal(old) != reveal(new):
-            yield Difference(path, None if old is None else REDACTED, None if new is None else REDACTED)
+            yield Difference(path, old, new).hidden
     elif isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in sorted(old.keys() | new.keys()):
             yield from _compare(old.get(key), new.get(key), (*path, key), uncompared)
@@ -262,7 +261,7 @@ def _hiding(hidden: Collection[str]) -> Callable[[Difference], Difference]:
     def hide(one: Difference) -> Difference:
         if one.path[0] not in hidden:
             return one
-        return Difference(one.path, None if one.old is None else REDACTED, None if one.new is None else REDACTED)
+        return one.hidden
 
     return hide
 

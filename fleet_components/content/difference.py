@@ -1,0 +1,55 @@
+"""Differences between two objects, field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from fleet_components.content.secret import REDACTED, secret_fields
+from fleet_components.model.problem import FieldPath, show_path
+
+
+@attrs.frozen
+class Difference:
+    """One field that differs; ``old`` is None if it was absent, ``new`` if it is removed."""
+
+    path: FieldPath
+    old: Any
+    new: Any
+
+    @property
+    def field(self) -> str:
+        """Path of the field, as the Kubernetes API writes it."""
+        return show_path(self.path)
+
+    @property
+    def hidden(self) -> Difference:
+        """The same without its values."""
+        return Difference(self.path, None if self.old is None else REDACTED, None if self.new is None else REDACTED)
+
+    def to_wire(self) -> dict[str, Any]:
+        """Return the form that documents show."""
+        return {"field": self.field, "old": self.old, "new": self.new}
+
+
+def differences(old: Any, new: Any, path: FieldPath = ()) -> Iterator[Difference]:
+    """Yield the fields that differ. Null counts as absent; lists are compared item by item."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in sorted(old.keys() | new.keys()):
+            yield from differences(old.get(key), new.get(key), (*path, key))
+    elif isinstance(old, list) and isinstance(new, list):
+        for index in range(max(len(old), len(new))):
+            before, after = (items[index] if index < len(items) else None for items in (old, new))
+            yield from differences(before, after, (*path, index))
+    elif old != new or isinstance(old, bool) != isinstance(new, bool):
+        # In Python True equals 1, in YAML it does not.
+        yield Difference(path, old, new)
+
+
+def shown_differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Difference]:
+    """Yield the fields that differ; on both sides, what is secret in the old or in the new object is hidden."""
+    secret = secret_fields(old) | secret_fields(new)
+    for one in differences(old, new):
+        yield one.hidden if one.path[:1] and one.path[0] in secret else one
