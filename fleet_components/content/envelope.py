@@ -73,7 +73,7 @@ def out_of_place(manifests: Iterable[Manifest], definitions: Catalogue) -> Itera
 
 
 def successors(config_map: Manifest) -> str:
-    """Return the envelopes that take the place of a ConfigMap that was one in earlier versions of KubeFleet."""
+    """Return the envelopes that take the place of a ConfigMap that KubeFleet opened as one before v0.1."""
     keys: dict[str, list[str]] = defaultdict(list)
     for key, text in sorted((config_map.data.get("data") or {}).items()):
         try:
