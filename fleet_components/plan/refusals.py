@@ -149,8 +149,9 @@ def _protected(guard: Guard, name: str) -> Problem | None:
 
 def _marked(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     """Yield the protected objects of placements that would go; those of templates are protected with the template."""
-    protected = {name: _protected_keys(record) for name, record in plan.past.records.items()}
-    deleted = (one for one in plan.departures if one.fate is Fate.DELETED)
+    deleted = [one for one in plan.departures if one.fate is Fate.DELETED]
+    losing = plan.past.records.keys() & {one.subject for one in deleted}
+    protected = {name: _protected_keys(plan.past.records[name]) for name in losing}
     marked = [one for one in deleted if one.key in protected.get(one.subject, ())]
     wanted = {Manifest(data).key for one in plan.subjects for data in one.subject.content} if marked else ()
     for key, found in sorted(grouped((one for one in marked if one.key not in wanted), lambda one: one.key).items()):
