@@ -6,13 +6,18 @@ manifests are applied unchanged, in a work of their own.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from fleet_components.content.catalogue import Catalogue
+from fleet_components.content.guarded import UnreadableError, read_yaml
 from fleet_components.content.header import check_header
 from fleet_components.content.revision import canonical
+from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest, Origin
 from fleet_components.model.problem import FieldPath, FleetError, Problem
+from fleet_components.model.text import few
 
 _GROUP = "placement.kubernetes-fleet.io"
 _CLUSTER, _NAMESPACED = "ClusterResourceEnvelope", "ResourceEnvelope"
@@ -48,6 +53,43 @@ def unwrap(envelope: Manifest) -> tuple[Manifest, ...]:
         raise FleetError(problems)
     wrapped = [_wrapped(envelope, key, data[key]) for key in data]
     return tuple(sorted(wrapped, key=lambda manifest: canonical(manifest.data), reverse=True))
+
+
+def out_of_place(manifests: Iterable[Manifest], definitions: Catalogue) -> Iterator[Problem]:
+    """Yield problems of contents whose kind lives elsewhere: a hub hands them out, and every member refuses them.
+
+    Args:
+        manifests: contents of envelopes.
+        definitions: the definitions of custom kinds.
+    """
+    for manifest in manifests:
+        kind = definitions.kind(manifest.group, manifest.kind)
+        if kind and kind.namespaced and not manifest.namespace:
+            hint = "write its namespace, and put it into a ResourceEnvelope there"
+            yield manifest.problem(f"{kind.kind} objects live in a namespace", ("metadata", "namespace"), hint)
+        elif kind and manifest.namespace and not kind.namespaced:
+            hint = "take its namespace out, and put it into a ClusterResourceEnvelope"
+            yield manifest.problem(f"{kind.kind} objects live in no namespace", ("metadata", "namespace"), hint)
+
+
+def successors(config_map: Manifest) -> str:
+    """Return the envelopes that take the place of a ConfigMap that KubeFleet opened as one before v0.1."""
+    keys: dict[str, list[str]] = defaultdict(list)
+    for key, text in sorted((config_map.data.get("data") or {}).items()):
+        try:
+            data = read_yaml(text)
+        except UnreadableError:
+            continue
+        if isinstance(data, Mapping) and data.get("kind") and isinstance(data.get("metadata"), Mapping):
+            keys[_successor(Manifest(data), config_map)].append(key)
+    return " and ".join(f"a {envelope} with {few(inside)}" for envelope, inside in sorted(keys.items()))
+
+
+def _successor(manifest: Manifest, config_map: Manifest) -> str:
+    kind = BUILT_IN.get((manifest.group, manifest.kind))
+    namespaced = kind.namespaced if kind else bool(manifest.namespace)
+    place = f"{manifest.namespace or config_map.namespace}/" if namespaced else ""
+    return f"{_NAMESPACED if namespaced else _CLUSTER} {place}{config_map.name}"
 
 
 def _wrapped(envelope: Manifest, key: str, data: Mapping[str, Any]) -> Manifest:

@@ -19,7 +19,7 @@ import attrs
 
 from fleet_components.content.catalogue import DEFAULT_NAMESPACE, NAME_LABEL, Catalogue
 from fleet_components.content.eligible import is_disabled, is_reserved, why_skipped
-from fleet_components.content.envelope import is_envelope
+from fleet_components.content.envelope import is_envelope, successors
 from fleet_components.content.order import in_snapshot_order
 from fleet_components.content.strip import strip
 from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS, Kind
@@ -80,7 +80,7 @@ def select(catalogue: Catalogue, placement: Placement) -> Selection:
         manifests=tuple(strip(manifest) for manifest in manifests),
         brought=tuple(tuple(manifest.key for manifest in found) for found in brought),
         skipped=tuple(Skipped(key, reason) for key, reason in sorted(selecting.skipped.items())),
-        warnings=(*selecting.warnings, *(warning for manifest in manifests for warning in _surprises(manifest))),
+        warnings=(*selecting.warnings, *(warning for manifest in manifests for warning in surprises(manifest))),
     )
 
 
@@ -246,12 +246,13 @@ def _what_is_served(name: str, kind: Kind | None) -> str:
     return "for a custom resource add its CustomResourceDefinition to the manifests"
 
 
-def _surprises(manifest: Manifest) -> Iterator[Problem]:
+def surprises(manifest: Manifest) -> Iterator[Problem]:
+    """Yield warnings about an object that goes to members."""
     if manifest.metadata.get("finalizers") and not is_envelope(manifest):
         what = "finalizers go along, and on a member nothing may remove them: the object then cannot be deleted"
         yield manifest.problem(what, ("metadata", "finalizers"), "remove metadata.finalizers")
     annotations = manifest.metadata.get("annotations") or {}
     if manifest.kind == "ConfigMap" and annotations.get(_OLD_ENVELOPE) == "true":
         what = "ConfigMaps are no longer envelopes: this is placed as a ConfigMap, its manifests are not applied"
-        hint = "use a ResourceEnvelope or ClusterResourceEnvelope"
+        hint = f"write {successors(manifest) or 'a ResourceEnvelope or ClusterResourceEnvelope'}"
         yield manifest.problem(what, ("metadata", "annotations", _OLD_ENVELOPE), hint)

@@ -46,7 +46,7 @@ _METADATA: tuple[Unheeded, ...] = (
         field="metadata.annotations{}",
         only=(_PROTECTED,),
         effect=Effect.NONE,
-        reason="it protects placements, and objects that policies of Karmada take",
+        reason="it protects placements, and objects that are placed",
         hint="write it there",
     ),
     Unheeded(

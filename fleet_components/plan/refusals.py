@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
+from typing import Any
 
 import attrs
 
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.replacement import HOLDS_DATA
-from fleet_components.model.manifest import ObjectKey, Origin
+from fleet_components.model.manifest import Manifest, ObjectKey, Origin
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
@@ -17,8 +18,10 @@ from fleet_components.plan.departures import UNRECORDED, Coverage, Fate
 from fleet_components.plan.fleet_plan import FleetPlan, grouped
 from fleet_components.plan.guard import Guard, Pair, together
 from fleet_components.plan.karmada.templates import PROTECTED_LABEL
+from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.kubefleet.subject import PlacementSubject
-from fleet_components.plan.kubefleet.subjects import PROTECTED
+from fleet_components.plan.kubefleet.subjects import PROTECTED, is_protected
+from fleet_components.plan.record import Record
 from fleet_components.plan.subject import Decided
 
 _CLASH = "let one of them select it, or keep their policies on different members; a hub answers FailedToTakeOver"
@@ -100,6 +103,7 @@ def _guarded(plan: FleetPlan) -> Iterator[Problem]:
         guard.members(plan.past.members, plan.members),
         *guard.pairs(*_losses(plan)),
         *(_protected(guard, name) for name in plan.gone if name in plan.past.protected),
+        *_marked(plan, guard),
         *_taking_along(plan, guard),
         *_replaced(plan, guard),
     ]
@@ -141,6 +145,25 @@ def _protected(guard: Guard, name: str) -> Problem | None:
     if name.startswith(f"{names.TEMPLATE_KIND}/"):
         marks += f", or its label {PROTECTED_LABEL}"
     return guard.refuse(name, f"is protected from deletion by {marks}, and would go", [name])
+
+
+def _marked(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
+    """Yield the protected objects of placements that would go; those of templates are protected with the template."""
+    deleted = [one for one in plan.departures if one.fate is Fate.DELETED]
+    losing = plan.past.records.keys() & {one.subject for one in deleted}
+    protected = {name: _protected_keys(plan.past.records[name]) for name in losing}
+    marked = [one for one in deleted if one.key in protected.get(one.subject, ())]
+    wanted = {Manifest(data).key for one in plan.subjects for data in one.subject.content} if marked else ()
+    for key, found in sorted(grouped((one for one in marked if one.key not in wanted), lambda one: one.key).items()):
+        clusters = sorted(one.cluster for one in found)
+        what = f"is protected from deletion by its annotation {PROTECTED}, and would be deleted on {few(clusters)}"
+        yield guard.refuse(str(key), what, clusters)
+
+
+def _protected_keys(record: Record[Any, Any]) -> set[ObjectKey]:
+    """Return the objects that were protected when the placement was last decided."""
+    content = record.content(record.revision) if isinstance(record, PlacementRecord) else None
+    return {manifest.key for manifest in map(Manifest, content or ()) if is_protected(manifest)}
 
 
 def _taking_along(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:

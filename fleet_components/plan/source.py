@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,11 +14,11 @@ from fleet_components.admission import Existing, admit, misnamed, workload
 from fleet_components.content.availability import trackable
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.declared import misplaced, names_a_build
-from fleet_components.content.envelope import is_envelope, unwrap, unwrapped
+from fleet_components.content.envelope import is_envelope, out_of_place, unwrap, unwrapped
 from fleet_components.content.files import Text
 from fleet_components.content.karmada.workload import shape_of
 from fleet_components.content.load import named, readable
-from fleet_components.content.select import Selection, select
+from fleet_components.content.select import Selection, select, surprises
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.karmada.application_health import ApplicationHealth, read_health
 from fleet_components.model.karmada.cluster import read_karmada_cluster
@@ -155,9 +156,19 @@ class Source:
     @property
     def origins(self) -> Mapping[ObjectKey, Origin]:
         """Where the objects are written, those in envelopes included; an object of its own comes first."""
-        own = self.catalogue.manifests
-        inner = (one for manifest in own if is_envelope(manifest) for one in _collected([], unwrap, manifest) or ())
-        return {one.key: one.origin for one in (*inner, *own) if one.origin}
+        return {one.key: one.origin for one in (*self._contents, *self.catalogue.manifests) if one.origin}
+
+    @cached_property
+    def _contents(self) -> Sequence[Manifest]:
+        """The contents of all envelopes that can be opened."""
+        envelopes = filter(is_envelope, self.catalogue.manifests)
+        return [one for envelope in envelopes for one in _collected([], unwrap, envelope) or ()]
+
+    @cached_property
+    def _definitions(self) -> Catalogue:
+        """The definitions of custom kinds, those in envelopes included."""
+        every = (*self.catalogue.manifests, *self._contents)
+        return Catalogue(tuple(one for one in every if one.kind == "CustomResourceDefinition"))
 
     def selections(self) -> tuple[tuple[SelectedPlacement, ...], list[Problem]]:
         """Return every placement with what it selects, and the problems of those without a result.
@@ -171,6 +182,11 @@ class Source:
     def _selected(self, placement: Placement) -> SelectedPlacement:
         selection = select(self.catalogue, placement)
         manifests = list(unwrapped(selection.manifests))
+        inner = [manifest for manifest in manifests if manifest.origin and manifest.origin.envelope]
+        if problems := list(out_of_place(inner, self._definitions)):
+            raise FleetError(problems)
+        warnings = (warning for manifest in inner for warning in surprises(manifest))
+        selection = attrs.evolve(selection, warnings=(*selection.warnings, *warnings))
         untrackable = any(trackable(manifest) == "untrackable" for manifest in manifests)
         objects = tuple(manifest.data for manifest in manifests)
         return SelectedPlacement(placement, self._strategy(placement), selection, objects, untrackable)
@@ -276,7 +292,7 @@ def gathered(given: Given) -> Source:
     problems += refused
     warnings += [problem for member in declarations for problem in unread(member)]
     warnings += _of_a_hub(parts.policies)
-    warnings += _of_no_kind(objects)
+    warnings += _of_no_kind(objects, chain(objects.manifests, *wrapped.values()))
     placements = tuple(Placement.from_manifest(policy) for policy in policies if policy.kind in _PLACEMENTS)
     everyone = (*filter(None, clusters), *declared)
     # Of several members with one name the first counts; the others are among the problems.
@@ -353,9 +369,9 @@ def _of_no_system(objects: Catalogue) -> Iterator[Problem]:
             yield from misnamed(manifest)
 
 
-def _of_no_kind(objects: Catalogue) -> Iterator[Problem]:
+def _of_no_kind(objects: Catalogue, manifests: Iterable[Manifest]) -> Iterator[Problem]:
     """Yield problems of objects in Kubernetes' own groups whose kind does not exist; API servers refuse them."""
-    for manifest in objects.manifests:
+    for manifest in manifests:
         if manifest.group in BUILT_IN_GROUPS and objects.kind(manifest.group, manifest.kind) is None:
             known = [kind for group, kind in BUILT_IN if group == manifest.group]
             near = nearest(manifest.kind, known)

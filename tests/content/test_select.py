@@ -288,3 +288,19 @@ def _outcome(hub: list[Manifest], selectors: list[Selector]) -> Any:
         return selected(*selectors, hub=hub)
     except FleetError as error:
         return error.problems
+
+
+def test_an_old_envelope_says_what_to_write_in_its_place() -> None:
+    texts = {
+        "quota.yaml": "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q}}",
+        "far.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: far}}",
+        "guard.json": '{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "r"}}',
+        "notes.txt": "no: [manifest",
+    }
+    marked = {"annotations": {"kubernetes-fleet.io/envelope-configmap": "true"}}
+    hub = [obj("Namespace", "n"), obj("ConfigMap", "old", "n", data=texts, metadata=marked)]
+    (told,) = selected(NAMESPACE | {"name": "n"}, hub=hub).warnings
+    assert told.hint == (
+        "write a ClusterResourceEnvelope old with guard.json and a ResourceEnvelope far/old with far.yaml"
+        " and a ResourceEnvelope n/old with quota.yaml"
+    )

@@ -107,7 +107,8 @@ def member(name: str) -> Data:
 def placement(name: str, *selected: Data, policy: Data | None = None) -> Data:
     """A ClusterResourcePlacement; PickAll if no policy is given."""
     selectors = [
-        {"group": group_of(one), "version": "v1", "kind": one["kind"], "name": name_of(one)} for one in selected
+        {"group": group_of(one), "version": version_of(one), "kind": one["kind"], "name": name_of(one)}
+        for one in selected
     ]
     spec = {"resourceSelectors": selectors, "policy": policy or {"placementType": "PickAll"}}
     return {"apiVersion": PLACEMENT, "kind": "ClusterResourcePlacement", "metadata": {"name": name}, "spec": spec}
@@ -159,6 +160,10 @@ def deployment(space: str, image: str = "web:1", *, waits: int = 0, **pod: Any) 
 def group_of(data: Mapping[str, Any]) -> str:
     group, _, _ = str(data["apiVersion"]).rpartition("/")
     return group
+
+
+def version_of(data: Mapping[str, Any]) -> str:
+    return str(data["apiVersion"]).rpartition("/")[2]
 
 
 def name_of(data: Mapping[str, Any]) -> str:

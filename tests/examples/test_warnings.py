@@ -25,6 +25,9 @@ ABOUT = {
         '"NamespaceAccessible" has no effect: no status is written anywhere: plans and outputs have it'
     ],
     "crp-namespace-only": ["2 objects are selected by no policy: Service my-app/web, Deployment my-app/web"],
+    "envelope-without-namespace": [
+        "does not go to aks-dublin, aks-tokyo, where ResourcePlacement my-app/storefront needs it"
+    ],
     "prometheus-and-rbac": ["1 object is selected by no policy: ClusterRole fleet-operator"],
     "rp-fixed": ["1 object is selected by no policy: ConfigMap my-app/back-office"],
 }
