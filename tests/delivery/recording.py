@@ -67,8 +67,8 @@ class Recording(ABC, Generic[S]):
         """Write what the user wrote in a step."""
 
     @abstractmethod
-    def refused(self, objects: Objects, step: S) -> Mapping[Key, str]:
-        """What the hub refused of what stands written after a step, with the words that it gave."""
+    def refused(self, objects: Objects, step: S) -> Mapping[Key, tuple[str, ...]]:
+        """What the hub refused of what stands written after a step, with the reasons that it gave."""
 
     @abstractmethod
     def documents(self, objects: Objects, step: S) -> list[Data]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
@@ -20,7 +21,7 @@ from fleet_components.plan.past import Past
 from fleet_components.plan.source import Source, gather
 from fleet_components.testing import ProgramRun, Registration, StackState, run_program
 from tests.delivery.driver import FLEET, changes, kubeconfigs
-from tests.delivery.recording import Data, Objects, Recording, S, Step
+from tests.delivery.recording import Data, Key, Objects, Recording, S, Step
 
 _UPDATES = 4
 """After so many updates in a row the next step is taken, whether they have come to rest or not."""
@@ -31,8 +32,9 @@ R = TypeVar("R", bound=Recording[Any])
 
 @attrs.frozen
 class Difference:
-    """What differs after a step, in words."""
+    """What differs after a step of a recording, in words."""
 
+    recording: Recording[Any]
     step: Step
     words: str
 
@@ -62,19 +64,21 @@ class Replay(ABC, Generic[R, S]):
         recording: the recording.
         objects: what the user has written by now.
         state: the stack.
+        before: what the user had written before the last step.
         plan: what an update would do now; None before the first step, and where nothing can be planned.
     """
 
     recording: R
     objects: Objects = attrs.field(factory=dict)
     state: StackState = StackState()
+    before: Objects = attrs.field(factory=dict)
     plan: FleetPlan | None = None
 
     def differences(self) -> Iterator[Difference]:
         """What differs after each step."""
         for step in self.recording.steps:
             for words in (*self._carry_out(step), *self.compared(step)):
-                yield Difference(step, words)
+                yield Difference(self.recording, step, words)
 
     @classmethod
     @abstractmethod
@@ -103,34 +107,43 @@ class Replay(ABC, Generic[R, S]):
         """Whether an object did not become ready on its member in the recording."""
         return False
 
+    def planned(self, source: Source) -> None:
+        """Take notice of the plan."""
+
     def _carry_out(self, step: S) -> Iterator[str]:
         """Change what the user wrote and update; what the hub refuses must be refused here too."""
-        before = dict(self.objects)
+        self.before = dict(self.objects)
         self.recording.change(self.objects, step)
         if refused := self.recording.refused(self.objects, step):
-            yield from self.must_refuse(step, refused.values())
+            yield from self.must_refuse(step, refused)
             accepted = {key: data for key, data in self.objects.items() if key not in refused}
-            self.objects = accepted | {key: before[key] for key in refused if key in before}
+            self.objects = accepted | {key: self.before[key] for key in refused if key in self.before}
         yield from self.update(step)
 
-    def must_refuse(self, step: S, words: Iterable[str]) -> Iterator[str]:
-        """What differs where the update of a step has to be refused with these words."""
+    def must_refuse(self, step: S, refused: Mapping[Key, tuple[str, ...]]) -> Iterator[str]:
+        """What differs where the update of a step has to be refused, as these objects are, with these reasons."""
         text = str(self.run(step, self.source(step)).error or "")
-        yield from (f'refused with "{text}", there with "{expected}"' for expected in words if expected not in text)
+        for expected in chain(*refused.values()):
+            if expected not in text:
+                yield f'refused with "{text}", there with "{expected}"'
 
     def update(self, step: S) -> Iterator[str]:
         """Update until nothing changes any more; one update is to be enough."""
         source = self.source(step)
         for number in range(_UPDATES):
             run = self.run(step, source)
+            if tokens := re.findall(r"fleet:confirm=(\w+)", str(run.error or "")):
+                run = self.run(step, source, tokens)
             if run.error and not run.registrations:
                 self.plan = None
                 yield f"refused: {run.error}"
                 return
             if number and (changed := changes(run)):
                 yield f"takes another update: {', '.join(sorted(changed))}"
+            self.planned(source)
             self.state = run.state()
             self._plan_again(source)
+            self.planned(source)
             if run.error or not (self.plan and self.plan.changes):
                 return
 
@@ -142,12 +155,13 @@ class Replay(ABC, Generic[R, S]):
         """What the user has written, and what was seen of the members."""
         return self.recording.documents(self.objects, step)
 
-    def run(self, step: S, source: Source) -> ProgramRun:
-        """Run the user's program; the state stays as it is."""
+    def run(self, step: S, source: Source, confirm: Sequence[str] = ()) -> ProgramRun:
+        """Run the user's program, which means the losses with these tokens; the state stays as it is."""
 
         def program() -> None:
             members = [member.name for member in source.clusters]
-            args = FleetArgs(source, kubeconfigs=kubeconfigs(members), limit=1, **self.arguments(step))
+            more = self.arguments(step)
+            args = FleetArgs(source, kubeconfigs=kubeconfigs(members), limit=1, confirm=confirm, **more)
             self.plan = Fleet(FLEET, args).plan
 
         def fails(registration: Registration) -> bool:

@@ -104,10 +104,10 @@ class Recording(recording.Recording[Step]):
             if "delete" in action:
                 objects.pop((action["delete"]["kind"], action["delete"]["name"]), None)
 
-    def refused(self, objects: Objects, step: Step) -> dict[Key, str]:
+    def refused(self, objects: Objects, step: Step) -> dict[Key, tuple[str, ...]]:
         """What the webhooks refused, with their reason."""
         answers = [answer for answer in step.data.get("apiAnswers", ()) if answer.get("status", 200) >= 400]
-        refused = {_named(answer["on"]): answer["message"].partition("denied the request: ")[2] for answer in answers}
+        refused = {_named(one["on"]): (one["message"].partition("denied the request: ")[2],) for one in answers}
         return {key: words for key, words in refused.items() if key in objects}
 
     def documents(self, objects: Objects, step: Step) -> list[Data]:

@@ -56,7 +56,7 @@ class Replay(replay.Replay[Recording, Step]):
     def update(self, step: Step) -> Iterator[str]:
         """What the API server drops with a warning is refused here; what does not work is seen once it stands."""
         if step.pruned:
-            yield from self.must_refuse(step, step.pruned)
+            yield from self.must_refuse(step, {("",): tuple(step.pruned)})
             self.objects = {key: _without(data, step.pruned) for key, data in self.objects.items()}
         if self.unhealthy:
             before = self.recording.documents(self.objects, step)
