@@ -70,6 +70,10 @@ class Recording(ABC, Generic[S]):
     def refused(self, objects: Objects, step: S) -> Mapping[Key, tuple[str, ...]]:
         """What the hub refused of what stands written after a step, with the reasons that it gave."""
 
+    def broken(self, objects: Objects, step: S) -> Mapping[Key, tuple[str, ...]]:
+        """What the hub took and could not carry out, with the reasons that it gave then."""
+        return {}
+
     @abstractmethod
     def documents(self, objects: Objects, step: S) -> list[Data]:
         """All that a fleet is made of after a step: members, settings and what the user has written."""

@@ -19,6 +19,7 @@ from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.member import serving_both
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import Source, gather
+from fleet_components.plan.state import reveal
 from fleet_components.testing import ProgramRun, Registration, StackState, run_program
 from tests.delivery.driver import FLEET, changes, kubeconfigs
 from tests.delivery.recording import Data, Key, Objects, Recording, S, Step
@@ -65,14 +66,20 @@ class Replay(ABC, Generic[R, S]):
         objects: what the user has written by now.
         state: the stack.
         before: what the user had written before the last step.
+        broken: what the hub took and could not carry out.
         plan: what an update would do now; None before the first step, and where nothing can be planned.
+        settled: what the user had written when the last update came to rest; None where it did not.
+        unready: what the last run has written and did not become ready.
     """
 
     recording: R
     objects: Objects = attrs.field(factory=dict)
     state: StackState = StackState()
     before: Objects = attrs.field(factory=dict)
+    broken: Objects = attrs.field(factory=dict)
     plan: FleetPlan | None = None
+    settled: tuple[list[Data], dict[str, Any]] | None = None
+    unready: list[Registration] = attrs.field(factory=list)
 
     def differences(self) -> Iterator[Difference]:
         """What differs after each step."""
@@ -107,17 +114,24 @@ class Replay(ABC, Generic[R, S]):
         """Whether an object did not become ready on its member in the recording."""
         return False
 
+    def carried_out(self) -> None:
+        """Take notice of what a run has done."""
+
     def planned(self, source: Source) -> None:
         """Take notice of the plan."""
 
     def _carry_out(self, step: S) -> Iterator[str]:
         """Change what the user wrote and update; what the hub refuses must be refused here too."""
-        self.before = dict(self.objects)
+        good = dict(self.objects)
+        self.before = good | self.broken
+        self.objects = dict(self.before)
         self.recording.change(self.objects, step)
-        if refused := self.recording.refused(self.objects, step):
+        broken = self.recording.broken(self.objects, step)
+        self.broken = {key: self.objects[key] for key in broken}
+        if refused := {**self.recording.refused(self.objects, step), **broken}:
             yield from self.must_refuse(step, refused)
             accepted = {key: data for key, data in self.objects.items() if key not in refused}
-            self.objects = accepted | {key: self.before[key] for key in refused if key in self.before}
+            self.objects = accepted | {key: good[key] for key in refused if key in good}
         yield from self.update(step)
 
     def must_refuse(self, step: S, refused: Mapping[Key, tuple[str, ...]]) -> Iterator[str]:
@@ -129,7 +143,10 @@ class Replay(ABC, Generic[R, S]):
 
     def update(self, step: S) -> Iterator[str]:
         """Update until nothing changes any more; one update is to be enough."""
-        source = self.source(step)
+        documents = self.documents(step), self.arguments(step)
+        if documents == self.settled:
+            return
+        source, self.settled = gathered(documents[0]), None
         for number in range(_UPDATES):
             run = self.run(step, source)
             if tokens := re.findall(r"fleet:confirm=(\w+)", str(run.error or "")):
@@ -140,11 +157,15 @@ class Replay(ABC, Generic[R, S]):
                 return
             if number and (changed := changes(run)):
                 yield f"takes another update: {', '.join(sorted(changed))}"
+            self.carried_out()
             self.planned(source)
-            self.state = run.state()
+            self.state = self._left(run)
             self._plan_again(source)
             self.planned(source)
-            if run.error or not (self.plan and self.plan.changes):
+            if not (self.plan and self.plan.changes):
+                self.settled = documents
+                return
+            if run.error:
                 return
 
     def source(self, step: S) -> Source:
@@ -165,9 +186,21 @@ class Replay(ABC, Generic[R, S]):
             self.plan = Fleet(FLEET, args).plan
 
         def fails(registration: Registration) -> bool:
-            return self.fails(step, registration)
+            if fails := self.fails(step, registration):
+                self.unready.append(registration)
+            return fails
 
+        self.unready.clear()
         return run_program(program, state=self.state, stack=self.stack, preview=False, fails=fails)
+
+    def _left(self, run: ProgramRun) -> StackState:
+        """The state after a run: an object that was written and did not become ready is there as it was written."""
+        resources = dict(run.state().resources)
+        for one in self.unready:
+            inputs = reveal(one.inputs)
+            if one.urn in resources:
+                resources[one.urn] = attrs.evolve(resources[one.urn], inputs=inputs, outputs=inputs)
+        return StackState(resources)
 
     def _plan_again(self, source: Source) -> None:
         """Plan from what stands now, as the next preview would."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from fleet_components.model.decision import Condition, Decision
@@ -24,6 +26,18 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     **{name: (name,) for name in ("data", "rules")},
 }
 """Where the fields are of which the recordings tell."""
+_KINDS = (
+    "Namespace",
+    "ConfigMap",
+    "Deployment",
+    "ClusterRole",
+    "ResourceQuota",
+    "Job",
+    "Service",
+    "Widget",
+    "CustomResourceDefinition",
+)
+"""The kinds of which the recordings tell, where they have the fields above."""
 _STAMPS = ("kubernetes-fleet.io/last-applied", "kubernetes-fleet.io/spec-hash", "fleet-components/", "pulumi.com/")
 _STAMPS_OF_JOBS = ("controller-uid", "job-name")
 """Parts of the names of annotations and labels that are no user's."""
@@ -95,6 +109,33 @@ def bindings_here(decided: Decided) -> Iterator[tuple[str, Data]]:
         )
 
 
+def out_of_order(step: Step, placement: str, waves: Sequence[set[str]]) -> Iterator[str]:
+    """Members that began before others of an earlier wave: the waves go one after the other, as the timeline tells."""
+    began = _began(step) if [one["name"] for one in step.after["placements"]] == [placement] else {}
+    for earlier, later in pairwise(waves):
+        hurried = [
+            (a, b) for a in sorted(earlier & began.keys()) for b in sorted(later & began.keys()) if began[b] < began[a]
+        ]
+        yield from (f"{placement}: {b} began before {a}, here in a later wave" for a, b in hurried)
+
+
+def _began(step: Step) -> dict[str, float]:
+    """When each member got what it has at the end, in seconds."""
+    snapshots: dict[str, str] = {}
+    began: dict[str, float] = {}
+    for moment in step.after.get("timeline", ()):
+        for name, seen in moment["change"].items():
+            if (
+                re.fullmatch(r"cluster\d", name)
+                and isinstance(seen, Mapping)
+                and seen["snapshot"]
+                and seen["snapshot"] != snapshots.get(name)
+            ):
+                snapshots[name] = seen["snapshot"]
+                began |= {name: moment["t"]} if moment["t"] else {}
+    return began
+
+
 def copies_there(step: Step) -> Seen:
     """The recorded objects on the members that the placements of the recording have brought."""
     works = tuple(f"AppliedWork/{_work(one)}-" for one in step.after["placements"])
@@ -112,7 +153,7 @@ def copies_there(step: Step) -> Seen:
 
 def copies_here(state: StackState) -> Seen:
     """The objects of a stack."""
-    found = [r for r in state.resources.values() if r.type.startswith("kubernetes:") and "@" in r.name]
+    found = [r for r in state.resources.values() if r.type.startswith("kubernetes:") and r.inputs.get("kind") in _KINDS]
     return {f"{cluster_of(r.name)} {_name(*key_of(r.inputs))}": _fields(r.inputs) for r in found}
 
 

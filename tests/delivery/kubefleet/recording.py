@@ -79,8 +79,12 @@ class Recording(recording.Recording[Step]):
     def refused(self, objects: Objects, step: Step) -> dict[Key, tuple[str, ...]]:
         """What the API server refused."""
         keys = {f"{key[0]}/{key[2]}": key for key in objects}
-        refused = {keys[error["object"]]: tuple(_reasons(error["message"])) for error in step.data.get("errors", ())}
-        return {**refused, **{key: words for key, words in _invalid(step).items() if key in objects}}
+        return {keys[error["object"]]: tuple(_reasons(error["message"])) for error in step.data.get("errors", ())}
+
+    def broken(self, objects: Objects, step: Step) -> dict[Key, tuple[str, ...]]:
+        """The placements whose selectors the hub refused later, and the envelopes that it could not open."""
+        found = {**_invalid(step), **_clashing(step)}
+        return {key: words for key, words in found.items() if key in objects}
 
     def documents(self, objects: Objects, step: Step) -> list[Data]:
         """What stands on the hub, the members among it."""
@@ -150,13 +154,24 @@ def _key_seen(data: Data) -> Key:
 
 
 def _invalid(step: Step) -> dict[Key, tuple[str, ...]]:
-    """The placements that the hub took and whose selectors it refused then."""
     return {
         _key_seen(one): (condition["message"].rpartition("client error: ")[2],)
         for one in step.after["placements"]
         for condition in one.get("status", {}).get("conditions", ())
         if condition["reason"] == "InvalidResourceSelectors"
     }
+
+
+def _clashing(step: Step) -> dict[Key, tuple[str, ...]]:
+    messages = {
+        condition["message"]
+        for binding in step.after["bindings"]
+        for condition in binding.get("conditions", ())
+        if condition["reason"] == "SyncWorkFailed"
+    }
+    words = tuple(one.removeprefix("Failed to synchronize the work to the latest: ") for one in messages)
+    written = {key_of(data) for data in step.data.get("apply", ())}
+    return {key: words for key in written if key[0].endswith("Envelope") and words}
 
 
 def merged(data: Any, patch: Any) -> Any:

@@ -23,6 +23,7 @@ from tests.delivery.kubefleet.comparison import (
     copies_here,
     copies_there,
     identity,
+    out_of_order,
     placement_here,
     placements_there,
 )
@@ -40,10 +41,12 @@ class Replay(replay.Replay[Recording, Step]):
     Attributes:
         shown: the last decision of each placement, with the status that a hub shows by now.
         selected: what each placement selects.
+        moved: the members that each placement has moved in the last step, wave by wave.
     """
 
     shown: dict[str, Decision[PlacementMemory]] = attrs.field(factory=dict)
     selected: dict[str, list[str]] = attrs.field(factory=dict)
+    moved: dict[str, list[set[str]]] = attrs.field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
         self.objects |= self.recording.at_first
@@ -62,12 +65,12 @@ class Replay(replay.Replay[Recording, Step]):
         """The update is refused because of each of these objects, and the API server's words are said of it."""
         text = str(self.run(step, self.source(step)).error or "")
         for key, reasons in refused.items():
-            told = [re.sub(r'"object": ', "", words) for words in (text, *self._refusals(key))]
+            told = [_without_value(words) for words in (text, *self._refusals(key))]
             if "/".join(filter(None, key[1:])) not in text:
                 yield f"{' '.join(key)} is not refused: {text}"
             yield from (
                 f'refused with "{told}", there with "{one}"'
-                for one in reasons
+                for one in map(_without_value, reasons)
                 if not any(one in words for words in told)
             )
 
@@ -92,6 +95,21 @@ class Replay(replay.Replay[Recording, Step]):
             for one in step.after["memberObjects"].get(cluster_of(registration.name), ())
         )
 
+    def update(self, step: Step) -> Iterator[str]:
+        """Remember in which order the members move."""
+        self.moved = {}
+        yield from super().update(step)
+
+    def carried_out(self) -> None:
+        """After a member on which something does not become ready no wave begins."""
+        assert self.plan
+        failed = {cluster_of(one.name) for one in self.unready}
+        for one in self.plan.of("Placement"):
+            moved = self.moved.setdefault(one.subject.key, [])
+            for wave in one.outcome.rollout.waves:
+                if not failed.intersection(*moved[-1:]):
+                    moved.append(set(wave.clusters))
+
     def planned(self, source: Source) -> None:
         """A hub writes the status of a placement anew when it says something else."""
         assert self.plan
@@ -115,8 +133,15 @@ class Replay(replay.Replay[Recording, Step]):
         }
         yield from compared(placements_there(step), here)
         yield from compared(bindings_there(step), dict(pair for one in decided for pair in bindings_here(one)))
+        for placement, waves in self.moved.items():
+            yield from out_of_order(step, placement, waves)
         if self.recording.tells_copies:
             yield from compared(copies_there(step), copies_here(self.state))
+
+
+def _without_value(words: str) -> str:
+    """Of a value that is refused, API servers of some versions tell the type, and of others the value or nothing."""
+    return re.sub(r'Invalid value: "[^"]*": ', "Invalid value: ", words)
 
 
 def _shown(before: Decision[PlacementMemory], found: Decision[PlacementMemory]) -> Decision[PlacementMemory]:
@@ -124,7 +149,7 @@ def _shown(before: Decision[PlacementMemory], found: Decision[PlacementMemory]) 
     old, new = before.memory, found.memory
     condition = before.status.condition
     fulfilled = condition is not None and condition.status == "True"
-    if fulfilled and (old.snapshot, old.policy, set(old.selected)) == (new.snapshot, new.policy, set(new.selected)):
+    if fulfilled and (old.snapshot, old.policy, old.bindings.keys()) == (new.snapshot, new.policy, new.bindings.keys()):
         return before
     return attrs.evolve(found, status=standing(before, found))
 
