@@ -87,6 +87,10 @@ class Replay(ABC, Generic[R, S]):
             for words in (*self._carry_out(step), *self.compared(step)):
                 yield Difference(self.recording, step, words)
 
+    def unexplained(self) -> Iterator[Difference]:
+        """What differs and is not known."""
+        return (one for one in self.differences() if not any(known.covers(one) for known in self.known))
+
     @classmethod
     @abstractmethod
     def of(cls, file: Path) -> Self:

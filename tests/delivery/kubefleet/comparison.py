@@ -55,7 +55,8 @@ def placements_there(step: Step) -> Seen:
 
 def placement_here(decided: Decided, shown: Decision[PlacementMemory], selected: Sequence[str]) -> Data:
     """The status of a placement as a hub would show it, from what was decided, what stands and what is selected."""
-    subject, status = decided.subject, shown.status
+    subject: Any = decided.subject
+    status = shown.status
     condition = status.placement_condition(subject.kind)
     if condition.reason == "SchedulePending":
         return {"scheduled": _words(condition), "entries": [], "indexes": {}}

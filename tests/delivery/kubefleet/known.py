@@ -59,7 +59,7 @@ def _did(words: str) -> When:
 
 def _by_hand(difference: Difference) -> bool:
     """Somebody changed this object on this member."""
-    cluster, kind, name = re.match(r"(\S+) (\S+) ([^\s:]+)", difference.words).groups()
+    cluster, kind, name = difference.words.split(": ")[0].split()
     touched = {
         (action["cluster"], key_of(data))
         for step in _steps(difference)

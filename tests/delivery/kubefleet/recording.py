@@ -135,7 +135,8 @@ class Recording(recording.Recording[Step]):
     @property
     def _silence(self) -> float:
         """For how many minutes nothing was heard of a member."""
-        return float(re.search(r"last received ([\d.]+) minutes ago", json.dumps(self.data))[1])
+        told = re.findall(r"last received ([\d.]+) minutes ago", json.dumps(self.data))
+        return float(told[0])
 
     def _selected(self) -> Objects:
         """All that placements selected, as it was first seen on a member."""
