@@ -1,8 +1,9 @@
-"""Compares our outcomes with those of vector files, exactly.
+"""Compares our outcomes with those of vector files and recordings, exactly.
 
 Usage: python -m tests.conformance FILE...
 
-System and subject are the last two parts of a file's path, as in kubefleet/scheduling.json.
+System and subject are the last two parts of a file's path, as in kubefleet/scheduling.json, a list of cases.
+A file in kubefleet-live or karmada-live is one recording: it passes when all that differs is known.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from tests.conformance.subjects import SUBJECTS
+from tests.conformance.subjects import RECORDINGS, SUBJECTS
 
 Case = Mapping[str, Any]
 Run = Callable[[Case], Iterable[tuple[Any, Any]]]
@@ -36,12 +37,15 @@ def main(files: list[str]) -> int:
 
 def check_file(file: Path) -> tuple[int, int]:
     """Print each mismatch of one file; how many cases passed and failed."""
-    subject = f"{file.absolute().parent.name}/{file.stem}"
+    system = file.absolute().parent.name
+    subject = f"{system}/{file.stem}"
     try:
         cases = json.loads(file.read_text())
     except (OSError, ValueError) as error:
         print(f"{file}: cannot be read: {error}")
         return 0, 1
+    if system in RECORDINGS:
+        return check_recording(file, cases)
     if not cases:
         print(f"{file}: holds no cases")
         return 0, 1
@@ -53,6 +57,24 @@ def check_file(file: Path) -> tuple[int, int]:
     for mismatch in mismatches:
         print(f"{subject}: {mismatch}")
     return len(cases) - len(mismatches), len(mismatches)
+
+
+def check_recording(file: Path, data: Any) -> tuple[int, int]:
+    """Print what differs from one recording and is not known; a file without steps is about all of its folder."""
+    if "steps" not in data:
+        print(f"{file}: holds no steps")
+        return 0, 0
+    mismatch = check_case({"name": file.stem, "file": file}, replayed)
+    if mismatch:
+        print(f"{file.absolute().parent.name}: {mismatch}")
+    return (0, 1) if mismatch else (1, 0)
+
+
+def replayed(case: Case) -> Iterator[tuple[Any, Any]]:
+    """Nothing is expected to differ."""
+    system = case["file"].absolute().parent.name
+    for one in RECORDINGS[system].of(case["file"]).unexplained():
+        yield "", f"step {one.step.number}: {one.words}"
 
 
 def check_case(case: Case, run: Run) -> str:

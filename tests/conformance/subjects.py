@@ -1,4 +1,4 @@
-"""Which function runs which subject; a subject that is not here is not built yet."""
+"""Which function runs which subject, and what replays recordings; a subject that is not here is not built yet."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import Any
 from tests.admission import cases as admission
 from tests.conformance import karmada_cases as karmada
 from tests.conformance import karmada_scheduling, kubefleet_overrides, kubefleet_scheduling
+from tests.delivery.karmada.replay import Replay as KarmadaReplay
+from tests.delivery.kubefleet.replay import Replay as KubeFleetReplay
+from tests.delivery.replay import Replay
 from tests.rollout import cases as rollout
 from tests.rollout import eviction_cases as eviction
 
@@ -38,3 +41,5 @@ SUBJECTS = {
     "kubefleet/scheduling": kubefleet_scheduling.run,
     "kubefleet/validation": run_validation,
 }
+RECORDINGS: Mapping[str, type[Replay[Any, Any]]] = {"karmada-live": KarmadaReplay, "kubefleet-live": KubeFleetReplay}
+"""What replays the recordings of each folder."""

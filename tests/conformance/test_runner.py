@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -109,6 +110,20 @@ def test_what_cannot_be_run_fails(
     out = capsys.readouterr().out
     assert shown in out
     assert out.endswith(f"{passed} passed, {failed} failed\n")
+
+
+def test_a_recording_passes_while_all_that_differs_is_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "kubefleet-live"
+    shutil.copytree(GOLDEN / "kubefleet-live", folder)
+    good, members = folder / "pickall-nothing-matches.json", folder / "members.json"
+    assert main([str(good), str(members)]) == 0
+    assert capsys.readouterr().out == f"{members}: holds no steps\n1 passed, 0 failed\n"
+    good.write_text(good.read_text().replace("found 0 cluster(s)", "found 5 cluster(s)"))
+    assert main([str(good)]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("kubefleet-live: pickall-nothing-matches: ")
+    assert "step 0: ClusterResourcePlacement pickall-nothing-matches: scheduled" in out
+    assert out.endswith("0 passed, 1 failed\n")
 
 
 def test_a_missing_file_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

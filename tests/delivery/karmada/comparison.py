@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -11,10 +11,8 @@ from fleet_components.model.quantity import parse_quantity
 from fleet_components.plan.karmada.place import TemplateOutcome
 from fleet_components.testing import StackState
 from tests.delivery.driver import cluster_of
-from tests.delivery.karmada.recording import SERVED, Data, Step
-
-Seen = Mapping[str, Data]
-"""Fields by the name of what was seen."""
+from tests.delivery.karmada.recording import SERVED, Step
+from tests.delivery.recording import Data, Seen
 
 _TEMPLATE = ("spec", "template")
 _FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -40,18 +38,6 @@ _DEFAULTS = {
 }
 """What an API server sets where an object says nothing."""
 _POLICIES = {"PropagationPolicy": "propagationpolicy", "ClusterPropagationPolicy": "clusterpropagationpolicy"}
-
-
-def compared(there: Seen, here: Seen) -> Iterator[str]:
-    """What differs, in words. Of what was seen in both places only the fields that were seen there count."""
-    for name in sorted({*there, *here}):
-        if name not in here or name not in there:
-            yield f"{name}: only {'there' if name in there else 'here'}"
-            continue
-        for field, value in there[name].items():
-            ours = here[name].get(field)
-            if value != ours and (value or ours):
-                yield f"{name}: {field} {value!r}, here {ours!r}"
 
 
 def copies_there(step: Step) -> Seen:

@@ -1,18 +1,15 @@
-"""Recordings of a running Karmada control plane: what its user did step by step, and what was seen after each step."""
+"""Recordings of a running Karmada control plane."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import attrs
 
-Data = Mapping[str, Any]
-Objects = dict[tuple[str, str], dict[str, Any]]
-"""What the user has written, by kind and name."""
+from tests.delivery import recording
+from tests.delivery.recording import Data, Key, Objects, ours
 
 _NODE = {"cpu": 6, "memory": 64 * 2**30, "pods": 100}
 _FREE_NODE = "3"
@@ -38,30 +35,14 @@ _ADDED = ("propagationpolicy.karmada.io/", "controller-uid", "job-name")
 
 
 @attrs.frozen
-class Step:
+class Step(recording.Step):
     """One step.
 
     Attributes:
-        number: its place, from 0.
-        data: all that was recorded of it.
         capacity: what the members had free before it, by member.
     """
 
-    number: int
-    data: Data
     capacity: Mapping[str, Data]
-
-    @property
-    def after(self) -> Data:
-        """What was seen when nothing moved any more."""
-        seen: Data = self.data["after"]
-        return seen
-
-    @property
-    def refused(self) -> dict[tuple[str, str], str]:
-        """What the webhooks refused, with their reason."""
-        answers = [answer for answer in self.data.get("apiAnswers", ()) if answer.get("status", 200) >= 400]
-        return {_named(answer["on"]): answer["message"].partition("denied the request: ")[2] for answer in answers}
 
     @property
     def pruned(self) -> list[str]:
@@ -70,22 +51,15 @@ class Step:
         return [match[1] for warning in warnings for match in re.finditer(r'unknown field \\?"([^"\\]+)', warning)]
 
 
-@attrs.frozen
-class Recording:
+@attrs.frozen(slots=False)
+class Recording(recording.Recording[Step]):
     """One recording.
 
     Attributes:
-        name: the name of its file.
-        data: the whole of it.
+        without: a kind that is left out, as we refuse it.
     """
 
-    name: str
-    data: Data
-
-    @classmethod
-    def read(cls, file: Path) -> Recording:
-        """Read it from its file."""
-        return cls(file.stem, json.loads(file.read_text()))
+    without: str = ""
 
     @property
     def namespace(self) -> str:
@@ -130,14 +104,22 @@ class Recording:
             if "delete" in action:
                 objects.pop((action["delete"]["kind"], action["delete"]["name"]), None)
 
-    def members(self, step: Step, objects: Objects) -> list[dict[str, Any]]:
-        """The members as they were seen after a step, with what was free before it."""
+    def refused(self, objects: Objects, step: Step) -> dict[Key, tuple[str, ...]]:
+        """What the webhooks refused, with their reason."""
+        answers = [answer for answer in step.data.get("apiAnswers", ()) if answer.get("status", 200) >= 400]
+        refused = {_named(one["on"]): (one["message"].partition("denied the request: ")[2],) for one in answers}
+        return {key: words for key, words in refused.items() if key in objects}
+
+    def documents(self, objects: Objects, step: Step) -> list[Data]:
+        """The settings, the members as they were seen after a step with what was free before it, and the objects."""
         seen = step.after.get("clusters") or [{"name": name} for name in _MEMBERS]
-        return [self._member(member, step, objects) for member in seen]
+        members = [self._member(member, step, objects) for member in seen]
+        return [ours("KarmadaSettings", self.settings), *members, *objects.values()]
 
     def _write(self, objects: Objects, data: Data) -> None:
         metadata = {"namespace": self.namespace, **data["metadata"]}
-        objects[data["kind"], metadata["name"]] = {**data, "metadata": metadata}
+        if data["kind"] != self.without:
+            objects[data["kind"], metadata["name"]] = {**data, "metadata": metadata}
 
     def _member(self, seen: Data, step: Step, objects: Objects) -> dict[str, Any]:
         labels, provider, region, zone, _ = _MEMBERS[seen["name"]]

@@ -1,60 +1,50 @@
-"""Replays a recording as a user's program over successive runs, and compares what comes of it with what was seen."""
+"""Replays a recording of Karmada."""
 
 from __future__ import annotations
 
-import json
-import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from functools import cached_property
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import attrs
 
-from fleet_components import Fleet
-from fleet_components.plan.karmada.place import TemplateOutcome
 from fleet_components.plan.karmada.record import template_uid
-from fleet_components.testing import ProgramRun, StackState, run_program
-from tests.delivery.driver import changes, kubeconfigs
-from tests.delivery.karmada.comparison import bindings_here, bindings_there, compared, copies_here, copies_there
-from tests.delivery.karmada.recording import Objects, Recording, Step
-
-_UPDATES = 4
-"""After so many updates in a row the next step is taken, whether they have come to rest or not."""
+from tests.delivery import replay
+from tests.delivery.karmada.comparison import bindings_here, bindings_there, copies_here, copies_there
+from tests.delivery.karmada.known import KNOWN, REFUSED, UNHEALTHY
+from tests.delivery.karmada.recording import Recording, Step
+from tests.delivery.recording import Data, compared, ours
+from tests.delivery.replay import Known, gathered
 
 
 @attrs.define(slots=False)
-class Replay:
+class Replay(replay.Replay[Recording, Step]):
     """A recording on its way.
 
     Attributes:
-        recording: the recording.
-        without: kinds that are left out, as we refuse them.
         unhealthy: the members on which its Deployment ``nginx`` does not work.
-        objects: what the user has written by now.
-        state: the stack.
-        outcomes: what the last run decided, by template.
     """
 
-    recording: Recording
-    without: frozenset[str] = frozenset()
-    unhealthy: tuple[str, ...] = ()
-    objects: Objects = attrs.field(factory=dict)
-    state: StackState = StackState()
-    outcomes: dict[str, TemplateOutcome] = attrs.field(factory=dict)
+    unhealthy: tuple[str, ...] = attrs.field(default=(), kw_only=True)
 
-    def differences(self) -> Iterator[tuple[int, str]]:
-        """What differs after each step, with the number of the step."""
-        for step in self.recording.steps:
-            for words in (*self._carry_out(step), *self._compared(step)):
-                yield step.number, words
+    @classmethod
+    def of(cls, file: Path) -> Self:
+        """Without a kind that we refuse, and with the members on which the application does not work."""
+        without = REFUSED.get(file.stem, ("", ""))[0]
+        return cls(attrs.evolve(Recording.read(file), without=without), unhealthy=UNHEALTHY.get(file.stem, ()))
+
+    @property
+    def known(self) -> Sequence[Known]:
+        """By recording."""
+        return KNOWN.get(self.recording.name, ())
 
     def refusal(self, step: Step) -> str:
         """Why an update is refused when the user writes what is written in the step; empty when it is not."""
         self.recording.change(self.objects, step)
-        return str(self._run(step).error or "")
+        return str(self.run(step, self.source(step)).error or "")
 
     @cached_property
     def stack(self) -> str:
@@ -63,68 +53,31 @@ class Replay:
         names = (f"s{number}" for number in count())
         return next(n for n in names if all(_is_odd(template_uid(_full(n), key)) == odd[key] for key in odd))
 
-    def _carry_out(self, step: Step) -> Iterator[str]:
-        """Change what the user wrote and update; what Karmada's API refuses must be refused here too."""
-        before = dict(self.objects)
-        self.recording.change(self.objects, step)
-        self.objects = {key: data for key, data in self.objects.items() if key[0] not in self.without}
-        if refused := {key: words for key, words in step.refused.items() if key in self.objects}:
-            yield from self._must_refuse(step, refused.values())
-            accepted = {key: data for key, data in self.objects.items() if key not in refused}
-            self.objects = accepted | {key: before[key] for key in refused if key in before}
+    def update(self, step: Step) -> Iterator[str]:
+        """What the API server drops with a warning is refused here; what does not work is seen once it stands."""
         if step.pruned:
-            yield from self._must_refuse(step, step.pruned)
+            yield from self.must_refuse(step, {("",): tuple(step.pruned)})
             self.objects = {key: _without(data, step.pruned) for key, data in self.objects.items()}
-        yield from self._update(step)
-
-    def _update(self, step: Step) -> Iterator[str]:
-        """Update until nothing changes any more; one update is to be enough."""
         if self.unhealthy:
-            self.state = self._run(step, seen=False).state()
-        for number in range(_UPDATES):
-            run = self._run(step)
-            if run.error:
-                yield f"refused: {run.error}"
-                return
-            if not (changed := changes(run)):
-                return
-            self.state = run.state()
-            if number:
-                yield f"takes another update: {', '.join(sorted(changed))}"
+            before = self.recording.documents(self.objects, step)
+            self.state = self.run(step, gathered(before)).state()
+        yield from super().update(step)
 
-    def _must_refuse(self, step: Step, words: Iterable[str]) -> Iterator[str]:
-        text = str(self._run(step).error)
-        yield from (f'refused with "{text}", there with "{expected}"' for expected in words if expected not in text)
+    def documents(self, step: Step) -> list[Data]:
+        """With where the application does not work."""
+        return [*self._health(), *super().documents(step)]
 
-    def _compared(self, step: Step) -> Iterator[str]:
+    def compared(self, step: Step) -> Iterator[str]:
+        """The copies on the members, and the bindings."""
+        outcomes = {one.subject.key: one.outcome for one in self.plan.of("Template")} if self.plan else {}
         yield from compared(copies_there(step), copies_here(self.state))
-        yield from compared(bindings_there(step), bindings_here(self.outcomes))
+        yield from compared(bindings_there(step), bindings_here(outcomes))
 
-    def _run(self, step: Step, *, seen: bool = True) -> ProgramRun:
-        """Run the program; ``seen`` says whether it is seen already where the application does not work."""
-        self.outcomes = {}
-        with tempfile.TemporaryDirectory() as folder:
-            members = self.recording.members(step, self.objects)
-            health = self._health() if seen else []
-            documents = [_ours("KarmadaSettings", self.recording.settings), *health, *members, *self.objects.values()]
-            (Path(folder) / "fleet.yaml").write_text("\n---\n".join(map(json.dumps, documents)))
-            names = [member["metadata"]["name"] for member in members]
-            config = {"fleet:source": folder, "fleet:kubeconfigs": kubeconfigs(names), "fleet:limit": "1"}
-            return run_program(self._program, state=self.state, stack=self.stack, config=config, preview=False)
-
-    def _program(self) -> None:
-        for key, template in Fleet.from_config("dev").templates.items():
-            self.outcomes[key] = template.decided.outcome
-
-    def _health(self) -> list[dict[str, Any]]:
+    def _health(self) -> list[Data]:
         if ("Deployment", "nginx") not in self.objects or not self.unhealthy:
             return []
         web = {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": self.recording.namespace, "name": "nginx"}
-        return [_ours("ApplicationHealth", {"unhealthy": [{**web, "cluster": name} for name in self.unhealthy]})]
-
-
-def _ours(kind: str, spec: dict[str, Any]) -> dict[str, Any]:
-    return {"apiVersion": "fleet-components/v1", "kind": kind, "metadata": {"name": "it"}, "spec": spec}
+        return [ours("ApplicationHealth", {"unhealthy": [{**web, "cluster": name} for name in self.unhealthy]})]
 
 
 def _full(stack: str) -> str:

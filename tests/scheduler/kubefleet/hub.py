@@ -24,6 +24,10 @@ class HubStatus(Status):
         return Status().placement_condition(kind) if self.pending else super().placement_condition(kind)
 
 
+PENDING = Decision(PlacementMemory(), Status())
+"""What a hub has before the first cycle."""
+
+
 def next_cycle(
     inventory: Inventory,
     policy: PlacementPolicy | None,
@@ -33,10 +37,11 @@ def next_cycle(
 ) -> Decision[PlacementMemory]:
     """Schedule again; the status is the one that the hub has afterwards."""
     found = schedule(inventory, policy, before.memory, namespace=namespace)
-    return attrs.evolve(found, status=_standing(before, found))
+    return attrs.evolve(found, status=standing(before, found))
 
 
-def _standing(before: Decision[PlacementMemory], found: Decision[PlacementMemory]) -> Status:
+def standing(before: Decision[PlacementMemory], found: Decision[PlacementMemory]) -> Status:
+    """The status that the hub has after a cycle."""
     old, new = before.status, found.status
     same_policy = before.memory.snapshot >= 0 and found.memory.policy == before.memory.policy
     if new.condition is None:

@@ -1,0 +1,232 @@
+"""What is known to differ from the recordings of KubeFleet, and why: rules, each for all recordings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import attrs
+
+from tests.delivery.kubefleet.recording import key_of
+from tests.delivery.recording import Data, Step
+from tests.delivery.replay import Difference, Known
+
+When = Callable[[Difference], bool]
+
+
+@attrs.frozen
+class Rule(Known):
+    """A difference that is known wherever something holds.
+
+    Attributes:
+        when: whether it holds.
+    """
+
+    when: When
+
+    def covers(self, difference: Difference) -> bool:
+        """Whether this is it."""
+        return super().covers(difference) and self.when(difference)
+
+
+def _steps(difference: Difference) -> Iterator[Step]:
+    """The steps up to the one of the difference."""
+    return (step for step in difference.recording.steps if step.number <= difference.step.number)
+
+
+def _strategies(difference: Difference) -> Iterator[Data]:
+    """The strategies of placements as they were written or changed, up to the step."""
+    for step in _steps(difference):
+        for data in (*step.data.get("apply", ()), *(patch["merge"] for patch in step.data.get("patch", ()))):
+            strategy = data.get("spec", {}).get("strategy")
+            yield from [strategy] if isinstance(strategy, dict) else []
+
+
+def _applies(**fields: Any) -> When:
+    """A placement has an apply strategy with these fields."""
+
+    def holds(difference: Difference) -> bool:
+        return any(fields.items() <= one.get("applyStrategy", {}).items() for one in _strategies(difference))
+
+    return holds
+
+
+def _did(words: str) -> When:
+    """The user did something that is told in words, in this step or before."""
+    return lambda difference: any(re.search(words, step.data.get("action", "")) for step in _steps(difference))
+
+
+def _by_hand(difference: Difference) -> bool:
+    """Somebody changed this object on this member."""
+    cluster, kind, name = difference.words.split(": ")[0].split()
+    touched = {
+        (action["cluster"], key_of(data))
+        for step in _steps(difference)
+        for action in step.data.get("memberAction", ())
+        for data in (action[verb] for verb in ("apply", "object", "delete") if verb in action)
+    }
+    namespace, _, plain = name.rpartition("/")
+    return (cluster, (kind, namespace, plain)) in touched
+
+
+def _drifted(difference: Difference) -> bool:
+    """A placement stops where a member has drifted, and one has."""
+    touched = any(step.data.get("memberAction") for step in _steps(difference))
+    return touched and _applies(whenToApply="IfNotDrifted")(difference)
+
+
+def _left(difference: Difference) -> bool:
+    """A member has left the fleet."""
+    gone = [
+        data for step in _steps(difference) for data in step.data.get("delete", ()) if data["kind"] == "MemberCluster"
+    ]
+    return any(data["metadata"]["name"] in difference.words for data in gone)
+
+
+def _silent(difference: Difference) -> bool:
+    """The agent of a member is stopped."""
+    actions = [step.data.get("action", "") for step in _steps(difference)]
+    told = [re.match(r"agent of \w+ (stopped|started)", action) for action in actions]
+    return [match[1] for match in told if match][-1:] == ["stopped"]
+
+
+def _in_between(difference: Difference) -> bool:
+    """Something stood on the hub only for a while: between two writes of a step, or because a member could not take it."""
+    return any(
+        re.search("create (it )?again|create it at once", step.data.get("action", ""))
+        or any(data["kind"] == "Namespace" for data in step.data.get("delete", ()))
+        or "were created before" in step.data.get("note", "")
+        or any(data["kind"] == "CustomResourceDefinition" for data in step.data.get("apply", ()))
+        or any(condition["reason"] == "SyncWorkFailed" for condition in _conditions(step))
+        for step in _steps(difference)
+    )
+
+
+def _conditions(step: Step) -> Iterator[Data]:
+    return (condition for binding in step.after["bindings"] for condition in binding.get("conditions", ()))
+
+
+def _on_its_way(difference: Difference) -> bool:
+    """A rolling update had not come to its end when the recording went on."""
+    external = any(one.get("type") == "External" for one in _strategies(difference))
+    return not external and any(
+        one.get("deleting") or one["state"] != "Bound" for one in difference.step.after["bindings"]
+    )
+
+
+def _waits(difference: Difference) -> bool:
+    """Members wait until the time is over in which nobody can tell whether objects of another are ready."""
+    return any(one["reason"] == "NotAllWorkAreAvailabilityTrackable" for one in _conditions(difference.step))
+
+
+def _nothing_selected(difference: Difference) -> bool:
+    """The hub had none of the content, as the namespace of an earlier recording was still going."""
+    return all(one.get("manifests") in ([], None) for one in difference.step.after["works"])
+
+
+def _moves(difference: Difference) -> bool:
+    """The policy asks for other members."""
+    patches = (patch["merge"].get("spec", {}) for patch in difference.step.data.get("patch", ()))
+    return any("affinity" in (spec.get("policy") or {}) for spec in patches)
+
+
+def _namespace_goes(difference: Difference) -> bool:
+    """A placement that has brought a namespace is gone, and another has something in it."""
+    gone = [data for step in _steps(difference) for data in step.data.get("delete", ())]
+    return any(data["kind"] == "ClusterResourcePlacement" for data in gone)
+
+
+INDEX = r"(\S+ \S+: index(es)?|binding \S+ \S+: resources) "
+COPY = r"cluster\d \S+ [^\s:]+: "
+KNOWN: tuple[Rule, ...] = (
+    Rule(COPY, "what others made or changed on a member is not seen", _by_hand),
+    Rule(
+        rf"({COPY}|binding \S+ \S+: resources)",
+        "drift is not looked for, so that no member waits for it to be undone, nor others for that member",
+        _drifted,
+    ),
+    Rule(
+        rf"({COPY}|binding \S+ \S+: resources)",
+        "fields that others have set are always overwritten, also where a placement asks for a conflict",
+        _applies(type="ServerSideApply"),
+    ),
+    Rule(
+        "refused: .*ReportDiff", "ReportDiff is refused: nothing compares without writing", _applies(type="ReportDiff")
+    ),
+    Rule(
+        'refused: .*whenToTakeOver: "(Never|IfNoDiff)"',
+        "whenToTakeOver is refused: what is on a member already is taken over",
+        lambda _: True,
+    ),
+    Rule(
+        "refused: .*Abandon",
+        "deleteStrategy is refused, as KubeFleet does not read it",
+        lambda _: True,
+    ),
+    Rule(
+        "refused: .*is brought to cluster1 by .* and .*FailedToTakeOver",
+        "two placements of one object are refused, where a hub fails to take over",
+        lambda _: True,
+    ),
+    Rule(
+        "refused: .*the whole scheduling cycle fails on it",
+        "a failing cycle refuses the update, where a hub says that scheduling is pending",
+        lambda _: True,
+    ),
+    Rule(
+        INDEX,
+        "an update ends when all stands, and what cannot stand is refused: nothing in between gets an index",
+        _in_between,
+    ),
+    Rule(
+        rf"({COPY}|binding )",
+        "a member whose agent is silent is reached all the same, and others do not wait for it",
+        _silent,
+    ),
+    Rule(
+        rf"({COPY}|binding \S+ cluster\d: )only there",
+        "a member that leaves the fleet is emptied, unless it is marked as lost",
+        _left,
+    ),
+    Rule(
+        "takes another update",
+        "an update leaves members at its end, so that what needs their room comes with the next one",
+        _moves,
+    ),
+    Rule(
+        rf"({COPY}|binding |\S+ \S+: entries )",
+        "the recording went on while a rolling update was on its way; here each update comes to its end",
+        _on_its_way,
+    ),
+    Rule(
+        rf"{COPY}only here",
+        "the recording went on while members waited for what nobody can tell; here each update comes to its end",
+        _waits,
+    ),
+    Rule(
+        rf"({COPY}only here|\S+ \S+: selected \[\])",
+        "the namespace of an earlier recording was still being deleted on the hub, with what was written into it",
+        _nothing_selected,
+    ),
+    Rule(
+        rf"{COPY}images",
+        "a field that an API server does not change is changed by a replacement",
+        _did("selector app="),
+    ),
+    Rule(
+        r"binding \S+ \S+: resources",
+        "a field that an API server does not change is changed by a replacement, for which no member waits",
+        _did("selector app="),
+    ),
+    Rule(
+        rf"{COPY}only here",
+        "what a namespace takes along when it goes is not seen",
+        _namespace_goes,
+    ),
+    Rule(
+        "refused with .*unknown field",
+        "a list that is written as an object is refused because of that, not because of its fields",
+        lambda _: True,
+    ),
+)

@@ -1,0 +1,160 @@
+"""Replays a recording of KubeFleet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import attrs
+
+from fleet_components.admission import Existing, admit
+from fleet_components.model.decision import Decision
+from fleet_components.model.kubefleet.memory import PlacementMemory
+from fleet_components.model.manifest import Manifest
+from fleet_components.plan.source import Source
+from fleet_components.testing import Registration
+from tests.delivery import replay
+from tests.delivery.driver import cluster_of
+from tests.delivery.kubefleet.comparison import (
+    bindings_here,
+    bindings_there,
+    copies_here,
+    copies_there,
+    identity,
+    out_of_order,
+    placement_here,
+    placements_there,
+)
+from tests.delivery.kubefleet.known import KNOWN
+from tests.delivery.kubefleet.recording import APPROVAL, NOW, Recording, key_of
+from tests.delivery.recording import Key, Step, compared
+from tests.delivery.replay import Known
+from tests.scheduler.kubefleet.hub import PENDING, standing
+
+
+@attrs.define(slots=False)
+class Replay(replay.Replay[Recording, Step]):
+    """A recording on its way.
+
+    Attributes:
+        shown: the last decision of each placement, with the status that a hub shows by now.
+        selected: what each placement selects.
+        moved: the members that each placement has moved in the last step, wave by wave.
+    """
+
+    shown: dict[str, Decision[PlacementMemory]] = attrs.field(factory=dict)
+    selected: dict[str, list[str]] = attrs.field(factory=dict)
+    moved: dict[str, list[set[str]]] = attrs.field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        self.objects |= self.recording.at_first
+
+    @classmethod
+    def of(cls, file: Path) -> Self:
+        """As the file says."""
+        return cls(Recording.read(file))
+
+    @property
+    def known(self) -> Sequence[Known]:
+        """The rules for all recordings."""
+        return KNOWN
+
+    def must_refuse(self, step: Step, refused: Mapping[Key, tuple[str, ...]]) -> Iterator[str]:
+        """The update is refused because of each of these objects, and the API server's words are said of it."""
+        text = str(self.run(step, self.source(step)).error or "")
+        for key, reasons in refused.items():
+            told = [_without_value(words) for words in (text, *self._refusals(key))]
+            if "/".join(filter(None, key[1:])) not in text:
+                yield f"{' '.join(key)} is not refused: {text}"
+            yield from (
+                f'refused with "{told}", there with "{one}"'
+                for one in map(_without_value, reasons)
+                if not any(one in words for words in told)
+            )
+
+    def _refusals(self, key: Key) -> list[str]:
+        """What the API server says to an object."""
+        old = Manifest(self.before[key]) if key in self.before else None
+        context = Existing(tuple(Manifest(data) for one, data in self.objects.items() if one[0] != APPROVAL))
+        return [refusal.text for refusal in admit(Manifest(self.objects[key]), old=old, context=context).refusals]
+
+    def arguments(self, step: Step) -> dict[str, Any]:
+        """On a hub a placement goes with all that it has brought."""
+        approvals = [key[2] for key in self.objects if key[0] == APPROVAL]
+        return {"keep_cluster_resources": False, "approvals": approvals, "as_of": NOW}
+
+    def fails(self, step: Step, registration: Registration) -> bool:
+        """Whether a workload was not ready on its member."""
+        if not registration.type.startswith("kubernetes:") or "@" not in registration.name:
+            return False
+        key = key_of(registration.inputs)
+        return any(
+            key == (one["kind"], one.get("namespace", ""), one["name"]) and not _ready(one)
+            for one in step.after["memberObjects"].get(cluster_of(registration.name), ())
+        )
+
+    def update(self, step: Step) -> Iterator[str]:
+        """Remember in which order the members move."""
+        self.moved = {}
+        yield from super().update(step)
+
+    def carried_out(self) -> None:
+        """After a member on which something does not become ready no wave begins."""
+        assert self.plan
+        failed = {cluster_of(one.name) for one in self.unready}
+        for one in self.plan.of("Placement"):
+            moved = self.moved.setdefault(one.subject.key, [])
+            for wave in one.outcome.rollout.waves:
+                if not failed.intersection(*moved[-1:]):
+                    moved.append(set(wave.clusters))
+
+    def planned(self, source: Source) -> None:
+        """A hub writes the status of a placement anew when it says something else."""
+        assert self.plan
+        found = {one.name: one.outcome.decision for one in self.plan.of("Placement")}
+        self.shown = {name: _shown(self.shown.get(name, PENDING), decision) for name, decision in found.items()}
+        self.selected = {
+            f"{one.placement.kind}/{one.placement.key}": [
+                identity(key_of(manifest.data), manifest.api_version) for manifest in one.selection.manifests
+            ]
+            for one in source.selections()[0]
+        }
+
+    def compared(self, step: Step) -> Iterator[str]:
+        """The placements, their bindings, and the copies on the members."""
+        if not self.plan:
+            return
+        decided = self.plan.of("Placement")
+        here = {
+            one.name.replace("/", " ", 1): placement_here(one, self.shown[one.name], self.selected[one.name])
+            for one in decided
+        }
+        yield from compared(placements_there(step), here)
+        yield from compared(bindings_there(step), dict(pair for one in decided for pair in bindings_here(one)))
+        for placement, waves in self.moved.items():
+            yield from out_of_order(step, placement, waves)
+        if self.recording.tells_copies:
+            yield from compared(copies_there(step), copies_here(self.state))
+
+
+def _without_value(words: str) -> str:
+    """Of a value that is refused, API servers of some versions tell the type, and of others the value or nothing."""
+    return re.sub(r'Invalid value: "[^"]*": ', "Invalid value: ", words)
+
+
+def _shown(before: Decision[PlacementMemory], found: Decision[PlacementMemory]) -> Decision[PlacementMemory]:
+    """A decision with the status that a hub shows then; a placement that has all it asks for is not scheduled again."""
+    old, new = before.memory, found.memory
+    condition = before.status.condition
+    fulfilled = condition is not None and condition.status == "True"
+    if fulfilled and (old.snapshot, old.policy, old.bindings.keys()) == (new.snapshot, new.policy, new.bindings.keys()):
+        return before
+    return attrs.evolve(found, status=standing(before, found))
+
+
+def _ready(seen: Any) -> bool:
+    return all(
+        seen.get(part, seen.get("replicas")) == seen.get("replicas") for part in ("readyReplicas", "updatedReplicas")
+    )

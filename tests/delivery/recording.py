@@ -1,0 +1,96 @@
+"""Recordings of running hubs: what a user did step by step, and what was seen after each step."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Generic, Self, TypeVar
+
+import attrs
+
+Data = Mapping[str, Any]
+Key = tuple[str, ...]
+Objects = dict[Key, dict[str, Any]]
+"""What the user has written, by kind and name."""
+Seen = Mapping[str, Data]
+"""Fields by the name of what was seen."""
+
+
+@attrs.frozen
+class Step:
+    """One step.
+
+    Attributes:
+        number: its place, from 0.
+        data: all that was recorded of it.
+    """
+
+    number: int
+    data: Data
+
+    @property
+    def after(self) -> Data:
+        """What was seen when nothing moved any more."""
+        seen: Data = self.data["after"]
+        return seen
+
+
+S = TypeVar("S", bound=Step)
+
+
+@attrs.frozen(slots=False)
+class Recording(ABC, Generic[S]):
+    """One recording.
+
+    Attributes:
+        name: the name of its file.
+        data: the whole of it.
+    """
+
+    name: str
+    data: Data
+
+    @classmethod
+    def read(cls, file: Path) -> Self:
+        """Read it from its file."""
+        return cls(file.stem, json.loads(file.read_text()))
+
+    @property
+    @abstractmethod
+    def steps(self) -> Iterator[S]:
+        """The steps in order."""
+
+    @abstractmethod
+    def change(self, objects: Objects, step: S) -> None:
+        """Write what the user wrote in a step."""
+
+    @abstractmethod
+    def refused(self, objects: Objects, step: S) -> Mapping[Key, tuple[str, ...]]:
+        """What the hub refused of what stands written after a step, with the reasons that it gave."""
+
+    def broken(self, objects: Objects, step: S) -> Mapping[Key, tuple[str, ...]]:
+        """What the hub took and could not carry out, with the reasons that it gave then."""
+        return {}
+
+    @abstractmethod
+    def documents(self, objects: Objects, step: S) -> list[Data]:
+        """All that a fleet is made of after a step: members, settings and what the user has written."""
+
+
+def ours(kind: str, spec: Data) -> Data:
+    """A document of our own."""
+    return {"apiVersion": "fleet-components/v1", "kind": kind, "metadata": {"name": "it"}, "spec": spec}
+
+
+def compared(there: Seen, here: Seen) -> Iterator[str]:
+    """What differs, in words. Of what was seen in both places only the fields that were seen there count."""
+    for name in sorted({*there, *here}):
+        if name not in here or name not in there:
+            yield f"{name}: only {'there' if name in there else 'here'}"
+            continue
+        for field, value in there[name].items():
+            ours = here[name].get(field)
+            if value != ours and (value or ours):
+                yield f"{name}: {field} {value!r}, here {ours!r}"

@@ -1,0 +1,218 @@
+"""Replays a recording as a user's program over successive runs, and compares what comes of it with what was seen."""
+
+from __future__ import annotations
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, Generic, Self, TypeVar
+
+import attrs
+
+from fleet_components import Fleet, FleetArgs
+from fleet_components.content.files import Text
+from fleet_components.plan.fleet import plan_fleet
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.karmada.member import serving_both
+from fleet_components.plan.past import Past
+from fleet_components.plan.source import Source, gather
+from fleet_components.plan.state import reveal
+from fleet_components.testing import ProgramRun, Registration, StackState, run_program
+from tests.delivery.driver import FLEET, changes, kubeconfigs
+from tests.delivery.recording import Data, Key, Objects, Recording, S, Step
+
+_UPDATES = 4
+"""After so many updates in a row the next step is taken, whether they have come to rest or not."""
+
+
+R = TypeVar("R", bound=Recording[Any])
+
+
+@attrs.frozen
+class Difference:
+    """What differs after a step of a recording, in words."""
+
+    recording: Recording[Any]
+    step: Step
+    words: str
+
+
+@attrs.frozen
+class Known:
+    """A difference that is known.
+
+    Attributes:
+        words: how it reads, as a regular expression.
+        why: why it is there.
+    """
+
+    words: str
+    why: str
+
+    def covers(self, difference: Difference) -> bool:
+        """Whether this is it."""
+        return re.match(self.words, difference.words) is not None
+
+
+@attrs.define(slots=False)
+class Replay(ABC, Generic[R, S]):
+    """A recording on its way.
+
+    Attributes:
+        recording: the recording.
+        objects: what the user has written by now.
+        state: the stack.
+        before: what the user had written before the last step.
+        broken: what the hub took and could not carry out.
+        plan: what an update would do now; None before the first step, and where nothing can be planned.
+        settled: what the user had written when the last update came to rest; None where it did not.
+        unready: what the last run has written and did not become ready.
+    """
+
+    recording: R
+    objects: Objects = attrs.field(factory=dict)
+    state: StackState = StackState()
+    before: Objects = attrs.field(factory=dict)
+    broken: Objects = attrs.field(factory=dict)
+    plan: FleetPlan | None = None
+    settled: tuple[list[Data], dict[str, Any]] | None = None
+    unready: list[Registration] = attrs.field(factory=list)
+
+    def differences(self) -> Iterator[Difference]:
+        """What differs after each step."""
+        for step in self.recording.steps:
+            for words in (*self._carry_out(step), *self.compared(step)):
+                yield Difference(self.recording, step, words)
+
+    def unexplained(self) -> Iterator[Difference]:
+        """What differs and is not known."""
+        return (one for one in self.differences() if not any(known.covers(one) for known in self.known))
+
+    @classmethod
+    @abstractmethod
+    def of(cls, file: Path) -> Self:
+        """The replay of the recording in a file."""
+
+    @property
+    @abstractmethod
+    def known(self) -> Sequence[Known]:
+        """What may differ."""
+
+    @property
+    def stack(self) -> str:
+        """The name of the stack."""
+        return "stack"
+
+    @abstractmethod
+    def compared(self, step: S) -> Iterator[str]:
+        """What differs between what stands now and what was seen after a step."""
+
+    def arguments(self, step: S) -> dict[str, Any]:
+        """Further arguments of the fleet."""
+        return {}
+
+    def fails(self, step: S, registration: Registration) -> bool:
+        """Whether an object did not become ready on its member in the recording."""
+        return False
+
+    def carried_out(self) -> None:
+        """Take notice of what a run has done."""
+
+    def planned(self, source: Source) -> None:
+        """Take notice of the plan."""
+
+    def _carry_out(self, step: S) -> Iterator[str]:
+        """Change what the user wrote and update; what the hub refuses must be refused here too."""
+        good = dict(self.objects)
+        self.before = good | self.broken
+        self.objects = dict(self.before)
+        self.recording.change(self.objects, step)
+        broken = self.recording.broken(self.objects, step)
+        self.broken = {key: self.objects[key] for key in broken}
+        if refused := {**self.recording.refused(self.objects, step), **broken}:
+            yield from self.must_refuse(step, refused)
+            accepted = {key: data for key, data in self.objects.items() if key not in refused}
+            self.objects = accepted | {key: good[key] for key in refused if key in good}
+        yield from self.update(step)
+
+    def must_refuse(self, step: S, refused: Mapping[Key, tuple[str, ...]]) -> Iterator[str]:
+        """What differs where the update of a step has to be refused, as these objects are, with these reasons."""
+        text = str(self.run(step, self.source(step)).error or "")
+        for expected in chain(*refused.values()):
+            if expected not in text:
+                yield f'refused with "{text}", there with "{expected}"'
+
+    def update(self, step: S) -> Iterator[str]:
+        """Update until nothing changes any more; one update is to be enough."""
+        documents = self.documents(step), self.arguments(step)
+        if documents == self.settled:
+            return
+        source, self.settled = gathered(documents[0]), None
+        for number in range(_UPDATES):
+            run = self.run(step, source)
+            if tokens := re.findall(r"fleet:confirm=(\w+)", str(run.error or "")):
+                run = self.run(step, source, tokens)
+            if run.error and not run.registrations:
+                self.plan = None
+                yield f"refused: {run.error}"
+                return
+            if number and (changed := changes(run)):
+                yield f"takes another update: {', '.join(sorted(changed))}"
+            self.carried_out()
+            self.planned(source)
+            self.state = self._left(run)
+            self._plan_again(source)
+            self.planned(source)
+            if not (self.plan and self.plan.changes):
+                self.settled = documents
+                return
+            if run.error:
+                return
+
+    def source(self, step: S) -> Source:
+        """What the user has written, as a source."""
+        return gathered(self.documents(step))
+
+    def documents(self, step: S) -> list[Data]:
+        """What the user has written, and what was seen of the members."""
+        return self.recording.documents(self.objects, step)
+
+    def run(self, step: S, source: Source, confirm: Sequence[str] = ()) -> ProgramRun:
+        """Run the user's program, which means the losses with these tokens; the state stays as it is."""
+
+        def program() -> None:
+            members = [member.name for member in source.clusters]
+            more = self.arguments(step)
+            args = FleetArgs(source, kubeconfigs=kubeconfigs(members), limit=1, confirm=confirm, **more)
+            self.plan = Fleet(FLEET, args).plan
+
+        def fails(registration: Registration) -> bool:
+            if fails := self.fails(step, registration):
+                self.unready.append(registration)
+            return fails
+
+        self.unready.clear()
+        return run_program(program, state=self.state, stack=self.stack, preview=False, fails=fails)
+
+    def _left(self, run: ProgramRun) -> StackState:
+        """The state after a run: an object that was written and did not become ready is there as it was written."""
+        resources = dict(run.state().resources)
+        for one in self.unready:
+            inputs = reveal(one.inputs)
+            if one.urn in resources:
+                resources[one.urn] = attrs.evolve(resources[one.urn], inputs=inputs, outputs=inputs)
+        return StackState(resources)
+
+    def _plan_again(self, source: Source) -> None:
+        """Plan from what stands now, as the next preview would."""
+        assert self.plan
+        both = attrs.evolve(source, clusters=tuple(map(serving_both, source.clusters)))
+        self.plan = plan_fleet(both, Past.of(self.state.resources.values(), FLEET), self.plan.options)
+
+
+def gathered(documents: Iterable[Data]) -> Source:
+    """The source that these documents are."""
+    return gather(Text("fleet.yaml", "\n---\n".join(map(json.dumps, documents))))
