@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from fleet_components.cli.command import fleet
 from fleet_components.content.insertion import UnwritableError, inserted
 from tests.cli.fleets import FLEET, PLACEMENT
 from tests.delivery.karmada.world import on, policy
+from tests.examples.readme import changed
+from tests.examples.test_examples import EXAMPLES
 
 TAINT = {"key": "drained", "effect": "NoSchedule"}
 LINE = "taints: [{key: drained, effect: NoSchedule}]"
@@ -68,6 +71,17 @@ def test_it_writes_one_line_and_one_file_and_then_the_plan_is_the_one_it_showed(
     again = drained("dublin", folder, *told)
     assert f"+  {LINE}" not in again.output
     assert "metadata: {name: drain-dublin-shop-2}" in again.output
+
+
+def test_the_example_says_what_the_command_says(tmp_path: Path) -> None:
+    folder = shutil.copytree(EXAMPLES / "drain", tmp_path / "drain")
+    result = drained("aks-paris", folder, "--write")
+    assert "ClusterResourcePlacement/test-ns: leaves: aks-dublin gets it\n" in result.output
+    assert "ClusterResourcePlacement/agent: stays: its policy is PickFixed" in result.output
+    assert "ClusterResourcePlacement/dns: stays: it tolerates the taint" in result.output
+    told = changed(EXAMPLES / "drain")
+    assert texts(folder)["members.yaml"] == told["members.yaml"]
+    assert told["placement.yaml"].endswith(texts(folder)["drain-aks-paris.yaml"])
 
 
 def test_what_stays_is_said_with_why(tmp_path: Path) -> None:
