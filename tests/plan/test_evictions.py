@@ -21,8 +21,8 @@ from fleet_components.rollout.strategy import scaled
 NAMES = "abcdef"
 MOST = 12
 some = st.sets(st.sampled_from(NAMES))
-amounts = st.sampled_from([0, 1, 2, 3, "0%", "30%", "50%", "100%"])
-surges = st.sampled_from([1, 2, "50%", "100%"])
+amounts: st.SearchStrategy[int | str] = st.sampled_from([0, 1, 2, 3, "0%", "30%", "50%", "100%"])
+surges: st.SearchStrategy[int | str] = st.sampled_from([1, 2, "50%", "100%"])
 policies = st.one_of(
     st.integers(1, 4).map(lambda number: PlacementPolicy(PICK_N, number_of_clusters=number)),
     st.just(PlacementPolicy(PICK_ALL)),
