@@ -170,6 +170,21 @@ def test_what_others_share_or_what_is_empty_is_not_changed(spec: str) -> None:
         inserted(f"kind: MemberCluster\nmetadata: {{name: a}}\n{spec}", "MemberCluster", "a", ("spec", "taints"), TAINT)
 
 
+def test_a_project_is_drained_where_its_stack_says_that_its_source_is(tmp_path: Path) -> None:
+    written(tmp_path / "fleet")
+    (tmp_path / "Pulumi.yaml").write_text("name: web\nruntime: python\n")
+    (tmp_path / "__main__.py").write_text("raise SystemExit('not run')\n")
+    (tmp_path / "Pulumi.dev.yaml").write_text("config:\n  fleet:source: fleet\n")
+    result = drained("dublin", tmp_path, "--stack", "dev", "--write")
+    assert result.exit_code == 0, result.output
+    assert "shop: leaves: amsterdam gets it" in result.output
+    assert (tmp_path / "fleet" / "drain-dublin.yaml").is_file()
+    (tmp_path / "Pulumi.dev.yaml").write_text("config: {}\n")
+    refused = drained("dublin", tmp_path, "--stack", "dev")
+    assert refused.exit_code == 1
+    assert "says no fleet:source: its program makes the fleet, in which no file can be changed" in refused.stderr
+
+
 def test_a_member_that_is_not_there_is_named_with_the_one_that_was_meant(tmp_path: Path) -> None:
     result = drained("dublim", written(tmp_path / "fleet"))
     assert result.exit_code == 1

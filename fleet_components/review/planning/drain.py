@@ -26,7 +26,7 @@ from fleet_components.plan.subject import Decided
 from fleet_components.review.planning.past import StateFile
 from fleet_components.review.planning.project import choose_stack, is_project, read_project
 from fleet_components.review.planning.stack_config import read_stack_config
-from fleet_components.review.planning.survey import PIPED, CommandLine, Survey, gathered_from, survey_source
+from fleet_components.review.planning.survey import PIPED, CommandLine, Survey, gathered_from, of_stack, survey_source
 from fleet_components.rollout.rollout import Change
 from fleet_components.scheduler.kubefleet.taint_toleration import tolerated
 
@@ -84,6 +84,8 @@ def drain(member: str, paths: Sequence[Path], command: CommandLine) -> Drain:
         FleetError: the member does not exist, cannot be drained or is not written in a file; or there is no plan.
     """
     paths = _of_project(paths, command)
+    if command.stack:
+        command = of_stack(command, "", command.stack.rpartition("/")[2])
     with command.together():
         source = gathered_from(paths, command)
         before = survey_source(source, paths, command)
@@ -94,7 +96,7 @@ def drain(member: str, paths: Sequence[Path], command: CommandLine) -> Drain:
         here = [one for one in before.plans[0].subjects if one.done(member).revision is not None]
         declared = _declared(source, member)
         taint = _taint(source, declared, here)
-        stays = {one.name: why for one in here if (why := _stays(one))}
+        stays = {one.name: why for one in here if (why := _stays(one, taint))}
         leave = [one.subject.key for one in here if isinstance(one.subject, PlacementSubject) and one.name not in stays]
         tainted = _tainted(declared, taint)
         edits = _with_evictions(tainted, paths, declared, member, leave, source)
@@ -159,14 +161,14 @@ def _taint(source: Source, declared: Manifest, here: Sequence[Decided]) -> Taint
     return attrs.evolve(DRAINED, effect="NoExecute")
 
 
-def _stays(one: Decided) -> str:
+def _stays(one: Decided, taint: Taint) -> str:
     """Return why a placement stays on a drained member; empty if it can be evicted."""
     subject = one.subject
     if not isinstance(subject, PlacementSubject):
         return ""
     if subject.policy and subject.policy.placement_type == PICK_FIXED:
         return _FIXED
-    if subject.policy and tolerated(DRAINED, subject.policy.tolerations):
+    if subject.policy and tolerated(taint, subject.policy.tolerations):
         return _TOLERATES
     return _NO_MORE if subject.namespace else ""
 
