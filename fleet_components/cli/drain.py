@@ -37,7 +37,7 @@ def drain(member: str, paths: tuple[Path, ...], write: bool, strict: bool, **whe
     options.say_refused(found.survey, shown=True)
     for edit in found.edits if write else ():
         edit.write()
-    click.echo(f"{'written' if write else 'not written, without --write'}: {_files(found)}", err=True)
+    click.echo(f"{'written' if write else 'not written, without --write'}: {_files(found)}")
     options.end(document, strict=strict)
 
 

@@ -55,7 +55,7 @@ def _found(text: str, kind: str, name: str) -> yaml.MappingNode:
     try:
         roots = list(yaml.compose_all(text, yaml.SafeLoader))
     except yaml.YAMLError as error:
-        raise UnwritableError("it is no plain YAML") from error
+        raise UnwritableError("it cannot be read as YAML") from error
     for root in roots:
         for node in _of_list(root):
             metadata = _value(node, "metadata")

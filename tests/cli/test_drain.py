@@ -47,7 +47,7 @@ def test_it_shows_what_would_be_written_and_what_moves(tmp_path: Path) -> None:
     assert f"\n+  {LINE}\n" in result.output
     assert "+spec: {placementName: shop, clusterName: dublin}" in result.output
     assert "ClusterResourcePlacement/shop: leaves: amsterdam gets it" in result.output
-    assert "not written, without --write" in result.stderr
+    assert "not written, without --write" in result.stdout
     assert texts(folder) == before
 
 
