@@ -1,4 +1,4 @@
-"""The command group ``fleet`` with its commands: ``plan``, ``explain``, ``render`` and ``fields``."""
+"""The command group ``fleet`` with its commands: ``plan``, ``explain``, ``render``, ``drain`` and ``fields``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 import click
 
+from fleet_components.cli.drain import drain
 from fleet_components.cli.exit_status import ExitStatus, epilogue
 from fleet_components.cli.explain import explain
 from fleet_components.cli.fields import fields
@@ -74,4 +75,5 @@ def _shown(problem: Problem) -> str:
 fleet.add_command(plan)
 fleet.add_command(explain)
 fleet.add_command(render)
+fleet.add_command(drain)
 fleet.add_command(fields)

@@ -164,8 +164,8 @@ def test_keys_are_stable(folder: Path) -> None:
             "content",
             "departures",
         ),
-        *("clusters", "notPicked", "rollout", "division", "unfulfilled", "hints", "due", "left", "evictions"),
-        *("notes", "warnings", "skipped", "requiredBy", "status"),
+        *("clusters", "notPicked", "rollout", "division", "unfulfilled", "hints", "due", "left", "remaining"),
+        *("evictions", "notes", "warnings", "skipped", "requiredBy", "status"),
     ]
     assert list(shop(document)["clusters"][0]) == [
         *("name", "change", "wave", "rank", "revision", "replicas", "scores", "why")

@@ -191,4 +191,4 @@ def test_what_is_over_stays_over_when_its_member_gets_another_name(driver: Drive
     driver.world.config = {"renamed": {"members": {"e": "d"}}}
     assert "eviction" not in driver.preview().text
     assert driver.up().ok
-    assert (set(driver.images()), result(driver, "out")) == ({"c", "e"}, "NotExecuted")
+    assert (set(driver.record()["decisions"]), result(driver, "out")) == ({"c", "e"}, "NotExecuted")

@@ -52,7 +52,7 @@ def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_first_commands_do_what_they_say(in_a_folder: Path) -> None:
     lines = [line.partition("#")[0].strip() for text in blocks("sh") for line in text.splitlines()]
     said = [shlex.split(line)[1:] for line in lines if line.startswith("fleet ") and "my-fleet" in line]
-    assert [words[0] for words in said] == ["plan", "explain", "render"]
+    assert [words[0] for words in said] == ["plan", "explain", "render", "drain"]
     for words in said:
         result = CliRunner().invoke(fleet, words)
         assert (result.exit_code, result.stderr) == (0, "")

@@ -73,7 +73,7 @@ def test_what_is_passed_over_is_left_out_before_it_can_be_refused() -> None:
 
 
 def test_everything_else_is_refused_by_name_with_what_would_do() -> None:
-    (third, fourth), (first, second) = problems(script(), scaler())
+    (first, second), (third, fourth) = problems(scaler(), script())
     assert first == f"{SCALER} is not carried out by this version"
     assert second == "if members should run without it: fleet:passOver FederatedHPA"
     assert third == f"{SCRIPT} is not carried out by this version"

@@ -163,16 +163,25 @@ def _named(project: str, stack: str) -> str:
 
 
 def _directory(paths: Sequence[Path], command: CommandLine) -> Survey:
-    stack = command.stack or command.state.stack[1] or DEFAULT_STACK
     if command.stack:
         command = of_stack(command, "", command.stack.rpartition("/")[2])
     with command.together():
-        return _planned(paths, command, stack)
+        return survey_source(gathered_from(paths, command), paths, command)
 
 
-def _planned(paths: Sequence[Path], command: CommandLine, stack: str) -> Survey:
+def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -> Survey:
+    """Plan a fleet that was read from paths.
+
+    Args:
+        source: the fleet.
+        paths: the paths, to be named.
+        command: the options of the command line.
+
+    Raises:
+        FleetError: the source or the options cannot be used.
+    """
+    stack = command.stack or command.state.stack[1] or DEFAULT_STACK
     fleet, past, damaged = command.state.only(DEFAULT_FLEET)
-    source = _gathered(paths, command)
     problems = layered((*damaged, *_unnamed(past, command), *map(instead_of, source.problems)), lacking(source, past))
     source = attrs.evolve(source, problems=problems)
     approvals = tuple(sorted(command.approve.union(past.settings.approvals)))
@@ -233,7 +242,12 @@ def _lost(source: Source, past: Past, command: CommandLine) -> frozenset[str]:
     return command.lost | (known - command.returned)
 
 
-def _gathered(paths: Sequence[Path], command: CommandLine) -> Source:
+def gathered_from(paths: Sequence[Path], command: CommandLine) -> Source:
+    """Return the fleet in files and directories, as far as it can be read; ``-`` stands for standard input.
+
+    Raises:
+        FleetError: standard input is asked for twice, or cannot be read.
+    """
     asked = paths.count(PIPED) + (command.state.file == STANDARD_INPUT)
     if asked > 1:
         raise FleetError([Problem("is asked for twice", file=STANDARD_INPUT, hint="give one of the two as a file")])

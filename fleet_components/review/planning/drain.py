@@ -1,0 +1,261 @@
+"""Draining of a member: the taint and the evictions for a pull request, and what an update with them moves."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import attrs
+
+from fleet_components.content.files import Text, read_file
+from fleet_components.content.insertion import UnwritableError, inserted
+from fleet_components.model.cluster import Taint
+from fleet_components.model.kubefleet.eviction import EVICTION
+from fleet_components.model.kubefleet.placement import PICK_FIXED
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import few, nearest
+from fleet_components.plan.delivered import delivered
+from fleet_components.plan.kubefleet.evictions import DRAINED, written
+from fleet_components.plan.kubefleet.subject import PlacementSubject
+from fleet_components.plan.source import Given, Source, gather, gathered
+from fleet_components.plan.state import StackState
+from fleet_components.plan.subject import Decided
+from fleet_components.review.planning.past import StateFile
+from fleet_components.review.planning.project import choose_stack, is_project, read_project
+from fleet_components.review.planning.stack_config import read_stack_config
+from fleet_components.review.planning.survey import PIPED, CommandLine, Survey, gathered_from, of_stack, survey_source
+from fleet_components.rollout.rollout import Change
+from fleet_components.scheduler.kubefleet.taint_toleration import tolerated
+
+_TAINTS = ("spec", "taints")
+_KARMADA = "Cluster"
+_NO_MORE = "KubeFleet evicts from ClusterResourcePlacements only; a ResourcePlacement leaves when its policy does"
+_FIXED = "its policy is PickFixed; take the member out of clusterNames"
+_TOLERATES = f"it tolerates the taint {DRAINED.key}"
+
+
+@attrs.frozen
+class Edit:
+    """A file that changes.
+
+    Attributes:
+        file: the file.
+        old: its text; empty for a new file.
+        new: the text that it gets.
+    """
+
+    file: str
+    old: str
+    new: str
+
+    def write(self) -> None:
+        """Write the file."""
+        # As bytes, since the line ends of the text are those of the file.
+        Path(self.file).write_bytes(self.new.encode())
+
+
+@attrs.frozen
+class Drain:
+    """The draining of a member.
+
+    Attributes:
+        edits: the files that change.
+        outcomes: what comes of each placement and template on the member, by name.
+        survey: the plan of the changed source.
+    """
+
+    edits: tuple[Edit, ...]
+    outcomes: dict[str, str]
+    survey: Survey
+
+
+def drain(member: str, paths: Sequence[Path], command: CommandLine) -> Drain:
+    """Return what drains a member, without writing anything.
+
+    Args:
+        member: the name of the member.
+        paths: files and directories of a fleet, or a Pulumi project whose ``fleet:source`` names them.
+        command: the options of the command line. Without a state, what would be planned now counts as delivered.
+
+    Raises:
+        FleetError: the member does not exist, cannot be drained or is not written in a file; or there is no plan.
+    """
+    paths = _of_project(paths, command)
+    if command.stack:
+        command = of_stack(command, "", command.stack.rpartition("/")[2])
+    with command.together():
+        source = gathered_from(paths, command)
+        before = survey_source(source, paths, command)
+        if not command.state.file:
+            state = StackState.of(delivered(before.plans[0], redacted=False))
+            command = attrs.evolve(command, state=StateFile(state=state))
+            before = survey_source(source, paths, command)
+        here = [one for one in before.plans[0].subjects if one.done(member).revision is not None]
+        declared = _declared(source, member)
+        taint = _taint(source, declared, here)
+        stays = {one.name: why for one in here if (why := _stays(one, taint))}
+        leave = [one.subject.key for one in here if isinstance(one.subject, PlacementSubject) and one.name not in stays]
+        tainted = _tainted(declared, taint)
+        edits = _with_evictions(tainted, paths, declared, member, leave, source)
+        changed = _edited(source, edits)
+        after = survey_source(changed, paths, command)
+    moved = {one.name: one for one in after.plans[0].subjects}
+    outcomes = {one.name: stays.get(one.name) or _outcome(moved[one.name], member) for one in here}
+    return Drain(edits, {name: f"stays: {why}" if name in stays else why for name, why in outcomes.items()}, after)
+
+
+def _of_project(paths: Sequence[Path], command: CommandLine) -> Sequence[Path]:
+    """Return the paths that a Pulumi project reads its fleet from; other paths as they are."""
+    if len(paths) != 1 or not is_project(paths[0]):
+        return paths
+    project = read_project(paths[0])
+    config = read_stack_config(project, choose_stack(project, command.stack))
+    said = config.values.get("fleet:source", "")
+    if not said:
+        what = "says no fleet:source: its program makes the fleet, in which no file can be changed"
+        hint = "in the program: taints=[Taint(...)] on its Cluster, and ClusterResourcePlacementEvictions in its source"
+        raise FleetError([Problem(what, file=str(config.file.path), hint=hint)])
+    listed = json.loads(said) if said.startswith("[") else [said]
+    return [Path(os.path.relpath(project.folder / one)) for one in listed]
+
+
+def _declared(source: Source, member: str) -> Manifest:
+    """Return the manifest of a member.
+
+    Raises:
+        FleetError: there is none that is written in a file.
+    """
+    known = [cluster.name for cluster in source.clusters]
+    if member not in known:
+        meant = nearest(member, known)
+        hint = f"did you mean {meant}?" if meant else f"the members are: {few(known) or 'none'}"
+        raise FleetError([Problem(f'there is no member "{member}"', hint=hint)])
+    declared = source.declarations.get(member)
+    if declared is None:
+        hint = "write a MemberCluster of it with the taint, or give it the taint where it is declared"
+        raise FleetError([Problem(f"member {member} is not a MemberCluster or Cluster of its own", hint=hint)])
+    if declared.origin is None or declared.origin.line is None or not os.path.isfile(declared.origin.file):
+        problem = declared.problem("is not written in a file", _TAINTS, f"give it {written(DRAINED)} where it is made")
+        raise FleetError([problem])
+    return declared
+
+
+def _taint(source: Source, declared: Manifest, here: Sequence[Decided]) -> Taint:
+    """Return the taint that moves what is on a member.
+
+    Raises:
+        FleetError: there are templates of Karmada, and no taint moves these.
+    """
+    templates = [one.subject.key for one in here if not isinstance(one.subject, PlacementSubject)]
+    if not templates:
+        return DRAINED
+    if declared.kind != _KARMADA:
+        return DRAINED  # a MemberCluster has no taint that moves them; each is named
+    if not source.settings.no_execute_eviction:
+        what = f"no taint moves what Karmada has placed there: {few(templates)}"
+        hint = "write noExecuteEviction: true in a KarmadaSettings, or take the member out of the policies"
+        raise FleetError([declared.problem(what, _TAINTS, hint)])
+    return attrs.evolve(DRAINED, effect="NoExecute")
+
+
+def _stays(one: Decided, taint: Taint) -> str:
+    """Return why a placement stays on a drained member; empty if it can be evicted."""
+    subject = one.subject
+    if not isinstance(subject, PlacementSubject):
+        return ""
+    if subject.policy and subject.policy.placement_type == PICK_FIXED:
+        return _FIXED
+    if subject.policy and tolerated(taint, subject.policy.tolerations):
+        return _TOLERATES
+    return _NO_MORE if subject.namespace else ""
+
+
+def _tainted(declared: Manifest, taint: Taint) -> Edit:
+    """Return the edit of the file of a member.
+
+    Raises:
+        FleetError: the file is written in a way in which nothing can be inserted.
+    """
+    assert declared.origin
+    file = declared.origin.file
+    text = Path(file).read_bytes().decode()
+    item = {"key": taint.key, "effect": taint.effect}
+    if any(item.items() <= one.items() for one in declared.data["spec"].get("taints") or ()):
+        return Edit(file, text, text)
+    try:
+        return Edit(file, text, inserted(text, declared.kind, declared.name, _TAINTS, item))
+    except UnwritableError as error:
+        problem = declared.problem(
+            f"cannot be changed here: {error}", _TAINTS, f"write {written(taint)} there yourself"
+        )
+        raise FleetError([problem]) from error
+
+
+def _with_evictions(
+    tainted: Edit, paths: Sequence[Path], declared: Manifest, member: str, leave: Sequence[str], source: Source
+) -> tuple[Edit, ...]:
+    """Return all edits: the evictions come into a file of their own, or below the member where a file is given."""
+    taken = {policy.name for policy in source.policies if policy.kind == EVICTION}
+    text = "---\n".join(_eviction(_name(member, placement, taken), placement, member) for placement in leave)
+    folder = next((path for path in paths if path != PIPED and path.is_dir() and _within(tainted.file, path)), None)
+    if not text:
+        found = [tainted]
+    elif folder is None:
+        end = "" if tainted.new.endswith("\n") else "\n"
+        found = [attrs.evolve(tainted, new=f"{tainted.new}{end}---\n{text}")]
+    else:
+        file = Path(tainted.file).parent / f"drain-{member}.yaml"
+        old = read_file(file) if file.exists() else ""
+        found = [tainted, Edit(str(file), old, f"{old}---\n{text}" if old else text)]
+    return tuple(edit for edit in found if edit.old != edit.new)
+
+
+def _within(file: str, folder: Path) -> bool:
+    return Path(file).resolve().is_relative_to(folder.resolve())
+
+
+def _name(member: str, placement: str, taken: set[str]) -> str:
+    """Return a name for an eviction that no other one has: under a used name nothing would be evicted."""
+    wanted = f"drain-{member}-{placement}"
+    names = (wanted, *(f"{wanted}-{number}" for number in range(2, len(taken) + 3)))
+    return next(name for name in names if name not in taken)
+
+
+def _eviction(name: str, placement: str, member: str) -> str:
+    return (
+        "apiVersion: placement.kubernetes-fleet.io/v1beta1\n"
+        f"kind: {EVICTION}\n"
+        f"metadata: {{name: {name}}}\n"
+        f"spec: {{placementName: {placement}, clusterName: {member}}}\n"
+    )
+
+
+def _edited(source: Source, edits: Sequence[Edit]) -> Source:
+    """Return the source as it is once the edits are written."""
+    files = {edit.file for edit in edits}
+    kept = [one for one in source.given.manifests if one.origin is None or one.origin.file not in files]
+    read = [gather(Text(edit.file, edit.new)).given.manifests for edit in edits]
+    manifests = (*kept, *(manifest for found in read for manifest in found))
+    return gathered(Given(manifests, source.given.warnings, source.given.unread, source.given.location))
+
+
+def _outcome(moved: Decided, member: str) -> str:
+    """Return what comes of a placement or template on the member."""
+    return "; ".join(_parts(moved, member))
+
+
+def _parts(moved: Decided, member: str) -> Iterator[str]:
+    entry = moved.entries.get(member)
+    joins = sorted(name for name, one in moved.entries.items() if one.change is Change.ADD)
+    if entry is None or entry.change is Change.REMOVE:
+        yield f"leaves: {few(joins)} {'gets' if len(joins) == 1 else 'get'} it" if joins else "leaves"
+    elif moved.outcome.warnings:
+        yield from moved.outcome.warnings
+    else:
+        yield f"stays for now: {entry.reason}" if entry.reason else "stays: nothing moves it"
+        yield from [f"{few(joins)} {'gets' if len(joins) == 1 else 'get'} it"] if joins else []
+    if moved.outcome.unfulfilled:
+        yield f"not fulfilled: {moved.outcome.unfulfilled}"
