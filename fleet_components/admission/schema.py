@@ -116,12 +116,12 @@ class Schema:
 
     @cached_property
     def ruled(self) -> bool:
-        """Whether there are rules on the value or on anything in it."""
+        """Rules are on the value or on something in it."""
         return bool(self.rules) or any(it.ruled for it in self._inner())
 
     @cached_property
     def narrow(self) -> bool:
-        """Whether Go has 32 bits for the value or for anything in it."""
+        """Go has 32 bits for the value or for something in it."""
         return self.format == "int32" or self.type == "int-or-string" or any(it.narrow for it in self._inner())
 
     def _inner(self) -> Iterator[Schema]:
