@@ -33,6 +33,9 @@ demo: $(DEMO_STAMP)
 	$(call show, 4. Next week: a new image; region eastus lost; a member added, plan $(NEXT) --state $(LAST) --diff)
 	@printf '\nThe manifests are in out/local, a folder a member.\n'
 
+# Tests start many processes, each of which would compile the package anew where the environment keeps no bytecode.
+test test-clusters fuzz: export PYTHONDONTWRITEBYTECODE :=
+
 test: setup
 	$(BIN)/python -m pytest -n auto -m "not clusters"
 

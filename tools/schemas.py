@@ -82,7 +82,7 @@ def _definitions(paths: Iterable[Path]) -> Iterator[Node]:
     """Yield the ``spec`` of each definition."""
     for path in paths:
         for file in sorted(path.glob("*.yaml")) if path.is_dir() else [path]:
-            for document in yaml.safe_load_all(file.read_text(encoding="utf-8")):
+            for document in yaml.load_all(file.read_text(encoding="utf-8"), yaml.CSafeLoader):
                 if document and document.get("kind") == "CustomResourceDefinition":
                     yield document["spec"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.admission.decode import rewritten, undecodable
+from fleet_components.admission.decode import rewritten, too_great, undecodable
 from fleet_components.admission.finding import Finding, Stage
 from fleet_components.admission.hint import as_meant
 from fleet_components.admission.kinds import KINDS, unknown_kind, versions_of
@@ -138,11 +138,11 @@ def _prepared(kind: Kind, raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[
 
 
 def _checked(kind: Kind, data: dict[str, Any], before: Mapping[str, Any] | None) -> list[Finding]:
-    """Return the findings of the API server, or else the fields that a webhook or controller cannot decode."""
+    """Return the findings of the API server, or else the numbers that a webhook or controller cannot decode."""
     findings = check(kind.schema, data, before)
     if all(finding.path[:1] != ("metadata",) for finding in findings):
         findings += check_metadata(data.get("metadata", {}))
-    return findings or undecodable(kind.schema, data)
+    return findings or too_great(kind.schema, data)
 
 
 def _refusals(manifest: Manifest, findings: Iterable[Finding], text: str = "") -> tuple[Refusal, ...]:

@@ -10,7 +10,7 @@ name them in ``go``. Optional numbers are pointers there, so their zero stays.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -40,7 +40,16 @@ def undecodable(schema: Schema, value: Any) -> list[Finding]:
 
     The decoder accepts ``null`` as a zero value.
     """
-    wrong = [(it, _at(value, it.path)) for it in (*mismatches(schema, value), *_too_great(schema, value, ()))]
+    return _in_order(schema, value, (*mismatches(schema, value), *_too_great(schema, value, ())))
+
+
+def too_great(schema: Schema, value: Any) -> list[Finding]:
+    """Return what :func:`undecodable` does, for a value without any of a wrong type."""
+    return _in_order(schema, value, tuple(_too_great(schema, value, ())))
+
+
+def _in_order(schema: Schema, value: Any, findings: Sequence[Finding]) -> list[Finding]:
+    wrong = [(it, _at(value, it.path)) for it in findings]
     refused = [_Refused(it, found, *_locate(schema, it.path)) for it, found in wrong if found is not None]
     # The API server passes objects on with sorted keys, so errors come in the order of paths. An int-or-string has a
     # decoder of its own, whose failure ends the decoding at once.
@@ -73,6 +82,8 @@ class _Refused:
 
 def _too_great(schema: Schema, value: Any, path: FieldPath) -> Iterator[Finding]:
     """Yield findings on numbers that do not fit into the 32 bits that the Go struct has for them."""
+    if not schema.narrow:
+        return
     match value:
         case int() if schema.format == "int32" or schema.type == "int-or-string":
             if not -_MAX_INT32 <= value < _MAX_INT32:

@@ -29,6 +29,7 @@ An ``example`` is a valid value; hints show it if the user's value cannot be con
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, Literal
 
 import attrs
@@ -102,6 +103,31 @@ class Schema:
     example: Any = None
     go: str = ""
     pointer: bool | None = None
+
+    @cached_property
+    def needed(self) -> Mapping[str, Schema]:
+        """The fields that must be present."""
+        return {name: field for name, field in self.fields.items() if field.required}
+
+    @cached_property
+    def defaulted(self) -> Mapping[str, Schema]:
+        """The fields that have a default."""
+        return {name: field for name, field in self.fields.items() if field.default is not None}
+
+    @cached_property
+    def ruled(self) -> bool:
+        """Rules are on the value or on something in it."""
+        return bool(self.rules) or any(it.ruled for it in self._inner())
+
+    @cached_property
+    def narrow(self) -> bool:
+        """Go has 32 bits for the value or for something in it."""
+        return self.format == "int32" or self.type == "int-or-string" or any(it.narrow for it in self._inner())
+
+    def _inner(self) -> Iterator[Schema]:
+        yield from self.fields.values()
+        if self.items:
+            yield self.items
 
     def but(self, **changes: Any) -> Schema:
         """Return a copy with these attributes changed."""

@@ -68,6 +68,8 @@ def mismatches(schema: Schema, value: Any) -> list[Finding]:
 def json_type(value: Any) -> str:
     """Return the JSON type of a value in the words of OpenAPI: ``integer`` for a whole number."""
     match value:
+        case str():
+            return "string"
         case None:
             return "null"
         case bool():
@@ -76,12 +78,10 @@ def json_type(value: Any) -> str:
             return "integer" if abs(value) < _MAX_INT64 else "number"
         case float():
             return "integer" if value.is_integer() else "number"
-        case str():
-            return "string"
-        case Mapping():
-            return "object"
         case list():
             return "array"
+        case dict() | Mapping():
+            return "object"
     return type(value).__name__
 
 
@@ -104,8 +104,8 @@ def _unknown(schema: Schema, value: Any, path: FieldPath) -> Iterator[tuple[Fiel
 def _filled_fields(schema: Schema, value: Mapping[str, Any]) -> dict[str, Any]:
     known = ((key, schema.fields[key], item) for key, item in value.items() if key in schema.fields)
     result = {key: filled(field, item) for key, field, item in known if item is not None}
-    for key, field in schema.fields.items():
-        if field.default is not None and key not in result:
+    for key, field in schema.defaulted.items():
+        if key not in result:
             result[key] = filled(field, field.default)
     return result
 
@@ -121,22 +121,22 @@ def _structure(schema: Schema, value: Any, path: FieldPath) -> Iterator[Finding]
             pass
         case int() | float():
             yield from _range(schema, value, path)
-        case Mapping() if schema.type == "object":
-            yield from _size(schema, len(value), "properties", path)
-            yield from _required(schema, value, path)
-            for key, item in value.items():
-                yield from _structure(schema.items or schema.fields[key], item, (*path, key))
         case list() if schema.items:
             yield from _size(schema, len(value), "items", path)
             for index, item in enumerate(value):
                 yield from _structure(schema.items, item, (*path, index))
+        case dict() | Mapping() if schema.type == "object":
+            yield from _size(schema, len(value), "properties", path)
+            yield from _required(schema, value, path)
+            for key, item in value.items():
+                yield from _structure(schema.items or schema.fields[key], item, (*path, key))
 
 
 def _has_type(schema: Schema, value: Any) -> bool:
+    if schema.type == "any":
+        return True
     found = json_type(value)
     match schema.type:
-        case "any":
-            return True
         case "int-or-string":
             return found in ("integer", "string")
         case "number":
@@ -153,8 +153,8 @@ def _mismatch(schema: Schema, value: Any, path: FieldPath) -> Finding:
 
 
 def _required(schema: Schema, value: Mapping[str, Any], path: FieldPath) -> Iterator[Finding]:
-    for key, field in schema.fields.items():
-        if field.required and key not in value:
+    for key, field in schema.needed.items():
+        if key not in value:
             do = f"add {hint.snippet(key, hint.example(field))}"
             yield Finding("Required value", (*path, key), do, blocks=True)
 
@@ -196,18 +196,20 @@ def _out(value: Any, why: str, path: FieldPath, schema: Schema) -> Finding:
 
 
 def _rules(schema: Schema, value: Any, old: Any, path: FieldPath) -> Iterator[Finding]:
+    if not schema.ruled:
+        return
     for rule in schema.rules:
         if old is None and rule.transition:
             continue
         if message := _broken(rule, value, old):
             shown = json.dumps("" if schema.type == "int-or-string" else value if schema.type == "any" else schema.type)
             yield Finding(f"Invalid value: {shown}: {message}", path, rule.hint)
-    match value:
-        case Mapping() if schema.type == "object":
+    match schema.type, value:
+        case "object", Mapping():
             was = old if isinstance(old, Mapping) else {}
             for key, item in value.items():
                 yield from _rules(schema.items or schema.fields[key], item, was.get(key), (*path, key))
-        case list() if schema.items:
+        case "array", list() if schema.items:
             # Items of a list have no old value: the API server cannot tell which old item each one replaces.
             for index, item in enumerate(value):
                 yield from _rules(schema.items, item, None, (*path, index))

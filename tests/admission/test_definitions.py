@@ -79,5 +79,5 @@ def _folders() -> list[Path]:
 @cache
 def _definitions() -> dict[tuple[str, str], dict[str, Any]]:
     files = (file for folder in _folders() for file in folder.glob("*.yaml"))
-    found = (yaml.safe_load(file.read_text())["spec"] for file in files)
+    found = (yaml.load(file.read_text(), yaml.CSafeLoader)["spec"] for file in files)
     return {(it["group"], it["names"]["kind"]): it for it in found}

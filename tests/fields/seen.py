@@ -41,14 +41,14 @@ def seen(steps: Sequence[Step]) -> Any:
     Raises:
         FleetError: the objects are refused one by one, before anything is planned.
     """
-    past, plan = Past(), None
+    plan = None
     for step in steps:
         source = source_of(map(Manifest, step.objects))
+        past = Past.of(delivered(plan, redacted=False), "fleet") if plan else Past()
         try:
             plan = plan_fleet(source, past, step.options)
         except FleetError as error:
             return [f"{problem.subject}: {problem.what}" for problem in error.problems]
-        past = Past.of(delivered(plan, redacted=False), "fleet")
     assert plan is not None
     return _seen(plan)
 
