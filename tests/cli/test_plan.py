@@ -141,6 +141,7 @@ def test_keys_are_stable(folder: Path) -> None:
             "refused",
             "gone",
             "replaced",
+            "remaining",
             "subjects",
             "warnings",
             "totals",
@@ -168,7 +169,7 @@ def test_keys_are_stable(folder: Path) -> None:
         *("evictions", "notes", "warnings", "skipped", "requiredBy", "status"),
     ]
     assert list(shop(document)["clusters"][0]) == [
-        *("name", "change", "wave", "rank", "revision", "replicas", "scores", "why")
+        *("name", "change", "wave", "rank", "revision", "replicas", "scores", "why", "opens")
     ]
 
 
