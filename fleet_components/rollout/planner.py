@@ -48,6 +48,9 @@ def plan_rollout(
         tuple(sorted(removals)),
         tuple(c for c in situation.leaving if c in layout.held),
         layout.failure,
+        layout.stages,
+        layout.accepted,
+        layout.finished,
     )
 
 

@@ -183,6 +183,27 @@ class Wave:
 
 
 @attrs.frozen
+class StageProgress:
+    """Stage of an update run, as it is during an update.
+
+    Attributes:
+        name: the name.
+        parts: its clusters in order; those of one part are updated together.
+        done: the clusters that have been updated before.
+        moves: the clusters that this update changes.
+        before: what it waits for before it begins; empty if nothing keeps it.
+        after: what the next stage waits for; empty if nothing keeps it.
+    """
+
+    name: str
+    parts: tuple[tuple[str, ...], ...] = ()
+    done: tuple[str, ...] = ()
+    moves: tuple[str, ...] = ()
+    before: str = ""
+    after: str = ""
+
+
+@attrs.frozen
 class Rollout:
     """Rollout of one update.
 
@@ -192,6 +213,9 @@ class Rollout:
         removals: clusters that are left at the end, when everything else is done.
         held_removals: clusters that should be left and keep what they have for now.
         failure: why the update run did not begin, in KubeFleet's words; empty if it did.
+        stages: the stages of the update run, in order.
+        accepted: names of the approvals that have opened a gate of the run.
+        finished: whether nothing of the run is left once this update has succeeded.
     """
 
     entries: Mapping[str, Entry]
@@ -199,6 +223,9 @@ class Rollout:
     removals: tuple[str, ...] = ()
     held_removals: tuple[str, ...] = ()
     failure: str = ""
+    stages: tuple[StageProgress, ...] = ()
+    accepted: tuple[str, ...] = ()
+    finished: bool = False
 
     @property
     def placed(self) -> dict[str, Placed]:

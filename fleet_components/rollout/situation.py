@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
-from fleet_components.rollout.rollout import Done, Gate, Placed, Wanted
+from fleet_components.rollout.rollout import Done, Gate, Placed, StageProgress, Wanted
 
 
 @attrs.frozen
@@ -20,6 +20,9 @@ class Layout:
         removals: the clusters that are left at the end.
         waits: seconds to wait after a wave if anything follows it.
         failure: why an update run did not begin, in KubeFleet's words.
+        stages: the stages of the update run.
+        accepted: names of the approvals that have opened a gate.
+        finished: whether nothing of the update run is left.
     """
 
     waves: Mapping[str, int] = attrs.field(factory=dict)
@@ -28,6 +31,9 @@ class Layout:
     removals: tuple[str, ...] = ()
     waits: Mapping[int, int] = attrs.field(factory=dict)
     failure: str = ""
+    stages: tuple[StageProgress, ...] = ()
+    accepted: tuple[str, ...] = ()
+    finished: bool = False
 
 
 Clusters = tuple[str, ...]

@@ -9,7 +9,7 @@ Source of the rules: KubeFleet v0.3.1, ``pkg/controllers/updaterun/execution.go`
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import chain
 from math import ceil
@@ -17,10 +17,10 @@ from math import ceil
 import attrs
 
 from fleet_components.model.text import few
-from fleet_components.rollout.rollout import Gate, Gates, Opens
+from fleet_components.rollout.rollout import Gate, Gates, Opens, StageProgress
 from fleet_components.rollout.situation import Clusters, Layout, Situation
 from fleet_components.rollout.stages import InvalidRunError, arrange, in_parts
-from fleet_components.rollout.strategy import External, UpdateRun
+from fleet_components.rollout.strategy import External, Stage, UpdateRun
 
 
 def unapproved(request: str, gates: Gates) -> Gate | None:
@@ -114,52 +114,109 @@ def _walk(situation: Situation, run: UpdateRun, stages: Sequence[Clusters], gate
     Waves are numbered over all clusters, moving or not, so that the numbers stay the same from update to update.
     """
     stopped = Gate(f"update run {run.name} has state {run.state}; Run lets it go on")
-    closed = None if run.state == "Run" else stopped
-    spots: dict[str, tuple[int, Gate | None]] = {}
-    waits: dict[int, int] = {}
-    number = 0
-    for index, clusters in enumerate(stages):
-        if not clusters:
-            continue  # KubeFleet skips an empty stage together with its tasks
-        stage = run.stages[index]
-        closed = closed or unapproved(run.approval("before", stage), gates)
-        for part in in_parts(stage, clusters):
-            number += 1
-            spots |= dict.fromkeys(part, (number, closed))
-            stuck = [cluster for cluster in part if cluster in situation.wanted.blocked]
-            waits_for = Gate(f"update run {run.name} waits for {few(stuck)} in stage {stage.name}")
-            closed = closed or (waits_for if stuck else None)
-        closed = closed or unapproved(run.approval("after", stage), gates)
-        if not closed:
-            wait = next((task.wait for task in stage.after if task.wait), timedelta())
-            # From the end of the stage even if an approval came later: KubeFleet runs both tasks at once.
-            waiting = Waiting(situation, gates, clusters, tuple(chain(*stages[index + 1 :])))
-            closed = waiting.held(stage.name, wait)
-            waits[number] = ceil(waiting.left(wait).total_seconds())
-    return _layout(situation, run, spots, waits, closed)
+    walk = _Walk(situation, run, gates, None if run.state == "Run" else stopped)
+    for stage, clusters, later in zip(run.stages, stages, _later(stages), strict=True):
+        walk.through(stage, clusters, later)
+    return walk.layout()
 
 
-def _layout(
-    situation: Situation,
-    run: UpdateRun,
-    spots: Mapping[str, tuple[int, Gate | None]],
-    waits: Mapping[int, int],
-    closed: Gate | None,
-) -> Layout:
-    """Return the layout of the clusters that have to change.
+def _later(stages: Sequence[Clusters]) -> Iterator[Clusters]:
+    """Yield for each stage the clusters of all that follow it."""
+    return (tuple(chain(*stages[index + 1 :])) for index in range(len(stages)))
 
-    A stopped run still finishes what it has begun; clusters to be left are left after all stages.
+
+@attrs.define
+class _Walk:
+    """Way through the stages of a run, up to the first closed gate and beyond it.
+
+    Attributes:
+        situation: the current situation of the rollout.
+        run: the update run.
+        gates: approvals and time.
+        closed: the first closed gate; None as long as every one is open.
+        spots: wave of each cluster, with the gate that keeps it back.
+        waits: seconds to wait after a wave.
+        accepted: the approvals that have opened a gate.
+        stages: the stages so far.
     """
-    begun = situation.in_flight if run.state == "Stop" else frozenset()
-    waves: dict[str, int] = {}
-    holding: dict[str, Gate] = {}
-    for cluster in situation.moving:
-        number, gate = spots[cluster]
-        if gate and cluster not in begun:
-            holding[cluster] = gate
-        else:
-            waves[cluster] = number
-    if closed:
-        holding |= dict.fromkeys(situation.leaving, closed)
-    held = {cluster: gate.why for cluster, gate in holding.items()}
-    return Layout(waves, held, holding, () if closed else situation.leaving, waits)
+
+    situation: Situation
+    run: UpdateRun
+    gates: Gates
+    closed: Gate | None
+    spots: dict[str, tuple[int, Gate | None]] = attrs.field(factory=dict)
+    waits: dict[int, int] = attrs.field(factory=dict)
+    accepted: list[str] = attrs.field(factory=list)
+    stages: list[StageProgress] = attrs.field(factory=list)
+    _number: int = 0
+
+    def through(self, stage: Stage, clusters: Clusters, later: Clusters) -> None:
+        """Go through one stage; KubeFleet skips an empty one together with its tasks."""
+        if not clusters:
+            self.stages.append(StageProgress(stage.name))
+            return
+        self._ask(self.run.approval("before", stage))
+        before, parts = self.closed, in_parts(stage, clusters)
+        for part in parts:
+            self._number += 1
+            self.spots |= dict.fromkeys(part, (self._number, self.closed))
+            if stuck := [cluster for cluster in part if cluster in self.situation.wanted.blocked]:
+                self._close(Gate(f"update run {self.run.name} waits for {few(stuck)} in stage {stage.name}"))
+        self._ask(self.run.approval("after", stage))
+        self._wait(stage, clusters, later)
+        self.stages.append(self._progress(stage, parts, before))
+
+    def _close(self, gate: Gate | None) -> None:
+        self.closed = self.closed or gate
+
+    def _ask(self, approval: str) -> None:
+        if not self.closed and approval:
+            self.closed = unapproved(approval, self.gates)
+            self.accepted += [] if self.closed else [approval]
+
+    def _wait(self, stage: Stage, clusters: Clusters, later: Clusters) -> None:
+        """Wait after a stage: from its end even if an approval came later, since KubeFleet runs both tasks at once."""
+        if self.closed:
+            return
+        wait = next((task.wait for task in stage.after if task.wait), timedelta())
+        waiting = Waiting(self.situation, self.gates, clusters, later)
+        self.closed = waiting.held(stage.name, wait)
+        self.waits[self._number] = ceil(waiting.left(wait).total_seconds())
+
+    def _progress(self, stage: Stage, parts: Sequence[Sequence[str]], before: Gate | None) -> StageProgress:
+        moving = {cluster for cluster in self.situation.moving if self._moves(cluster)}
+        clusters = [cluster for part in parts for cluster in part]
+        after = "" if before or not self.closed else self.closed.why
+        return StageProgress(
+            stage.name,
+            tuple(map(tuple, parts)),
+            tuple(c for c in clusters if c in self.situation.keeps),
+            tuple(c for c in clusters if c in moving),
+            before.why if before else "",
+            after,
+        )
+
+    def _moves(self, cluster: str) -> bool:
+        """Return whether a cluster changes now: a stopped run still finishes what it has begun."""
+        begun = self.situation.in_flight if self.run.state == "Stop" else frozenset()
+        return cluster in self.spots and (self.spots[cluster][1] is None or cluster in begun)
+
+    def layout(self) -> Layout:
+        """Return the layout of the clusters that have to change; those to be left are left after all stages."""
+        situation = self.situation
+        waves = {cluster: self.spots[cluster][0] for cluster in situation.moving if self._moves(cluster)}
+        holding = {cluster: self.spots[cluster][1] for cluster in situation.moving if cluster not in waves}
+        if self.closed:
+            holding |= dict.fromkeys(situation.leaving, self.closed)
+        gates = {cluster: gate for cluster, gate in holding.items() if gate}
+        held = {cluster: gate.why for cluster, gate in gates.items()}
+        return Layout(
+            waves,
+            held,
+            gates,
+            () if self.closed else situation.leaving,
+            self.waits,
+            stages=tuple(self.stages),
+            accepted=tuple(self.accepted),
+            finished=self.closed is None,
+        )

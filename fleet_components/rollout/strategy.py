@@ -119,17 +119,30 @@ class UpdateRun:
         strategy: name of the strategy, as ``namespace/name``; the namespace is empty for cluster-scoped ones.
         stages: the strategy's stages, in order.
         state: ``Initialize``, ``Run`` or ``Stop``.
+        index: the revision that it rolls out, as written in ``resourceSnapshotIndex``; empty for the newest.
+        namespace: its namespace; empty for a ClusterStagedUpdateRun.
     """
 
     name: str
     strategy: str
     stages: tuple[Stage, ...]
     state: RunState = "Initialize"
+    index: str = ""
+    namespace: str = ""
+
+    @property
+    def spec(self) -> str:
+        """What no API server lets anybody change: another one is another run, by the same name."""
+        return f"{self.strategy}#{self.index}"
 
     def approval(self, when: When, stage: Stage) -> str:
-        """Return the name of the approval that a stage requires; empty if it requires none."""
+        """Return the name of the approval that a stage requires; empty if it requires none.
+
+        It is ``RUN-before-STAGE`` or ``RUN-after-STAGE``, with the run's namespace and a slash before it.
+        """
         tasks = stage.before if when == "before" else stage.after
-        return f"{self.name}-{when}-{stage.name}" if any(task.type == "Approval" for task in tasks) else ""
+        place = f"{self.namespace}/" if self.namespace else ""
+        return f"{place}{self.name}-{when}-{stage.name}" if any(task.type == "Approval" for task in tasks) else ""
 
     @property
     def approvals(self) -> tuple[str, ...]:
@@ -144,9 +157,11 @@ class External:
 
     Attributes:
         run: the update run in force; None if there is none.
+        runs: the update runs of the placement, by name.
     """
 
     run: UpdateRun | None = None
+    runs: tuple[UpdateRun, ...] = ()
 
 
 def target_of(policy: PlacementPolicy | None) -> int | None:
@@ -163,6 +178,8 @@ def read_update_run(run: Manifest, strategy: Manifest) -> UpdateRun:
         f"{strategy.namespace}/{strategy.name}",
         tuple(_stage(stage) for stage in strategy.data["spec"].get("stages") or ()),
         run.data["spec"].get("state") or "Initialize",
+        str(run.data["spec"].get("resourceSnapshotIndex") or ""),
+        run.namespace,
     )
 
 
