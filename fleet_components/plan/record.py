@@ -240,14 +240,14 @@ class Record(ABC, Generic[P, M]):
         return self.digests.get(revision) == digest(objects)
 
     def next_revision(self, objects: Objects) -> int:
-        """Return the current revision if the content is the same, else a new one, as KubeFleet counts its snapshots.
+        """Return the last revision if the content is the same, else a new one, as KubeFleet counts its snapshots.
 
         Raises:
             FleetError: the last number is taken.
         """
-        if self.holds(self.revision, objects):
-            return self.revision
         last = max([self.revision, *self.digests])
+        if self.holds(last, objects):
+            return last
         if last >= MOST_INT32:
             raise FleetError(
                 [Problem("has no number left for a new revision", hint="place the objects by another name")]
@@ -255,15 +255,24 @@ class Record(ABC, Generic[P, M]):
         return last + 1
 
     def in_use(
-        self, revision: int, objects: Objects, placed: Mapping[str, P], done: Iterable[Done]
+        self, revision: int, objects: Objects | None, placed: Mapping[str, P], done: Iterable[Done], history: int = 1
     ) -> tuple[Mapping[int, Objects], Mapping[int, str]]:
-        """Return contents and digests of the revisions that are sent, or that run and may still be held."""
+        """Return contents and digests of the revisions that are sent, or that run and may still be held.
+
+        Args:
+            revision: the revision that all members are to run.
+            objects: its objects; None if they are known already.
+            placed: what is sent.
+            done: what runs.
+            history: how many of the newest revisions are kept besides.
+        """
         if revision == self.revision and placed == self.decisions:
             return self.contents, self.digests  # otherwise a run without changes would still drop some
         runs = {here.revision for here in done if here.revision is not None}
-        used = {revision, *runs, *(sent.revision for sent in placed.values())}
-        contents = {**self.contents, revision: objects}
-        digests = {**self.digests, revision: digest(objects)}
+        contents = self.contents if objects is None else {**self.contents, revision: objects}
+        digests = self.digests if objects is None else {**self.digests, revision: digest(objects)}
+        newest = sorted(digests)[-history:]
+        used = {revision, *runs, *(sent.revision for sent in placed.values()), *newest}
         return _only(used, contents), _only(used, digests)
 
     def _memory_to_wire(self) -> Any:

@@ -35,7 +35,7 @@ from fleet_components.model.text import count, few, nearest
 from fleet_components.plan.effects import unheeded
 from fleet_components.plan.guests import guests, present
 from fleet_components.plan.karmada.member import serving_both
-from fleet_components.plan.kubefleet.runs import STRATEGY_OF, runs_of
+from fleet_components.plan.kubefleet.runs import STRATEGY_OF, is_approved, runs_of
 from fleet_components.plan.record import Objects
 from fleet_components.plan.status import misread, unread
 from fleet_components.rollout.strategy import External, UpdateRun, in_reach, read_update_run
@@ -149,9 +149,15 @@ class Source:
         return {(policy.kind, policy.namespace, policy.name): policy for policy in reversed(self.policies)}
 
     @cached_property
-    def runs(self) -> Mapping[tuple[str, str], Manifest]:
-        """The update run that rolls a placement out, by the placement's namespace and name."""
+    def runs(self) -> Mapping[tuple[str, str], Sequence[Manifest]]:
+        """The update runs of each placement, by the placement's namespace and name."""
         return runs_of(self.policies)
+
+    @cached_property
+    def approvals(self) -> frozenset[str]:
+        """Names of the approval requests that are approved, after their namespace and a slash if they have one."""
+        requests = (policy for policy in self.given.manifests if is_approved(policy))
+        return frozenset("/".join(filter(None, (one.namespace, one.name))) for one in requests)
 
     @property
     def origins(self) -> Mapping[ObjectKey, Origin]:
@@ -173,7 +179,7 @@ class Source:
     def selections(self) -> tuple[tuple[SelectedPlacement, ...], list[Problem]]:
         """Return every placement with what it selects, and the problems of those without a result.
 
-        A selection may be refused, or the strategy that an update run names may be missing.
+        A selection may be refused.
         """
         problems: list[Problem] = []
         found = [_collected(problems, self._selected, placement) for placement in self.placements]
@@ -193,22 +199,28 @@ class Source:
 
     def _strategy(self, placement: Placement) -> RollingUpdate | External:
         strategy = placement.spec.strategy
-        return External(self._run(placement)) if strategy.type == "External" else strategy.rolling_update
+        if strategy.type != "External":
+            return strategy.rolling_update
+        return External(runs=tuple(map(self._run, self.runs.get((placement.namespace, placement.name), ()))))
 
-    def _run(self, placement: Placement) -> UpdateRun | None:
-        run = self.runs.get((placement.namespace, placement.name))
-        if run is None:
-            return None
+    def _run(self, run: Manifest) -> UpdateRun:
         kind, wanted = STRATEGY_OF[run.kind], run.data["spec"].get("stagedRolloutStrategyName", "")
         strategy = self._policies.get((kind, run.namespace, wanted))
-        if strategy is None:
-            known = [m.name for m in self.policies if (m.kind, m.namespace) == (kind, run.namespace)]
-            path, what = ("spec", "stagedRolloutStrategyName"), f'there is no {kind} "{wanted}"'
-            hint = f"there is: {few(known) or 'none'}"
-            raise FleetError([attrs.evolve(run.problem(what, path, hint), follows=True)])
-        if endless := list(_endless(strategy)):
+        if strategy and (endless := list(_endless(strategy))):
             raise FleetError(endless)
         return read_update_run(run, strategy)
+
+    def run_faults(self, placement: Placement) -> Mapping[str, Problem]:
+        """Return why update runs of a placement cannot begin, by name: their strategy is not there."""
+        found = {}
+        for run in self.runs.get((placement.namespace, placement.name), ()):
+            kind, wanted = STRATEGY_OF[run.kind], run.data["spec"].get("stagedRolloutStrategyName", "")
+            if (kind, run.namespace, wanted) not in self._policies:
+                known = [m.name for m in self.policies if (m.kind, m.namespace) == (kind, run.namespace)]
+                path, what = ("spec", "stagedRolloutStrategyName"), f'there is no {kind} "{wanted}"'
+                hint = f"there is: {few(known) or 'none'}"
+                found[run.name] = attrs.evolve(run.problem(what, path, hint), follows=True)
+        return found
 
 
 AnySource = str | Path | Sequence[str | Path] | Source

@@ -83,11 +83,13 @@ class Gates:
             ``<run>-after-<stage>``.
         as_of: the time of this update; None if there is none, in which case nothing becomes due.
         max_wait: the longest ``TimedWait`` that an update itself waits out; 15 minutes by default.
+        spent: given approvals that were meant for an earlier run of the same name.
     """
 
     approvals: frozenset[str] = frozenset()
     as_of: datetime | None = None
     max_wait: timedelta = timedelta(minutes=15)
+    spent: frozenset[str] = frozenset()
 
 
 @attrs.frozen

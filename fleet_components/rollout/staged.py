@@ -1,8 +1,6 @@
 """Layout of staged updates: stages become waves, and a closed gate holds everything after it.
 
-KubeFleet's update run does nothing more once it has ended, and it fails if the picked clusters change. Here the run is
-declarative: clusters picked later go through the same stages, and a withdrawn approval holds what has not been done
-yet.
+Which run is in force, and whether it may go on, is decided before: see :mod:`fleet_components.rollout.run_record`.
 
 Source of the rules: KubeFleet v0.3.1, ``pkg/controllers/updaterun/execution.go``.
 """
@@ -27,6 +25,8 @@ def unapproved(request: str, gates: Gates) -> Gate | None:
     """Return the gate that a required approval closes; None if none is required or it was given."""
     if not request or request in gates.approvals:
         return None
+    if request in gates.spent:
+        return Gate(f"approval {request} was given for an earlier run of that name: give this one another name")
     return Gate(f"approval {request} is missing", Opens.APPROVAL, request)
 
 
@@ -88,14 +88,11 @@ def _span(time: timedelta) -> str:
     return f"{hours}h{text}" if hours else text
 
 
-_NO_RUN = "the strategy type is External, and no update run rolls it out"
-
-
 def roll_staged(situation: Situation, strategy: External, gates: Gates) -> Layout:
     """Lay out a staged update; without an update run nothing moves."""
     run = strategy.run
     if run is None:
-        return _hold_all(situation, _NO_RUN)
+        return _hold_all(situation, strategy.held)
     try:
         stages = arrange(run, situation.wanted)
     except InvalidRunError as invalid:

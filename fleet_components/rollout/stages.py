@@ -15,7 +15,8 @@ from fleet_components.rollout.strategy import Stage, Task, UpdateRun, scaled
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 """Length of the longest value of a label."""
 _SHOWN = 10
-_ABORTED = "cannot continue the updateRun: failed to validate the updateRun: "
+ABORTED = "cannot continue the updateRun: "
+_VALIDATING = "failed to validate the updateRun: "
 _USER_ERROR = "failed to process the request due to a client error: "
 
 
@@ -23,7 +24,7 @@ class InvalidRunError(Exception):
     """Error for an update run that cannot begin; its text is the message of the ``Initialized`` condition."""
 
     def __init__(self, text: str, *, user_error: bool = True) -> None:
-        super().__init__(_ABORTED + (_USER_ERROR if user_error else "") + text)
+        super().__init__(ABORTED + _VALIDATING + (_USER_ERROR if user_error else "") + text)
 
 
 def arrange(run: UpdateRun, wanted: Wanted) -> list[tuple[str, ...]]:

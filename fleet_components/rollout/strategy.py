@@ -18,6 +18,7 @@ _UNIT_SECONDS = {"h": 3600, "m": 60, "s": 1}
 _DURATION_PART = re.compile(r"([0-9.]+)([hms])")
 
 
+NO_RUN = "the strategy type is External, and no update run rolls it out"
 IntOrPercent = int | str
 RunState = Literal["Initialize", "Run", "Stop"]
 When = Literal["before", "after"]
@@ -158,10 +159,12 @@ class External:
     Attributes:
         run: the update run in force; None if there is none.
         runs: the update runs of the placement, by name.
+        held: why nothing moves without a run in force.
     """
 
     run: UpdateRun | None = None
     runs: tuple[UpdateRun, ...] = ()
+    held: str = NO_RUN
 
 
 def target_of(policy: PlacementPolicy | None) -> int | None:
@@ -171,12 +174,12 @@ def target_of(policy: PlacementPolicy | None) -> int | None:
     return len(policy.cluster_names) if policy and policy.placement_type == PICK_FIXED else None
 
 
-def read_update_run(run: Manifest, strategy: Manifest) -> UpdateRun:
-    """Build an update run from its manifest and that of the strategy it names."""
+def read_update_run(run: Manifest, strategy: Manifest | None) -> UpdateRun:
+    """Build an update run from its manifest and that of the strategy it names; None if that is not there any more."""
     return UpdateRun(
         run.name,
-        f"{strategy.namespace}/{strategy.name}",
-        tuple(_stage(stage) for stage in strategy.data["spec"].get("stages") or ()),
+        f"{run.namespace}/{run.data['spec'].get('stagedRolloutStrategyName', '')}",
+        tuple(_stage(stage) for stage in strategy.data["spec"].get("stages") or ()) if strategy else (),
         run.data["spec"].get("state") or "Initialize",
         str(run.data["spec"].get("resourceSnapshotIndex") or ""),
         run.namespace,

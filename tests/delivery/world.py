@@ -26,6 +26,7 @@ class World:
         strategy: the whole strategy, where it is not a rolling update.
         tainted: the members that have a taint.
         config: further ``fleet:`` configuration.
+        spec: further fields of the placement's spec.
     """
 
     members: dict[str, dict[str, str]] = attrs.field(factory=lambda: {n: {} for n in ("a", "b", "c", "d")})
@@ -37,6 +38,7 @@ class World:
     strategy: dict[str, Any] | None = None
     tainted: set[str] = attrs.field(factory=set)
     config: dict[str, Any] = attrs.field(factory=dict)
+    spec: dict[str, Any] = attrs.field(factory=dict)
 
     def objects(self) -> list[dict[str, Any]]:
         """All YAML documents."""
@@ -70,6 +72,7 @@ class World:
                 ],
                 "policy": self.policy,
                 "strategy": self.strategy or {"type": "RollingUpdate", "rollingUpdate": self.rolling},
+                **self.spec,
             },
         }
 

@@ -33,7 +33,8 @@ def stage(name: str, env: str | None = None, **fields: Any) -> dict[str, Any]:
 
 def run(*stages: dict[str, Any], state: str | None = "Run") -> External:
     strategy = Manifest({"metadata": {"name": "rings"}, "spec": {"stages": list(stages)}})
-    update = Manifest({"metadata": {"name": "r1"}, "spec": {"state": state}})
+    spec = {"state": state, "stagedRolloutStrategyName": "rings"}
+    update = Manifest({"metadata": {"name": "r1"}, "spec": spec})
     return External(read_update_run(update, strategy))
 
 
@@ -347,7 +348,8 @@ def test_sorting_label_beyond_64_bits_is_out_of_range() -> None:
 def test_run_is_read_with_its_strategy() -> None:
     metadata = {"name": "rings", "namespace": "shop"}
     strategy = Manifest({"metadata": metadata, "spec": {"stages": [{"name": "one"}]}})
-    read = read_update_run(Manifest({"metadata": {"name": "r1"}, "spec": {}}), strategy)
+    named = {"metadata": {"name": "r1", "namespace": "shop"}, "spec": {"stagedRolloutStrategyName": "rings"}}
+    read = read_update_run(Manifest(named), strategy)
     assert (read.name, read.strategy, read.state) == ("r1", "shop/rings", "Initialize")
-    assert read == UpdateRun("r1", "shop/rings", read.stages)
+    assert read == UpdateRun("r1", "shop/rings", read.stages, namespace="shop")
     assert (read.stages[0].selector, read.stages[0].max_concurrency) == (None, 1)

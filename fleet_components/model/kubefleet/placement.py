@@ -182,11 +182,12 @@ class Strategy:
 
 @attrs.frozen
 class PlacementSpec:
-    """The spec of a placement."""
+    """The spec of a placement. ``revision_history_limit`` is how many of its newest revisions are kept."""
 
     resource_selectors: tuple[ResourceSelector, ...] = ()
     policy: PlacementPolicy | None = None
     strategy: Strategy = Strategy()
+    revision_history_limit: int = 10
 
 
 @attrs.frozen

@@ -96,31 +96,9 @@ EFFECTS: tuple[Unheeded, ...] = (
     ),
     Unheeded(
         kinds=PLACEMENTS,
-        field="spec.revisionHistoryLimit",
-        effect=Effect.NONE,
-        reason="the revisions that members run are kept, and no others",
-    ),
-    Unheeded(
-        kinds=PLACEMENTS,
         field="spec.statusReportingScope",
         effect=Effect.NONE,
         reason="no status is written anywhere: plans and outputs have it",
-    ),
-    Unheeded(
-        kinds=RUNS,
-        field="spec.resourceSnapshotIndex",
-        effect=Effect.REFUSED,
-        reason="a run rolls out what is selected now",
-        hint="take it out, which v1alpha1 does not allow: write v1beta1 there; to go back, go back in the source",
-    ),
-    Unheeded(
-        kinds=APPROVALS,
-        field="status.conditions[].type",
-        only=("Approved",),
-        beside=("status", "True"),
-        effect=Effect.REFUSED,
-        reason="approvals are configuration",
-        hint="take the object out, and approve by: pulumi config set --path 'fleet:approvals[0]' {name}",
     ),
     Unheeded(
         kinds=APPROVALS,

@@ -2,25 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from fleet_components.content.overridden import Overridden
 from fleet_components.model.cluster import Cluster
+from fleet_components.model.codec import MisfitError, below, decode, encode
 from fleet_components.model.kubefleet.memory import PlacementMemory
+from fleet_components.model.problem import Problem
 from fleet_components.plan.kubefleet.overrides import apply_rules, check_rules
+from fleet_components.plan.kubefleet.update_runs import RunMemory
 from fleet_components.plan.record import Objects, Record
 from fleet_components.rollout.rollout import Done, Placed
 
 
 @attrs.frozen
 class PlacementRecord(Record[Placed, PlacementMemory]):
-    """Record of a KubeFleet placement: the scheduler's memory, and rank, wave and revision of each member."""
+    """Record of a KubeFleet placement: the scheduler's memory, and rank, wave and revision of each member.
+
+    Attributes:
+        runs: what is remembered of its update runs.
+    """
 
     DECISION = Placed
     MEMORY = PlacementMemory
+
+    runs: RunMemory = RunMemory()
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> PlacementRecord:
+        """Read a record back; the update runs are beside the memory of the scheduler."""
+        record = super().from_wire(wire)
+        with below("memory", "runs"):
+            runs = decode(RunMemory, (wire.get("memory") or {}).get("runs") or {})
+            for name, run in runs.records.items():
+                if run.clusters and len(run.clusters) != len(run.stages):
+                    raise MisfitError(Problem("does not have the clusters of each stage", ("records", name)))
+        return attrs.evolve(record, runs=runs)
+
+    def renamed(self, cluster: Callable[[str], str]) -> PlacementRecord:
+        """Return the record with the members under other names."""
+        return attrs.evolve(super().renamed(cluster), runs=self.runs.renamed(cluster))
+
+    def _memory_to_wire(self) -> Any:
+        runs = encode(self.runs)
+        return {**super()._memory_to_wire(), **({"runs": runs} if runs else {})}
 
     @property
     def members(self) -> frozenset[str]:

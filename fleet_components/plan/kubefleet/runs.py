@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from fleet_components.model.manifest import Manifest
 
@@ -13,12 +13,25 @@ STRATEGY_OF = {
 """Kind of the strategy that each kind of run follows."""
 PLACEMENT_OF = {"ClusterStagedUpdateRun": "ClusterResourcePlacement", "StagedUpdateRun": "ResourcePlacement"}
 """Kind of the placement that each kind of run rolls out."""
+APPROVALS = ("ClusterApprovalRequest", "ApprovalRequest")
+"""Kinds of the requests for an approval."""
 
 
-def runs_of(policies: Iterable[Manifest]) -> dict[tuple[str, str], Manifest]:
-    """Return the runs by namespace and name of the placement; of those that name one placement the last by name."""
-    found: dict[tuple[str, str], Manifest] = {}
-    for run in (policy for policy in policies if policy.kind in STRATEGY_OF):
-        placement = run.namespace, str(run.data["spec"].get("placementName", ""))
-        found[placement] = max(found.get(placement, run), run, key=lambda run: run.name)
+def is_approved(manifest: Manifest) -> bool:
+    """Return whether an object is an approval request of an update run that somebody has approved."""
+    if manifest.kind not in APPROVALS or manifest.group != "placement.kubernetes-fleet.io":
+        return False
+    status = manifest.data.get("status")
+    conditions = status.get("conditions") if isinstance(status, Mapping) else None
+    return any(
+        isinstance(one, Mapping) and (one.get("type"), one.get("status")) == ("Approved", "True")
+        for one in (conditions if isinstance(conditions, list) else ())
+    )
+
+
+def runs_of(policies: Iterable[Manifest]) -> dict[tuple[str, str], list[Manifest]]:
+    """Return the runs by namespace and name of the placement, each list by name."""
+    found: dict[tuple[str, str], list[Manifest]] = {}
+    for run in sorted((policy for policy in policies if policy.kind in STRATEGY_OF), key=lambda run: run.name):
+        found.setdefault((run.namespace, str(run.data["spec"].get("placementName", ""))), []).append(run)
     return found

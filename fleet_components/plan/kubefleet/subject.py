@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Self
 
 import attrs
@@ -23,13 +23,15 @@ from fleet_components.plan.again import written_where_interrupted
 from fleet_components.plan.kubefleet.evictions import Check, carried_out, guards_only_evictions, held_clusters, told_of
 from fleet_components.plan.kubefleet.overrides import PlacementOverrides
 from fleet_components.plan.kubefleet.record import PlacementRecord
+from fleet_components.plan.kubefleet.update_runs import RunMemory, RunsInForce, runs_in_force
 from fleet_components.plan.overriding import InForce, in_force, rules_in_use
-from fleet_components.plan.record import Objects
+from fleet_components.plan.record import LACKS_HINT, Objects
 from fleet_components.plan.subject import Delivery, Explanation, Outcome, Subject
 from fleet_components.rollout.planner import plan_rollout
-from fleet_components.rollout.rollout import Done, Gates, Rollout, Wanted
+from fleet_components.rollout.rollout import Change, Done, Gates, Rollout, Wanted
+from fleet_components.rollout.run_record import Scheduled
 from fleet_components.rollout.situation import stopped_at
-from fleet_components.rollout.strategy import External, target_of
+from fleet_components.rollout.strategy import External, UpdateRun, target_of
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.kubefleet import schedule
 from fleet_components.scheduler.kubefleet.explain import explain
@@ -46,17 +48,20 @@ class PlacementOutcome(Outcome[PlacementRecord]):
     Attributes:
         decision: the scheduler's decision, with the status that the real one would show.
         evictions: the evictions that were checked, each with what comes of it in words.
-        notes: sentences about evictions and budgets.
+        notes: sentences about evictions, budgets and update runs.
+        runs: its update runs; None if it rolls out by itself.
     """
 
     decision: Decision[PlacementMemory]
+    runs: RunsInForce | None = None
     evictions: tuple[tuple[Check, str], ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The evictions that are not carried out."""
-        return tuple(words for check, words in self.evictions if check.handled.result != EXECUTED)
+        """The evictions that are not carried out, and the update run that has failed."""
+        evictions = tuple(words for check, words in self.evictions if check.handled.result != EXECUTED)
+        return (*evictions, self.runs.held) if self.runs and self.runs.failing else evictions
 
     @property
     def unfulfilled(self) -> str:
@@ -95,6 +100,8 @@ class PlacementSubject(Subject[PlacementRecord]):
         evictions: the evictions that name it.
         budget: the disruption budget of its name; None if there is none.
         overrides: the overrides that select any of its objects.
+        history: how many of its newest revisions are kept.
+        run_faults: why update runs cannot begin, by name.
     """
 
     RECORD = PlacementRecord
@@ -119,6 +126,8 @@ class PlacementSubject(Subject[PlacementRecord]):
     evictions: tuple[Eviction, ...] = ()
     budget: DisruptionBudget | None = None
     overrides: tuple[ResourceOverride, ...] = ()
+    history: int = 10
+    run_faults: Mapping[str, Problem] = attrs.field(factory=dict)
 
     @property
     def kind(self) -> str:
@@ -144,22 +153,28 @@ class PlacementSubject(Subject[PlacementRecord]):
         decision = self.schedule(memory)
         if decision.error:
             raise FleetError([Problem(_plain(decision.error), subject=self.key, hint=_FAILED_HINT)])
-        revision = before.next_revision(self.content)
-        found = self._in_force(decision, revision, before)
+        newest, stopped = before.next_revision(self.content), stopped_at(self.done, before.decisions)
+        wanted = self._wanted(decision, newest)
+        runs = self._runs(before, decision, wanted, stopped)
+        revision = newest if runs is None else runs.record.revision if runs.record else before.revision
+        objects = self.content if revision == newest else None
+        found = self._in_force(before, runs, wanted, (revision, objects))
+        runs = runs and runs.with_overrides({c: found.numbers.get(c) for c in wanted.ranks if c not in found.failing})
         rollout = plan_rollout(
             self.done,
-            self._wanted(decision, revision, found),
-            self.strategy,
+            attrs.evolve(wanted, revision=revision, overrides=found.numbers, blocked=found.reasons),
+            External(runs.run, held=runs.held) if runs else self.strategy,
             before.decisions,
-            gates=self.gates,
+            gates=runs.gates(self.gates) if runs else self.gates,
             untrackable=self.untrackable,
         )
-        contents = before.in_use(revision, self.content, rollout.placed, self.done.values())
+        contents = before.in_use(revision, objects, rollout.placed, self.done.values(), self.history)
         rules = rules_in_use(before, found, rollout.placed, self.done.values())
         # As after a successful update, so that the next run, which changes nothing, remembers the same.
         settled = decision.memory.settled(rollout.held_removals)
-        record = PlacementRecord(revision, rollout.placed, settled, *contents, *rules)
-        stopped = stopped_at(self.done, before.decisions)
+        remembered = runs.remembered(rollout) if runs else RunMemory()
+        record = PlacementRecord(revision, rollout.placed, settled, *contents, *rules, runs=remembered)
+        _check_known(record, rollout)
         rollout = written_where_interrupted(rollout, stopped, record, before, self.done, self.inventory)
         record = attrs.evolve(record, decisions=rollout.placed)
         told = tuple(told_of(checks, self.policy, self.budget, decision.memory, rollout))
@@ -167,9 +182,10 @@ class PlacementSubject(Subject[PlacementRecord]):
             record=record,
             rollout=rollout,
             failing=found.failing,
+            runs=runs,
             decision=decision,
             evictions=told,
-            notes=self._notes(before, told, rollout),
+            notes=(*self._notes(before, told, rollout), *self._changed(record, runs)),
         )
 
     def schedule(self, memory: PlacementMemory) -> Decision[PlacementMemory]:
@@ -225,6 +241,7 @@ class PlacementSubject(Subject[PlacementRecord]):
             "untrackable": self.untrackable,
             "plugins": list(self.plugins),
             "overrides": [one.manifest.data for one in self.overrides],
+            "history": self.history,
             "evictions": [encode(eviction) for eviction in self.evictions],
             "budget": encode(self.budget) if self.budget else None,
         }
@@ -245,18 +262,68 @@ class PlacementSubject(Subject[PlacementRecord]):
             untrackable=wire["untrackable"],
             plugins=tuple(wire["plugins"]),
             overrides=tuple(ResourceOverride.from_manifest(Manifest(data)) for data in wire["overrides"]),
+            history=wire["history"],
             evictions=tuple(decode(Eviction, eviction) for eviction in wire["evictions"]),
             budget=None if wire["budget"] is None else decode(DisruptionBudget, wire["budget"]),
         )
 
-    def _in_force(self, decision: Decision[PlacementMemory], revision: int, before: PlacementRecord) -> InForce:
-        """Return the override rules that are in force on the picked members."""
-        picked = ((name, self.inventory.position(name)) for name in decision.memory.selected)
-        clusters = self.inventory.clusters
-        wanted = {name: (clusters[at], revision, self.content) for name, at in picked if at is not None}
-        return in_force(PlacementOverrides(self.key, self.overrides), before, wanted, self.done)
+    def _runs(
+        self,
+        before: PlacementRecord,
+        decision: Decision[PlacementMemory],
+        wanted: Wanted,
+        stopped: Collection[str],
+    ) -> RunsInForce | None:
+        """Return the update runs; None if the placement rolls out by itself."""
+        if not isinstance(self.strategy, External):
+            return None
+        if faults := [self.run_faults[run.name] for run in self.strategy.runs if self._is_faulty(run, before)]:
+            raise FleetError(faults)
+        leaving = {name for name, here in self.done.items() if here.revision is not None and not here.lost}
+        return runs_in_force(
+            self.strategy.runs,
+            before.runs,
+            Scheduled(
+                placement=self.key,
+                wanted=wanted,
+                leaving=frozenset(leaving.difference(wanted.ranks)),
+                snapshot=decision.memory.snapshot,
+            ),
+            newest=wanted.revision,
+            kept=before.digests.keys(),
+            stopped=stopped,
+            given=self.gates.approvals,
+        )
 
-    def _wanted(self, decision: Decision[PlacementMemory], revision: int, found: InForce) -> Wanted:
+    def _is_faulty(self, run: UpdateRun, before: PlacementRecord) -> bool:
+        """Return whether a run cannot begin; one that has begun needs its strategy no more."""
+        return run.name in self.run_faults and run.name not in before.runs.records
+
+    def _in_force(
+        self,
+        before: PlacementRecord,
+        runs: RunsInForce | None,
+        wanted: Wanted,
+        now: tuple[int, Objects | None],
+    ) -> InForce:
+        """Return the override rules that are in force on the picked members.
+
+        An update run keeps to those that it took when it began, and without a run all members keep what they have.
+        """
+        taken: Mapping[str, int | None] = {}
+        if runs:
+            standing = {name: here.overrides for name, here in self.done.items()}
+            taken = runs.record.overrides if runs.record else {name: standing.get(name) for name in wanted.ranks}
+        revision, objects = now
+        content = before.contents.get(revision, ()) if objects is None else objects
+        picked = ((name, self.inventory.position(name)) for name in wanted.ranks if name not in taken)
+        clusters = self.inventory.clusters
+        asked = {name: (clusters[at], revision, content) for name, at in picked if at is not None}
+        found = in_force(PlacementOverrides(self.key, self.overrides), before, asked, self.done)
+        kept = {name: number for name, number in taken.items() if number is not None}
+        return attrs.evolve(found, numbers={**kept, **found.numbers})
+
+    def _wanted(self, decision: Decision[PlacementMemory], revision: int) -> Wanted:
         live = {n: b for n, b in decision.memory.bindings.items() if b.state != UNSCHEDULED}
         clusters = self.inventory.clusters
         positions = {name: self.inventory.position(name) for name in live}
@@ -266,9 +333,17 @@ class PlacementSubject(Subject[PlacementRecord]):
             target=target_of(self.policy),
             labels={name: clusters[p].labels for name, p in positions.items() if p is not None},
             unscheduled=_unscheduled(decision.status, self.key, decision.memory.snapshot),
-            overrides=found.numbers,
-            blocked=found.reasons,
         )
+
+    def _changed(self, record: PlacementRecord, runs: RunsInForce | None) -> Iterator[str]:
+        """Yield a note if what is selected is not what the last update run took."""
+        last = max(record.digests, default=-1)
+        if runs is None or last < 0 or record.holds(last, self.content):
+            return
+        takes = (
+            f"update run {runs.latest} does not take it, a new one does" if runs.run else "a new update run takes it"
+        )
+        yield f"what is selected has changed since revision {last}: {takes}"
 
     def _notes(self, before: PlacementRecord, told: tuple[tuple[Check, str], ...], rollout: Rollout) -> tuple[str, ...]:
         """Return what is said of evictions that are carried out or forgotten, and of a budget that does not count."""
@@ -279,8 +354,23 @@ class PlacementSubject(Subject[PlacementRecord]):
         return (*done, *([vain] if vain else []))
 
 
+def _check_known(record: PlacementRecord, rollout: Rollout) -> None:
+    """Refuse to send a revision that the state hides.
+
+    Raises:
+        FleetError: it does.
+    """
+    moving = (Change.ADD, Change.UPDATE)
+    for entry in rollout.entries.values():
+        if entry.change in moving and entry.placed and not record.knows(entry.placed):
+            what = f"revision {entry.placed.revision} is to be rolled out, and the state does not show its content"
+            raise FleetError([Problem(what, hint=LACKS_HINT)])
+
+
 def located(problem: Problem, members: Mapping[str, Any], policy: Any) -> Problem:
     """Return the problem of a failed cycle with its location: the member that causes it, else the placement."""
+    if problem.file:
+        return problem
     found = _PROPERTY.search(problem.what)
     if found and (member := members.get(found["member"])):
         field = ("properties", found["name"]) if found["name"] else ("resourceUsage",)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
+import attrs
+
 from fleet_components.content.secret import redacted_content
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.kubefleet.eviction import BUDGET, EVICTION, DisruptionBudget, Eviction
@@ -50,7 +52,7 @@ def placement_subjects(
             content=content,
             namespace=placement.namespace,
             done=past.done.get(f"{placement.kind}/{placement.key}", {}),
-            gates=options.gates,
+            gates=attrs.evolve(options.gates, approvals=options.gates.approvals | source.approvals),
             plugins=plugins,
             untrackable=selected.untrackable,
             protected=is_protected(policy),
@@ -58,6 +60,8 @@ def placement_subjects(
             warnings=in_order((*selection.warnings, *in_placement(policy, selected, members, objects))),
             evictions=() if placement.namespace else tuple(evictions.get(placement.name, ())),
             budget=None if placement.namespace else budgets.get(placement.name),
+            history=placement.spec.revision_history_limit,
+            run_faults=source.run_faults(placement),
             overrides=concerning(content, overrides, placement.key),
             selected=selection.manifests,
             skipped=tuple((str(skipped.key), skipped.reason) for skipped in selection.skipped),

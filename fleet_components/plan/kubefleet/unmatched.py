@@ -54,7 +54,7 @@ def in_runs(source: Source, members: AskedMembers) -> Iterator[Problem]:
     for manifest in source.policies:
         if manifest.kind in PLACEMENT_OF:
             place = PLACEMENT_OF[manifest.kind], manifest.namespace
-            yield from problems_of(manifest, _of_run(manifest, placements[place], names.get(place, _NONE), source.runs))
+            yield from problems_of(manifest, _of_run(manifest, placements[place], names.get(place, _NONE)))
         elif manifest.kind in STRATEGY_OF.values():
             for index, stage in enumerate(manifest.data["spec"].get("stages") or ()):
                 yield from problems_of(manifest, _of_stage((*_STAGES, index), stage, members))
@@ -77,7 +77,7 @@ def _nowhere(path: FieldPath, name: str, names: Vocabulary) -> Vain:
 def in_approvals(subjects: Iterable[Decided], given: Iterable[str]) -> Iterator[Problem]:
     """Yield given approvals that no update run asks for."""
     strategies = (getattr(decided.subject, "strategy", None) for decided in subjects)
-    runs = [strategy.run for strategy in strategies if isinstance(strategy, External) and strategy.run]
+    runs = (run for strategy in strategies if isinstance(strategy, External) for run in strategy.runs)
     asked = {name for run in runs for name in run.approvals}
     known = Vocabulary(asked)
     for name in sorted(set(given) - asked):
@@ -90,7 +90,8 @@ def skipped_stages(source: Source, decided: Decided, members: AskedMembers) -> I
     subject = decided.subject
     if not isinstance(subject, PlacementSubject) or not isinstance(subject.strategy, External):
         return
-    run, bindings = subject.strategy.run, decided.record.memory.bindings
+    run = decided.outcome.runs.run if decided.outcome.runs else None
+    bindings = decided.record.memory.bindings
     picked = sorted(name for name, binding in bindings.items() if binding.state != UNSCHEDULED)
     if run is None or not picked or decided.outcome.rollout.failure:  # a run that does not begin says why itself
         return
@@ -166,16 +167,13 @@ def _of_members(policy: PlacementPolicy, members: AskedMembers) -> Iterator[Vain
         yield from members.label((*_POLICY, "topologySpreadConstraints", index, "topologyKey"), constraint.topology_key)
 
 
-def _of_run(
-    run: Manifest, placements: Mapping[str, Placement], names: Vocabulary, runs: Mapping[tuple[str, str], Manifest]
-) -> Iterator[Vain]:
+def _of_run(run: Manifest, placements: Mapping[str, Placement], names: Vocabulary) -> Iterator[Vain]:
     """Yield what is wrong with the placement that a run names: it must exist and leave its rollout to update runs.
 
     Args:
         run: the run.
         placements: the placements that it may name.
         names: their names.
-        runs: the run of each placement, by namespace and name.
     """
     kind, name, path = PLACEMENT_OF[run.kind], run.data["spec"].get("placementName", ""), ("spec", "placementName")
     if (named := placements.get(name)) is None:
@@ -183,9 +181,6 @@ def _of_run(
     elif named.spec.strategy.type != "External":
         what = f"{kind} {named.key} does not leave its rollout to update runs, so this one does nothing"
         yield Vain(path, what, "write strategy: {type: External} there, or take the run out")
-    elif (other := runs[run.namespace, name]) is not run:
-        what = f"{other.name} is the last run of {kind} {named.key} by name, so this one does nothing"
-        yield Vain(path, what, "take it out when it is done")
 
 
 def _of_stage(path: FieldPath, stage: Mapping[str, Any], members: AskedMembers) -> Iterator[Vain]:

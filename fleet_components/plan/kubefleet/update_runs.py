@@ -1,0 +1,159 @@
+"""Update runs of one placement over successive updates: which one is in force, and what became of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+
+import attrs
+
+from fleet_components.rollout.rollout import Gates, Rollout
+from fleet_components.rollout.run_record import FAILED, SUCCEEDED, RunRecord, Scheduled, begin, outdated, preempted
+from fleet_components.rollout.strategy import NO_RUN, UpdateRun
+
+
+@attrs.frozen(kw_only=True)
+class RunMemory:
+    """What is remembered of the update runs of a placement.
+
+    Attributes:
+        records: the runs of the source, by name.
+        latest: name of the run that was in force last; empty if none was.
+        spent: given approvals that runs which are gone have used: they open nothing for others of the same name.
+    """
+
+    records: Mapping[str, RunRecord] = attrs.field(factory=dict)
+    latest: str = ""
+    spent: tuple[str, ...] = ()
+
+    def renamed(self, cluster: Callable[[str], str]) -> RunMemory:
+        """Return it with the members under other names."""
+        return attrs.evolve(self, records={name: record.renamed(cluster) for name, record in self.records.items()})
+
+
+@attrs.frozen(kw_only=True)
+class RunsInForce:
+    """Update runs of a placement in this update.
+
+    Attributes:
+        records: the runs of the source, by name, as they are before the rollout.
+        run: the run in force, with the stages that it began with; None if nothing is rolled out.
+        latest: name of the run that is or was in force.
+        spent: given approvals that open nothing.
+        begun: names of the runs that begin in this update.
+    """
+
+    records: Mapping[str, RunRecord]
+    run: UpdateRun | None
+    latest: str = ""
+    spent: frozenset[str] = frozenset()
+    begun: frozenset[str] = frozenset()
+
+    @property
+    def record(self) -> RunRecord | None:
+        """Record of the run in force."""
+        return self.records[self.run.name] if self.run else None
+
+    @property
+    def failing(self) -> bool:
+        """True if the run that was to roll the placement out has failed."""
+        return self.run is None and self.latest in self.records and self.records[self.latest].outcome == FAILED
+
+    @property
+    def held(self) -> str:
+        """Why nothing moves without a run in force."""
+        last = self.records.get(self.latest)
+        if last is None:
+            return NO_RUN
+        if last.outcome == FAILED:
+            state = "does not begin" if last.revision < 0 else "has failed"
+            return f"update run {self.latest} {state}: {last.message}; write another run"
+        return f"update run {self.latest} is over, and moves nothing more; write another run"
+
+    def with_overrides(self, numbers: Mapping[str, int | None]) -> RunsInForce:
+        """Return it with the overrides that the run in force takes when it begins; later ones are no part of it."""
+        if not self.run or not self.record or self.run.name not in self.begun:
+            return self
+        records = {**self.records, self.run.name: attrs.evolve(self.record, overrides=numbers)}
+        return attrs.evolve(self, records=records)
+
+    def gates(self, given: Gates) -> Gates:
+        """Return the approvals that count for the run in force: those given for it, and those that it has accepted."""
+        accepted = self.record.approvals if self.record else ()
+        return attrs.evolve(given, approvals=(given.approvals - self.spent).union(accepted), spent=self.spent)
+
+    def remembered(self, rollout: Rollout) -> RunMemory:
+        """Return what is remembered once the rollout has succeeded."""
+        records = dict(self.records)
+        if self.run and self.record:
+            approvals = tuple(sorted({*self.record.approvals, *rollout.accepted}))
+            outcome = SUCCEEDED if rollout.finished else ""
+            records[self.run.name] = attrs.evolve(self.record, approvals=approvals, outcome=outcome)
+        return RunMemory(records=records, latest=self.latest, spent=tuple(sorted(self.spent)))
+
+
+def runs_in_force(
+    runs: Collection[UpdateRun],
+    before: RunMemory,
+    scheduled: Scheduled,
+    *,
+    newest: int,
+    kept: Collection[int],
+    stopped: Collection[str],
+    given: Collection[str],
+) -> RunsInForce:
+    """Return which run is in force now: the newest that is not over. An older one that was in force fails.
+
+    Args:
+        runs: the update runs of the source.
+        before: what is remembered of them.
+        scheduled: the placement as its policy has been scheduled.
+        newest: the revision of what is selected now.
+        kept: the revisions whose content is kept.
+        stopped: the clusters at which the last update stopped.
+        given: names of the given approvals.
+    """
+    known = {run.name: before.records[run.name] for run in runs if _is_known(run, before)}
+    records = {name: _resumed(record, stopped) if name == before.latest else record for name, record in known.items()}
+    begun = {run.name: begin(run, scheduled, newest, kept) for run in runs if run.name not in known}
+    records = dict(sorted({**records, **begun}.items()))
+    live = [run for run in runs if not records[run.name].over]
+    going = [run for run in live if run.state != "Initialize"]
+    # The one that comes last takes the clusters over from all others.
+    order = sorted(going or live, key=lambda run: (run.name != before.latest, run.name in begun, run.name))
+    current = order[-1] if order else None
+    for run in order[:-1] if going else ():
+        records[run.name] = records[run.name].failed(preempted(records[run.name], stopped))
+    if current and current.name not in begun and (why := outdated(records[current.name], current, scheduled)):
+        records[current.name], current = records[current.name].failed(why), None
+    spent = {
+        *before.spent,
+        *(name for one, record in before.records.items() if one not in known for name in record.approvals),
+    }
+    return RunsInForce(
+        records=records,
+        run=attrs.evolve(current, stages=records[current.name].stages) if current else None,
+        latest=_latest(current, before, records, begun),
+        spent=frozenset(spent.intersection(given)),
+        begun=frozenset(begun),
+    )
+
+
+def _is_known(run: UpdateRun, before: RunMemory) -> bool:
+    return run.name in before.records and before.records[run.name].spec == run.spec
+
+
+def _resumed(record: RunRecord, stopped: Collection[str]) -> RunRecord:
+    """Return a run that an update was to finish, and did not: it is not over then."""
+    if record.outcome == SUCCEEDED and record.concerned.intersection(stopped):
+        return attrs.evolve(record, outcome="")
+    return record
+
+
+def _latest(
+    current: UpdateRun | None, before: RunMemory, records: Mapping[str, RunRecord], begun: Collection[str]
+) -> str:
+    if current:
+        return current.name
+    if begun:
+        return max(begun)  # it could not begin
+    return before.latest if before.latest in records else ""

@@ -1,0 +1,192 @@
+"""What is remembered of an update run, from its beginning to its end and beyond.
+
+A run takes a revision, stages and clusters when it begins and keeps to them: what changes meanwhile is no part of it,
+or ends it. Once it is over it moves nothing more.
+
+Source of the rules and of the texts: KubeFleet v0.3.1, ``validation.go`` and ``initialization.go`` in
+``pkg/controllers/updaterun``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from itertools import chain
+
+import attrs
+
+from fleet_components.model.codec import MOST_INT32, one_of, ranged
+from fleet_components.model.digits import integer
+from fleet_components.rollout.rollout import Wanted
+from fleet_components.rollout.stages import ABORTED, InvalidRunError, arrange
+from fleet_components.rollout.strategy import Stage, UpdateRun
+
+SUCCEEDED, FAILED = "Succeeded", "Failed"
+_UNEXPECTED = "unexpected behavior which cannot be handled by the controller: "
+_CLIENT = "failed to process the request due to a client error: "
+
+
+@attrs.frozen(kw_only=True)
+class RunRecord:
+    """Record of an update run that has begun, or that could not begin.
+
+    Attributes:
+        spec: what makes it this run and no other of its name: strategy and snapshot index.
+        revision: the revision that it rolls out; -1 if it could not begin.
+        stages: the stages of the strategy as they were then.
+        clusters: the clusters of each stage.
+        leaving: clusters that are left at its end.
+        snapshot: index of the policy snapshot.
+        count: how many clusters were asked for; -1 for as many as fit.
+        overrides: number of the override rules of each cluster, None for none; without those on which one failed.
+        approvals: the approvals that have opened a gate; none can be withdrawn.
+        outcome: ``Succeeded`` or ``Failed`` once it is over, else empty.
+        message: why it has failed.
+    """
+
+    spec: str
+    revision: int = attrs.field(default=-1, metadata=ranged(-1))
+    stages: tuple[Stage, ...] = ()
+    clusters: tuple[tuple[str, ...], ...] = ()
+    leaving: tuple[str, ...] = ()
+    snapshot: int = attrs.field(default=-1, metadata=ranged(-1))
+    count: int = attrs.field(default=-1, metadata=ranged(-1))
+    overrides: Mapping[str, int | None] = attrs.field(factory=dict)
+    approvals: tuple[str, ...] = ()
+    outcome: str = attrs.field(default="", metadata=one_of("", SUCCEEDED, FAILED))
+    message: str = ""
+
+    @property
+    def over(self) -> bool:
+        """True if it moves nothing more."""
+        return bool(self.outcome)
+
+    @property
+    def concerned(self) -> frozenset[str]:
+        """All clusters that it updates or leaves."""
+        return frozenset((*chain(*self.clusters), *self.leaving))
+
+    def renamed(self, cluster: Callable[[str], str]) -> RunRecord:
+        """Return it with the members under other names."""
+        return attrs.evolve(
+            self,
+            clusters=tuple(tuple(map(cluster, part)) for part in self.clusters),
+            leaving=tuple(map(cluster, self.leaving)),
+            overrides={cluster(name): number for name, number in self.overrides.items()},
+        )
+
+    def failed(self, message: str) -> RunRecord:
+        """Return it as failed."""
+        return attrs.evolve(self, outcome=FAILED, message=message)
+
+
+@attrs.frozen(kw_only=True)
+class Scheduled:
+    """A placement as its policy has been scheduled: what an update run begins on.
+
+    Attributes:
+        placement: the placement, as ``name`` or ``namespace/name``.
+        wanted: the picked clusters.
+        leaving: clusters that are no longer picked and still have something.
+        snapshot: index of the policy snapshot.
+    """
+
+    placement: str
+    wanted: Wanted
+    leaving: frozenset[str] = frozenset()
+    snapshot: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many clusters the policy asks for; -1 for as many as fit."""
+        return -1 if self.wanted.target is None else self.wanted.target
+
+
+def begin(run: UpdateRun, scheduled: Scheduled, newest: int, kept: Collection[int]) -> RunRecord:
+    """Return the record of a run that begins; as failed for good if it cannot.
+
+    Args:
+        run: the run.
+        scheduled: what it begins on.
+        newest: the revision of what is selected now.
+        kept: the revisions whose content is kept.
+    """
+    try:
+        clusters = arrange(run, scheduled.wanted)
+        if not scheduled.wanted.ranks and not scheduled.leaving:
+            namespace, _, name = scheduled.placement.rpartition("/")
+            what = "no scheduled or to-be-deleted bindings found for the latest policy snapshot"
+            raise InvalidRunError(f"{what} {namespace}/{name}-{scheduled.snapshot}", user_error=False)
+        revision = _revision(run, scheduled.placement, newest, kept)
+    except InvalidRunError as invalid:
+        return RunRecord(spec=run.spec, stages=run.stages).failed(str(invalid))
+    return RunRecord(
+        spec=run.spec,
+        revision=revision,
+        stages=run.stages,
+        clusters=tuple(clusters),
+        leaving=tuple(sorted(scheduled.leaving)),
+        snapshot=scheduled.snapshot,
+        count=scheduled.count,
+    )
+
+
+def outdated(record: RunRecord, run: UpdateRun, scheduled: Scheduled) -> str:
+    """Return why a run cannot go on, in KubeFleet's words; empty if it can."""
+    try:
+        return _outdated(record, run, scheduled)
+    except InvalidRunError as invalid:
+        return str(invalid)
+
+
+def preempted(record: RunRecord, in_flight: Collection[str]) -> str:
+    """Return why a run fails whose clusters another one takes, in KubeFleet's words.
+
+    Args:
+        record: the run.
+        in_flight: the clusters that it was updating.
+    """
+    places = (
+        (stage.name, cluster) for stage, part in zip(record.stages, record.clusters, strict=True) for cluster in part
+    )
+    found = [(stage, cluster) for stage, cluster in places if cluster in in_flight]
+    if not found:
+        return f"{ABORTED}{_CLIENT}another update run of the placement has begun"
+    stage, cluster = found[0]
+    what = f"the binding of the updating cluster `{cluster}` in the stage `{stage}` is not up-to-date"
+    hint = "see if there is a concurrent updateRun referencing the same placement and updating the same cluster"
+    return f"{ABORTED}{_CLIENT}{what} with the desired status, please {hint}"
+
+
+def _revision(run: UpdateRun, placement: str, newest: int, kept: Collection[int]) -> int:
+    if not run.index:
+        return newest
+    if not (run.index.isascii() and run.index.isdecimal()) or integer(run.index) > MOST_INT32:
+        raise InvalidRunError(f"invalid resource snapshot index `{run.index}` provided, expected an integer >= 0")
+    index = integer(run.index)
+    if index not in kept:
+        raise InvalidRunError(f"no resourceSnapshots with index `{index}` found for placement `{placement}`")
+    return index
+
+
+def _outdated(record: RunRecord, run: UpdateRun, scheduled: Scheduled) -> str:
+    if scheduled.wanted.unscheduled:
+        arrange(run, scheduled.wanted)
+    if scheduled.snapshot != record.snapshot:
+        what = "the policy snapshot index used in the updateRun is outdated"
+        return f"{ABORTED}{what}, latest: {scheduled.snapshot}, recorded: {record.snapshot}"
+    if scheduled.count != record.count:
+        what = "the cluster count initialized in the updateRun is outdated"
+        return f"{ABORTED}{what}, latest: {scheduled.count}, recorded: {record.count}"
+    # The stages are those from when it began: another strategy changes nothing for it.
+    stages = arrange(attrs.evolve(run, stages=record.stages), scheduled.wanted)
+    for index, (new, existing) in enumerate(zip(stages, record.clusters, strict=True)):
+        if len(new) != len(existing):
+            what = f"the number of clusters in index `{index}` stage has changed"
+            return f"{ABORTED}{what}, new: {len(new)}, existing: {len(existing)}"
+        for place, (one, other) in enumerate(zip(new, existing, strict=True)):
+            if one != other:
+                what = f"the `{place}` cluster in the `{index}` stage has changed, new: {one}, existing: {other}"
+                return f"{ABORTED}{what}"
+    for cluster in sorted(scheduled.leaving.difference(record.leaving)):
+        return f"{ABORTED}{_UNEXPECTED}the cluster `{cluster}` to be deleted is not in the delete stage"
+    return ""
