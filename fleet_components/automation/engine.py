@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import tempfile
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from datetime import datetime
@@ -141,6 +142,7 @@ class Engine:
 
     def kill(self) -> None:
         """End the running update at once, with all that it has started."""
+        warnings.filterwarnings("ignore", "Error in event stream")  # of the SDK, whose stream breaks off
         self._command.send(signal.SIGKILL, everyone=True)
 
     def _dated(self, as_of: datetime) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Any
 
@@ -122,7 +122,11 @@ class Result:
                 yield from self._broken()
 
     def _left(self) -> str:
-        return str(self.plan["remaining"]["words"] or "this update")
+        """Return what is left before the planned update: that one, and what comes after it."""
+        remaining = self.plan["remaining"]
+        needed = [*(f"approval {name} is needed" for name in remaining["approvals"]), *_whys(remaining["waits"])]
+        more = count(remaining["updates"] + 1, "more update")
+        return ", then ".join(filter(None, [more, " and ".join(needed)]))
 
     def _stopped(self, ran: str) -> Iterator[str]:
         remaining = self.plan["remaining"]
@@ -168,6 +172,10 @@ _STANDS = (
     ("begun and not finished", Stand.BEGUN),
     ("not touched", Stand.AHEAD),
 )
+
+
+def _whys(waits: Iterable[Document]) -> list[str]:
+    return [wait["why"] for wait in waits]
 
 
 def errors_of(progress: Progress, ended: str) -> tuple[str, ...]:
