@@ -152,10 +152,13 @@ def test_an_update_that_fails_says_what_stands_and_the_next_call_goes_on(engine:
 def test_what_a_plan_refuses_is_not_begun(engine: Engine) -> None:
     moving(engine)
     engine.world.config = {"limit": 0.1}
-    engine.world.policy["clusterNames"] = []
+    engine.world.rolling = {"maxUnavailable": 2, "maxSurge": 0}
     before = engine.images()
     status, text, err = ended(engine.fleet(*ROLLOUT))
-    assert status in (1, 3), (text, err)
+    assert status == 3
+    assert "refused: " in text
+    assert "refused: " in err
+    assert text.splitlines()[-1] == "refused: nothing was updated"
     assert engine.images() == before
 
 
