@@ -17,12 +17,14 @@ from typing import Any
 import yaml
 from pulumi import automation
 from pulumi.automation import errors
+from semver import VersionInfo
 
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.planning.past import StateFile, parse_state
 from fleet_components.review.planning.project import Project
 
-_CLI_HINT = "install the Pulumi CLI 3.230 or newer: https://www.pulumi.com/docs/install"
+_OLDEST = VersionInfo(3, 230)
+_CLI_HINT = f"install the Pulumi CLI {_OLDEST.major}.{_OLDEST.minor} or newer: https://www.pulumi.com/docs/install"
 _ERROR = "error: "
 
 Seen = Callable[[automation.EngineEvent], None]
@@ -95,7 +97,7 @@ class Engine:
         folder = project.file.path.parent
         self.stack, self._config = stack, config
         try:
-            self._command = _Command()
+            self._command = _Command(version=_OLDEST)
             workspace = _Workspace(work_dir=str(folder.resolve()), pulumi_command=self._command)
             self._stack = automation.Stack.select(stack, workspace)
         except FileNotFoundError:
