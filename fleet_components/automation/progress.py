@@ -19,7 +19,7 @@ _BEFORE_A_WAVE = "waiting "
 
 
 class Stand(StrEnum):
-    """How far an update has come on a member."""
+    """Degree to which an update has come on a member."""
 
     AHEAD = "ahead"
     BEGUN = "begun"
@@ -29,7 +29,7 @@ class Stand(StrEnum):
 
 @attrs.define
 class Move:
-    """What an update does to a member, and how far it has come.
+    """Change of a member by an update, and how far it has come.
 
     Attributes:
         subject: key of the placement or template.
@@ -49,7 +49,7 @@ class Move:
 
 
 class Progress:
-    """How far an update has come.
+    """Course of an update, from which it is told how far it has come.
 
     Args:
         plans: the plans of the update.

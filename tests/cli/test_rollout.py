@@ -15,6 +15,7 @@ from rich.console import Console, Group
 
 from fleet_components.automation import rollout
 from fleet_components.automation.display import picture
+from fleet_components.automation.engine import Engine
 from fleet_components.automation.progress import Progress, Stand
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.fleet import plan_fleet
@@ -189,7 +190,7 @@ def test_what_is_wrong_with_the_cli_is_said(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "Pulumi.yaml").write_text("name: project\nruntime: python\n")
     (tmp_path / "__main__.py").write_text(PROGRAM)
     with pytest.raises(FleetError, match=words) as raised:
-        rollout.Engine(read_project(tmp_path), "stack", tmp_path / "Pulumi.stack.yaml")
+        Engine(read_project(tmp_path), "stack", tmp_path / "Pulumi.stack.yaml")
     assert len(raised.value.problems) == 1
 
 
