@@ -81,10 +81,13 @@ class BindingProvider(RecordProvider):
     """Provider that records the revision that a member runs."""
 
     def check(self, olds: Props, news: Props) -> CheckResult:
-        """Keep the time at which a revision arrived while the revision and its overrides stay."""
+        """Keep the time at which a revision arrived while the revision and its overrides stay.
+
+        If they came in an update without a time, the first later one that has a time counts.
+        """
         # Each run brings a time of its own: taken over, it would change every binding and begin its wait anew.
         stays = all(olds.get(field) == news.get(field) for field in ("revision", "overrides"))
-        since = olds.get("since") if stays else news.get("since")
+        since = (olds.get("since") if stays else None) or news.get("since")
         rest = {key: value for key, value in news.items() if key != "since"}
         return CheckResult({**rest, "since": since} if since else rest, [])
 

@@ -1,4 +1,4 @@
-"""The command group ``fleet`` with its commands: ``plan``, ``explain``, ``render``, ``drain`` and ``fields``."""
+"""The command group ``fleet`` with its commands, from ``plan`` to ``fields``."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from fleet_components.cli.explain import explain
 from fleet_components.cli.fields import fields
 from fleet_components.cli.plan import plan
 from fleet_components.cli.render import render
+from fleet_components.cli.rollout import rollout
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, visible
 from fleet_components.review.showing.words import confirming
@@ -75,5 +76,6 @@ def _shown(problem: Problem) -> str:
 fleet.add_command(plan)
 fleet.add_command(explain)
 fleet.add_command(render)
+fleet.add_command(rollout)
 fleet.add_command(drain)
 fleet.add_command(fields)

@@ -34,7 +34,7 @@ def drain(member: str, paths: tuple[Path, ...], write: bool, strict: bool, **whe
     document = plan_document(found.survey)
     sys.stdout.write(shown(lambda console: print_drain(console, found)))
     sys.stdout.write(shown(lambda console: plan_table(console, document)))
-    options.say_refused(found.survey, shown=True)
+    options.say_refused(found.survey.refused, shown=True)
     for edit in found.edits if write else ():
         edit.write()
     click.echo(f"{'written' if write else 'not written, without --write'}: {_files(found)}")

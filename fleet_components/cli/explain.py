@@ -48,7 +48,7 @@ def explain(
     would let a member pass. What Karmada's policies place is named NAMESPACE/KIND/NAME. MEMBER shows that one alone.
     """
     surveyed = survey([path, *others], options.command_line(**where))
-    options.say_refused(surveyed)
+    options.say_refused(surveyed.refused)
     document = explanation(surveyed.plans, placement, member)
     match output:
         case "json":

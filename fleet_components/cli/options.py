@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 import click
 
 from fleet_components.cli.exit_status import status_of, strictly
-from fleet_components.model.problem import FleetError
+from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
 from fleet_components.model.wire import read_time
 from fleet_components.review.documents.form import Document
 from fleet_components.review.planning.past import StateFile, parse_state, read_state
-from fleet_components.review.planning.survey import STANDARD_INPUT, CommandLine, Survey, read_standard_input
+from fleet_components.review.planning.survey import STANDARD_INPUT, CommandLine, read_standard_input
 from fleet_components.review.showing import words
 
 _STACK = re.compile(r"([A-Za-z0-9_.-]+/){0,2}[A-Za-z0-9_.-]+")
@@ -40,6 +40,7 @@ class _Time(click.ParamType[datetime]):
         return time
 
 
+TIME = _Time()
 PATHS = click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR...")
 
 
@@ -101,7 +102,7 @@ def where(command: F) -> F:
             help="A plug-in that decides with those of the real system, as fleet:plugins names it; its code is run. "
             "Repeatable.",
         ),
-        click.option("--as-of", type=_Time(), help="The time at which observed members and waits are judged."),
+        click.option("--as-of", type=TIME, help="The time at which observed members and waits are judged."),
     )
     # click lists the option first that is added last.
     for option in reversed(options):
@@ -180,17 +181,17 @@ def state_of(state: Path | None) -> StateFile:
         return StateFile(str(state)).unread(error.problems)
 
 
-def say_refused(surveyed: Survey, *, shown: bool = False) -> None:
+def say_refused(refused: Iterable[Problem], *, shown: bool = False) -> None:
     """Print on standard error why the update is refused.
 
     Standard output may be a file or a pipe, where a refusal could be missed. It is not repeated if both streams go to
     the same place.
 
     Args:
-        surveyed: the result of planning.
+        refused: the reasons.
         shown: True if standard output shows the refusal already.
     """
-    for problem in () if shown and _one_place() else surveyed.refused:
+    for problem in () if shown and _one_place() else refused:
         click.echo(f"refused: {problem}", err=True)
 
 

@@ -44,5 +44,5 @@ def plan(paths: tuple[Path, ...], output: str, diff: bool, strict: bool, detaile
         case _:
             text = shown(lambda console: plan_table(console, document, diff=diff))
     sys.stdout.write(text)
-    options.say_refused(surveyed, shown=output in ("table", "markdown"))
+    options.say_refused(surveyed.refused, shown=output in ("table", "markdown"))
     options.end(document, strict=strict, detailed=detailed)

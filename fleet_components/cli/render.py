@@ -66,7 +66,7 @@ def render(
         command = attrs.evolve(command, state=command.state.shown())
     surveyed = survey(paths, command)
     document = plan_document(surveyed)
-    options.say_refused(surveyed)
+    options.say_refused(surveyed.refused)
     refused = status_of(document, strict=strict) is ExitStatus.REFUSED
     files = {} if refused else rendered(_only(surveyed.plans), show_secrets=show_secrets)
     if files:

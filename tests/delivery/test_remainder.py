@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.cli.fleets import plan, run
 from tests.delivery.driver import Driver, InProcess
 from tests.delivery.karmada.test_failover import DOWN, EVENLY, settings, taint
-from tests.delivery.karmada.test_failover import delivered as placed
 from tests.delivery.karmada.world import World as KarmadaWorld
+from tests.delivery.karmada.world import delivered as placed
 from tests.delivery.test_staged import released
 
 
@@ -26,7 +27,7 @@ def moving(rolling: dict[str, object], *, members: str = "abcd", to: str = "cdef
     return driver
 
 
-def said(driver: Driver) -> list[str]:
+def said(driver: Driver[Any]) -> list[str]:
     return [line for line in driver.preview().text.splitlines() if line.startswith("left: ")]
 
 

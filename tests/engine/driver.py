@@ -147,6 +147,20 @@ class Engine(Generic[W]):
             text, _ = process.communicate(timeout=300)
         return process.returncode, text
 
+    def fleet(self, *command: str, **environment: str) -> subprocess.Popen[str]:
+        """Start a command of the package in the project, in a process group of its own."""
+        self._write()
+        return subprocess.Popen(
+            [sys.executable, "-m", "fleet_components.cli", *command],
+            cwd=self.project,
+            env={**os.environ, **self.environment, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
     def fail(self, clusters: Collection[str]) -> None:
         """Let the Deployment be refused on these clusters, from now on."""
         for told in (self.standin / "fails").iterdir():

@@ -22,7 +22,8 @@ from fleet_components.model.problem import Problem
 from fleet_components.plan.departures import Fate
 from fleet_components.plan.describe import describe_subject
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.rollout.rollout import Change, Entry
+from fleet_components.plan.remainder import together
+from fleet_components.rollout.rollout import Change
 from fleet_components.testing import reveal
 from tests.plan.stack import Seen, Stack, changes, pair_of
 
@@ -146,10 +147,12 @@ def happens(stack: Stack, world: Written, fails: set[str]) -> None:
         told = promises(stack, seen) | told
     stack.carry_out(seen.run)
     survivors(before, stack, told)
-    goes_on = any("the next update goes on" in entry.reason for entry in entries_of(seen))
+    left = updates_left(seen)
     again = stack.program(list(world.documents()), {"lost": sorted(world.lost)})
     assert again.run.error is None
-    if goes_on and changes(stack, again.run):
+    if left:
+        assert changes(stack, again.run)
+        assert updates_left(again) == left - 1
         happens(stack, world, fails=set())
         return
     assert changes(stack, again.run) == {}
@@ -157,10 +160,10 @@ def happens(stack: Stack, world: Written, fails: set[str]) -> None:
     assert not [one for one in again.plan.departures if one.fate is not Fate.MOVED]
 
 
-def entries_of(seen: Seen) -> Iterator[Entry]:
-    """What happens to each member of each subject."""
+def updates_left(seen: Seen) -> int:
+    """How many updates the plan says are left after it."""
     assert seen.plan is not None
-    return (entry for one in seen.plan.subjects for entry in one.entries.values())
+    return together(seen.plan.remainders.values()).updates
 
 
 def tokens_of(stack: Stack, world: Written) -> list[str]:
@@ -255,7 +258,7 @@ def reasoned(seen: Seen) -> None:
     assert seen.plan is not None
     log = [line for _, text in seen.run.messages for line in text.splitlines()]
     for one in seen.plan.subjects:
-        told = describe_subject(one)[0]
+        told = [line for line in describe_subject(one)[0] if not line.startswith("left: ")]
         for member, entry in one.entries.items():
             lines = [line for line in told if re.search(rf"[ ,]{member}\b.*: \S", line)]
             assert (len(lines) == 1) is (entry.change is not Change.KEEP), (member, entry, told)

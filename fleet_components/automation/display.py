@@ -1,0 +1,169 @@
+"""The progress of a rollout for people: a picture that changes in a terminal, a line for each event elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import click
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.text import Text
+
+from fleet_components.automation.progress import Move, Progress, Stand
+from fleet_components.model.text import count, few, visible
+from fleet_components.rollout.rollout import Change
+
+_MOST_ROWS = 8
+_DOING = {Change.ADD: "joins", Change.UPDATE: "is updated", Change.REMOVE: "is left"}
+_DONE = {Change.ADD: "has joined", Change.UPDATE: "is up to date", Change.REMOVE: "has been left"}
+_SIGNS = {Stand.AHEAD: " ", Stand.BEGUN: "~", Stand.DONE: "+", Stand.FAILED: "x"}
+_COLOURS = {Stand.AHEAD: "dim", Stand.BEGUN: "yellow", Stand.DONE: "green", Stand.FAILED: "red"}
+
+
+class Lines:
+    """Display without a terminal.
+
+    Args:
+        err: True to print on standard error, if standard output is for a document.
+    """
+
+    def __init__(self, *, err: bool = False) -> None:
+        self._err = err
+        self._noted = ""
+
+    def say(self, text: str) -> None:
+        """Print a line that stays."""
+        click.echo(visible(text), err=self._err)
+
+    def plan(self, number: int) -> None:
+        """Show that an update is planned."""
+
+    def begin(self, progress: Progress) -> None:
+        """Tell that an update begins."""
+        self.say(f"{progress.title}: {ahead(progress)}")
+
+    def moved(self, progress: Progress, move: Move) -> None:
+        """Tell that a member has come further."""
+        words = {Stand.BEGUN: _DOING[move.change], Stand.DONE: _DONE[move.change], Stand.FAILED: "has failed"}
+        wave = f", wave {move.wave}" if move.wave else ""
+        self.say(f"{progress.title}: {move.subject}{wave}: {move.member} {words[move.stand]}")
+
+    def refresh(self, progress: Progress) -> None:
+        """Tell what is waited for, once."""
+        if progress.note and progress.note != self._noted:
+            self.say(f"{progress.title}: {progress.note}")
+        self._noted = progress.note
+
+    def count_down(self, why: str, left: timedelta) -> None:
+        """Tell what is waited for, once."""
+        if why != self._noted:
+            self._noted = why
+            self.say(f"waiting {_span(left)}: {why}")
+
+    def succeed(self, progress: Progress) -> None:
+        """Tell that an update has succeeded."""
+        self.say(f"{progress.title}: done")
+
+    def end(self) -> None:
+        """Leave what was printed."""
+        self._noted = ""
+
+
+class Picture(Lines):
+    """Display in a terminal.
+
+    Args:
+        console: the terminal.
+    """
+
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self._live = Live(console=console, transient=True, auto_refresh=False)
+
+    def say(self, text: str) -> None:
+        """Print a line above the picture."""
+        self._live.console.print(Text(visible(text)), soft_wrap=True)
+
+    def plan(self, number: int) -> None:
+        """Show that an update is planned."""
+        self._live.start()
+        self._live.update(_line(f"planning update {number}", "dim"), refresh=True)
+
+    def begin(self, progress: Progress) -> None:
+        """Draw the picture for the first time."""
+        self._live.start()
+        self.refresh(progress)
+
+    def moved(self, progress: Progress, move: Move) -> None:
+        """Draw the picture anew."""
+        self.refresh(progress)
+
+    def refresh(self, progress: Progress) -> None:
+        """Draw the picture anew."""
+        self._live.update(Group(*picture(progress)), refresh=True)
+
+    def count_down(self, why: str, left: timedelta) -> None:
+        """Draw what is waited for, with the time that is left."""
+        self._live.start()
+        self._live.update(_line(f"{_span(left)} left: {why}", "yellow"), refresh=True)
+
+    def succeed(self, progress: Progress) -> None:
+        """Print what has been done, which stays when the picture goes."""
+        done = (f"{move.subject}: {move.member} {_DONE[move.change]}" for move in progress.moves.values())
+        self.say(f"{progress.title}: {few(list(done), _MOST_ROWS) or 'done'}")
+
+    def end(self) -> None:
+        """Take the picture away."""
+        self._live.stop()
+
+
+def ahead(progress: Progress) -> str:
+    """Return what an update has before it: ``shop: c, d, a in 2 waves``."""
+    parts = []
+    for subject, waves in progress.waves().items():
+        members = [move.member for move in progress.moves.values() if move.subject == subject]
+        number = sum(1 for wave in waves if wave)
+        how = f" in {count(number, 'wave')}" if number > 1 else ""
+        parts.append(f"{subject}: {few(members, 10)}{how}")
+    return "; ".join(parts) or "no member changes"
+
+
+def picture(progress: Progress) -> Iterator[RenderableType]:
+    """Yield the lines of the picture: the update, its subjects with their wave, and the members of that wave."""
+    done = len(progress.members(Stand.DONE))
+    title = f"{progress.title}: {done} of {count(len(progress.moves), 'member')} done"
+    yield _line(title, "bold")
+    for subject, waves in progress.waves().items():
+        moves = [move for move in progress.moves.values() if move.subject == subject]
+        now = next((move.wave for move in moves if move.stand is not Stand.DONE), None)
+        if now is None:
+            yield _line(f"  {subject}: done", "green")
+            continue
+        where = f"wave {waves.index(now) + 1} of {sum(1 for wave in waves if wave)}" if now else "removals"
+        yield _line(f"  {subject}: {where}", "cyan")
+        yield from _rows([move for move in moves if move.wave == now])
+    if progress.note:
+        yield _line(f"  {progress.note}", "yellow")
+
+
+def _rows(moves: list[Move]) -> Iterator[RenderableType]:
+    moves = sorted(moves, key=lambda move: list(_SIGNS).index(move.stand) in (0, 2))
+    width = max(len(move.member) for move in moves)
+    for move in moves[:_MOST_ROWS]:
+        doing = _DONE[move.change] if move.stand is Stand.DONE else _DOING[move.change]
+        what = "has failed" if move.stand is Stand.FAILED else doing
+        text = f"    {_SIGNS[move.stand]} {move.member.ljust(width)}  {what}"
+        yield _line(f"{text}: {move.note}" if move.note else text, _COLOURS[move.stand])
+    if (more := len(moves) - _MOST_ROWS) > 0:
+        yield _line(f"    and {more} more", "dim")
+
+
+def _line(text: str, style: str) -> Text:
+    """Return a line that is cut where the terminal ends."""
+    return Text(visible(text), style, no_wrap=True, overflow="ellipsis")
+
+
+def _span(time: timedelta) -> str:
+    """Return a time in hours, minutes and seconds: ``1:05:09``."""
+    return str(timedelta(seconds=max(0, round(time.total_seconds()))))

@@ -1,0 +1,151 @@
+"""Progress of one update: which members have been reached, told by the events of the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+
+import attrs
+from pulumi.automation import DiagnosticEvent, EngineEvent
+
+from fleet_components.model.text import visible
+from fleet_components.plan import names
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.names import Urn
+from fleet_components.rollout.rollout import Change
+
+_BEFORE_A_WAVE = "waiting "
+"""Beginning of what the program says while it waits between two waves."""
+
+
+class Stand(StrEnum):
+    """Degree to which an update has come on a member."""
+
+    AHEAD = "ahead"
+    BEGUN = "begun"
+    DONE = "done"
+    FAILED = "failed"
+
+
+@attrs.define
+class Move:
+    """Change of a member by an update, and how far it has come.
+
+    Attributes:
+        subject: key of the placement or template.
+        member: the member.
+        change: what is done to it.
+        wave: the wave in which that is done; 0 for the end of the update.
+        stand: how far it has come.
+        note: what is waited for there, in the words of the provider.
+    """
+
+    subject: str
+    member: str
+    change: Change
+    wave: int
+    stand: Stand = Stand.AHEAD
+    note: str = ""
+
+
+class Progress:
+    """Course of an update, from which it is told how far it has come.
+
+    Args:
+        plans: the plans of the update.
+        number: its number in the rollout, from 1.
+        total: the number of updates that the rollout takes, as far as it is known.
+    """
+
+    def __init__(self, plans: Iterable[FleetPlan], number: int, total: str) -> None:
+        self.number, self.total = number, total
+        self.moves: dict[str, Move] = {}
+        self.note = ""
+        self.errors: list[str] = []
+        self.warnings: list[str] = []
+        for plan in plans:
+            self.moves |= _moves(plan)
+
+    @property
+    def title(self) -> str:
+        """``update 1 of 3``."""
+        return f"update {self.number} of {self.total}"
+
+    def waves(self) -> dict[str, list[int]]:
+        """Return the waves of each subject, in order; 0, the removals, is the last one."""
+        found: dict[str, set[int]] = {}
+        for move in self.moves.values():
+            found.setdefault(move.subject, set()).add(move.wave)
+        return {subject: sorted(waves, key=lambda wave: (not wave, wave)) for subject, waves in found.items()}
+
+    def members(self, *stands: Stand) -> list[str]:
+        """Return the members that have come so far, as ``member`` or, where several subjects move, with the subject."""
+        several = len({move.subject for move in self.moves.values()}) > 1
+        found = [move for move in self.moves.values() if move.stand in stands]
+        return [f"{move.member} ({move.subject})" if several else move.member for move in found]
+
+    def hear(self, event: EngineEvent) -> Iterator[Move]:
+        """Take over what an event says, and yield the move that it brings forward."""
+        if event.diagnostic_event:
+            self._diagnosed(event.diagnostic_event)
+        elif event.resource_pre_event:
+            metadata = event.resource_pre_event.metadata
+            if metadata.op.value != "same":
+                yield from self._brought(metadata.urn, Stand.BEGUN, Stand.AHEAD)
+        elif event.res_op_failed_event:
+            yield from self._brought(event.res_op_failed_event.metadata.urn, Stand.FAILED, Stand.AHEAD, Stand.BEGUN)
+        elif event.res_outputs_event:
+            metadata = event.res_outputs_event.metadata
+            if Urn.parse(metadata.urn).type == names.BINDING and metadata.op.value != "delete":
+                yield from self._brought(metadata.urn, Stand.DONE, Stand.AHEAD, Stand.BEGUN)
+
+    def succeed(self) -> Iterator[Move]:
+        """Take the update for done, and yield the moves of which no event has said so: removals."""
+        self.note = ""
+        for move in self.moves.values():
+            if move.stand is not Stand.DONE:
+                move.stand = Stand.DONE
+                yield move
+
+    def _brought(self, urn: str, stand: Stand, *before: Stand) -> Iterator[Move]:
+        move = self._of(urn)
+        if move and move.stand in before:
+            move.stand, move.note, self.note = stand, "", ""
+            yield move
+
+    def _of(self, urn: str) -> Move | None:
+        """Return the move that a resource belongs to: its name begins with that of the target."""
+        name = Urn.parse(urn).name
+        while name and name not in self.moves:
+            name = name.rpartition("/")[0]
+        return self.moves.get(name)
+
+    def _diagnosed(self, said: DiagnosticEvent) -> None:
+        text = visible(_plain(said.message), lines=True).strip()
+        move = self._of(said.urn) if said.urn else None
+        if said.severity == "error":
+            self.errors.append(text)
+        elif said.severity == "warning":
+            self.warnings.append(text)
+        elif move:
+            move.note = " ".join(text.split())
+        elif text.startswith(_BEFORE_A_WAVE):
+            self.note = text
+
+
+def _plain(text: str) -> str:
+    """Return a message without the marks that the engine puts around what it colours."""
+    parts = text.split("<{%")
+    return parts[0] + "".join(part.partition("%}>")[2] for part in parts[1:])
+
+
+def _moves(plan: FleetPlan) -> Mapping[str, Move]:
+    """Return the moves of a plan by the name of the target, in the order in which they come."""
+    found: dict[str, Move] = {}
+    for decided in plan.subjects:
+        for cluster, entry in decided.entries.items():
+            if entry.change in (Change.ADD, Change.UPDATE, Change.REMOVE):
+                wave = entry.placed.wave if entry.placed else 0
+                name = names.target_name(plan.options.fleet, decided.subject.key, cluster)
+                found[name] = Move(decided.subject.key, cluster, entry.change, wave)
+    return dict(sorted(found.items(), key=lambda item: (item[1].subject, not item[1].wave, item[1].wave, item[0])))

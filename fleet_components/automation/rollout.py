@@ -1,0 +1,246 @@
+"""A rollout: updates of one stack, planned one by one, until nothing moves or something is needed."""
+
+from __future__ import annotations
+
+import queue
+import signal
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import attrs
+from pulumi.automation import EngineEvent
+
+from fleet_components.automation.display import Lines, Picture
+from fleet_components.automation.engine import Engine
+from fleet_components.automation.progress import Progress
+from fleet_components.automation.result import Ending, Result, Update, errors_of
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.plan import plan_document
+from fleet_components.review.planning.project import Project
+from fleet_components.review.planning.survey import CommandLine, Survey, survey
+from fleet_components.review.showing.console import make_console
+
+_TICK = 0.2
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_STOPPING = "stopping: what has begun is finished; Ctrl-C once more ends it at once"
+_NO_PROGRESS = "the last update has succeeded, and the plan is the same as before it"
+_MOVED = ("joins", "updated", "leaves")
+
+
+@attrs.define(kw_only=True)
+class StackRollout:
+    """Updates of one stack.
+
+    Attributes:
+        project: the project.
+        config: the file of the stack.
+        folder: the project, as the command line names it.
+        command: the options that plans depend on, with the name of the stack.
+        agreed: called with the first plan; returns whether to carry it out.
+        refuses: returns whether a plan is refused, by its document.
+        quiet: whether standard output is left to a document.
+        most: the largest number of updates.
+        waits: whether times are waited for; plans and updates are then made as of the time of the clock.
+        again: the command that goes on with it.
+    """
+
+    project: Project
+    config: Path
+    folder: Path
+    command: CommandLine
+    agreed: Callable[[Document], bool]
+    refuses: Callable[[Document], bool]
+    quiet: bool
+    most: int
+    waits: bool
+    again: str
+    engine: Engine = attrs.field(init=False)
+    display: Lines = attrs.field(init=False)
+    updates: list[Update] = attrs.field(factory=list, init=False)
+    _surveyed: Survey | None = attrs.field(default=None, init=False)
+    _document: Document = attrs.field(factory=dict, init=False)
+    _moved: list[tuple[str, ...]] = attrs.field(factory=list, init=False)
+    _counted: bool = attrs.field(default=False, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.engine = Engine(self.project, self.command.stack or "", self.config)
+        console = make_console()
+        pictured = console.is_terminal and not self.quiet
+        self.display = Picture(console) if pictured else Lines(err=self.quiet)
+
+    def run(self) -> Result:
+        """Plan and update until it ends.
+
+        Raises:
+            FleetError: no plan can be made.
+        """
+        try:
+            while True:
+                self._plan()
+                if ending := self._step():
+                    return self._result(ending)
+        except KeyboardInterrupt:
+            if self._surveyed is None:
+                raise  # nothing is known yet, and nothing was done
+            return self._result(Ending.INTERRUPTED)
+
+    def _plan(self) -> None:
+        self.display.plan(len(self.updates) + 1)
+        try:
+            state = self.engine.state()
+            self._surveyed = survey([self.folder], attrs.evolve(self.command, state=state, as_of=self._as_of()))
+            self._document = plan_document(self._surveyed)
+        finally:
+            self.display.end()
+
+    def _step(self) -> Ending | None:
+        """Carry out the plan, or wait for what it waits for; return how the rollout ends with it, if it does."""
+        document = self._document
+        if self.refuses(document):
+            return Ending.REFUSED
+        if not self._moves():
+            due = _due(document) if self.waits else None
+            if due is None:
+                return _at_rest(document)
+            self._wait(due, document["remaining"]["waits"][0]["why"])
+            return None
+        if len(self.updates) == self.most:
+            return Ending.LIMIT
+        if not self.updates and not self.agreed(document):
+            return Ending.DECLINED
+        moving, self._moved = self._moved, _moves_of(document)
+        if moving and moving == self._moved:
+            self.updates.append(Update(self._progress(), (_NO_PROGRESS,)))
+            return Ending.FAILED
+        return self._update()
+
+    def _as_of(self) -> datetime | None:
+        return datetime.now(UTC).replace(microsecond=0) if self.waits else self.command.as_of
+
+    def _moves(self) -> bool:
+        """Return whether an update has anything to do.
+
+        The first one also brings what else the program has; after that the fleet alone counts, lest a resource that
+        differs each time is updated for ever.
+        """
+        document = self._document
+        moves = any(plan.changes for plan in self._plans) or (not self.updates and bool(document["changes"]))
+        # A wait that no update has begun to count: the next one records the time.
+        uncounted = self.waits and bool(document["remaining"]["waits"]) and not (self._counted or _due(document))
+        return moves or uncounted
+
+    @property
+    def _plans(self) -> tuple[FleetPlan, ...]:
+        return self._surveyed.plans if self._surveyed else ()
+
+    def _progress(self) -> Progress:
+        number, left = len(self.updates) + 1, self._document["remaining"]
+        more = "+" if left["endless"] or left["approvals"] or left["waits"] else ""
+        return Progress(self._plans, number, f"{number + left['updates']}{more}")
+
+    def _update(self) -> Ending | None:
+        """Run one update; return how the rollout ends with it, None if it goes on."""
+        progress, as_of = self._progress(), self._as_of()
+        self._counted = as_of is not None
+        self.display.begin(progress)
+        try:
+            ended, signals = self._carried_out(progress, as_of)
+        finally:
+            self.display.end()
+        if not ended:
+            for move in progress.succeed():
+                self.display.moved(progress, move)
+            self.display.succeed(progress)
+        self.updates.append(Update(progress, errors_of(progress, ended)))
+        if signals:
+            return Ending.INTERRUPTED if signals == 1 else Ending.KILLED
+        return Ending.FAILED if ended else None
+
+    def _carried_out(self, progress: Progress, as_of: datetime | None) -> tuple[str, int]:
+        """Run the engine; return what went wrong, and how often it was asked to stop."""
+        events: queue.Queue[EngineEvent] = queue.Queue()
+        answered = 0
+        with _signals() as asked, ThreadPoolExecutor(1) as pool:
+            running = pool.submit(self.engine.update, events.put, as_of)
+            while not running.done() or not events.empty():
+                for event in _waiting(events):
+                    for move in progress.hear(event):
+                        self.display.moved(progress, move)
+                self.display.refresh(progress)
+                if len(asked) > answered:
+                    answered = len(asked)
+                    self._stop(answered)
+            return running.result(), answered
+
+    def _stop(self, times: int) -> None:
+        if times == 1:
+            self.display.say(_STOPPING)
+            self.engine.stop()
+        else:
+            self.engine.kill()
+
+    def _wait(self, due: datetime, why: str) -> None:
+        """Wait for a time, with a countdown."""
+        try:
+            while (left := due - datetime.now(UTC)) > timedelta():
+                self.display.count_down(why, left)
+                time.sleep(min(1.0, left.total_seconds()))
+        finally:
+            self.display.end()
+
+    def _result(self, ending: Ending) -> Result:
+        return Result(
+            ending=ending,
+            plan=self._document,
+            refused=tuple(problem for plan in self._plans for problem in plan.refused),
+            again=self.again,
+            cancel=f"pulumi cancel --stack {self.command.stack}",
+            updates=tuple(self.updates),
+        )
+
+
+def _at_rest(document: Document) -> Ending:
+    """Return how a rollout ends in which no update moves anything."""
+    remaining = document["remaining"]
+    held = any(subject["remaining"]["held"] for subject in document["subjects"])
+    return Ending.STOPPED if held or remaining["approvals"] or remaining["waits"] else Ending.DONE
+
+
+def _due(document: Document) -> datetime | None:
+    """Return the first time that is waited for; None if none is known."""
+    until = [wait["until"] for wait in document["remaining"]["waits"] if wait["until"]]
+    return min(map(datetime.fromisoformat, until), default=None)
+
+
+def _moves_of(document: Document) -> list[tuple[str, ...]]:
+    return [
+        (subject["name"], cluster["name"], cluster["change"], str(cluster["revision"]))
+        for subject in document["subjects"]
+        for cluster in subject["clusters"]
+        if cluster["change"] in _MOVED
+    ]
+
+
+def _waiting(events: queue.Queue[EngineEvent]) -> Iterator[EngineEvent]:
+    """Yield the events that are there, after waiting a moment for the first one."""
+    with suppress(queue.Empty):
+        yield events.get(timeout=_TICK)
+        while True:
+            yield events.get_nowait()
+
+
+@contextmanager
+def _signals() -> Iterator[list[int]]:
+    """Collect the signals that ask this program to stop."""
+    asked: list[int] = []
+    before = {sign: signal.signal(sign, lambda number, _: asked.append(number)) for sign in _SIGNALS}
+    try:
+        yield asked
+    finally:
+        for sign, handler in before.items():
+            signal.signal(sign, handler)

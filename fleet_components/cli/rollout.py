@@ -1,0 +1,141 @@
+"""The command ``fleet rollout``: updates a stack again and again until everything is rolled out."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+import click
+
+from fleet_components.cli import options
+from fleet_components.cli.exit_status import ExitStatus, epilogue, status_of, strictly
+from fleet_components.model.extras import extra_of, not_installed
+from fleet_components.model.problem import FleetError
+from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.wire import to_json
+from fleet_components.review.planning.project import choose_stack, read_project
+from fleet_components.review.planning.survey import CommandLine, project_among
+from fleet_components.review.showing.console import shown
+from fleet_components.review.showing.table import plan_table
+
+if TYPE_CHECKING:
+    from fleet_components.automation.rollout import StackRollout
+
+_MOST_UPDATES = 100
+
+
+@click.command(epilog=epilogue())
+@click.argument("project", type=click.Path(path_type=Path), default=".", metavar="[PROJECT]")
+@click.option("--stack", metavar="NAME", help="The stack, needed when there are several.")
+@click.option("--yes", is_flag=True, help="Begin without asking.")
+@click.option(
+    "--wait",
+    is_flag=True,
+    help="Wait for the end of waits that are longer than fleet:maxWait. Plans and updates are then made as of the time "
+    "of the clock, which observed members are judged by too.",
+)
+@click.option("--as-of", type=options.TIME, help="The time of plans and updates, in the place of fleet:asOf.")
+@click.option(
+    "--updates",
+    type=click.IntRange(min=1),
+    default=_MOST_UPDATES,
+    show_default=True,
+    metavar="NUMBER",
+    help="The most updates to run.",
+)
+@options.output("text", "json")
+@options.endings()
+def rollout(
+    project: Path,
+    stack: str | None,
+    yes: bool,
+    wait: bool,
+    as_of: datetime | None,
+    updates: int,
+    output: str,
+    strict: bool,
+    detailed: bool,
+) -> None:
+    """Update a stack again and again, until everything is rolled out.
+
+    One update often cannot do it all: a member has to be left before another one joins, or a later stage waits. This
+    plans, updates through the Pulumi CLI, and plans again, until an update has nothing to do. PROJECT is a Pulumi
+    project, the current directory by default; the first plan is shown, and asked about.
+
+    It never goes past an approval: it stops and says which one is needed. Ctrl-C stops an update as it stops `pulumi
+    up`: what has begun on a member is finished; a second one ends it at once. What is done is remembered in the stack
+    alone, so that the same command goes on.
+    """
+    if wait and as_of:
+        raise click.UsageError("--wait and --as-of exclude each other")
+    quiet = output == "json"
+    if not yes and (quiet or not sys.stdin.isatty()):
+        raise click.UsageError("nobody can be asked here whether to begin: --yes begins without asking")
+    command = CommandLine(stack=stack, as_of=as_of, project=True)
+    folder = project_among([project], command) or project
+    found = read_project(folder)
+    name = choose_stack(found, (stack or "").rpartition("/")[2] or None)
+    chosen = stack or name
+    result = _stack_rollout()(
+        project=found,
+        config=found.stack_file(name),
+        folder=folder,
+        command=attrs.evolve(command, stack=chosen),
+        agreed=partial(_agreed, yes=yes, quiet=quiet),
+        refuses=lambda document: status_of(document, strict=strict) is ExitStatus.REFUSED,
+        quiet=quiet,
+        most=updates,
+        waits=wait,
+        again=f"fleet rollout {shlex.quote(str(project))} --stack {chosen}",
+    ).run()
+    if result.ending == "refused":
+        if not (quiet or result.updates):
+            _show(result.plan)
+        options.say_refused(result.refused, shown=not (quiet or result.updates))
+        if strict and (why := strictly(result.plan)):
+            click.echo(why, err=True)
+    if quiet:
+        sys.stdout.write(to_json(result.document()))
+    else:
+        for line in result.words():
+            click.echo(line)
+    sys.exit(_status(str(result.ending), complete=result.complete, detailed=detailed))
+
+
+def _stack_rollout() -> type[StackRollout]:
+    """Return the class that runs updates; it needs the extra that brings Pulumi.
+
+    Raises:
+        FleetError: the extra is not installed.
+    """
+    try:
+        from fleet_components.automation.rollout import StackRollout
+    except ModuleNotFoundError as error:
+        if not extra_of(error.name or ""):
+            raise
+        raise FleetError([not_installed(error.name or "")]) from error
+    return StackRollout
+
+
+def _agreed(document: Document, *, yes: bool, quiet: bool) -> bool:
+    """Show the first plan, and return whether to carry it out."""
+    if not quiet:
+        _show(document)
+    return yes or click.confirm("Begin?")
+
+
+def _show(document: Document) -> None:
+    click.echo(shown(lambda console: plan_table(console, document)), nl=False)
+
+
+def _status(ending: str, *, complete: bool, detailed: bool) -> ExitStatus:
+    if ending == "refused":
+        return ExitStatus.REFUSED
+    if ending in ("failed", "interrupted", "killed", "declined"):
+        return ExitStatus.ERROR
+    return ExitStatus.CHANGES if detailed and not complete else ExitStatus.FINE
