@@ -1,4 +1,4 @@
-"""What override rules make of an object on its way to a member, and the checks that both systems share."""
+"""The outcome of override rules for an object on its way to a member, and the checks that both systems share."""
 
 from __future__ import annotations
 

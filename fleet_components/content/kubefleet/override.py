@@ -9,7 +9,7 @@ Source: ``pkg/utils/overrider/overrider.go`` and ``pkg/controllers/workgenerator
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import attrs
@@ -95,9 +95,11 @@ def in_force(
         overrides: overrides of both kinds, in any order.
         placement: the placement, as ``name`` or ``namespace/name``.
     """
-    known = {target for data in objects for target in targets_of(Manifest(data))}
+    ordered = sorted(overrides, key=_order)
+    wanted = {target for override in ordered for target in override.targets}
+    known = {target for _, _, targets in selected(objects, wanted) for target in targets}
     found = []
-    for override in sorted(overrides, key=_order):
+    for override in ordered:
         targets = tuple(sorted(known.intersection(override.targets)))
         if targets and override.is_for(placement):
             manifest = override.manifest
@@ -108,7 +110,7 @@ def in_force(
 
 
 def apply_overrides(
-    objects: Iterable[Mapping[str, Any]], overrides: Sequence[OverrideInForce], cluster: str
+    objects: Sequence[Mapping[str, Any]], overrides: Sequence[OverrideInForce], cluster: str
 ) -> list[Overridden]:
     """Return what overrides make of each object.
 
@@ -121,12 +123,26 @@ def apply_overrides(
     for override in overrides:
         for target in override.targets:
             by_target.setdefault(target, []).append(override)
-    found = []
-    for data in objects:
+    found = [Overridden(data) for data in objects]
+    for position, data, targets in selected(objects, by_target.keys()):
         # The targets of an object begin with those of ClusterResourceOverrides, which ResourceOverrides win over.
-        concerning = [override for target in targets_of(Manifest(data)) for override in by_target.get(target, ())]
-        found.append(_overridden(data, concerning, cluster))
+        concerning = [override for target in targets for override in by_target[target]]
+        found[position] = _overridden(data, concerning, cluster)
     return found
+
+
+def selected(
+    objects: Iterable[Mapping[str, Any]], wanted: Set[OverrideTarget]
+) -> Iterator[tuple[int, Mapping[str, Any], tuple[OverrideTarget, ...]]]:
+    """Yield the objects that are among what is wanted: position, object, and the names under which it is."""
+    # Most objects are of no concern, and their own names alone tell that.
+    names = {target.name for target in wanted}
+    for position, data in enumerate(objects):
+        metadata = data.get("metadata") or {}
+        if metadata.get("name") in names or metadata.get("namespace") in names:
+            targets = tuple(target for target in targets_of(Manifest(data)) if target in wanted)
+            if targets:
+                yield position, data, targets
 
 
 def targets_of(manifest: Manifest) -> tuple[OverrideTarget, ...]:
