@@ -1,4 +1,4 @@
-"""What override rules make of an object on its way to a member, and the checks that both systems share."""
+"""The outcome of override rules for an object on its way to a member, and the checks that both systems share."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 
 import attrs
 
+from fleet_components.content.difference import differences
 from fleet_components.content.exposure import exposes
 from fleet_components.content.header import check_header, fill_nulls
 from fleet_components.content.patch import Operation, PatchError, apply_patch
 from fleet_components.content.secret import is_secret
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.problem import Problem, show_path
+from fleet_components.model.problem import FieldPath, Problem, show_path
 
 Object = Mapping[str, Any]
 
@@ -23,11 +24,13 @@ class OverrideError(Exception):
 
     Attributes:
         shown: the text without values of the object, which may be secret.
+        patch: position of the JSON patch operation that fails; None if it is the rule as a whole.
     """
 
-    def __init__(self, text: str, shown: str = "") -> None:
+    def __init__(self, text: str, shown: str = "", patch: int | None = None) -> None:
         super().__init__(text)
         self.shown = shown or text
+        self.patch = patch
 
 
 @attrs.frozen
@@ -37,12 +40,19 @@ class Step:
     Attributes:
         override: the override, as ``Kind namespace/name``.
         rule: position of the rule in the override, from 0.
+        before: the object before the rule.
         data: the object after the rule; None if the rule deletes it.
     """
 
     override: str
     rule: int
-    data: Object | None
+    before: Object = attrs.field(repr=False)
+    data: Object | None = attrs.field(repr=False)
+
+    @property
+    def fields(self) -> tuple[FieldPath, ...]:
+        """The fields that the rule has changed, as plans show them; the empty path if it deletes the object."""
+        return ((),) if self.data is None else tuple(one.path for one in differences(self.before, self.data))
 
 
 @attrs.frozen
@@ -70,7 +80,9 @@ def patched(data: Object, operations: Iterable[Operation]) -> Object:
     """
     try:
         made = _object(apply_patch(data, operations))
-    except (PatchError, ValueError) as error:
+    except PatchError as error:
+        raise OverrideError(str(error), patch=error.index) from None
+    except ValueError as error:
         raise OverrideError(str(error)) from None
     check_hidden(data, made)
     return made

@@ -49,7 +49,7 @@ class InForce:
 
     @property
     def reasons(self) -> dict[str, str]:
-        """Why members keep what they run, in words."""
+        """Reasons of members to keep what they run, in words."""
         return {member: f"an override fails: {problem}" for member, problem in self.failing.items()}
 
 

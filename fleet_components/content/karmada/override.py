@@ -74,13 +74,14 @@ def _apply(state: PolicyOverridden, cluster: Cluster, policy: OverridePolicy, bu
         if not rule.applies_to(cluster):
             continue
         try:
-            data = apply_overriders(state.data or {}, rule.overriders, budget)
+            before = state.data or {}
+            data = apply_overriders(before, rule.overriders, budget)
         except OverrideError as error:
             events = (*state.events, _event("Warning", policy, cluster))
             problem = _problem(policy, index, cluster, error.shown)
             return PolicyOverridden(None, problem, logged=str(error), events=events)
         events = (*state.events, _event("Normal", policy, cluster))
-        steps = (*state.steps, Step(str(policy.manifest.key), index, data))
+        steps = (*state.steps, Step(str(policy.manifest.key), index, before, data))
         state = PolicyOverridden(data, steps=steps, applied=(*state.applied, policy.key), events=events)
     return state
 

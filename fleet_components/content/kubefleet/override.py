@@ -8,8 +8,8 @@ Source: ``pkg/utils/overrider/overrider.go`` and ``pkg/controllers/workgenerator
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import attrs
@@ -17,6 +17,7 @@ import attrs
 from fleet_components.content.guarded import read_json
 from fleet_components.content.overridden import Overridden, OverrideError, Step, patched
 from fleet_components.content.patch import Operation
+from fleet_components.content.revision import canonical
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.kubefleet.override import (
@@ -32,6 +33,7 @@ from fleet_components.model.problem import Problem
 
 _NAME = "${MEMBER-CLUSTER-NAME}"
 _LABEL = "${MEMBER-CLUSTER-LABEL-KEY-"
+_BEYOND = re.compile(r"[^-\w./]")
 _NAMESPACE = ("v1", "Namespace")
 _RULES = ("spec", "policy", "overrideRules")
 _HINT = "change the rule, or leave {cluster} out of its clusterSelector"
@@ -45,13 +47,17 @@ class RuleInForce:
         index: position in the override, from 0.
         deletes: True if it deletes the object.
         json_patch_overrides: its patch.
-        fails: why its variables have no value; empty if they have.
+        fails: why its variables have no value, without what KubeFleet quotes of a value; empty if they have.
+        logged: the same in KubeFleet's words, if they quote a value.
+        patch: position of the operation that has them.
     """
 
     index: int
     deletes: bool = False
     json_patch_overrides: tuple[JSONPatchOverride, ...] = ()
     fails: str = ""
+    logged: str = ""
+    patch: int = 0
 
 
 @attrs.frozen
@@ -89,24 +95,22 @@ def in_force(
         overrides: overrides of both kinds, in any order.
         placement: the placement, as ``name`` or ``namespace/name``.
     """
-    known = {target for data in objects for target in targets_of(Manifest(data))}
+    ordered = sorted(overrides, key=_order)
+    wanted = {target for override in ordered for target in override.targets}
+    known = {target for _, _, targets in selected(objects, wanted) for target in targets}
     found = []
-    for override in sorted(overrides, key=_order):
-        targets = tuple(target for target in override.targets if target in known)
+    for override in ordered:
+        targets = tuple(sorted(known.intersection(override.targets)))
         if targets and override.is_for(placement):
             manifest = override.manifest
-            rules = tuple(
-                _in_force(index, rule, cluster)
-                for index, rule in enumerate(override.spec.policy.override_rules)
-                if rule.applies_to(cluster)
-            )
+            rules = tuple(_rules_in_force(override.spec.policy.override_rules, cluster))
             if rules:
                 found.append(OverrideInForce(manifest.kind, manifest.name, manifest.namespace, targets, rules))
     return tuple(found)
 
 
 def apply_overrides(
-    objects: Iterable[Mapping[str, Any]], overrides: Sequence[OverrideInForce], cluster: str
+    objects: Sequence[Mapping[str, Any]], overrides: Sequence[OverrideInForce], cluster: str
 ) -> list[Overridden]:
     """Return what overrides make of each object.
 
@@ -119,12 +123,26 @@ def apply_overrides(
     for override in overrides:
         for target in override.targets:
             by_target.setdefault(target, []).append(override)
-    found = []
-    for data in objects:
+    found = [Overridden(data) for data in objects]
+    for position, data, targets in selected(objects, by_target.keys()):
         # The targets of an object begin with those of ClusterResourceOverrides, which ResourceOverrides win over.
-        concerning = [override for target in targets_of(Manifest(data)) for override in by_target.get(target, ())]
-        found.append(_overridden(data, concerning, cluster))
+        concerning = [override for target in targets for override in by_target[target]]
+        found[position] = _overridden(data, concerning, cluster)
     return found
+
+
+def selected(
+    objects: Iterable[Mapping[str, Any]], wanted: Set[OverrideTarget]
+) -> Iterator[tuple[int, Mapping[str, Any], tuple[OverrideTarget, ...]]]:
+    """Yield the objects that are among what is wanted: position, object, and the names under which it is."""
+    # Most objects are of no concern, and their own names alone tell that.
+    names = {target.name for target in wanted}
+    for position, data in enumerate(objects):
+        metadata = data.get("metadata") or {}
+        if metadata.get("name") in names or metadata.get("namespace") in names:
+            targets = tuple(target for target in targets_of(Manifest(data)) if target in wanted)
+            if targets:
+                yield position, data, targets
 
 
 def targets_of(manifest: Manifest) -> tuple[OverrideTarget, ...]:
@@ -155,56 +173,84 @@ def _order(override: ResourceOverride) -> tuple[bool, str, str]:
     return manifest.kind != CLUSTER_OVERRIDE, manifest.namespace, manifest.name
 
 
-def _in_force(index: int, rule: OverrideRule, cluster: Cluster) -> RuleInForce:
-    if rule.override_type == DELETE:
-        return RuleInForce(index, deletes=True)
-    try:
-        patch = tuple(
-            attrs.evolve(operation, value=_with_values(operation.value, cluster))
-            for operation in rule.json_patch_overrides
-        )
-    except OverrideError as error:
-        return RuleInForce(index, fails=str(error))
-    return RuleInForce(index, json_patch_overrides=patch)
+def _rules_in_force(rules: Iterable[OverrideRule], cluster: Cluster) -> Iterator[RuleInForce]:
+    """Yield the rules that select a member; none after one that deletes, which ends the rules of its override."""
+    for index, rule in enumerate(rules):
+        if not rule.applies_to(cluster):
+            continue
+        if rule.override_type == DELETE:
+            yield RuleInForce(index, deletes=True)
+            return
+        yield _patch_in_force(index, rule, cluster)
 
 
-def _with_values(value: Any, cluster: Cluster) -> Any:
-    """Return the value of a patch with a member's name and labels in place of the variables, in keys too."""
-    text = json.dumps(value, ensure_ascii=False)
+def _patch_in_force(index: int, rule: OverrideRule, cluster: Cluster) -> RuleInForce:
+    operations = []
+    for patch, operation in enumerate(rule.json_patch_overrides):
+        try:
+            operations.append(_with_values(operation, cluster))
+        except OverrideError as error:
+            logged = "" if error.shown == str(error) else str(error)
+            return RuleInForce(index, fails=error.shown, logged=logged, patch=patch)
+    return RuleInForce(index, json_patch_overrides=tuple(operations))
+
+
+def _with_values(operation: JSONPatchOverride, cluster: Cluster) -> JSONPatchOverride:
+    """Return an operation with a member's name and labels in place of the variables in its value, in keys too.
+
+    Raises:
+        OverrideError: the member has no such label, or a variable does not end. KubeFleet's text quotes the value.
+    """
+    text = canonical(operation.value)
     if "${" not in text:
-        return value
-    text = text.replace(_NAME, cluster.name)
-    while (start := text.find(_LABEL)) >= 0:
-        key, closed, _ = text[start + len(_LABEL) :].partition("}")
+        return operation
+    named = text.replace(_NAME, cluster.name)
+    made, *others = named.split(_LABEL)
+    for other in others:
+        key, closed, rest = other.partition("}")
         if not closed:
-            raise OverrideError(f"input {text} is missing the closing bracket `}}`")
+            error = "is missing the closing bracket `}`"
+            raise OverrideError(f"input {named} {error}", f"input {error}")
         if key not in cluster.labels:
-            raise OverrideError(f"label key {key} not found on cluster {cluster.name}")
-        text = text.replace(f"{_LABEL}{key}}}", cluster.labels[key])
-    return read_json(text.encode())
+            # A variable without an end goes on to the next bracket, through whatever else is in the value.
+            start = _BEYOND.split(key, maxsplit=1)[0]
+            shown = key if start == key else f"{start}..."
+            raise OverrideError(_absent(key, cluster), _absent(shown, cluster))
+        made += cluster.labels[key] + rest
+    return attrs.evolve(operation, value=read_json(made))
+
+
+def _absent(key: str, cluster: Cluster) -> str:
+    return f"label key {key} not found on cluster {cluster.name}"
 
 
 def _overridden(data: Mapping[str, Any], overrides: Iterable[OverrideInForce], cluster: str) -> Overridden:
-    made, steps = data, list[Step]()
+    made: Mapping[str, Any] | None = data
+    steps: list[Step] = []
     for override in overrides:
         for rule in override.rules:
-            if rule.deletes:
-                # The last step of this override; what the others would change is gone.
-                return Overridden(None, steps=(*steps, Step(override.key, rule.index, None)))
             try:
-                made = _applied(made, rule)
+                after = _applied(made, rule)
             except OverrideError as error:
-                return Overridden(None, _problem(data, override, rule, cluster, error.shown), logged=str(error))
-            steps.append(Step(override.key, rule.index, made))
+                return Overridden(None, _problem(data, override, rule, cluster, error), logged=str(error))
+            if made is not None:
+                steps.append(Step(override.key, rule.index, made, after))
+            made = after
     return Overridden(made, steps=tuple(steps))
 
 
-def _applied(data: Mapping[str, Any], rule: RuleInForce) -> Mapping[str, Any]:
+def _applied(data: Mapping[str, Any] | None, rule: RuleInForce) -> Mapping[str, Any] | None:
+    """Return the object after a rule; None if it is deleted. No patch brings it back, but variables may still fail."""
     if rule.fails:
-        raise OverrideError(rule.fails)
+        raise OverrideError(rule.logged or rule.fails, rule.fails, rule.patch)
+    if data is None or rule.deletes:
+        return None
     return patched(data, (Operation(one.op, one.path, one.value) for one in rule.json_patch_overrides))
 
 
-def _problem(data: Mapping[str, Any], override: OverrideInForce, rule: RuleInForce, cluster: str, why: str) -> Problem:
-    what = f"fails on {cluster} for {Manifest(data).key}: {why}"
-    return Problem(what, (*_RULES, rule.index), _HINT.format(cluster=cluster), override.key)
+def _problem(
+    data: Mapping[str, Any], override: OverrideInForce, rule: RuleInForce, cluster: str, error: OverrideError
+) -> Problem:
+    what = f"fails on {cluster} for {Manifest(data).key}: {error.shown}"
+    patch = () if error.patch is None else ("jsonPatchOverrides", error.patch)
+    return Problem(what, (*_RULES, rule.index, *patch), _HINT.format(cluster=cluster), override.key)

@@ -12,6 +12,7 @@ from fleet_components.content.kubefleet.override import (
     apply_overrides,
     in_force,
     read_in_force,
+    selected,
     targets_of,
     write_in_force,
 )
@@ -41,17 +42,19 @@ class PlacementOverrides(Overrides):
         """Return the overrides that select an object and the member, each with those of its rules that select it."""
         if not self.overrides:
             return ()
-        secret = {target for data in objects if is_secret(data) for target in targets_of(Manifest(data))}
+        found = in_force(objects, member, self.overrides, self.placement)
+        wanted = {target for one in found for target in one.targets}
+        secret = {target for _, data, targets in selected(objects, wanted) if is_secret(data) for target in targets}
         return tuple(
             {**write_in_force(one), **({INTO_SECRET: True} if secret.intersection(one.targets) else {})}
-            for one in in_force(objects, member, self.overrides, self.placement)
+            for one in found
         )
 
     def apply(self, objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
         """Return the objects after the rules."""
         written = {str(one.manifest.key): one.manifest for one in self.overrides}
         done = apply_rules(objects, rules, member)
-        return [attrs.evolve(one, problem=one.problem and _located(one.problem, written)) for one in done]
+        return [attrs.evolve(one, problem=_located(one.problem, written)) if one.problem else one for one in done]
 
 
 def apply_rules(objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:

@@ -11,6 +11,7 @@ from fleet_components.content.load import load_text
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.karmada.override import OverridePolicy
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import show_path
 
 _WEB: dict[str, Any] = {
     "apiVersion": "apps/v1",
@@ -51,6 +52,38 @@ def test_the_most_precise_policy_of_the_namespace_has_the_last_word() -> None:
         _policy("fleet", _label("fleet"), cluster_wide=True, name="web"),
         _policy("other", _label("other"), name="other"),
     ) == ["fleet", "a-all", "b-all", "labelled", "named", "named"]
+
+
+def test_each_rule_names_the_fields_that_it_has_changed() -> None:
+    document = json.dumps({"size": 1})
+    farm = Manifest({**_WEB, "data": {"conf": document}})
+    rules = (
+        {"imageOverrider": [{"component": "Tag", "operator": "replace", "value": "2"}]},
+        {"commandOverrider": [{"containerName": "web", "operator": "add", "value": ["run"]}]},
+        {"labelsOverrider": [{"operator": "add", "value": {"app": "web", "by": "p"}}]},
+        {"annotationsOverrider": [{"operator": "replace", "value": {"none": "x"}}]},
+        {"plaintext": [{"path": "/spec/paused", "operator": "add", "value": True}]},
+        {"fieldOverrider": [_in_conf("/size", 2)]},
+        {"plaintext": [{"path": "/spec/template/spec/containers/0", "operator": "add", "value": {"name": "side"}}]},
+    )
+    done = override(farm, _EAST, [_policy("p", *({"overriders": rule} for rule in rules))])
+    assert [(it.override, it.rule, *map(show_path, it.fields)) for it in done.steps] == [
+        ("OverridePolicy shop/p", 0, "spec.template.spec.containers[0].image"),
+        ("OverridePolicy shop/p", 1, "spec.template.spec.containers[0].command"),
+        ("OverridePolicy shop/p", 2, "metadata.labels.by"),
+        ("OverridePolicy shop/p", 3),
+        ("OverridePolicy shop/p", 4, "spec.paused"),
+        ("OverridePolicy shop/p", 5, "data.conf"),
+        # An item before the others moves them, and lists are compared item by item.
+        ("OverridePolicy shop/p", 6, *(f"spec.template.spec.containers{it}" for it in _MOVED)),
+    ]
+
+
+_MOVED = ("[0].command", "[0].image", "[0].name", "[1]")
+
+
+def _in_conf(path: str, value: Any) -> dict[str, Any]:
+    return {"fieldPath": "/data/conf", "json": [{"subPath": path, "operator": "replace", "value": value}]}
 
 
 def test_a_rule_may_be_for_some_members_only() -> None:
