@@ -33,7 +33,8 @@ from fleet_components.model.problem import Problem
 _NAME = "${MEMBER-CLUSTER-NAME}"
 _LABEL = "${MEMBER-CLUSTER-LABEL-KEY-"
 _NAMESPACE = ("v1", "Namespace")
-_RULES = ("spec", "policy", "overrideRules")
+RULES = ("spec", "policy", "overrideRules")
+"""Path of the rules in an override."""
 _HINT = "change the rule, or leave {cluster} out of its clusterSelector"
 
 
@@ -207,4 +208,4 @@ def _applied(data: Mapping[str, Any], rule: RuleInForce) -> Mapping[str, Any]:
 
 def _problem(data: Mapping[str, Any], override: OverrideInForce, rule: RuleInForce, cluster: str, why: str) -> Problem:
     what = f"fails on {cluster} for {Manifest(data).key}: {why}"
-    return Problem(what, (*_RULES, rule.index), _HINT.format(cluster=cluster), override.key)
+    return Problem(what, (*RULES, rule.index), _HINT.format(cluster=cluster), override.key)
