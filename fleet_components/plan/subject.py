@@ -7,6 +7,7 @@ documents use this interface only; the packages ``kubefleet`` and ``karmada`` im
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -16,6 +17,7 @@ import attrs
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.model.text import few
 from fleet_components.plan.deviation import Deviation, deviations
 from fleet_components.plan.record import Objects, Record, particulars
 from fleet_components.rollout.rollout import Change, Done, Entry, Placed, Rollout
@@ -52,8 +54,11 @@ class Outcome(Generic[R]):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Sentences about what was asked for and is not done: overrides that fail, by member."""
-        return tuple(f"{cluster} is held: {problem}" for cluster, problem in sorted(self.failing.items()))
+        """Sentences about what was asked for and is not done: rules of overrides that fail, each with the members."""
+        members: dict[Problem, list[str]] = defaultdict(list)
+        for cluster, problem in sorted(self.failing.items()):
+            members[attrs.evolve(problem, what="", hint="")].append(cluster)
+        return tuple(str(attrs.evolve(rule, what=f"fails on {few(names)}")) for rule, names in members.items())
 
     def scores(self, cluster: str) -> Mapping[str, int] | None:
         """Return the scores that a member had when it was picked; None if nothing is scored."""

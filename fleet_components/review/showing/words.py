@@ -20,7 +20,7 @@ _SUMMARY = {
 _DOMAINS = re.compile(r"\b(kubernetes\.azure\.com|(resources\.)?kubernetes-fleet\.io)/")
 _TOKEN = re.compile(r"fleet:confirm=(\w+)")
 _UNSEEN = "the old objects are encrypted in the state; with pulumi stack export --show-secrets their changes show too"
-_HIDDEN_OVERRIDES = "the state hides what; with pulumi stack export --show-secrets it shows"
+_HIDDEN_OVERRIDES = "encrypted in the state; with pulumi stack export --show-secrets it shows"
 _HIDDEN = "Not compared, as the state or the configuration hides it"
 _SHOWS = "pulumi stack export --show-secrets and the passphrase show them"
 _COUNTS = {
@@ -168,33 +168,34 @@ def overridden(subject: Document, *, diff: bool) -> Iterator[tuple[int, str]]:
     """
     for group in subject["overridden"]:
         where = f"overridden on {few(group['members'])}"
-        if group["objects"] is None:
-            yield 0, f"{where}: {_HIDDEN_OVERRIDES}"
-        elif diff or group["moving"]:
+        if diff or group["moving"] or group["objects"] is None:
             yield 0, f"{where}:"
-            for one in group["objects"]:
-                yield from _deviation(one)
+            yield from ((level + 1, line) for level, line in deviations(group["objects"]))
         else:
-            yield 0, f"{where}, as before: {', '.join(map(_shortly, group['objects']))}"
+            yield 0, f"{where}, as before: {shortly(group['objects'])}"
 
 
-def _deviation(one: Document) -> Iterator[tuple[int, str]]:
-    if one["deleted"]:
-        yield 1, f"{one['object']}: deleted ({show_rule(one['deleted'])})"
-    else:
-        yield 1, f"{one['object']}:"
-        yield from ((2, overridden_field(field)) for field in one["fields"])
+def deviations(objects: Sequence[Document] | None) -> Iterator[tuple[int, str]]:
+    """Yield what overrides change on a member, field by field, each line with its level."""
+    if objects is None:
+        yield 0, _HIDDEN_OVERRIDES
+    for one in objects or ():
+        if one["deleted"]:
+            yield 0, f"{one['object']}: deleted ({show_rule(one['deleted'])})"
+        else:
+            yield 0, f"{one['object']}:"
+            yield from ((1, f"{show_field(field)} ({show_rule(field['by'])})") for field in one["fields"])
+
+
+def shortly(objects: Sequence[Document] | None) -> str:
+    """Return the objects that overrides change on a member, each with the overrides, in one line."""
+    return _HIDDEN_OVERRIDES if objects is None else ", ".join(map(_shortly, objects))
 
 
 def _shortly(one: Document) -> str:
     rules = [one["deleted"]] if one["deleted"] else [field["by"] for field in one["fields"]]
     names = dict.fromkeys(rule["override"] for rule in rules)
     return f"{one['object']}{' deleted' if one['deleted'] else ''} by {few(list(names))}"
-
-
-def overridden_field(field: Document) -> str:
-    """Return a field that overrides change, with the rule behind it."""
-    return f"{show_field(field)} ({show_rule(field['by'])})"
 
 
 def show_rule(rule: Document) -> str:
