@@ -136,7 +136,12 @@ class Manifest:
 
 
 def value_at(data: Any, path: Iterable[str | int]) -> Any:
-    """Return the value at a path of keys; None if there is none."""
+    """Return the value at a path, which may lead through lists; None if there is none."""
     for step in path:
-        data = data.get(step) if isinstance(data, Mapping) else None
+        if isinstance(data, Mapping):
+            data = data.get(step)
+        elif isinstance(data, list) and isinstance(step, int) and step < len(data):
+            data = data[step]
+        else:
+            return None
     return data

@@ -14,11 +14,13 @@ from fleet_components.plan.departures import Departure, Fate
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.content import retained
 from fleet_components.plan.karmada.place import TemplateOutcome
+from fleet_components.plan.override_changes import in_force_in_words, in_words, override_changes
 from fleet_components.plan.past import ALL, CLUSTER_SCOPED
 from fleet_components.plan.remainder import remainder_of
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.describe import describe
 from fleet_components.rollout.rollout import Change
+from fleet_components.scheduler.explain import MemberExplanation
 
 _OBJECTS_SHOWN = 10
 _PLURAL = {"changes": "change", "comes": "come", "goes": "go"}
@@ -82,9 +84,16 @@ def _reasons(decided: Decided) -> dict[str, str]:
     """Return why each member joins, leaves or is updated."""
     chosen = [member for member, entry in decided.entries.items() if entry.change in (Change.ADD, Change.REMOVE)]
     explained = {one.cluster: one for one in decided.subject.explain(decided.outcome, chosen).members} if chosen else {}
-    picked = {member: decided.why(member, explained.get(member)) for member in chosen}
+    picked = {member: _joins(decided, member, explained.get(member)) for member in chosen}
     updated = [member for member, entry in decided.entries.items() if entry.change is Change.UPDATE]
     return picked | {member: _what_changes(decided, member) for member in updated}
+
+
+def _joins(decided: Decided, member: str, explained: MemberExplanation | None) -> str:
+    """Return why a member joins or leaves, and what overrides change on one that joins."""
+    why, placed = decided.why(member, explained), decided.entries[member].placed
+    overridden = placed and decided.subject.deviations(decided.record, member, placed)
+    return "; ".join(filter(None, [why, *in_force_in_words(overridden or ())]))
 
 
 def _what_changes(decided: Decided, member: str) -> str:
@@ -96,7 +105,8 @@ def _what_changes(decided: Decided, member: str) -> str:
     replicas = getattr(placed, "replicas", None)
     if replicas is not None and replicas != done.replicas:
         found.append(f"{done.replicas} -> {count(replicas, 'replica')}")
-    return "; ".join([*found, *_content(decided, done.revision, placed.revision)])
+    found += _content(decided, done.revision, placed.revision)
+    return "; ".join([*found, *in_words(override_changes(decided, member) or ())])
 
 
 def _content(decided: Decided, old: int | None, new: int) -> Iterator[str]:

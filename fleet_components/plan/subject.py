@@ -7,17 +7,20 @@ documents use this interface only; the packages ``kubefleet`` and ``karmada`` im
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import attrs
 
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.manifest import Manifest, ObjectKey
-from fleet_components.model.problem import Problem
+from fleet_components.model.manifest import Manifest, ObjectKey, value_at
+from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.model.text import few
+from fleet_components.plan.deviation import Deviation, deviations
 from fleet_components.plan.record import Objects, Record, particulars
-from fleet_components.rollout.rollout import Change, Done, Entry, Rollout
+from fleet_components.rollout.rollout import Change, Done, Entry, Placed, Rollout
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.framework import Profile
 
@@ -51,8 +54,11 @@ class Outcome(Generic[R]):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Sentences about what was asked for and is not done."""
-        return ()
+        """Sentences about what was asked for and is not done: rules of overrides that fail, each with the members."""
+        members: dict[Problem, list[str]] = defaultdict(list)
+        for cluster, problem in sorted(self.failing.items()):
+            members[attrs.evolve(problem, what="", hint="")].append(cluster)
+        return tuple(str(attrs.evolve(rule, what=f"fails on {few(names)}")) for rule, names in members.items())
 
     def scores(self, cluster: str) -> Mapping[str, int] | None:
         """Return the scores that a member had when it was picked; None if nothing is scored."""
@@ -162,6 +168,36 @@ class Subject(ABC, Generic[R]):
     @abstractmethod
     def delivery(self, outcome: Any, cluster: str) -> Delivery:
         """Return what a member of the decision gets, and how."""
+
+    def deviations(self, record: R, cluster: str, placed: Placed) -> tuple[Deviation, ...] | None:
+        """Return what overrides change on a member with a decision of a record; None if the state hides its objects."""
+        position = self.inventory.position(cluster)
+        if placed.overrides is None:
+            return ()
+        if not record.knows(placed):
+            return None
+        objects: Objects = record.plain(placed)
+        results = record.apply(objects, record.overrides[placed.overrides], self.inventory.clusters[position or 0])
+        return deviations(objects, results, self._place_of_rule)
+
+    def _place_of_rule(self, override: str, position: int) -> str:
+        """Return where the rule of an override is written; empty if it is not any more."""
+        manifest = next((one for one in self.override_manifests if str(one.key) == override), None)
+        path = self.rule_path(manifest, position) if manifest else ()
+        origin = manifest.origin if manifest else None
+        if origin is None or value_at(manifest and manifest.data, path) is None:
+            return ""
+        return attrs.evolve(origin, line=origin.locate(path)).location
+
+    @property
+    @abstractmethod
+    def override_manifests(self) -> Iterable[Manifest]:
+        """The overrides that may concern it, as written."""
+
+    @staticmethod
+    @abstractmethod
+    def rule_path(override: Manifest, position: int) -> FieldPath:
+        """Return the path of a rule in its override."""
 
     @abstractmethod
     def shown(self) -> dict[str, Any]:

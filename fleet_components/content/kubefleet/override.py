@@ -35,7 +35,8 @@ _NAME = "${MEMBER-CLUSTER-NAME}"
 _LABEL = "${MEMBER-CLUSTER-LABEL-KEY-"
 _BEYOND = re.compile(r"[^-\w./]")
 _NAMESPACE = ("v1", "Namespace")
-_RULES = ("spec", "policy", "overrideRules")
+RULES = ("spec", "policy", "overrideRules")
+"""Path of the rules in an override."""
 _HINT = "change the rule, or leave {cluster} out of its clusterSelector"
 
 
@@ -253,4 +254,4 @@ def _problem(
 ) -> Problem:
     what = f"fails on {cluster} for {Manifest(data).key}: {error.shown}"
     patch = () if error.patch is None else ("jsonPatchOverrides", error.patch)
-    return Problem(what, (*_RULES, rule.index, *patch), _HINT.format(cluster=cluster), override.key)
+    return Problem(what, (*RULES, rule.index, *patch), _HINT.format(cluster=cluster), override.key)

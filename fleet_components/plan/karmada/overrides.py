@@ -15,7 +15,7 @@ from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import below, decode
 from fleet_components.model.karmada.override import OverridePolicy, OverrideSpec
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.problem import Problem
+from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.overriding import Overrides
 from fleet_components.plan.record import Objects
 
@@ -51,7 +51,8 @@ class PolicyOverrides(Overrides):
 def apply_rules(objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
     """Return each object after kept rules."""
     policies = [OverridePolicy.from_manifest(Manifest(policy)) for policy in rules]
-    return [override(Manifest(data), member, policies) for data in objects]
+    places = {str(policy.manifest.key): policy.manifest.data.get(_PLACES) for policy in policies}
+    return [_as_written(override(Manifest(data), member, policies), places) for data in objects]
 
 
 def check_rules(data: Any) -> None:
@@ -81,9 +82,20 @@ def _reduced(policy: OverridePolicy, member: Cluster) -> Mapping[str, Any]:
     }
 
 
+def _as_written(result: Overridden, places: Mapping[str, Sequence[int] | None]) -> Overridden:
+    """Return the result with the positions that its rules have in their policies, not among those that are kept."""
+    known = ((step, places[step.override]) for step in result.steps)
+    steps = tuple(attrs.evolve(step, rule=kept[step.rule]) if kept else step for step, kept in known)
+    return attrs.evolve(result, steps=steps)
+
+
 def _located(problem: Problem, written: Mapping[str, Manifest], kept: Mapping[str, Sequence[int]]) -> Problem:
     """Return the problem of a kept rule with the place where the rule is written now."""
     policy = written[problem.subject]
-    steps, place = problem.path[:2], kept[problem.subject][int(problem.path[2])]
-    path = (*steps, place, *problem.path[3:]) if policy.data["spec"].get("overrideRules") else ("spec", "overriders")
-    return policy.problem(problem.what, path, problem.hint)
+    path = rule_path(policy, kept[problem.subject][int(problem.path[2])])
+    return policy.problem(problem.what, (*path, "overriders"), problem.hint)
+
+
+def rule_path(policy: Manifest, position: int) -> FieldPath:
+    """Return the path of a rule in its policy, which may have the deprecated form of a single rule."""
+    return ("spec", "overrideRules", position) if policy.data["spec"].get("overrideRules") else ("spec",)

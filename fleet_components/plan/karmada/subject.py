@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from functools import cached_property
 from itertools import islice
@@ -20,10 +20,11 @@ from fleet_components.model.karmada.override import OverridePolicy
 from fleet_components.model.karmada.policy import PropagationPolicy
 from fleet_components.model.karmada.settings import KarmadaSettings
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.problem import Problem
+from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.wire import read_time
 from fleet_components.plan.karmada.content import content_of, forced, retained
 from fleet_components.plan.karmada.needs import Needs
+from fleet_components.plan.karmada.overrides import rule_path
 from fleet_components.plan.karmada.place import TemplateOutcome, place_template
 from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.names import TEMPLATE_KIND as TEMPLATE
@@ -116,6 +117,16 @@ class TemplateSubject(Subject[TemplateRecord]):
     def overrides(self) -> tuple[OverridePolicy, ...]:
         """The override policies."""
         return self.policies.overrides
+
+    @property
+    def override_manifests(self) -> Iterable[Manifest]:
+        """The override policies, as written."""
+        return (policy.manifest for policy in self.policies.overrides)
+
+    @staticmethod
+    def rule_path(override: Manifest, position: int) -> FieldPath:
+        """Return the path of a rule in its policy, which may have the deprecated form of a single rule."""
+        return rule_path(override, position)
 
     @property
     def settings(self) -> KarmadaSettings:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Self
 
 import attrs
 
 from fleet_components.content.envelope import unwrapped
+from fleet_components.content.kubefleet.override import RULES
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.decision import Decision, Status
 from fleet_components.model.inventory import Inventory
@@ -18,7 +19,7 @@ from fleet_components.model.kubefleet.memory import UNSCHEDULED, PlacementMemory
 from fleet_components.model.kubefleet.override import ResourceOverride
 from fleet_components.model.kubefleet.placement import PlacementPolicy, RollingUpdate
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin
-from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.plan.again import written_where_interrupted
 from fleet_components.plan.kubefleet.evictions import Check, carried_out, guards_only_evictions, held_clusters, told_of
 from fleet_components.plan.kubefleet.overrides import PlacementOverrides
@@ -59,9 +60,10 @@ class PlacementOutcome(Outcome[PlacementRecord]):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The evictions that are not carried out, and the update run that has failed."""
-        evictions = tuple(words for check, words in self.evictions if check.handled.result != EXECUTED)
-        return (*evictions, self.runs.held) if self.runs and self.runs.failing else evictions
+        """The overrides that fail, the evictions that are not carried out, and the update run that has failed."""
+        vain = (words for check, words in self.evictions if check.handled.result != EXECUTED)
+        failed = [self.runs.held] if self.runs and self.runs.failing else []
+        return (*super().warnings, *vain, *failed)
 
     @property
     def unfulfilled(self) -> str:
@@ -141,6 +143,16 @@ class PlacementSubject(Subject[PlacementRecord]):
         for manifest in unwrapped(self.selected):
             found[manifest.key] += [manifest.origin] if manifest.origin else []
         return {key: tuple(origins) for key, origins in found.items()}
+
+    @property
+    def override_manifests(self) -> Iterable[Manifest]:
+        """The overrides that select any of its objects."""
+        return (override.manifest for override in self.overrides)
+
+    @staticmethod
+    def rule_path(override: Manifest, position: int) -> FieldPath:
+        """Return the path of a rule in its override."""
+        return (*RULES, position)
 
     def decide(self, before: PlacementRecord) -> PlacementOutcome:
         """Schedule the placement and plan its rollout."""

@@ -13,6 +13,7 @@ from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.facts import Facts, facts_of, unmet_labels
 from fleet_components.review.documents.form import VERSION, Document
+from fleet_components.review.documents.overridden import deviation_documents
 from fleet_components.scheduler.explain import MemberExplanation
 
 
@@ -65,7 +66,7 @@ def _subject(decided: Decided, members: Collection[str] | None) -> Document:
         "condition": conditions[0],
         "hints": hints,
         "division": list(explained.division),
-        "members": [_member(one) for one in explained.members],
+        "members": [{**_member(one), "overridden": _overridden(decided, one.cluster)} for one in explained.members],
     }
 
 
@@ -73,6 +74,13 @@ def _facts(decided: Decided) -> tuple[Facts, list[str]]:
     """Return the facts of a subject, and hints at labels that are required and that no member has."""
     facts, subject = facts_of(decided), decided.subject
     return facts, unmet_labels(subject) if isinstance(subject, PlacementSubject) else list(facts.hints)
+
+
+def _overridden(decided: Decided, cluster: str) -> list[Document] | None:
+    """Return what overrides change on a member; nothing if it does not get the subject, None if the state hides it."""
+    placed = decided.record.decisions.get(cluster)
+    found = decided.subject.deviations(decided.record, cluster, placed) if placed else ()
+    return None if found is None else deviation_documents(found)
 
 
 def _member(explained: MemberExplanation) -> Document:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fleet_components.content.difference import shown_differences
@@ -11,10 +11,12 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan.departures import Departure
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.kubefleet.subject import PlacementSubject
+from fleet_components.plan.override_changes import in_words, override_changes
 from fleet_components.plan.remainder import Remainder, opens
 from fleet_components.plan.subject import Decided, Subject
 from fleet_components.review.documents.facts import facts_of
 from fleet_components.review.documents.form import WORDS, Document
+from fleet_components.review.documents.overridden import changes_by_overrides, overridden_members
 from fleet_components.rollout.describe import describe
 from fleet_components.rollout.rollout import Change, Entry
 from fleet_components.scheduler.explain import MemberExplanation
@@ -43,6 +45,7 @@ def subject_document(plan: FleetPlan, decided: Decided) -> Document:
         "revision": {"old": old if old >= 0 else None, "new": new},
         "objects": len(decided.subject.content),
         "content": content_changes(plan, decided),
+        "overridden": overridden_members(decided),
         "departures": [departure_document(one) for one in plan.leaving.get(decided.name, ())],
         "clusters": _clusters(decided, explained, plan.remainders[decided.name]),
         "notPicked": {
@@ -80,7 +83,15 @@ def departure_document(departure: Departure) -> Document:
 
 
 def content_changes(plan: FleetPlan, decided: Decided) -> list[Document] | None:
-    """Return the changes of the objects; None if the old ones are unknown."""
+    """Return the changes of the objects, for all members and then for single ones; None if the old ones are unknown."""
+    changes, single = _of_content(plan, decided), changes_by_overrides(decided)
+    if changes is None or single is None:
+        return None
+    places = _envelopes(decided.subject) if changes or single else {}
+    return [{**one, "envelope": places.get(one["object"])} for one in (*changes, *single)]
+
+
+def _of_content(plan: FleetPlan, decided: Decided) -> list[Document] | None:
     before, after = decided.before, decided.record
     if before.revision in (-1, after.revision):
         return []
@@ -97,12 +108,11 @@ def content_changes(plan: FleetPlan, decided: Decided) -> list[Document] | None:
         fields = [one.to_wire() for one in shown_differences(was[key], now[key])]
         if fields:
             changes.append(_content("replace" if key in forced else "update", key, fields, sorted(forced[key])))
-    places = _envelopes(decided.subject) if changes else {}
-    return [{**one, "envelope": places.get(one["object"])} for one in changes]
+    return changes
 
 
 def _content(change: str, key: ObjectKey, fields: Sequence[Document] = (), forced: Sequence[str] = ()) -> Document:
-    return {"object": str(key), "change": change, "fields": list(fields), "immutable": list(forced)}
+    return {"object": str(key), "change": change, "fields": list(fields), "immutable": list(forced), "members": []}
 
 
 def _envelopes(subject: Subject[Any]) -> dict[str, str]:
@@ -150,9 +160,14 @@ def _cluster(
         "revision": {"old": done.revision, "new": placed.revision if placed else None},
         "replicas": {"old": done.replicas, "new": getattr(placed, "replicas", None)},
         "scores": decided.outcome.scores(name),
-        "why": decided.why(name, explained),
+        "why": "; ".join(filter(None, [decided.why(name, explained), *_overridden_now(decided, name, entry)])),
         "opens": opens(decided, remainder, name),
     }
+
+
+def _overridden_now(decided: Decided, name: str, entry: Entry) -> Iterable[str]:
+    """Return what overrides do from now on to a member that is updated."""
+    return in_words(override_changes(decided, name) or ()) if entry.change is Change.UPDATE else ()
 
 
 def _others(decided: Decided, first_told: Mapping[str, str]) -> list[str]:

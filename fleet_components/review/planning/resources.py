@@ -12,7 +12,7 @@ from fleet_components.content.difference import Difference, differences
 from fleet_components.content.replacement import as_sent, replacement
 from fleet_components.content.secret import REDACTED, redacted, secret_fields
 from fleet_components.model.manifest import value_at
-from fleet_components.model.problem import FieldPath, show_path
+from fleet_components.model.problem import show_path
 from fleet_components.model.quantity import is_quantity, parse_quantity
 from fleet_components.plan.names import PROVIDER, is_object
 from fleet_components.plan.state import ENCRYPTED, is_marked_secret, redact, reveal
@@ -180,7 +180,7 @@ def _changes(
     What was sent alike has not changed. Where it is not known what was sent, an empty field is not compared.
     """
     for one in found:
-        if sent and _at(sent, one.path) == _shown(_at(new, one.path)):
+        if sent and value_at(sent, one.path) == _shown(value_at(new, one.path)):
             continue
         if not sent and one.old is None and one.new in ("", {}, []):
             uncompared.append(one.field)
@@ -194,16 +194,6 @@ def _amounts_alike(one: Difference) -> bool:
         return False
     old, new = str(one.old), str(one.new)
     return is_quantity(old) and is_quantity(new) and parse_quantity(old) == parse_quantity(new)
-
-
-def _at(data: Any, path: FieldPath) -> Any:
-    """Return the value at a path, which may lead through lists; None if there is none."""
-    for step in path:
-        try:
-            data = data[step]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return data
 
 
 def _as_sent(data: Mapping[str, Any]) -> Mapping[str, Any]:

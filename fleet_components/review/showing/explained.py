@@ -11,7 +11,7 @@ from rich.tree import Tree
 
 from fleet_components.review.documents.form import Document, to_read
 from fleet_components.review.showing.rows import Row, print_indented, print_rows
-from fleet_components.review.showing.words import holders, one_line
+from fleet_components.review.showing.words import deviations, holders, one_line, shortly
 
 _HEADER = Row(("member", "picked"), "why", "bold")
 
@@ -45,7 +45,9 @@ def _condition(console: Console, placement: Document) -> None:
 
 def _row(member: Document) -> Row:
     picked = member["selected"]
-    return Row((member["name"], "yes" if picked else "no"), one_line(member["summary"]), "green" if picked else "")
+    overridden = shortly(member["overridden"])
+    why = one_line(member["summary"]) + (f"; overridden: {overridden}" if overridden else "")
+    return Row((member["name"], "yes" if picked else "no"), why, "green" if picked else "")
 
 
 def _tree(console: Console, placement: Document, title: Text) -> None:
@@ -65,7 +67,16 @@ def _tree(console: Console, placement: Document, title: Text) -> None:
             leaf = branch.add(_verdict(verdict))
             if verdict["remedy"]:
                 leaf.add(Text(f"remedy: {one_line(verdict['remedy'])}", "yellow"))
+        _overridden(branch, member)
     console.print(tree)
+
+
+def _overridden(branch: Tree, member: Document) -> None:
+    """Add what overrides change on a member, field by field."""
+    below = [branch]
+    for level, line in deviations(member["overridden"]):
+        del below[level + 1 :]
+        below.append(below[level].add(Text(one_line(f"overridden: {line}" if level == 0 else line))))
 
 
 def _verdict(verdict: Mapping[str, Any]) -> Text:

@@ -75,6 +75,7 @@ def _block(subject: Document, diff: bool) -> str:
         lines += [*_table([(*words.cells(cluster), words.why(cluster)) for cluster in subject["clusters"]]), ""]
     for change in subject["content"] or ():
         lines += _content(change, diff)
+    lines += [f"{'  ' * level}- {_escaped(_cut(line))}" for level, line in words.overridden(subject, diff=diff)]
     return _folded(_title(subject), [*lines, *(f"- {_escaped(note)}" for _, note in words.notes(subject))])
 
 

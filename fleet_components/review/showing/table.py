@@ -56,6 +56,8 @@ def _subject(console: Console, subject: Document, diff: bool) -> None:
         print_rows(console, _HEADER, [_row(cluster) for cluster in subject["clusters"]])
     for change in subject["content"] or ():
         _content(console, change, diff)
+    for level, line in words.overridden(subject, diff=diff):
+        print_indented(console, Text(words.one_line(line)), 2 + 2 * level)
     for style, line in words.notes(subject):
         print_indented(console, Text(words.one_line(line), style))
     console.print()

@@ -20,6 +20,7 @@ _SUMMARY = {
 _DOMAINS = re.compile(r"\b(kubernetes\.azure\.com|(resources\.)?kubernetes-fleet\.io)/")
 _TOKEN = re.compile(r"fleet:confirm=(\w+)")
 _UNSEEN = "the old objects are encrypted in the state; with pulumi stack export --show-secrets their changes show too"
+_HIDDEN_OVERRIDES = "encrypted in the state; with pulumi stack export --show-secrets it shows"
 _HIDDEN = "Not compared, as the state or the configuration hides it"
 _SHOWS = "pulumi stack export --show-secrets and the passphrase show them"
 _COUNTS = {
@@ -155,8 +156,51 @@ def notes(subject: Document) -> Iterator[tuple[str, str]]:
 
 
 def changed(change: Document) -> str:
-    """Return the object that changes, with the envelope that holds it."""
-    return f"{change['object']} in {change['envelope']}" if change["envelope"] else str(change["object"])
+    """Return the object that changes, with the envelope that holds it, and with the members if only some change."""
+    where = f" in {change['envelope']}" if change["envelope"] else ""
+    return f"{change['object']}{where}" + (f" on {few(change['members'])}" if change["members"] else "")
+
+
+def overridden(subject: Document, *, diff: bool) -> Iterator[tuple[int, str]]:
+    """Yield what overrides change on members, each line with its level.
+
+    Members that neither join nor are updated get a single line, unless everything is asked for.
+    """
+    for group in subject["overridden"]:
+        where = f"overridden on {few(group['members'])}"
+        if diff or group["moving"] or group["objects"] is None:
+            yield 0, f"{where}:"
+            yield from ((level + 1, line) for level, line in deviations(group["objects"]))
+        else:
+            yield 0, f"{where}, as before: {shortly(group['objects'])}"
+
+
+def deviations(objects: Sequence[Document] | None) -> Iterator[tuple[int, str]]:
+    """Yield what overrides change on a member, field by field, each line with its level."""
+    if objects is None:
+        yield 0, _HIDDEN_OVERRIDES
+    for one in objects or ():
+        if one["deleted"]:
+            yield 0, f"{one['object']}: deleted ({show_rule(one['deleted'])})"
+        else:
+            yield 0, f"{one['object']}:"
+            yield from ((1, f"{show_field(field)} ({show_rule(field['by'])})") for field in one["fields"])
+
+
+def shortly(objects: Sequence[Document] | None) -> str:
+    """Return the objects that overrides change on a member, each with the overrides, in one line."""
+    return _HIDDEN_OVERRIDES if objects is None else ", ".join(map(_shortly, objects))
+
+
+def _shortly(one: Document) -> str:
+    rules = [one["deleted"]] if one["deleted"] else [field["by"] for field in one["fields"]]
+    names = dict.fromkeys(rule["override"] for rule in rules)
+    return f"{one['object']}{' deleted' if one['deleted'] else ''} by {few(list(names))}"
+
+
+def show_rule(rule: Document) -> str:
+    """Return a rule with the place where it is written: ``ResourceOverride shop/edge, rule [0], edge.yaml:12``."""
+    return ", ".join([rule["override"], f"rule [{rule['rule']}]", *([rule["source"]] if rule["source"] else [])])
 
 
 def refusals(document: Document) -> Iterator[str]:

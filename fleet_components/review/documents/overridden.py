@@ -1,0 +1,71 @@
+"""What overrides change on the members, as a document: members with equal changes together."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+
+from fleet_components.plan.deviation import Deviation, Rule
+from fleet_components.plan.override_changes import override_changes
+from fleet_components.plan.record import particulars
+from fleet_components.plan.subject import Decided
+from fleet_components.review.documents.form import Document
+from fleet_components.rollout.rollout import Change
+
+_MOVES = (Change.ADD, Change.UPDATE)
+
+
+def overridden_members(decided: Decided) -> list[Document]:
+    """Return what overrides change on the members that have the subject once the update is over.
+
+    Members with equal changes share an entry; those whose objects the state hides have no objects.
+    """
+    numbered: dict[str, list[str]] = defaultdict(list)
+    for cluster, placed in sorted(decided.record.decisions.items()):
+        if placed.overrides is not None:
+            # Members of one number have equal objects, as the values of variables are part of the rules.
+            numbered[json.dumps([placed.revision, particulars(placed)])].append(cluster)
+    alike: dict[str, Document] = {}
+    for members in numbered.values():
+        found = decided.subject.deviations(decided.record, members[0], decided.record.decisions[members[0]])
+        if found == ():
+            continue
+        objects = None if found is None else deviation_documents(found)
+        entry = alike.setdefault(json.dumps(objects), {"members": [], "moving": [], "objects": objects})
+        entry["members"] += members
+        entry["moving"] += [name for name in members if decided.entries[name].change in _MOVES]
+    return [{**one, "members": sorted(one["members"]), "moving": sorted(one["moving"])} for one in alike.values()]
+
+
+def changes_by_overrides(decided: Decided) -> list[Document] | None:
+    """Return the changes that other override rules make on the members that have them; None if the state hides some."""
+    alike: dict[str, Document] = {}
+    for cluster in sorted(decided.record.decisions):
+        if decided.entries[cluster].change is not Change.UPDATE:
+            continue
+        found = override_changes(decided, cluster)
+        if found is None:
+            return None
+        for one in found:
+            fields = [field.to_wire() for field in one.fields]
+            change = {"object": str(one.key), "change": one.change, "fields": fields, "immutable": []}
+            alike.setdefault(json.dumps(change), {**change, "members": []})["members"].append(cluster)
+    return sorted(alike.values(), key=lambda one: (one["object"], one["members"]))
+
+
+def deviation_documents(found: Iterable[Deviation]) -> list[Document]:
+    """Return the objects that overrides change on a member."""
+    return [
+        {
+            "object": str(one.key),
+            "deleted": rule_document(one.deleted) if one.deleted else None,
+            "fields": [{**field.difference.to_wire(), "by": rule_document(field.rule)} for field in one.fields],
+        }
+        for one in found
+    ]
+
+
+def rule_document(rule: Rule) -> Document:
+    """Return the document of a rule."""
+    return {"override": rule.override, "rule": rule.position, "source": rule.source or None}
