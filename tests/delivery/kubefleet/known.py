@@ -76,6 +76,11 @@ def _drifted(difference: Difference) -> bool:
     return touched and _applies(whenToApply="IfNotDrifted")(difference)
 
 
+def _fails(difference: Difference) -> bool:
+    """An override fails on a member."""
+    return any(one["reason"] == "OverriddenFailed" for one in _conditions(difference.step))
+
+
 def _left(difference: Difference) -> bool:
     """A member has left the fleet."""
     gone = [
@@ -187,6 +192,11 @@ KNOWN: tuple[Rule, ...] = (
         INDEX,
         "an update ends when all stands, and what cannot stand is refused: nothing in between gets an index",
         _ahead,
+    ),
+    Rule(
+        rf"({COPY}|binding \S+ \S+: resources)",
+        "an override that fails holds its member alone, and others do not wait behind the budget for it",
+        _fails,
     ),
     Rule(
         rf"({COPY}|binding )",
