@@ -29,7 +29,8 @@ class Refusal:
         stage: what refuses the object: ``kind``, ``strict`` (kubectl's strict mode; a hub by itself drops unknown
             fields), ``decode`` (a mutating webhook), ``crd`` or ``webhook``.
         text: the complete text of the real system. All refusals of one webhook carry the same text.
-        follows: whether it is only a consequence of a misspelt field and would vanish with the intended name.
+        follows: whether it is only a consequence: of a misspelt field, and would vanish with the intended name, or of
+            an object where a list is expected.
     """
 
     problem: Problem
@@ -146,7 +147,10 @@ def _checked(kind: Kind, data: dict[str, Any], before: Mapping[str, Any] | None)
 
 
 def _refusals(manifest: Manifest, findings: Iterable[Finding], text: str = "") -> tuple[Refusal, ...]:
-    return tuple(Refusal(_problem(manifest, it), it.stage, text or it.text) for it in findings)
+    return tuple(
+        Refusal(_problem(manifest, it), it.stage, text or it.text, it.stage == "strict" and it.follows)
+        for it in findings
+    )
 
 
 def _problem(manifest: Manifest, finding: Finding) -> Problem:

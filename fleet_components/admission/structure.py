@@ -24,12 +24,18 @@ _MAX_INT64 = 2**63
 def unknown_fields(schema: Schema, value: Any) -> list[Finding]:
     """Return findings for fields that the kind does not have.
 
-    The API server drops such fields; kubectl refuses them, and so does this package.
+    The API server drops such fields; kubectl refuses them, and so does this package. Fields of an object that stands
+    where a list is expected are unknown as well; they only follow from that.
     """
-    return [
-        Finding(f'unknown field "{dotted(path)}"', path, hint.for_unknown_field(schema, holder, path, item), "strict")
-        for path, holder, item in _unknown(schema, value, ())
-    ]
+    return [_unknown_field(schema, *found) for found in _unknown(schema, value, ())]
+
+
+def _unknown_field(schema: Schema, path: FieldPath, holder: Schema, item: Any) -> Finding:
+    follows = holder.type == "array"
+    meant = (
+        f"write a list of such objects in {path[-2]}" if follows else hint.for_unknown_field(schema, holder, path, item)
+    )
+    return Finding(f'unknown field "{dotted(path)}"', path, meant, "strict", follows=follows)
 
 
 def unknown_paths(schema: Schema, value: Any) -> set[FieldPath]:
@@ -99,6 +105,8 @@ def _unknown(schema: Schema, value: Any, path: FieldPath) -> Iterator[tuple[Fiel
         case "array", list() if schema.items:
             for index, item in enumerate(value):
                 yield from _unknown(schema.items, item, (*path, index))
+        case "array", Mapping():
+            yield from (((*path, key), schema, item) for key, item in value.items())
 
 
 def _filled_fields(schema: Schema, value: Mapping[str, Any]) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def rules_in_use(
     before: Record[Any, Any], found: InForce, placed: Mapping[str, Placed], done: Iterable[Done]
 ) -> tuple[Mapping[int, Objects], Mapping[int, str]]:
     """Return the rules that are wanted, sent, or that run and may still be held, with their digests."""
-    if placed == before.decisions and before.override_digests.keys() >= set(found.numbers.values()):
+    if before.same(placed) and before.override_digests.keys() >= set(found.numbers.values()):
         # Otherwise a run without changes would drop some.
         return {**before.overrides, **_only(before.override_digests, found.rules)}, before.override_digests
     sent, runs = (one.overrides for one in placed.values()), (one.overrides for one in done)

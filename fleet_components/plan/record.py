@@ -266,7 +266,7 @@ class Record(ABC, Generic[P, M]):
             done: what runs.
             history: how many of the newest revisions are kept besides.
         """
-        if revision == self.revision and placed == self.decisions:
+        if revision == self.revision and self.same(placed):
             return self.contents, self.digests  # otherwise a run without changes would still drop some
         runs = {here.revision for here in done if here.revision is not None}
         contents = self.contents if objects is None else {**self.contents, revision: objects}
@@ -275,8 +275,16 @@ class Record(ABC, Generic[P, M]):
         used = {revision, *runs, *(sent.revision for sent in placed.values()), *newest}
         return _only(used, contents), _only(used, digests)
 
+    def same(self, placed: Mapping[str, P]) -> bool:
+        """Return whether the same is sent as was decided last; what was written again may lack its mark still."""
+        return _unmarked(placed) == _unmarked(self.decisions)
+
     def _memory_to_wire(self) -> Any:
         return self.memory.to_wire()  # type: ignore[attr-defined]
+
+
+def _unmarked(placed: Mapping[str, P]) -> dict[str, P]:
+    return {cluster: attrs.evolve(sent, again=None) for cluster, sent in placed.items()}
 
 
 def _keyed(revisions: Mapping[int, T], rules: Mapping[int, T]) -> Iterator[tuple[str, T]]:

@@ -251,12 +251,19 @@ def test_the_published_form_of_preferred_terms_is_answered_with_the_working_one(
                   matchLabels:
                     critical-level: 1
     """
-    (refusal,) = _admit(_PLACEMENT + _indented(printed)).refusals
-    assert refusal.problem.line == 13
-    assert refusal.problem.hint.endswith(
+    (problem,) = _admit(_PLACEMENT + _indented(printed)).problems
+    assert problem.line == 13
+    assert problem.hint.endswith(
         "write preferredDuringSchedulingIgnoredDuringExecution: "
         "[{weight: 20, preference: {labelSelector: {matchLabels: {critical-level: '1'}}}}]"
     )
+
+
+def test_a_hub_says_unknown_to_the_fields_of_an_object_that_should_be_a_list() -> None:
+    refusals = _admit(_PLACEMENT + _indented("      policy:\n        tolerations: {key: a}\n")).refusals
+    assert [it.text for it in refusals if it.follows] == [
+        'strict decoding error: unknown field "spec.policy.tolerations.key"'
+    ]
 
 
 def _indented(text: str) -> str:

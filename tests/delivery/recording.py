@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
 import attrs
 
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+"""The time of all updates."""
 Data = Mapping[str, Any]
 Key = tuple[str, ...]
 Objects = dict[Key, dict[str, Any]]

@@ -14,15 +14,17 @@ import attrs
 
 from fleet_components import Fleet, FleetArgs
 from fleet_components.content.files import Text
+from fleet_components.model.problem import FleetError
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.member import serving_both
+from fleet_components.plan.options import Options, Settings
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import Source, gather
 from fleet_components.plan.state import reveal
 from fleet_components.testing import ProgramRun, Registration, StackState, run_program
 from tests.delivery.driver import FLEET, changes, kubeconfigs
-from tests.delivery.recording import Data, Key, Objects, Recording, S, Step
+from tests.delivery.recording import NOW, Data, Key, Objects, Recording, S, Step
 
 _UPDATES = 4
 """After so many updates in a row the next step is taken, whether they have come to rest or not."""
@@ -78,7 +80,7 @@ class Replay(ABC, Generic[R, S]):
     before: Objects = attrs.field(factory=dict)
     broken: Objects = attrs.field(factory=dict)
     plan: FleetPlan | None = None
-    settled: tuple[list[Data], dict[str, Any]] | None = None
+    settled: tuple[list[Data], Settings] | None = None
     unready: list[Registration] = attrs.field(factory=list)
 
     def differences(self) -> Iterator[Difference]:
@@ -110,9 +112,10 @@ class Replay(ABC, Generic[R, S]):
     def compared(self, step: S) -> Iterator[str]:
         """What differs between what stands now and what was seen after a step."""
 
-    def arguments(self, step: S) -> dict[str, Any]:
-        """Further arguments of the fleet."""
-        return {}
+    @property
+    def settings(self) -> Settings:
+        """The settings of the fleet: whatever the user did was meant."""
+        return Settings(limit=1)
 
     def fails(self, step: S, registration: Registration) -> bool:
         """Whether an object did not become ready on its member in the recording."""
@@ -140,41 +143,44 @@ class Replay(ABC, Generic[R, S]):
 
     def must_refuse(self, step: S, refused: Mapping[Key, tuple[str, ...]]) -> Iterator[str]:
         """What differs where the update of a step has to be refused, as these objects are, with these reasons."""
-        text = str(self.run(step, self.source(step)).error or "")
+        text = self.refusal(gathered(self.documents(step)))
         for expected in chain(*refused.values()):
             if expected not in text:
                 yield f'refused with "{text}", there with "{expected}"'
 
     def update(self, step: S) -> Iterator[str]:
         """Update until nothing changes any more; one update is to be enough."""
-        documents = self.documents(step), self.arguments(step)
-        if documents == self.settled:
+        documents = self.documents(step)
+        if (documents, self.settings) == self.settled:
             return
-        source, self.settled = gathered(documents[0]), None
+        source, self.settled = gathered(documents), None
         for number in range(_UPDATES):
-            run = self.run(step, source)
-            if tokens := re.findall(r"fleet:confirm=(\w+)", str(run.error or "")):
-                run = self.run(step, source, tokens)
-            if run.error and not run.registrations:
+            text = self.refusal(source)
+            tokens = re.findall(r"fleet:confirm=(\w+)", text)
+            run = None if text and not tokens else self.run(step, source, tokens)
+            if run is None or not run.registrations:
                 self.plan = None
-                yield f"refused: {run.error}"
+                yield f"refused: {run.error if run else text}"
                 return
             if number and (changed := changes(run)):
                 yield f"takes another update: {', '.join(sorted(changed))}"
             self.carried_out()
             self.planned(source)
             self.state = self._left(run)
-            self._plan_again(source)
+            self.plan = self._planned(source)
             self.planned(source)
-            if not (self.plan and self.plan.changes):
-                self.settled = documents
-                return
             if run.error:
                 return
+            if not self.plan.changes:
+                self.settled = documents, self.settings
+                return
 
-    def source(self, step: S) -> Source:
-        """What the user has written, as a source."""
-        return gathered(self.documents(step))
+    def refusal(self, source: Source) -> str:
+        """Why an update is refused; empty when it is not."""
+        try:
+            return "\n".join(map(str, self._planned(source).refused))
+        except FleetError as error:
+            return str(error)
 
     def documents(self, step: S) -> list[Data]:
         """What the user has written, and what was seen of the members."""
@@ -185,8 +191,15 @@ class Replay(ABC, Generic[R, S]):
 
         def program() -> None:
             members = [member.name for member in source.clusters]
-            more = self.arguments(step)
-            args = FleetArgs(source, kubeconfigs=kubeconfigs(members), limit=1, confirm=confirm, **more)
+            args = FleetArgs(
+                source,
+                kubeconfigs=kubeconfigs(members),
+                as_of=NOW,
+                limit=self.settings.limit,
+                approvals=self.settings.approvals,
+                keep_cluster_resources=self.settings.keep_cluster_resources,
+                confirm=confirm,
+            )
             self.plan = Fleet(FLEET, args).plan
 
         def fails(registration: Registration) -> bool:
@@ -206,11 +219,11 @@ class Replay(ABC, Generic[R, S]):
                 resources[one.urn] = attrs.evolve(resources[one.urn], inputs=inputs, outputs=inputs)
         return StackState(resources)
 
-    def _plan_again(self, source: Source) -> None:
-        """Plan from what stands now, as the next preview would."""
-        assert self.plan
+    def _planned(self, source: Source) -> FleetPlan:
+        """The plan from what stands now, as the next preview shows it."""
         both = attrs.evolve(source, clusters=tuple(map(serving_both, source.clusters)))
-        self.plan = plan_fleet(both, Past.of(self.state.resources.values(), FLEET), self.plan.options)
+        options = Options(stack=f"organization/project/{self.stack}", fleet=FLEET, settings=self.settings, as_of=NOW)
+        return plan_fleet(both, Past.of(self.state.resources.values(), FLEET), options)
 
 
 def gathered(documents: Iterable[Data]) -> Source:

@@ -162,6 +162,15 @@ def test_a_member_that_is_lost_and_not_declared_any_more(driver: Driver) -> None
     assert "Deployment shop/web on d: deleted: the member is back, and it has moved away meanwhile" in back.text
 
 
+def test_after_a_rollback_from_where_an_update_stopped_nothing_is_left_to_do(driver: Driver) -> None:
+    driver.up()
+    driver.world.image = "web:2"
+    assert not driver.up(fails="a").ok
+    driver.world.image = "web:1"
+    assert driver.up().ok
+    assert driver.preview().changes == {}
+
+
 def test_what_a_later_removal_does_otherwise_is_said(driver: Driver) -> None:
     driver.up()
     for keeps, now in (("false", "deleted"), ("true", "kept on the member")):

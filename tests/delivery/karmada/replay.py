@@ -41,11 +41,6 @@ class Replay(replay.Replay[Recording, Step]):
         """By recording."""
         return KNOWN.get(self.recording.name, ())
 
-    def refusal(self, step: Step) -> str:
-        """Why an update is refused when the user writes what is written in the step; empty when it is not."""
-        self.recording.change(self.objects, step)
-        return str(self.run(step, self.source(step)).error or "")
-
     @cached_property
     def stack(self) -> str:
         """The name of a stack under which ties between members go as they were seen to go."""

@@ -76,6 +76,11 @@ def _drifted(difference: Difference) -> bool:
     return touched and _applies(whenToApply="IfNotDrifted")(difference)
 
 
+def _fails(difference: Difference) -> bool:
+    """An override fails on a member."""
+    return any(one["reason"] == "OverriddenFailed" for one in _conditions(difference.step))
+
+
 def _left(difference: Difference) -> bool:
     """A member has left the fleet."""
     gone = [
@@ -91,8 +96,13 @@ def _silent(difference: Difference) -> bool:
     return [match[1] for match in told if match][-1:] == ["stopped"]
 
 
+def _ahead(difference: Difference) -> bool:
+    """The hub has counted something that stood there only for a while, or that no member could take."""
+    there, here = (re.findall(r"\b\d+", part.rpartition(": ")[2]) for part in difference.words.rsplit(", here "))
+    return _in_between(difference) and list(map(int, there)) > list(map(int, here))
+
+
 def _in_between(difference: Difference) -> bool:
-    """Something stood on the hub only for a while: between two writes of a step, or because a member could not take it."""
     return any(
         re.search("create (it )?again|create it at once", step.data.get("action", ""))
         or any(data["kind"] == "Namespace" for data in step.data.get("delete", ()))
@@ -132,9 +142,13 @@ def _moves(difference: Difference) -> bool:
 
 
 def _namespace_goes(difference: Difference) -> bool:
-    """A placement that has brought a namespace is gone, and another has something in it."""
-    gone = [data for step in _steps(difference) for data in step.data.get("delete", ())]
-    return any(data["kind"] == "ClusterResourcePlacement" for data in gone)
+    """The placement that had brought the namespace of an object is gone."""
+    gone = {key_of(data) for step in _steps(difference) for data in step.data.get("delete", ())}
+    written = [
+        data for step in difference.recording.steps for data in step.data.get("apply", ()) if key_of(data) in gone
+    ]
+    brought = {one.get("name") for data in written for one in data.get("spec", {}).get("resourceSelectors", ())}
+    return any(f" {name}/" in difference.words for name in brought)
 
 
 INDEX = r"(\S+ \S+: index(es)?|binding \S+ \S+: resources) "
@@ -177,7 +191,12 @@ KNOWN: tuple[Rule, ...] = (
     Rule(
         INDEX,
         "an update ends when all stands, and what cannot stand is refused: nothing in between gets an index",
-        _in_between,
+        _ahead,
+    ),
+    Rule(
+        rf"({COPY}|binding \S+ \S+: resources)",
+        "an override that fails holds its member alone, and others do not wait behind the budget for it",
+        _fails,
     ),
     Rule(
         rf"({COPY}|binding )",
@@ -223,10 +242,5 @@ KNOWN: tuple[Rule, ...] = (
         rf"{COPY}only here",
         "what a namespace takes along when it goes is not seen",
         _namespace_goes,
-    ),
-    Rule(
-        "refused with .*unknown field",
-        "a list that is written as an object is refused because of that, not because of its fields",
-        lambda _: True,
     ),
 )

@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
 
 import attrs
 
 from tests.delivery import recording
-from tests.delivery.recording import Data, Key, Objects, Step
+from tests.delivery.recording import NOW, Data, Key, Objects, Step
 
 MEMBERS = "members.json"
 """The file beside the recordings that says what the members were."""
 APPROVAL = "approval"
 """What stands for the kind of an approval that was given."""
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
 _API = "cluster.kubernetes-fleet.io/v1beta1"
 
 

@@ -13,6 +13,7 @@ from fleet_components.admission import Existing, admit
 from fleet_components.model.decision import Decision
 from fleet_components.model.kubefleet.memory import PlacementMemory
 from fleet_components.model.manifest import Manifest
+from fleet_components.plan.options import Settings
 from fleet_components.plan.source import Source
 from fleet_components.testing import Registration
 from tests.delivery import replay
@@ -28,9 +29,9 @@ from tests.delivery.kubefleet.comparison import (
     placements_there,
 )
 from tests.delivery.kubefleet.known import KNOWN
-from tests.delivery.kubefleet.recording import APPROVAL, NOW, Recording, key_of
+from tests.delivery.kubefleet.recording import APPROVAL, Recording, key_of
 from tests.delivery.recording import Key, Step, compared
-from tests.delivery.replay import Known
+from tests.delivery.replay import Known, gathered
 from tests.scheduler.kubefleet.hub import PENDING, standing
 
 
@@ -63,7 +64,7 @@ class Replay(replay.Replay[Recording, Step]):
 
     def must_refuse(self, step: Step, refused: Mapping[Key, tuple[str, ...]]) -> Iterator[str]:
         """The update is refused because of each of these objects, and the API server's words are said of it."""
-        text = str(self.run(step, self.source(step)).error or "")
+        text = self.refusal(gathered(self.documents(step)))
         for key, reasons in refused.items():
             told = [_without_value(words) for words in (text, *self._refusals(key))]
             if "/".join(filter(None, key[1:])) not in text:
@@ -80,10 +81,11 @@ class Replay(replay.Replay[Recording, Step]):
         context = Existing(tuple(Manifest(data) for one, data in self.objects.items() if one[0] != APPROVAL))
         return [refusal.text for refusal in admit(Manifest(self.objects[key]), old=old, context=context).refusals]
 
-    def arguments(self, step: Step) -> dict[str, Any]:
+    @property
+    def settings(self) -> Settings:
         """On a hub a placement goes with all that it has brought."""
-        approvals = [key[2] for key in self.objects if key[0] == APPROVAL]
-        return {"keep_cluster_resources": False, "approvals": approvals, "as_of": NOW}
+        approvals = tuple(key[2] for key in self.objects if key[0] == APPROVAL)
+        return Settings(limit=1, approvals=approvals, keep_cluster_resources=False)
 
     def fails(self, step: Step, registration: Registration) -> bool:
         """Whether a workload was not ready on its member."""
