@@ -18,7 +18,7 @@ from fleet_components.plan.override_changes import in_force_in_words, in_words, 
 from fleet_components.plan.past import ALL, CLUSTER_SCOPED
 from fleet_components.plan.remainder import remainder_of
 from fleet_components.plan.subject import Decided
-from fleet_components.rollout.describe import describe
+from fleet_components.rollout.describe import describe, describe_stages
 from fleet_components.rollout.rollout import Change
 from fleet_components.scheduler.explain import MemberExplanation
 
@@ -69,6 +69,7 @@ def describe_subject(decided: Decided) -> tuple[list[str], list[str]]:
         lines += describe_division(decided) if decided.moves else []
         lines += [f"{cluster}: {words}" for cluster, words in outcome.due.items()]
         lines += [outcome.left] if outcome.left else []
+    lines += describe_stages(outcome.rollout.stages) if decided.moves else []
     lines += outcome.notes
     lines += [f"left: {words}"] if (words := remainder_of(decided).words) else []
     warnings += outcome.warnings

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from typing import TypeVar
 
 from fleet_components.model.text import count, few
-from fleet_components.rollout.rollout import Change, Rollout, Wave
+from fleet_components.rollout.rollout import Change, Rollout, StageProgress, Wave
 
 K = TypeVar("K", bound=Hashable)
 _SHOWN = 10
@@ -23,6 +23,21 @@ def describe(plan: Rollout, reasons: Mapping[str, str] | None = None) -> tuple[s
     waves = (row for wave in plan.waves for row in _wave(plan, wave, why))
     rows = [*_failure(plan), *waves, *_removals(plan, why), *_held(plan)]
     return tuple(rows) or (f"nothing to do: {count(len(plan.placed), 'cluster')} as wanted",)
+
+
+def describe_stages(stages: Iterable[StageProgress]) -> Iterator[str]:
+    """Yield a line for each stage of an update run: its clusters in order, how far they are, and what it waits for."""
+    for stage in stages:
+        if not stage.parts:
+            yield f"stage {stage.name}: skipped with its tasks, as none of the picked members is in it"
+            continue
+        order = ", then ".join(few(part, _SHOWN) for part in stage.parts)
+        clusters = [cluster for part in stage.parts for cluster in part]
+        state = [f"{few(stage.moves, _SHOWN)} now"] if stage.moves else []
+        if stage.done:
+            state.insert(0, "done" if len(stage.done) == len(clusters) else f"{few(stage.done, _SHOWN)} done")
+        waits = [f"waits: {stage.before}"] if stage.before else [f"then {stage.after}"] if stage.after else []
+        yield f"stage {stage.name}: {'; '.join([order, *state, *waits])}"
 
 
 def _failure(plan: Rollout) -> Sequence[str]:

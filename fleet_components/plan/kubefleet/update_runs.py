@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 
 import attrs
 
-from fleet_components.rollout.rollout import Gates, Rollout
+from fleet_components.rollout.rollout import Gates, Rollout, StageProgress
 from fleet_components.rollout.run_record import FAILED, SUCCEEDED, RunRecord, Scheduled, begin, outdated, preempted
 from fleet_components.rollout.strategy import NO_RUN, UpdateRun
 
@@ -54,14 +54,29 @@ class RunsInForce:
         return self.records[self.run.name] if self.run else None
 
     @property
+    def last(self) -> RunRecord | None:
+        """Record of the run that is or was in force."""
+        return self.records.get(self.latest)
+
+    def stages(self, rollout: Rollout) -> tuple[StageProgress, ...]:
+        """Return the stages of that run; those of one that is over are as it has left them."""
+        if self.run or self.last is None:
+            return rollout.stages
+        ended = self.last.outcome == SUCCEEDED
+        return tuple(
+            StageProgress(stage.name, (clusters,) if clusters else (), clusters if ended else ())
+            for stage, clusters in zip(self.last.stages, self.last.clusters, strict=False)
+        )
+
+    @property
     def failing(self) -> bool:
         """True if the run that was to roll the placement out has failed."""
-        return self.run is None and self.latest in self.records and self.records[self.latest].outcome == FAILED
+        return self.run is None and self.last is not None and self.last.outcome == FAILED
 
     @property
     def held(self) -> str:
         """Why nothing moves without a run in force."""
-        last = self.records.get(self.latest)
+        last = self.last
         if last is None:
             return NO_RUN
         if last.outcome == FAILED:

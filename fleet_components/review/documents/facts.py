@@ -22,6 +22,7 @@ from fleet_components.plan.vain import values_of_label
 from fleet_components.review.documents.binding import binding_status
 from fleet_components.review.documents.form import Document
 from fleet_components.review.documents.status import cluster_decisions, placement_status
+from fleet_components.rollout.describe import describe_stages
 from fleet_components.scheduler.explain import show_requirement
 
 
@@ -40,6 +41,7 @@ class Facts:
         skipped: objects that are selected and never placed, each with the reason.
         required_by: the members of the templates that require it, by key.
         status: the decision in the form of the API.
+        update_run: the update run that is or was in force; None if there is none.
         evictions: the evictions that a placement remembers: name, member, whether this update has checked it, and the
             conditions.
     """
@@ -55,6 +57,7 @@ class Facts:
     required_by: Mapping[str, Any] = attrs.field(factory=dict)
     status: Document = attrs.field(factory=dict)
     evictions: tuple[Document, ...] = ()
+    update_run: Document | None = None
 
 
 def facts_of(decided: Decided) -> Facts:
@@ -74,7 +77,37 @@ def _of_placement(decided: Decided) -> Facts:
         skipped=subject.skipped,
         status={**shown, "clusterDecisions": cluster_decisions(status)},
         evictions=tuple(_evictions(decided)),
+        update_run=_update_run(decided),
     )
+
+
+def _update_run(decided: Decided) -> Document | None:
+    """Return the update run that is or was in force, with its stages."""
+    assert isinstance(decided.outcome, PlacementOutcome)
+    runs = decided.outcome.runs
+    if runs is None or runs.last is None:
+        return None
+    record = decided.outcome.record.runs.records[runs.latest]
+    return {
+        "name": runs.latest,
+        "revision": record.revision if record.revision >= 0 else None,
+        "state": runs.run.state if runs.run else None,
+        "outcome": record.outcome or None,
+        "message": record.message or None,
+        "approvals": list(record.approvals),
+        "stages": [
+            {
+                "name": stage.name,
+                "clusters": [list(part) for part in stage.parts],
+                "done": list(stage.done),
+                "moves": list(stage.moves),
+                "waitsBefore": stage.before or None,
+                "waitsAfter": stage.after or None,
+            }
+            for stage in runs.stages(decided.outcome.rollout)
+        ],
+        "words": list(describe_stages(runs.stages(decided.outcome.rollout))),
+    }
 
 
 def _evictions(decided: Decided) -> Iterator[Document]:

@@ -62,6 +62,7 @@ def subject_document(plan: FleetPlan, decided: Decided) -> Document:
         "due": [{"name": name, "why": words} for name, words in facts.due.items()],
         "left": facts.left or None,
         "remaining": remainder_document(plan.remainders[decided.name]),
+        "updateRun": facts.update_run,
         "evictions": list(facts.evictions),
         "notes": list(decided.outcome.notes),
         "warnings": [*map(str, decided.subject.warnings), *decided.outcome.warnings],

@@ -146,6 +146,7 @@ def notes(subject: Document) -> Iterator[tuple[str, str]]:
     yield from (("", line) for line in subject["division"])
     yield from (("", f"{one['name']}: {one['why']}") for one in subject["due"])
     yield from [("yellow", subject["left"])] if subject["left"] else []
+    yield from (("", line) for line in update_run(subject))
     yield from (("", line) for line in subject["notes"])
     yield from (("", line) for line in waits(subject))
     yield from [("yellow", f"left: {left}")] if (left := subject["remaining"]["words"]) else []
@@ -153,6 +154,19 @@ def notes(subject: Document) -> Iterator[tuple[str, str]]:
     yield from (("dim", f"not picked: {line}") for line in not_picked(subject))
     yield from (("yellow", f"warning: {warning}") for warning in subject["warnings"])
     yield from (("yellow", f"skipped: {one['object']}: {one['why']}") for one in subject["skipped"])
+
+
+def update_run(subject: Document) -> list[str]:
+    """Return the lines of the update run in force: each stage with its members; one line for a run that is over."""
+    run = subject["updateRun"]
+    if run is None or (run["outcome"] == "Failed" and not run["stages"]):
+        return []
+    what = f"update run {run['name']}"
+    if run["outcome"] == "Succeeded" and not any(stage["moves"] for stage in run["stages"]):
+        return [f"{what} is over: revision {run['revision']} in all of its stages"]
+    if run["outcome"] == "Failed":
+        return []
+    return [f"{what} rolls out revision {run['revision']}", *run["words"]]
 
 
 def changed(change: Document) -> str:
