@@ -7,7 +7,7 @@ the end of the update, as all others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
@@ -76,7 +76,11 @@ def carried_out(
 
 
 def held_clusters(
-    memory: PlacementMemory, done: Mapping[str, Done], previous: Mapping[str, Placed], inventory: Inventory
+    memory: PlacementMemory,
+    done: Mapping[str, Done],
+    previous: Mapping[str, Placed],
+    inventory: Inventory,
+    failing: Collection[str] = (),
 ) -> list[Held]:
     """Return the clusters of a placement as an eviction finds them.
 
@@ -85,6 +89,7 @@ def held_clusters(
         done: what really runs, by cluster.
         previous: what the last update was to send.
         inventory: the members; a cluster that leaves the fleet counts as being left.
+        failing: the clusters on which an override fails.
     """
     broken = broken_of(done, previous)
     runs = {cluster for cluster, here in done.items() if here.revision is not None}
@@ -96,7 +101,7 @@ def held_clusters(
             cluster,
             sent=cluster in runs or cluster in broken,
             available=cluster in runs and cluster not in broken and cluster not in left,
-            failed=cluster in broken,
+            failed=cluster in broken or cluster in failing,
             deleting=cluster in left,
         )
         for cluster in sorted(runs | memory.bindings.keys())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Self
 
 import attrs
@@ -12,27 +12,20 @@ import attrs
 from fleet_components.content.envelope import unwrapped
 from fleet_components.content.kubefleet.override import RULES
 from fleet_components.model.codec import decode, encode
-from fleet_components.model.decision import Decision, Status
+from fleet_components.model.decision import Decision
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.kubefleet.eviction import EXECUTED, DisruptionBudget, Eviction
-from fleet_components.model.kubefleet.memory import UNSCHEDULED, PlacementMemory
+from fleet_components.model.kubefleet.eviction import DisruptionBudget, Eviction
+from fleet_components.model.kubefleet.memory import PlacementMemory
 from fleet_components.model.kubefleet.override import ResourceOverride
 from fleet_components.model.kubefleet.placement import PlacementPolicy, RollingUpdate
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin
-from fleet_components.model.problem import FieldPath, FleetError, Problem
-from fleet_components.plan.again import written_where_interrupted
-from fleet_components.plan.kubefleet.evictions import Check, carried_out, guards_only_evictions, held_clusters, told_of
-from fleet_components.plan.kubefleet.overrides import PlacementOverrides
+from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.plan.kubefleet.place import PlacementOutcome, place
 from fleet_components.plan.kubefleet.record import PlacementRecord
-from fleet_components.plan.kubefleet.update_runs import RunMemory, RunsInForce, runs_in_force
-from fleet_components.plan.overriding import InForce, in_force, rules_in_use
-from fleet_components.plan.record import LACKS_HINT, Objects
-from fleet_components.plan.subject import Delivery, Explanation, Outcome, Subject
-from fleet_components.rollout.planner import plan_rollout
-from fleet_components.rollout.rollout import Change, Done, Gates, Rollout, Wanted
-from fleet_components.rollout.run_record import Scheduled
-from fleet_components.rollout.situation import stopped_at
-from fleet_components.rollout.strategy import External, UpdateRun, target_of
+from fleet_components.plan.record import Objects
+from fleet_components.plan.subject import Delivery, Explanation, Subject
+from fleet_components.rollout.rollout import Done, Gates
+from fleet_components.rollout.strategy import External
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.kubefleet import schedule
 from fleet_components.scheduler.kubefleet.explain import explain
@@ -40,43 +33,6 @@ from fleet_components.scheduler.kubefleet.profile import PROFILE
 from fleet_components.scheduler.plugins import load_plugins
 
 _FAILED_HINT = "the whole scheduling cycle fails on it, here as on a hub, and nothing is decided"
-
-
-@attrs.frozen(kw_only=True)
-class PlacementOutcome(Outcome[PlacementRecord]):
-    """Outcome of deciding one placement.
-
-    Attributes:
-        decision: the scheduler's decision, with the status that the real one would show.
-        evictions: the evictions that were checked, each with what comes of it in words.
-        notes: sentences about evictions, budgets and update runs.
-        runs: its update runs; None if it rolls out by itself.
-    """
-
-    decision: Decision[PlacementMemory]
-    runs: RunsInForce | None = None
-    evictions: tuple[tuple[Check, str], ...] = ()
-    notes: tuple[str, ...] = ()
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """The overrides that fail, the evictions that are not carried out, and the update run that has failed."""
-        vain = (words for check, words in self.evictions if check.handled.result != EXECUTED)
-        failed = [self.runs.held] if self.runs and self.runs.failing else []
-        return (*super().warnings, *vain, *failed)
-
-    @property
-    def unfulfilled(self) -> str:
-        """Message of the ``Scheduled`` condition; empty if the condition is True."""
-        condition = self.decision.status.placement_condition("")
-        return condition.message if condition.status != "True" else ""
-
-    def scores(self, cluster: str) -> Mapping[str, int] | None:
-        """Return the scores for affinity and topology spread; None if the member was not scored."""
-        binding = self.decision.memory.bindings.get(cluster)
-        if binding is None or binding.affinity_score is None:
-            return None
-        return {"affinity": binding.affinity_score, "topologySpread": binding.topology_spread_score or 0}
 
 
 @attrs.frozen
@@ -156,49 +112,7 @@ class PlacementSubject(Subject[PlacementRecord]):
 
     def decide(self, before: PlacementRecord) -> PlacementOutcome:
         """Schedule the placement and plan its rollout."""
-        before = before.completed(self.content)
-        # The record is as after a successful update: where one failed, members that it did not reach have nothing.
-        standing = {cluster for cluster, here in self.done.items() if here.revision is not None}
-        held = held_clusters(before.memory, self.done, before.decisions, self.inventory)
-        delivered = before.memory.delivered(standing)
-        memory, checks = carried_out(self.evictions, self.policy, self.budget, delivered, held)
-        decision = self.schedule(memory)
-        if decision.error:
-            raise FleetError([Problem(_plain(decision.error), subject=self.key, hint=_FAILED_HINT)])
-        newest, stopped = before.next_revision(self.content), stopped_at(self.done, before.decisions)
-        wanted = self._wanted(decision, newest)
-        runs = self._runs(before, decision, wanted, stopped)
-        revision = newest if runs is None else runs.record.revision if runs.record else before.revision
-        objects = self.content if revision == newest else None
-        found = self._in_force(before, runs, wanted, (revision, objects))
-        runs = runs and runs.with_overrides({c: found.numbers.get(c) for c in wanted.ranks if c not in found.failing})
-        rollout = plan_rollout(
-            self.done,
-            attrs.evolve(wanted, revision=revision, overrides=found.numbers, blocked=found.reasons),
-            External(runs.run, held=runs.held) if runs else self.strategy,
-            before.decisions,
-            gates=runs.gates(self.gates) if runs else self.gates,
-            untrackable=self.untrackable,
-        )
-        contents = before.in_use(revision, objects, rollout.placed, self.done.values(), self.history)
-        rules = rules_in_use(before, found, rollout.placed, self.done.values())
-        # As after a successful update, so that the next run, which changes nothing, remembers the same.
-        settled = decision.memory.settled(rollout.held_removals)
-        remembered = runs.remembered(rollout) if runs else RunMemory()
-        record = PlacementRecord(revision, rollout.placed, settled, *contents, *rules, runs=remembered)
-        _check_known(record, rollout)
-        rollout = written_where_interrupted(rollout, stopped, record, before, self.done, self.inventory)
-        record = attrs.evolve(record, decisions=rollout.placed)
-        told = tuple(told_of(checks, self.policy, self.budget, decision.memory, rollout))
-        return PlacementOutcome(
-            record=record,
-            rollout=rollout,
-            failing=found.failing,
-            runs=runs,
-            decision=decision,
-            evictions=told,
-            notes=(*self._notes(before, told, rollout), *self._changed(record, runs)),
-        )
+        return place(self, before.completed(self.content))
 
     def schedule(self, memory: PlacementMemory) -> Decision[PlacementMemory]:
         """Return the scheduler's decision."""
@@ -279,105 +193,6 @@ class PlacementSubject(Subject[PlacementRecord]):
             budget=None if wire["budget"] is None else decode(DisruptionBudget, wire["budget"]),
         )
 
-    def _runs(
-        self,
-        before: PlacementRecord,
-        decision: Decision[PlacementMemory],
-        wanted: Wanted,
-        stopped: Collection[str],
-    ) -> RunsInForce | None:
-        """Return the update runs; None if the placement rolls out by itself."""
-        if not isinstance(self.strategy, External):
-            return None
-        if faults := [self.run_faults[run.name] for run in self.strategy.runs if self._is_faulty(run, before)]:
-            raise FleetError(faults)
-        leaving = {name for name, here in self.done.items() if here.revision is not None and not here.lost}
-        return runs_in_force(
-            self.strategy.runs,
-            before.runs,
-            Scheduled(
-                placement=self.key,
-                wanted=wanted,
-                leaving=frozenset(leaving.difference(wanted.ranks)),
-                snapshot=decision.memory.snapshot,
-            ),
-            newest=wanted.revision,
-            kept=before.digests.keys(),
-            stopped=stopped,
-            given=self.gates.approvals,
-        )
-
-    def _is_faulty(self, run: UpdateRun, before: PlacementRecord) -> bool:
-        """Return whether a run cannot begin; one that has begun needs its strategy no more."""
-        return run.name in self.run_faults and run.name not in before.runs.records
-
-    def _in_force(
-        self,
-        before: PlacementRecord,
-        runs: RunsInForce | None,
-        wanted: Wanted,
-        now: tuple[int, Objects | None],
-    ) -> InForce:
-        """Return the override rules that are in force on the picked members.
-
-        An update run keeps to those that it took when it began, and without a run all members keep what they have.
-        """
-        taken: Mapping[str, int | None] = {}
-        if runs:
-            standing = {name: here.overrides for name, here in self.done.items()}
-            taken = runs.record.overrides if runs.record else {name: standing.get(name) for name in wanted.ranks}
-        revision, objects = now
-        content = before.contents.get(revision, ()) if objects is None else objects
-        picked = ((name, self.inventory.position(name)) for name in wanted.ranks if name not in taken)
-        clusters = self.inventory.clusters
-        asked = {name: (clusters[at], revision, content) for name, at in picked if at is not None}
-        found = in_force(PlacementOverrides(self.key, self.overrides), before, asked, self.done)
-        kept = {name: number for name, number in taken.items() if number is not None}
-        return attrs.evolve(found, numbers={**kept, **found.numbers})
-
-    def _wanted(self, decision: Decision[PlacementMemory], revision: int) -> Wanted:
-        live = {n: b for n, b in decision.memory.bindings.items() if b.state != UNSCHEDULED}
-        clusters = self.inventory.clusters
-        positions = {name: self.inventory.position(name) for name in live}
-        return Wanted(
-            ranks={name: binding.rank for name, binding in live.items()},
-            revision=revision,
-            target=target_of(self.policy),
-            labels={name: clusters[p].labels for name, p in positions.items() if p is not None},
-            unscheduled=_unscheduled(decision.status, self.key, decision.memory.snapshot),
-        )
-
-    def _changed(self, record: PlacementRecord, runs: RunsInForce | None) -> Iterator[str]:
-        """Yield a note if what is selected is not what the last update run took."""
-        last = max(record.digests, default=-1)
-        if runs is None or last < 0 or record.holds(last, self.content):
-            return
-        takes = (
-            f"update run {runs.latest} does not take it, a new one does" if runs.run else "a new update run takes it"
-        )
-        yield f"what is selected has changed since revision {last}: {takes}"
-
-    def _notes(self, before: PlacementRecord, told: tuple[tuple[Check, str], ...], rollout: Rollout) -> tuple[str, ...]:
-        """Return what is said of evictions that are carried out or forgotten, and of a budget that does not count."""
-        done = [words for check, words in told if check.handled.result == EXECUTED]
-        gone = sorted(before.memory.evictions.keys() - {eviction.name for eviction in self.evictions})
-        done += [f"eviction {name} is taken out: its name may be used again" for name in gone]
-        vain = guards_only_evictions(self.budget, rollout, [check for check, _ in told]) if self.budget else ""
-        return (*done, *([vain] if vain else []))
-
-
-def _check_known(record: PlacementRecord, rollout: Rollout) -> None:
-    """Refuse to send a revision that the state hides.
-
-    Raises:
-        FleetError: it does.
-    """
-    moving = (Change.ADD, Change.UPDATE)
-    for entry in rollout.entries.values():
-        if entry.change in moving and entry.placed and not record.knows(entry.placed):
-            what = f"revision {entry.placed.revision} is to be rolled out, and the state does not show its content"
-            raise FleetError([Problem(what, hint=LACKS_HINT)])
-
 
 def located(problem: Problem, members: Mapping[str, Any], policy: Any) -> Problem:
     """Return the problem of a failed cycle with its location: the member that causes it, else the placement."""
@@ -393,16 +208,3 @@ def located(problem: Problem, members: Mapping[str, Any], policy: Any) -> Proble
 # Source: kubefleet-dev/kubefleet v0.3.1, pkg/scheduler/framework/plugins/clusteraffinity/types.go.
 _PROPERTY = re.compile(r"(?:property (?P<name>\S+) )?from cluster (?P<member>[^\s:]+)")
 _QUANTITY_HINT = 'write a quantity, such as "0.05" or 16Gi: the whole scheduling cycle fails on it, here as on a hub'
-
-
-def _plain(error: str) -> str:
-    """Return the error without the prefix that KubeFleet adds.
-
-    Source: kubefleet-dev/kubefleet v0.3.1, pkg/scheduler/framework/status.go.
-    """
-    return error.partition("returned an error InternalError, ")[2] or error
-
-
-def _unscheduled(status: Status, key: str, snapshot: int) -> str:
-    fulfilled = status.condition and status.condition.status == "True"
-    return "" if fulfilled else f"{key.rpartition('/')[2]}-{snapshot}"

@@ -16,7 +16,8 @@ from fleet_components.model.selector import LabelSelector
 from fleet_components.model.text import count
 from fleet_components.plan.karmada.place import TemplateOutcome
 from fleet_components.plan.karmada.subject import TemplateSubject
-from fleet_components.plan.kubefleet.subject import PlacementOutcome, PlacementSubject
+from fleet_components.plan.kubefleet.place import PlacementOutcome
+from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.vain import values_of_label
 from fleet_components.review.documents.binding import binding_status

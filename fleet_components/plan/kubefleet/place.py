@@ -1,0 +1,262 @@
+"""Decide one placement: which members it picks, what each is to run, and who moves now, in which wave."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import attrs
+
+from fleet_components.model.decision import Decision, Status
+from fleet_components.model.kubefleet.eviction import EXECUTED
+from fleet_components.model.kubefleet.memory import UNSCHEDULED, PlacementMemory
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan.again import written_where_interrupted
+from fleet_components.plan.kubefleet.evictions import Check, carried_out, guards_only_evictions, held_clusters, told_of
+from fleet_components.plan.kubefleet.overrides import PlacementOverrides
+from fleet_components.plan.kubefleet.record import PlacementRecord
+from fleet_components.plan.kubefleet.update_runs import RunMemory, RunsInForce, runs_in_force
+from fleet_components.plan.overriding import InForce, in_force, rules_in_use
+from fleet_components.plan.record import LACKS_HINT, Objects
+from fleet_components.plan.subject import Outcome
+from fleet_components.rollout.planner import plan_rollout
+from fleet_components.rollout.rollout import Change, Rollout, Wanted
+from fleet_components.rollout.run_record import Scheduled
+from fleet_components.rollout.situation import stopped_at
+from fleet_components.rollout.strategy import External, target_of
+
+if TYPE_CHECKING:
+    from fleet_components.plan.kubefleet.subject import PlacementSubject
+
+_FAILED_HINT = "the whole scheduling cycle fails on it, here as on a hub, and nothing is decided"
+
+
+@attrs.frozen(kw_only=True)
+class PlacementOutcome(Outcome[PlacementRecord]):
+    """Outcome of deciding one placement.
+
+    Attributes:
+        decision: the scheduler's decision, with the status that the real one would show.
+        evictions: the evictions that were checked, each with what comes of it in words.
+        notes: sentences about evictions, budgets and update runs.
+        runs: its update runs; None if it rolls out by itself.
+    """
+
+    decision: Decision[PlacementMemory]
+    runs: RunsInForce | None = None
+    evictions: tuple[tuple[Check, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The overrides that fail, the evictions that are not carried out, and the update run that has failed."""
+        vain = (words for check, words in self.evictions if check.handled.result != EXECUTED)
+        failed = [self.runs.held] if self.runs and self.runs.failing else []
+        return (*super().warnings, *vain, *failed)
+
+    @property
+    def unfulfilled(self) -> str:
+        """Message of the ``Scheduled`` condition; empty if the condition is True."""
+        condition = self.decision.status.placement_condition("")
+        return condition.message if condition.status != "True" else ""
+
+    def scores(self, cluster: str) -> Mapping[str, int] | None:
+        """Return the scores for affinity and topology spread; None if the member was not scored."""
+        binding = self.decision.memory.bindings.get(cluster)
+        if binding is None or binding.affinity_score is None:
+            return None
+        return {"affinity": binding.affinity_score, "topologySpread": binding.topology_spread_score or 0}
+
+
+def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcome:
+    """Decide one placement.
+
+    Args:
+        request: what the decision depends on.
+        before: the record of the last decision; the default record for a new placement.
+
+    Raises:
+        FleetError: the scheduling cycle fails, an update run cannot begin, or the state hides what is to be rolled out.
+    """
+    memory, checks = _evicted(request, before)
+    decision = request.schedule(memory)
+    if decision.error:
+        raise FleetError([Problem(_plain(decision.error), subject=request.key, hint=_FAILED_HINT)])
+    done, stopped = request.done, stopped_at(request.done, before.decisions)
+    wanted = _wanted(request, decision, before.next_revision(request.content))
+    runs = _runs(request, before, decision, wanted, stopped)
+    wanted, found = _overridden(request, before, runs, _in_revision(wanted, runs, before))
+    if runs:
+        numbers = {name: found.numbers.get(name) for name in wanted.ranks if name not in found.failing}
+        runs = runs.with_overrides(numbers)
+    rollout = plan_rollout(
+        done,
+        wanted,
+        External(runs.run, held=runs.held) if runs else request.strategy,
+        before.decisions,
+        gates=runs.gates(request.gates) if runs else request.gates,
+        untrackable=request.untrackable,
+    )
+    objects = request.content if wanted.revision == before.next_revision(request.content) else None
+    record = PlacementRecord(
+        wanted.revision,
+        rollout.placed,
+        # As after a successful update, so that the next run, which changes nothing, remembers the same.
+        decision.memory.settled(rollout.held_removals),
+        *before.in_use(wanted.revision, objects, rollout.placed, done.values(), request.history),
+        *rules_in_use(before, found, rollout.placed, done.values()),
+        runs=runs.remembered(rollout) if runs else RunMemory(),
+    )
+    _check_known(record, rollout)
+    rollout = written_where_interrupted(rollout, stopped, record, before, done, request.inventory)
+    told = tuple(told_of(checks, request.policy, request.budget, decision.memory, rollout))
+    return PlacementOutcome(
+        record=attrs.evolve(record, decisions=rollout.placed),
+        rollout=rollout,
+        failing=found.failing,
+        runs=runs,
+        decision=decision,
+        evictions=told,
+        notes=(*_notes(request, before, told, rollout), *_changed(request, record, runs)),
+    )
+
+
+def _evicted(request: PlacementSubject, before: PlacementRecord) -> tuple[PlacementMemory, Collection[Check]]:
+    """Return what the scheduler remembers once the evictions are carried out, and their checks."""
+    # The record is as after a successful update: where one failed, members that it did not reach have nothing.
+    standing = {name for name, here in request.done.items() if here.revision is not None}
+    delivered = before.memory.delivered(standing)
+    if not request.evictions:
+        return carried_out((), request.policy, request.budget, delivered, ())
+    failing = _in_force(request, before, sorted(standing), (before.revision, request.content)).failing
+    held = held_clusters(before.memory, request.done, before.decisions, request.inventory, failing)
+    return carried_out(request.evictions, request.policy, request.budget, delivered, held)
+
+
+def _wanted(request: PlacementSubject, decision: Decision[PlacementMemory], revision: int) -> Wanted:
+    """Return the picked members, which are to run a revision."""
+    live = {name: binding for name, binding in decision.memory.bindings.items() if binding.state != UNSCHEDULED}
+    clusters = request.inventory.clusters
+    positions = {name: request.inventory.position(name) for name in live}
+    return Wanted(
+        ranks={name: binding.rank for name, binding in live.items()},
+        revision=revision,
+        target=target_of(request.policy),
+        labels={name: clusters[at].labels for name, at in positions.items() if at is not None},
+        unscheduled=_unscheduled(decision.status, request.key, decision.memory.snapshot),
+    )
+
+
+def _runs(
+    request: PlacementSubject,
+    before: PlacementRecord,
+    decision: Decision[PlacementMemory],
+    wanted: Wanted,
+    stopped: Collection[str],
+) -> RunsInForce | None:
+    """Return the update runs; None if the placement rolls out by itself.
+
+    Raises:
+        FleetError: one cannot begin; one that has begun needs its strategy no more.
+    """
+    if not isinstance(request.strategy, External):
+        return None
+    new = (run.name for run in request.strategy.runs if run.name not in before.runs.records)
+    if faults := [request.run_faults[name] for name in new if name in request.run_faults]:
+        raise FleetError(faults)
+    runs = {name for name, here in request.done.items() if here.revision is not None and not here.lost}
+    return runs_in_force(
+        request.strategy.runs,
+        before.runs,
+        Scheduled(
+            placement=request.key,
+            wanted=wanted,
+            leaving=frozenset(runs.difference(wanted.ranks)),
+            snapshot=decision.memory.snapshot,
+        ),
+        newest=wanted.revision,
+        kept=before.digests.keys(),
+        stopped=stopped,
+        given=request.gates.approvals,
+    )
+
+
+def _in_revision(wanted: Wanted, runs: RunsInForce | None, before: PlacementRecord) -> Wanted:
+    """Return what is wanted in the revision that the run in force has taken; without a run nothing new is wanted."""
+    if runs is None:
+        return wanted
+    return attrs.evolve(wanted, revision=runs.record.revision if runs.record else before.revision)
+
+
+def _overridden(
+    request: PlacementSubject, before: PlacementRecord, runs: RunsInForce | None, wanted: Wanted
+) -> tuple[Wanted, InForce]:
+    """Return what is wanted with the override rules that are in force on the picked members.
+
+    An update run keeps to those that it took when it began, and without a run all members keep what they have.
+    """
+    taken: Mapping[str, int | None] = {}
+    if runs:
+        standing = {name: here.overrides for name, here in request.done.items()}
+        taken = runs.record.overrides if runs.record else {name: standing.get(name) for name in wanted.ranks}
+    newest = before.next_revision(request.content)
+    content = request.content if wanted.revision == newest else before.contents.get(wanted.revision, ())
+    found = _in_force(request, before, [name for name in wanted.ranks if name not in taken], (wanted.revision, content))
+    kept = {name: number for name, number in taken.items() if number is not None}
+    found = attrs.evolve(found, numbers={**kept, **found.numbers})
+    return attrs.evolve(wanted, overrides=found.numbers, blocked=found.reasons), found
+
+
+def _in_force(
+    request: PlacementSubject, before: PlacementRecord, names: Collection[str], content: tuple[int, Objects]
+) -> InForce:
+    """Return the override rules that are in force for a revision on members."""
+    clusters, positions = request.inventory.clusters, ((name, request.inventory.position(name)) for name in names)
+    asked = {name: (clusters[at], *content) for name, at in positions if at is not None}
+    return in_force(PlacementOverrides(request.key, request.overrides), before, asked, request.done)
+
+
+def _changed(request: PlacementSubject, record: PlacementRecord, runs: RunsInForce | None) -> Iterator[str]:
+    """Yield a note if what is selected is not what the last update run took."""
+    last = max(record.digests, default=-1)
+    if runs is None or last < 0 or record.holds(last, request.content):
+        return
+    takes = f"update run {runs.latest} does not take it, a new one does" if runs.run else "a new update run takes it"
+    yield f"what is selected has changed since revision {last}: {takes}"
+
+
+def _notes(
+    request: PlacementSubject, before: PlacementRecord, told: Collection[tuple[Check, str]], rollout: Rollout
+) -> Iterator[str]:
+    """Yield what is said of evictions that are carried out or forgotten, and of a budget that does not count."""
+    yield from (words for check, words in told if check.handled.result == EXECUTED)
+    for name in sorted(before.memory.evictions.keys() - {eviction.name for eviction in request.evictions}):
+        yield f"eviction {name} is taken out: its name may be used again"
+    if request.budget and (vain := guards_only_evictions(request.budget, rollout, [check for check, _ in told])):
+        yield vain
+
+
+def _check_known(record: PlacementRecord, rollout: Rollout) -> None:
+    """Refuse to send a revision that the state hides.
+
+    Raises:
+        FleetError: it does.
+    """
+    moving = (Change.ADD, Change.UPDATE)
+    for entry in rollout.entries.values():
+        if entry.change in moving and entry.placed and not record.knows(entry.placed):
+            what = f"revision {entry.placed.revision} is to be rolled out, and the state does not show its content"
+            raise FleetError([Problem(what, hint=LACKS_HINT)])
+
+
+def _plain(error: str) -> str:
+    """Return the error without the prefix that KubeFleet adds.
+
+    Source: kubefleet-dev/kubefleet v0.3.1, pkg/scheduler/framework/status.go.
+    """
+    return error.partition("returned an error InternalError, ")[2] or error
+
+
+def _unscheduled(status: Status, key: str, snapshot: int) -> str:
+    fulfilled = status.condition and status.condition.status == "True"
+    return "" if fulfilled else f"{key.rpartition('/')[2]}-{snapshot}"
