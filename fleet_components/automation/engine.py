@@ -19,6 +19,7 @@ from pulumi import automation
 from pulumi.automation import errors
 from semver import VersionInfo
 
+from fleet_components.content.guarded import read_yaml
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.planning.past import StateFile, parse_state
 from fleet_components.review.planning.project import Project
@@ -149,7 +150,7 @@ class Engine:
 
     def _dated(self, as_of: datetime) -> Any:
         """Return the file of the stack with the time of an update, readable for its owner alone."""
-        settings = yaml.safe_load(self._config.read_text()) if self._config.is_file() else {}
+        settings = read_yaml(self._config.read_bytes()) if self._config.is_file() else None
         settings = settings or {}
         settings["config"] = {**(settings.get("config") or {}), "fleet:asOf": as_of.isoformat()}
         file = tempfile.NamedTemporaryFile("w", suffix=".yaml")  # noqa: SIM115

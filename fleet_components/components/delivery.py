@@ -167,7 +167,7 @@ class SubjectDelivery(pulumi.ComponentResource):
             clear=partial(args.clear, cluster),
             ready_timeout=args.ready_timeout,
             keeps=args.plan.keeps(self.decided, cluster),
-            since=as_of.isoformat() if as_of else None,
+            since=as_of.isoformat() if as_of and self.decided.subject.timed else None,
         )
 
     def _waited(self, before: Sequence[pulumi.Resource], seconds: int) -> After:

@@ -142,6 +142,11 @@ class Subject(ABC, Generic[R]):
         return f"decided with {', '.join(self.plugins)} too, and so no longer as {self.PROFILE.system} decides"
 
     @property
+    def timed(self) -> bool:
+        """True if it counts when a revision has arrived on a member, for waits between the stages of an update run."""
+        return False
+
+    @property
     @abstractmethod
     def content(self) -> Objects:
         """Objects that are wanted now, before anything is changed for single members."""
@@ -277,7 +282,8 @@ class Decided:
         """Return what runs on a member of the decision once the update has succeeded."""
         placed, here = self.record.decisions[cluster], self.done(cluster)
         # The rule of ``BindingProvider.check``, which keeps the time of a binding on an engine.
-        since = here.since if here.version == placed.version and here.since else self.subject.inventory.as_of
+        now = self.subject.inventory.as_of if self.subject.timed else None
+        since = (here.since if here.version == placed.version else None) or now
         return Done(placed.revision, lost=here.lost, since=since, **particulars(placed))
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What is remembered of an update run, from its beginning to its end and beyond.
+"""Memory of an update run, from its beginning to its end and beyond.
 
 A run takes a revision, stages and clusters when it begins and keeps to them: what changes meanwhile is no part of it,
 or ends it. Once it is over it moves nothing more.

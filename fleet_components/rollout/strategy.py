@@ -133,7 +133,7 @@ class UpdateRun:
 
     @property
     def spec(self) -> str:
-        """What no API server lets anybody change: another one is another run, by the same name."""
+        """Fields that no API server lets anybody change: a run with others is another one of the same name."""
         return f"{self.strategy}#{self.index}"
 
     def approval(self, when: When, stage: Stage) -> str:

@@ -123,19 +123,6 @@ WRONG: Mapping[str, Wrong] = {
         "value much of property",
         PLANNING,
     ),
-    "an override that does not apply": Wrong(
-        {
-            "override.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: colours, namespace: paint}\n---\n"
-            "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: p, namespace: paint}\n"
-            "spec:\n  resourceSelectors: [{apiVersion: v1, kind: ConfigMap, name: colours}]\n"
-            "  placement: {clusterAffinity: {clusterNames: [dublin]}}\n---\n"
-            "apiVersion: policy.karmada.io/v1alpha1\nkind: OverridePolicy\nmetadata: {name: o, namespace: paint}\n"
-            "spec:\n  overrideRules:\n  - overriders: {plaintext: [{path: /data/red, operator: remove}]}\n"
-        },
-        "OverridePolicy paint/o: ",
-        PLANNING,
-        follows=True,
-    ),
     "a state that is none": Wrong(
         {"../../bad.json": "{"}, "bad.json:1: is not JSON", STATE, options=("--state", "bad.json")
     ),

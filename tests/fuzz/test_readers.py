@@ -55,7 +55,6 @@ SAID = {
     "embedded-yaml/merge-of-a-number.yaml": "yaml: map merge requires map or sequence of maps as the value",
     "embedded-yaml/control-character.yaml": "is not YAML: control characters are not allowed",
     "embedded-json/half-a-pair.json": "invalid state detected",
-    "fleets/override-of-labels.yaml": "makes an object that no member takes: metadata.labels: labels must be a map",
     "kubeconfigs/home-of-nobody.txt": "the kubeconfig is neither a text nor the path of a file",
     "manifests/end-of-a-text.yaml": "in.yaml:2: not YAML: mapping values are not allowed in this context",
     "quantities/digits.txt": "unable to parse numeric part of quantity",

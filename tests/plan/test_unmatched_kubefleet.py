@@ -377,10 +377,3 @@ def test_warnings_of_a_placement_come_by_line() -> None:
     documents = changed(documents, SHOP_IS, "spec.resourceSelectors[1].name", "zzz")
     (subject,) = [one.subject for one in planned(documents).subjects if one.subject.key == "shop"]
     assert [one.what for one in subject.warnings] == ["there is no ClusterRole zzz", "no member has env=test"]
-
-
-def test_of_several_runs_the_last_one_by_name_counts() -> None:
-    (run,) = (one for one in FLEET if one["kind"] == "ClusterStagedUpdateRun")
-    later = {**run, "metadata": {"name": "zz-later"}}
-    (told_of,) = told(planned([*FLEET, later]))
-    assert told_of[1] == "zz-later is the last run of ClusterResourcePlacement fixed by name, so this one does nothing"

@@ -12,6 +12,7 @@ from fleet_components.content.karmada.workload import shape_of
 from fleet_components.content.stamp import annotated
 from fleet_components.content.strip import strip
 from fleet_components.model.codec import below, decode, encode, ranged
+from fleet_components.model.karmada.override import OverrideSpec
 from fleet_components.model.karmada.settings import CustomWorkload
 from fleet_components.model.karmada.workload_shape import WorkloadShape
 from fleet_components.model.manifest import Manifest, value_at
@@ -74,10 +75,10 @@ def check_part(part: Mapping[str, Any]) -> None:
     """Check a part of a content other than the object.
 
     Raises:
-        MisfitError: it does not describe a custom kind.
+        MisfitError: it does not describe a custom kind. The first versions kept override policies there too.
     """
     with below("spec"):
-        decode(CustomWorkload, part.get("spec"))
+        decode(CustomWorkload if is_custom(part) else OverrideSpec, part.get("spec"))
 
 
 def shape_in(content: Objects) -> WorkloadShape | None:

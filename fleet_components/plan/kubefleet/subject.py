@@ -93,6 +93,11 @@ class PlacementSubject(Subject[PlacementRecord]):
         return "ResourcePlacement" if self.namespace else "ClusterResourcePlacement"
 
     @property
+    def timed(self) -> bool:
+        """True if update runs roll it out."""
+        return isinstance(self.strategy, External)
+
+    @property
     def origins(self) -> Mapping[ObjectKey, tuple[Origin, ...]]:
         """Where each object that members get is written: in several places if it is selected in several envelopes."""
         found: dict[ObjectKey, list[Origin]] = defaultdict(list)

@@ -13,7 +13,7 @@ from fleet_components.rollout.strategy import NO_RUN, UpdateRun
 
 @attrs.frozen(kw_only=True)
 class RunMemory:
-    """What is remembered of the update runs of a placement.
+    """Memory of the update runs of a placement.
 
     Attributes:
         records: the runs of the source, by name.

@@ -162,7 +162,7 @@ def _cluster(
         "replicas": {"old": done.replicas, "new": getattr(placed, "replicas", None)},
         "scores": decided.outcome.scores(name),
         "why": "; ".join(filter(None, [decided.why(name, explained), *_overridden_now(decided, name, entry)])),
-        "opens": opens(decided, remainder, name),
+        "opens": _opens(decided, remainder, name),
     }
 
 
@@ -178,3 +178,8 @@ def _others(decided: Decided, first_told: Mapping[str, str]) -> list[str]:
     """
     names = [*first_told, *decided.subject.inventory.names]
     return [name for name in dict.fromkeys(names) if name not in decided.entries]
+
+
+def _opens(decided: Decided, remainder: Remainder, name: str) -> str | None:
+    opened = opens(decided, remainder, name)
+    return str(opened) if opened else None
