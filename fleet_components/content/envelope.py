@@ -55,6 +55,17 @@ def unwrap(envelope: Manifest) -> tuple[Manifest, ...]:
     return tuple(sorted(wrapped, key=lambda manifest: canonical(manifest.data), reverse=True))
 
 
+def unopened(manifest: Manifest) -> str:
+    """Return why an envelope cannot be opened; empty if it can, or if the object is none."""
+    try:
+        tuple(unwrapped((manifest,)))
+    except FleetError as error:
+        first = error.problems[0]
+        subject = "" if first.subject == str(manifest.key) else first.subject
+        return str(Problem(first.what, first.path, subject=subject))
+    return ""
+
+
 def out_of_place(manifests: Iterable[Manifest], definitions: Catalogue) -> Iterator[Problem]:
     """Yield problems of contents whose kind lives elsewhere: a hub hands them out, and every member refuses them.
 
