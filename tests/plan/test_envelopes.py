@@ -15,6 +15,7 @@ from fleet_components.content.secret import REDACTED, redacted_content
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.departures import Fate
+from fleet_components.plan.describe import describe_subject
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.record import digest
 from fleet_components.plan.source import Source
@@ -132,6 +133,7 @@ def test_a_status_has_what_was_selected_and_a_change_its_place() -> None:
     assert config["object"] == "ConfigMap shop/c"
     assert config["envelope"].startswith("ResourceEnvelope shop/e, c (")
     assert secret["envelope"].startswith("ResourceEnvelope shop/e, s (")
+    assert "ConfigMap shop/c, Secret shop/s change" in str(describe_subject(the(plan, "shop")))
     assert {field["new"] for field in secret["fields"]} == {REDACTED}
 
 

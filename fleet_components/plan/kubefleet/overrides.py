@@ -59,14 +59,17 @@ class PlacementOverrides(Overrides):
 
 
 def _secret(objects: Objects, rules: Sequence[OverrideInForce], member: Cluster) -> set[OverrideTarget]:
-    """Return the names of the objects concerned that are secret, or hold a Secret before or after the rules."""
+    """Return the names of Secrets among objects, and of envelopes that hold one before or after the rules."""
     wanted, found = {target for one in rules for target in one.targets}, set[OverrideTarget]()
     for _, data, targets in selected(objects, wanted):
-        made = apply_overrides([data], rules, member.name) if is_envelope(Manifest(data)) else []
-        inside = [data, *(one.data for one in made if one.data)] if made else []
-        if is_secret(data) or any(redacted(one) is not one for one in inside):
+        if is_secret(data) or (is_envelope(Manifest(data)) and _wraps_secret(data, rules, member)):
             found.update(targets)
     return found
+
+
+def _wraps_secret(envelope: Mapping[str, Any], rules: Sequence[OverrideInForce], member: Cluster) -> bool:
+    (made,) = apply_overrides([envelope], rules, member.name)
+    return any(redacted(data) is not data for data in (envelope, made.data) if data)
 
 
 def apply_rules(objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
