@@ -21,7 +21,6 @@ from fleet_components.model.text import few
 
 _GROUP = "placement.kubernetes-fleet.io"
 _CLUSTER, _NAMESPACED = "ClusterResourceEnvelope", "ResourceEnvelope"
-_MOST = 50
 
 
 def is_envelope(manifest: Manifest) -> bool:
@@ -47,12 +46,24 @@ def unwrap(envelope: Manifest) -> tuple[Manifest, ...]:
             condition ``WorkSynchronized``.
     """
     data = envelope.data.get("data")
-    if not isinstance(data, Mapping) or not 0 < len(data) <= _MOST:
-        raise FleetError([envelope.problem(f"an envelope holds 1 to {_MOST} manifests", ("data",))])
+    data = {} if data is None else data  # admission counts what is in it; overrides may empty it
+    if not isinstance(data, Mapping):
+        raise FleetError([envelope.problem("must be a map of manifests", ("data",))])
     if problems := [problem for key in sorted(data) for problem in _check(envelope, key, data[key])]:
         raise FleetError(problems)
     wrapped = [_wrapped(envelope, key, data[key]) for key in data]
     return tuple(sorted(wrapped, key=lambda manifest: canonical(manifest.data), reverse=True))
+
+
+def unopened(manifest: Manifest) -> str:
+    """Return why an envelope cannot be opened; empty if it can, or if the object is none."""
+    try:
+        tuple(unwrapped((manifest,)))
+    except FleetError as error:
+        first = error.problems[0]
+        subject = "" if first.subject == str(manifest.key) else first.subject
+        return str(Problem(first.what, first.path, subject=subject))
+    return ""
 
 
 def out_of_place(manifests: Iterable[Manifest], definitions: Catalogue) -> Iterator[Problem]:

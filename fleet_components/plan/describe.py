@@ -112,10 +112,12 @@ def _what_changes(decided: Decided, member: str) -> str:
 
 def _content(decided: Decided, old: int | None, new: int) -> Iterator[str]:
     """Yield the differences between two revisions."""
-    known = {**decided.before.contents, **decided.record.contents}
-    if old is None or old == new or old not in known or new not in known:
+    if old is None or old == new:
         return
-    was, now = ({Manifest(data).key: data for data in known[revision]} for revision in (old, new))
+    contents = [decided.record.content(one) or decided.before.content(one) for one in (old, new)]
+    if None in contents:
+        return
+    was, now = ({Manifest(data).key: data for data in content or ()} for content in contents)
     for what, keys in (
         ("changes", [key for key in was.keys() & now.keys() if was[key] != now[key]]),
         ("comes", now.keys() - was.keys()),

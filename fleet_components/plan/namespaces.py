@@ -34,7 +34,7 @@ def forgotten_namespaces(catalogue: Catalogue, subjects: Iterable[Decided], inve
     needed: dict[str, dict[str, Members]] = defaultdict(dict)
     for one in subjects:
         members = one.record.decisions.keys()
-        for manifest in map(Manifest, one.subject.content if members else ()):
+        for manifest in map(Manifest, one.subject.objects if members else ()):
             if (manifest.group, manifest.kind) == ("", "Namespace"):
                 brought[manifest.name].update(members)
             elif manifest.namespace:

@@ -17,7 +17,7 @@ from fleet_components.content.revision import canonical
 from fleet_components.content.secret import is_hidden
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.problem import Problem
-from fleet_components.plan.record import Objects, Record, digest
+from fleet_components.plan.record import Objects, Record, digest, overridden
 from fleet_components.rollout.rollout import Done, Placed
 
 
@@ -109,8 +109,16 @@ def _stays(
     if standing is None or is_hidden(standing):
         return False
     objects, member, results = now
-    stood = overrides.apply(objects, standing, member) if standing != asked else results
-    return [one.data for one in stood] == [one.data for one in results]
+    if standing == asked:
+        return True
+    stood = overrides.apply(objects, standing, member)
+    return _opened(before, stood) == _opened(before, results)
+
+
+def _opened(before: Record[Any, Any], results: Sequence[Overridden]) -> Objects | None:
+    """Return what a member gets; None if a rule fails."""
+    failing = any(result.problem for result in results)
+    return None if failing else before.opened(overridden(results))
 
 
 class _Numbering:

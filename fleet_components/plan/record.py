@@ -187,7 +187,7 @@ class Record(ABC, Generic[P, M]):
             objects = self.plain(placed)
             if placed.overrides is not None:
                 objects = overridden(self.apply(objects, self.overrides[placed.overrides], member))
-            self._made[made] = objects
+            self._made[made] = self.opened(objects)
         if placed.again is None:
             return self._made[made]
         return tuple(annotated(data, {ANNOTATION: str(placed.again)}) for data in self._made[made])
@@ -201,13 +201,19 @@ class Record(ABC, Generic[P, M]):
     def apply(objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:
         """Return each object after kept override rules."""
 
+    @staticmethod
+    def opened(objects: Objects) -> Objects:
+        """Return the objects that members get of those that overrides apply to."""
+        return objects
+
     @abstractmethod
     def standing(self, done: Done) -> P:
         """Return the decision that leads to what runs on a member."""
 
     def content(self, revision: int) -> Objects | None:
-        """Return the objects of a revision, before changes for single members; None if they are unknown."""
-        return self.contents.get(revision)
+        """Return what members get of a revision, before changes for single ones; None if it is unknown."""
+        content = self.contents.get(revision)
+        return None if content is None else self.opened(content)
 
     @abstractmethod
     def guarded_as(self, name: str) -> str:

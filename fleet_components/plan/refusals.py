@@ -153,7 +153,7 @@ def _marked(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     losing = plan.past.records.keys() & {one.subject for one in deleted}
     protected = {name: _protected_keys(plan.past.records[name]) for name in losing}
     marked = [one for one in deleted if one.key in protected.get(one.subject, ())]
-    wanted = {Manifest(data).key for one in plan.subjects for data in one.subject.content} if marked else ()
+    wanted = {Manifest(data).key for one in plan.subjects for data in one.subject.objects} if marked else ()
     for key, found in sorted(grouped((one for one in marked if one.key not in wanted), lambda one: one.key).items()):
         clusters = sorted(one.cluster for one in found)
         what = f"is protected from deletion by its annotation {PROTECTED}, and would be deleted on {few(clusters)}"

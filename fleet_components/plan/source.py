@@ -59,7 +59,7 @@ class SelectedPlacement:
         placement: the placement.
         strategy: its rollout strategy.
         selection: the result of its selectors, for explanations.
-        objects: the objects in the form that is sent to members, envelopes unwrapped.
+        objects: the objects of its revision, envelopes as they are.
         untrackable: True if some objects are of kinds whose readiness cannot be determined.
     """
 
@@ -194,7 +194,7 @@ class Source:
         warnings = (warning for manifest in inner for warning in surprises(manifest))
         selection = attrs.evolve(selection, warnings=(*selection.warnings, *warnings))
         untrackable = any(trackable(manifest) == "untrackable" for manifest in manifests)
-        objects = tuple(manifest.data for manifest in manifests)
+        objects = tuple(manifest.data for manifest in selection.manifests)
         return SelectedPlacement(placement, self._strategy(placement), selection, objects, untrackable)
 
     def _strategy(self, placement: Placement) -> RollingUpdate | External:

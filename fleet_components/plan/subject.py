@@ -151,6 +151,12 @@ class Subject(ABC, Generic[R]):
     def content(self) -> Objects:
         """Objects that are wanted now, before anything is changed for single members."""
 
+    @property
+    def objects(self) -> Objects:
+        """What members get of the content."""
+        opened: Objects = self.RECORD.opened(self.content)
+        return opened
+
     @abstractmethod
     def decide(self, before: R) -> Outcome[R]:
         """Return the decision.

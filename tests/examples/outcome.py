@@ -43,7 +43,7 @@ def _show(decided: Decided) -> dict[str, Any]:
     status = decided.outcome.decision.status
     condition = status.placement_condition(decided.subject.kind)
     return {
-        "objects": [f"{data['kind']} {data['metadata']['name']}" for data in decided.subject.content],
+        "objects": [f"{data['kind']} {data['metadata']['name']}" for data in decided.subject.objects],
         "picked": [_scored(decision) for decision in status.decisions if decision.selected],
         "left out": {decision.cluster_name: decision.reason for decision in status.decisions if not decision.selected},
         "condition": f"{condition.type} {condition.status} {condition.reason}: {condition.message}",

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
 import pytest
 
 from fleet_components import FleetError, Options, Past, plan_fleet, source_of
 from fleet_components.content.load import load_text
-from fleet_components.content.secret import REDACTED
+from fleet_components.content.secret import REDACTED, redacted_content
+from fleet_components.model.codec import MisfitError
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.departures import Fate
+from fleet_components.plan.describe import describe_subject
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.record import digest
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.subject import subject_document
+from fleet_components.rollout.rollout import Done
 from tests.delivery.karmada.world import on, policy
 from tests.delivery.world import World
 from tests.plan.stack import Stack
@@ -55,7 +61,37 @@ PROTECTED = {"annotations": {"fleet-components/protected": "true"}}
 
 def fleet(*extra: Object) -> list[Object]:
     """Two members, and a placement of the namespace shop with its contents."""
-    return World(members={"a": {}, "b": {}}, extra=list(extra)).objects()
+    return World(members={"a": {"env": "canary"}, "b": {}}, extra=list(extra)).objects()
+
+
+def override(kind: str, name: str, *patches: tuple[Any, ...], version: str = "v1beta1", group: str = GROUP) -> Object:
+    """Rules for the canary, a patch each; without any, one that deletes."""
+    labels = {"labelSelector": {"matchLabels": {"env": "canary"}}}
+    rules: list[Object] = [
+        {"jsonPatchOverrides": [{"op": op, "path": path, **({"value": value[0]} if value else {})}]}
+        for op, path, *value in patches
+    ]
+    rules = [
+        {"clusterSelector": {"clusterSelectorTerms": [labels]}, **rule}
+        for rule in rules or [{"overrideType": "Delete"}]
+    ]
+    selector = {"group": group, "version": version, "kind": kind, "name": name}
+    spec = {"resourceSelectors": [selector], "policy": {"overrideRules": rules}}
+    return of("ResourceOverride", "canary", version=f"{GROUP}/v1beta1", spec=spec)
+
+
+def configs(plan: FleetPlan) -> dict[str, list[Any]]:
+    """What the ConfigMaps on each member hold."""
+    deliveries = the(plan, "shop").deliveries
+    return {name: [o["data"] for o in one.objects if o["kind"] == "ConfigMap"] for name, one in deliveries.items()}
+
+
+def programmed(stack: Stack, documents: list[Object]) -> FleetPlan:
+    """What the program alone plans, carried out: reasons of failing overrides name a file of its own."""
+    seen = stack.program(documents, {})
+    assert seen.plan is not None
+    stack.carry_out(seen.run)
+    return seen.plan
 
 
 def given(*objects: Object) -> Source:
@@ -97,7 +133,124 @@ def test_a_status_has_what_was_selected_and_a_change_its_place() -> None:
     assert config["object"] == "ConfigMap shop/c"
     assert config["envelope"].startswith("ResourceEnvelope shop/e, c (")
     assert secret["envelope"].startswith("ResourceEnvelope shop/e, s (")
+    assert "ConfigMap shop/c, Secret shop/s change" in str(describe_subject(the(plan, "shop")))
     assert {field["new"] for field in secret["fields"]} == {REDACTED}
+
+
+TWO = ("replace", "/data/c/data/a", "2")
+ENVELOPES = "ResourceEnvelope"
+
+
+def test_an_override_reaches_into_an_envelope_on_its_members_alone() -> None:
+    stack, documents = Stack(), fleet(envelope("e", c=CONFIG))
+    updated(stack, documents)
+    plan = updated(stack, [*documents, override(ENVELOPES, "e", TWO)])
+    assert configs(plan) == {"a": [{"a": "2"}], "b": [{"a": "1"}]}
+    assert the(plan, "shop").record.revision == 0
+    assert not the(planned(stack, [*documents, override(ENVELOPES, "e", TWO)]), "shop").changes
+    assert configs(updated(stack, documents)) == {"a": [{"a": "1"}], "b": [{"a": "1"}]}
+
+
+def test_what_is_in_an_envelope_is_selected_by_no_override() -> None:
+    rule = override("ConfigMap", "c", ("replace", "/data/a", "2"), version="v1", group="")
+    assert configs(planned(Stack(), fleet(envelope("e", c=CONFIG), rule))) == {"a": [{"a": "1"}], "b": [{"a": "1"}]}
+
+
+def test_an_override_of_the_envelope_alone_sends_nothing_anew() -> None:
+    stack, documents = Stack(), fleet(envelope("e", c=CONFIG))
+    updated(stack, documents)
+    labels = override(ENVELOPES, "e", ("add", "/metadata/labels", {"tier": "front"}))
+    assert not the(planned(stack, [*documents, labels]), "shop").moves
+
+
+@pytest.mark.parametrize("patches", [[], [("remove", "/data/c")], [("remove", "/data")]])
+def test_what_an_override_takes_out_goes_from_its_members(patches: list[tuple[Any, ...]]) -> None:
+    stack, documents = Stack(), fleet(envelope("e", c=CONFIG))
+    updated(stack, documents)
+    plan = updated(stack, [*documents, override(ENVELOPES, "e", *patches)])
+    assert {(str(one.key), one.cluster, one.fate) for one in plan.departures} == {
+        ("ConfigMap shop/c", "a", Fate.DELETED)
+    }
+
+
+@pytest.mark.parametrize(
+    ("patch", "told"),
+    [
+        (("replace", "/data/c/metadata/namespace", "other"),
+         "data.c.metadata.namespace: a namespaced object c (other/c) in has been wrapped in a resource envelope from"
+         " another namespace (shop/e)"),
+        (("remove", "/data/c/kind"), "(manifestKey=c,envelopeObjRef=shop/e): Object 'Kind' is missing"),
+        (("add", "/data/d", "text"), "data.d: must be an object, not str"),
+        (("add", "/data/c/metadata/labels", {"n": 5}),
+         "ConfigMap shop/c in ResourceEnvelope shop/e, c: metadata.labels.n: must be text, not 5"),
+        (("replace", "/data", "text"), "data: must be a map of manifests"),
+    ],
+)  # fmt: skip
+def test_an_override_that_breaks_an_envelope_holds_its_members(patch: tuple[Any, ...], told: str) -> None:
+    stack, documents = Stack(), fleet(envelope("e", c=CONFIG))
+    updated(stack, documents)
+    changed = fleet(envelope("e", c={**CONFIG, "data": {"a": "3"}}), override(ENVELOPES, "e", TWO, patch))
+    plan = programmed(stack, changed)
+    assert configs(plan) == {"a": [{"a": "1"}], "b": [{"a": "3"}]}
+    (problem,) = the(plan, "shop").outcome.failing.values()
+    assert (problem.subject, problem.path[-1]) == ("ResourceOverride shop/canary", 1)
+    start = "fails on a for ResourceEnvelope shop/e: makes an envelope that cannot be opened: "
+    assert problem.what.startswith(start)
+    assert problem.what.endswith(told)
+    assert not the(programmed(stack, changed), "shop").changes
+
+
+def test_a_later_rule_may_mend_an_envelope() -> None:
+    mended = override(ENVELOPES, "e", ("add", "/data/d", "text"), ("remove", "/data/d"), TWO)
+    assert configs(planned(Stack(), fleet(envelope("e", c=CONFIG), mended)))["a"] == [{"a": "2"}]
+
+
+@pytest.mark.parametrize(
+    "patches",
+    [
+        [("replace", "/data/s/stringData/word", "canary-word")],
+        [("add", "/data/c/stringData", {"word": "canary-word"}), ("replace", "/data/c/kind", "Secret")],
+    ],
+    ids=["a Secret", "what becomes one"],
+)
+def test_what_an_override_puts_into_a_secret_of_an_envelope_is_hidden(patches: list[tuple[Any, ...]]) -> None:
+    contents: dict[str, Any] = {"s": SECRET} if "/data/s" in patches[0][1] else {"c": CONFIG}
+    plan = planned(Stack(), fleet(envelope("e", **contents), override(ENVELOPES, "e", *patches)))
+    decided = the(plan, "shop")
+    assert "canary-word" in str(decided.deliveries["a"].objects)
+    (rules,) = decided.record.overrides.values()
+    assert "canary-word" not in str(redacted_content(rules))
+    assert "canary-word" not in str(subject_document(plan, decided))
+
+
+def test_no_override_makes_public_what_is_secret_in_an_envelope() -> None:
+    public = override(ENVELOPES, "e", ("replace", "/data/s/kind", "ConfigMap"))
+    plan = programmed(Stack(), fleet(envelope("e", s=SECRET), public))
+    (problem,) = the(plan, "shop").outcome.failing.values()
+    assert problem.what.endswith("makes public what was secret")
+
+
+def test_a_record_with_opened_objects_brings_one_revision_and_no_change() -> None:
+    documents = fleet(envelope("e", c=CONFIG, s=SECRET))
+    decided = the(plan_fleet(given(*documents), Past(), Options()), "shop")
+    opened = decided.record.content(0)
+    assert opened
+    old = attrs.evolve(decided.record, contents={0: opened}, digests={0: digest(opened)})
+    record = type(old).from_wire(json.loads(json.dumps(old.to_wire())))
+    past = Past(records={decided.name: record}, done={decided.name: {"a": Done(0), "b": Done(0)}})
+    plan = plan_fleet(given(*documents), past, Options())
+    after = the(plan, "shop")
+    assert after.record.revision == 1
+    assert subject_document(plan, after)["content"] == []
+    assert after.deliveries["a"].objects == opened
+    assert plan.replacements == ()
+
+
+def test_a_damaged_envelope_of_a_record_is_told() -> None:
+    record = the(planned(Stack(), fleet(envelope("e", c=CONFIG))), "shop").record
+    broken = attrs.evolve(record, contents={0: (envelope("e", c=of("ConfigMap", "c", "other")),)})
+    with pytest.raises(MisfitError, match="is an envelope that cannot be opened: data"):
+        type(record).from_wire(broken.to_wire())
 
 
 def test_what_leaves_an_envelope_or_leaves_with_it_is_deleted() -> None:

@@ -3,6 +3,8 @@
 ClusterResourceOverrides are applied first, by name, then ResourceOverrides, by namespace and name: what is applied last
 wins. An override that selects a Namespace applies to everything in it as well.
 
+An envelope is an object as others are: rules patch or delete it before it is opened, and select nothing in it.
+
 Source: ``pkg/utils/overrider/overrider.go`` and ``pkg/controllers/workgenerator/override.go`` of KubeFleet v0.3.1.
 """
 
@@ -14,6 +16,7 @@ from typing import Any
 
 import attrs
 
+from fleet_components.content.envelope import unopened
 from fleet_components.content.guarded import read_json
 from fleet_components.content.overridden import Overridden, OverrideError, Step, patched
 from fleet_components.content.patch import Operation
@@ -37,6 +40,7 @@ _BEYOND = re.compile(r"[^-\w./]")
 _NAMESPACE = ("v1", "Namespace")
 RULES = ("spec", "policy", "overrideRules")
 """Path of the rules in an override."""
+_SPOILT = "makes an envelope that cannot be opened"
 _HINT = "change the rule, or leave {cluster} out of its clusterSelector"
 
 
@@ -228,6 +232,7 @@ def _absent(key: str, cluster: Cluster) -> str:
 def _overridden(data: Mapping[str, Any], overrides: Iterable[OverrideInForce], cluster: str) -> Overridden:
     made: Mapping[str, Any] | None = data
     steps: list[Step] = []
+    spoilt: Problem | None = None
     for override in overrides:
         for rule in override.rules:
             try:
@@ -237,7 +242,11 @@ def _overridden(data: Mapping[str, Any], overrides: Iterable[OverrideInForce], c
             if made is not None:
                 steps.append(Step(override.key, rule.index, made, after))
             made = after
-    return Overridden(made, steps=tuple(steps))
+            # An envelope is opened after all rules, so a later one may mend what an earlier one has broken.
+            why = unopened(Manifest(made)) if made is not None else ""
+            broken = OverrideError(f"{_SPOILT}: {why}")
+            spoilt = (spoilt or _problem(data, override, rule, cluster, broken)) if why else None
+    return Overridden(None, spoilt) if spoilt else Overridden(made, steps=tuple(steps))
 
 
 def _applied(data: Mapping[str, Any] | None, rule: RuleInForce) -> Mapping[str, Any] | None:

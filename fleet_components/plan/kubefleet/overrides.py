@@ -8,7 +8,9 @@ from typing import Any
 
 import attrs
 
+from fleet_components.content.envelope import is_envelope
 from fleet_components.content.kubefleet.override import (
+    OverrideInForce,
     apply_overrides,
     in_force,
     read_in_force,
@@ -17,7 +19,7 @@ from fleet_components.content.kubefleet.override import (
     write_in_force,
 )
 from fleet_components.content.overridden import Overridden
-from fleet_components.content.secret import INTO_SECRET, is_secret
+from fleet_components.content.secret import INTO_SECRET, is_secret, redacted
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.kubefleet.override import OverrideTarget, ResourceOverride
 from fleet_components.model.manifest import Manifest
@@ -43,8 +45,7 @@ class PlacementOverrides(Overrides):
         if not self.overrides:
             return ()
         found = in_force(objects, member, self.overrides, self.placement)
-        wanted = {target for one in found for target in one.targets}
-        secret = {target for _, data, targets in selected(objects, wanted) if is_secret(data) for target in targets}
+        secret = _secret(objects, found, member)
         return tuple(
             {**write_in_force(one), **({INTO_SECRET: True} if secret.intersection(one.targets) else {})}
             for one in found
@@ -55,6 +56,20 @@ class PlacementOverrides(Overrides):
         written = {str(one.manifest.key): one.manifest for one in self.overrides}
         done = apply_rules(objects, rules, member)
         return [attrs.evolve(one, problem=_located(one.problem, written)) if one.problem else one for one in done]
+
+
+def _secret(objects: Objects, rules: Sequence[OverrideInForce], member: Cluster) -> set[OverrideTarget]:
+    """Return the names of Secrets among objects, and of envelopes that hold one before or after the rules."""
+    wanted, found = {target for one in rules for target in one.targets}, set[OverrideTarget]()
+    for _, data, targets in selected(objects, wanted):
+        if is_secret(data) or (is_envelope(Manifest(data)) and _wraps_secret(data, rules, member)):
+            found.update(targets)
+    return found
+
+
+def _wraps_secret(envelope: Mapping[str, Any], rules: Sequence[OverrideInForce], member: Cluster) -> bool:
+    (made,) = apply_overrides([envelope], rules, member.name)
+    return any(redacted(data) is not data for data in (envelope, made.data) if data)
 
 
 def apply_rules(objects: Objects, rules: Objects, member: Cluster) -> Sequence[Overridden]:

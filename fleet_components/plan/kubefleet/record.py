@@ -7,10 +7,12 @@ from typing import Any
 
 import attrs
 
+from fleet_components.content.envelope import unopened, unwrapped
 from fleet_components.content.overridden import Overridden
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import MisfitError, below, decode, encode
 from fleet_components.model.kubefleet.memory import PlacementMemory
+from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
 from fleet_components.plan.kubefleet.overrides import apply_rules, check_rules
 from fleet_components.plan.kubefleet.update_runs import RunMemory
@@ -55,8 +57,15 @@ class PlacementRecord(Record[Placed, PlacementMemory]):
         """The members that were sent something, and those that are picked."""
         return frozenset((*self.decisions, *self.memory.bindings))
 
+    @classmethod
+    def check_content(cls, number: int, data: Any) -> None:
+        """Check one object; an envelope has to open."""
+        super().check_content(number, data)
+        if why := unopened(Manifest(data)):
+            raise MisfitError(Problem(f"is an envelope that cannot be opened: {why}"))
+
     def plain(self, placed: Placed) -> Objects:
-        """Return the objects of the revision."""
+        """Return the objects of the revision, envelopes as they are."""
         return self.contents[placed.revision]
 
     @staticmethod
@@ -68,6 +77,11 @@ class PlacementRecord(Record[Placed, PlacementMemory]):
     def check_rules(cls, data: Any) -> None:
         """Check the rules of one override."""
         check_rules(data)
+
+    @staticmethod
+    def opened(objects: Objects) -> Objects:
+        """Return the objects with what is in envelopes in place of these."""
+        return tuple(manifest.data for manifest in unwrapped(map(Manifest, objects)))
 
     def standing(self, done: Done) -> Placed:
         """Return a decision with the revision that runs; rank and wave do not influence the objects."""

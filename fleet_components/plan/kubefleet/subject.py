@@ -44,7 +44,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         policy: its policy; None means PickAll.
         strategy: its rollout strategy.
         inventory: the members.
-        content: the objects that it selects, as they are to be emitted.
+        content: the objects that it selects, as a resource snapshot has them: envelopes as they are.
         namespace: the namespace of a ResourcePlacement.
         done: what really runs, by member.
         gates: approvals and time for staged updates.
@@ -53,7 +53,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         origin: file and line of the placement.
         warnings: warnings about what may surprise the user.
         skipped: objects that the selectors match but that are not placed, each with the reason.
-        selected: the objects as its selectors have found them, envelopes as they are.
+        selected: the same objects, each with its origin.
         plugins: import paths of the plug-ins that decide with KubeFleet's.
         evictions: the evictions that name it.
         budget: the disruption budget of its name; None if there is none.

@@ -43,7 +43,7 @@ def subject_document(plan: FleetPlan, decided: Decided) -> Document:
         "plugins": list(decided.subject.plugins),
         "decidedBy": decided.subject.decided_by or None,
         "revision": {"old": old if old >= 0 else None, "new": new},
-        "objects": len(decided.subject.content),
+        "objects": len(decided.subject.objects),
         "content": content_changes(plan, decided),
         "overridden": overridden_members(decided),
         "departures": [departure_document(one) for one in plan.leaving.get(decided.name, ())],
