@@ -66,6 +66,7 @@ def test_a_new_content_goes_wave_by_wave(folder: Path, state: Path) -> None:
                 }
             ],
             "immutable": [],
+            "members": [],
             "envelope": None,
         }
     ]

@@ -145,8 +145,6 @@ def _of_rule(path: FieldPath, rule: OverrideRule, members: AskedMembers) -> Iter
         return
     for index, term in enumerate(rule.cluster_selector.cluster_selector_terms):
         at = (*path, "clusterSelector", "clusterSelectorTerms", index)
-        if term.label_selector is None:
-            yield Vain(at, "selects no member", "write labelSelector: {} for all of them")
         yield from members.labelled((*at, "labelSelector"), term.label_selector)
     selected = [cluster for cluster in members.inventory.clusters if rule.applies_to(cluster)]
     for index, operation in enumerate(rule.json_patch_overrides if selected else ()):
