@@ -164,6 +164,7 @@ def test_keys_are_stable(folder: Path) -> None:
             "revision",
             "objects",
             "content",
+            "overridden",
             "departures",
         ),
         *("clusters", "notPicked", "rollout", "division", "unfulfilled", "hints", "due", "left", "remaining"),
