@@ -74,7 +74,9 @@ def said(plan: FleetPlan) -> list[CommandLine]:
     return [
         one
         for one in found
-        if not re.search("selected by no policy|does not go to|^nobody brings|^no placement brings|^[a-z]+ does not bring", one[1])
+        if not re.search(
+            "selected by no policy|does not go to|^nobody brings|^no placement brings|^[a-z]+ does not bring", one[1]
+        )
     ]
 
 
