@@ -281,10 +281,11 @@ def _wrapped(by: Object) -> list[Step]:
 
 def _overriding(*rules: Object, place: Object | None = None) -> list[Step]:
     """Overrides of both kinds: of a cluster-scoped object of the one placement, and of an object of the other."""
-    selecting = (
+    app = {**_MAPS, "name": "app"}
+    selecting: list[tuple[str, Object, Object, str, Object]] = [
         ("ClusterResourceOverride", {}, {"clusterResourceSelectors": [_SHOP]}, "shop", {}),
-        ("ResourceOverride", {"namespace": "shop"}, {"resourceSelectors": [{**_MAPS, "name": "app"}]}, "maps", place),
-    )
+        ("ResourceOverride", {"namespace": "shop"}, {"resourceSelectors": [app]}, "maps", place or {}),
+    ]
     overrides = [
         {
             "apiVersion": PLACEMENT,
@@ -293,7 +294,7 @@ def _overriding(*rules: Object, place: Object | None = None) -> list[Step]:
             "spec": {
                 **selected,
                 "policy": {"overrideRules": list(rules)},
-                **({} if place is None else {"placement": {"name": name, **(more or {})}}),
+                **({} if place is None else {"placement": {"name": name, **more}}),
             },
         }
         for kind, where, selected, name, more in selecting
