@@ -83,7 +83,7 @@ def test_one_that_fails_holds_its_members_and_not_the_others(driver: Driver) -> 
     driver.world.image, driver.world.extra = "web:2", [override(broken)]
     shown = driver.preview()
     assert "fails on c for Deployment shop/web" in shown.text
-    assert "spec.policy.overrideRules[0]: fails on c, d" in shown.text
+    assert "spec.policy.overrideRules[0].jsonPatchOverrides[0]: fails on c, d" in shown.text
     assert moved(driver) == {"a", "b"}
     assert driver.up().ok
     assert driver.images() == {"a": "web:2", "b": "web:2", "c": "web:1", "d": "web:1"}
