@@ -124,6 +124,22 @@ def test_what_a_rule_writes_into_a_secret_is_hidden(folder: Path) -> None:
     assert {field["new"] for field in hidden} == {"[secret]"}
 
 
+def test_of_many_members_with_values_of_their_own_a_few_are_shown(folder: Path) -> None:
+    named = [f"m{number}" for number in range(9)]
+    member = "apiVersion: cluster.kubernetes-fleet.io/v1\nkind: MemberCluster\nmetadata: {{name: {}}}\n"
+    spec = "spec:\n  identity: {kind: User, name: agent}\n"
+    Path("members.yaml").write_text("---\n".join(member.format(name) + spec for name in named))
+    Path("placement.yaml").write_text(Path("placement.yaml").read_text().partition("  policy:")[0])
+    edit(Path("overrides.yaml"), "{at: shop}", '{at: "${MEMBER-CLUSTER-NAME}"}')
+    edit(Path("overrides.yaml"), "{environment: production}", "{environment: none}")
+    assert len(shop(plan("."))["overridden"]) == 9
+    text = run("plan", ".").stdout
+    assert [name for name in named if f'{{"at": "{name}"}} (' in text] == named[:5]
+    assert "overridden likewise on m5, m6, m7, m8" in text
+    whole = run("plan", ".", "--diff").stdout
+    assert all(f'{{"at": "{name}"}} (' in whole for name in named)
+
+
 def test_an_explanation_names_the_rule_behind_each_field(folder: Path) -> None:
     document = json.loads(run("explain", ".", "shop", "-o", "json").stdout)
     members = {one["name"]: one["overridden"] for one in document["subjects"][0]["members"]}
