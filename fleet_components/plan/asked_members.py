@@ -135,6 +135,14 @@ class AskedMembers:
         gone = self.lost.matching(LabelSelector({}, (Requirement(key, "Exists"),)))
         yield Vain(path, what, self._only_lost(gone) or meant(key, self._labels.keys, "they have"))
 
+    def label_of(self, path: FieldPath, key: str, selected: Sequence[Cluster]) -> Iterator[Vain]:
+        """Check the key of a label that some of the members which a rule selects should have."""
+        found = list(self.label(path, key))
+        yield from found
+        if not found and not any(key in cluster.labels for cluster in selected):
+            theirs = Vocabulary(label for cluster in selected for label in cluster.labels)
+            yield Vain(path, f'no member that it selects has the label "{key}"', meant(key, theirs, "they have"))
+
     def field(self, path: FieldPath, name: str) -> Iterator[Vain]:
         """Check a field that Karmada spreads by: provider, region or zone."""
         if self.inventory and name in FIELDS and not FIELDS[name](self.inventory):

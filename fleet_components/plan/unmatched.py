@@ -15,7 +15,7 @@ from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedObjects
 from fleet_components.plan.karmada.templates import Templates
 from fleet_components.plan.karmada.unmatched import in_policies, in_requests
-from fleet_components.plan.kubefleet.unmatched import in_evictions, in_runs, skipped_stages
+from fleet_components.plan.kubefleet.unmatched import in_evictions, in_overrides, in_runs, skipped_stages
 from fleet_components.plan.namespaces import forgotten_namespaces
 from fleet_components.plan.quantities import no_quantities
 from fleet_components.plan.source import Source
@@ -38,6 +38,7 @@ def unmatched(
     members, objects = AskedMembers.of(source.clusters, inventory), AskedObjects(source.catalogue)
     yield from in_runs(source, members)
     yield from in_evictions(source)
+    yield from in_overrides(source, subjects, members, objects)
     yield from in_policies(templates, members, objects)
     yield from in_requests(source, templates, members, objects)
     for decided in subjects:

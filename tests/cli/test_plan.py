@@ -66,6 +66,7 @@ def test_a_new_content_goes_wave_by_wave(folder: Path, state: Path) -> None:
                 }
             ],
             "immutable": [],
+            "members": [],
             "envelope": None,
         }
     ]
@@ -163,6 +164,7 @@ def test_keys_are_stable(folder: Path) -> None:
             "revision",
             "objects",
             "content",
+            "overridden",
             "departures",
         ),
         *("clusters", "notPicked", "rollout", "division", "unfulfilled", "hints", "due", "left", "remaining"),

@@ -187,10 +187,10 @@ def test_all_overrides_that_do_not_apply_are_told(world: World) -> None:
         policy=policy(resourceSelectors=[{"apiVersion": "apps/v1", "kind": "Deployment"}], placement=on("a")),
     )
     for source in (world.folder, world.root / "project"):
-        held = run("plan", source, "--strict")
-        assert held.exit_code == 3
-        assert "fleet.yaml:" in held.stdout
-        assert all(f"OverridePolicy shop/bad-{name}: spec.overrideRules" in held.stdout for name in ("web", "other"))
+        told = run("plan", source, "--strict")
+        assert told.exit_code == 3
+        assert "refused by --strict" in told.stderr
+        assert all(f"OverridePolicy shop/bad-{name}: spec.overrideRules" in told.stdout for name in ("web", "other"))
 
 
 @pytest.mark.parametrize("frozen", [False, True])

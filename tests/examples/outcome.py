@@ -13,6 +13,8 @@ from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.record import Record
 from fleet_components.plan.subject import Decided
+from fleet_components.review.documents.overridden import overridden_members
+from fleet_components.review.showing.words import show_field
 from fleet_components.rollout.rollout import Done
 
 Records = Mapping[str, Record[Any, Any]]
@@ -33,7 +35,9 @@ def run(folder: Path, before: Records | None = None) -> tuple[dict[str, Any], Re
 
 def _carried_out(records: Records) -> Past:
     done = {
-        name: {cluster: Done(placed.revision) for cluster, placed in record.decisions.items()}
+        name: {
+            cluster: Done(placed.revision, overrides=placed.overrides) for cluster, placed in record.decisions.items()
+        }
         for name, record in records.items()
     }
     return Past(records=records, done=done)
@@ -48,7 +52,24 @@ def _show(decided: Decided) -> dict[str, Any]:
         "left out": {decision.cluster_name: decision.reason for decision in status.decisions if not decision.selected},
         "condition": f"{condition.type} {condition.status} {condition.reason}: {condition.message}",
         "rollout": _rollout(decided.record),
+        **({"overridden": overridden} if (overridden := _overridden(decided)) else {}),
+        **({"held": sorted(held)} if (held := decided.outcome.rollout.held) else {}),
     }
+
+
+def _overridden(decided: Decided) -> dict[str, dict[str, Any]]:
+    """What overrides change on the members: by object each field, or that it is deleted."""
+    return {
+        ", ".join(group["members"]): {one["object"]: _deviation(one) for one in group["objects"]}
+        for group in overridden_members(decided)
+    }
+
+
+def _deviation(one: Mapping[str, Any]) -> list[str] | str:
+    """The fields that change, each with the rule behind it."""
+    if rule := one["deleted"]:
+        return f"deleted by {rule['override']} [{rule['rule']}]"
+    return [f"{show_field(field)} by {field['by']['override']} [{field['by']['rule']}]" for field in one["fields"]]
 
 
 def _scored(decision: ClusterDecision) -> str:

@@ -279,6 +279,36 @@ def _wrapped(by: Object) -> list[Step]:
     return [Step(objects=[*MEMBERS[:1], *CONTENT, *_ENVELOPES, *selecting])]
 
 
+def _overriding(*rules: Object, place: Object | None = None) -> list[Step]:
+    """Overrides of both kinds: of a cluster-scoped object of the one placement, and of an object of the other."""
+    app = {**_MAPS, "name": "app"}
+    selecting: list[tuple[str, Object, Object, str, Object]] = [
+        ("ClusterResourceOverride", {}, {"clusterResourceSelectors": [_SHOP]}, "shop", {}),
+        ("ResourceOverride", {"namespace": "shop"}, {"resourceSelectors": [app]}, "maps", place or {}),
+    ]
+    overrides = [
+        {
+            "apiVersion": PLACEMENT,
+            "kind": kind,
+            "metadata": {"name": "change", **where},
+            "spec": {
+                **selected,
+                "policy": {"overrideRules": list(rules)},
+                **({} if place is None else {"placement": {"name": name, **more}}),
+            },
+        }
+        for kind, where, selected, name, more in selecting
+    ]
+    return [Step(objects=[*MEMBERS, *CONTENT, *overrides, *placed()])]
+
+
+def _patching(*operations: Object, **more: Any) -> Object:
+    rule = {"clusterSelector": {"clusterSelectorTerms": [{"labelSelector": _BOTH}]}, **more}
+    return {**rule, **({"jsonPatchOverrides": list(operations)} if operations else {})}
+
+
+_LABEL = {"op": "add", "path": "/metadata/labels/env", "value": "edge"}
+
 SITUATIONS: dict[str, list[Step]] = {
     "all": fleet({"placementType": "PickAll"}, None, annotations={"fleet-components/protected": "true"}),
     "fixed": fleet({"placementType": "PickFixed", "clusterNames": ["a", "c"]}),
@@ -375,6 +405,11 @@ SITUATIONS: dict[str, list[Step]] = {
         ],
         {"placementType": "PickAll"},
     ),
+    "overridden": _overriding(_patching(_LABEL)),
+    "overridden, by type": _overriding(_patching(_LABEL, overrideType="JSONPatch")),
+    "overridden in one placement": _overriding(_patching(_LABEL), place={"scope": "Namespaced"}),
+    "overridden otherwise": _overriding(_patching({"op": "remove", "path": "/metadata/labels/env"})),
+    "deleted by an override": _overriding(_patching(overrideType="Delete")),
     "wrapped": _wrapped({"labelSelector": {"matchLabels": {"env": "prod"}}}),
     "wrapped by name": _wrapped({"name": "wrapped"}),
 }
@@ -387,5 +422,9 @@ PAIRS: dict[tuple[str, str], tuple[list[Step], list[Step]]] = {
     ("StagedUpdateStrategy", "spec.stages.[].afterStageTasks.[].type"): (
         SITUATIONS["staged with an approval"],
         SITUATIONS["staged with a wait"],
+    ),
+    ("ResourceOverride", "spec.policy.overrideRules.[].overrideType"): (
+        SITUATIONS["overridden"],
+        SITUATIONS["deleted by an override"],
     ),
 }

@@ -30,6 +30,9 @@ REFUSED_BY_API_SERVERS = (
     f"{_REQUIRED}.clusterSelectorTerms.[].propertySorter.",
     f"{_PREFERRED}.[].preference.propertySelector.",
     "spec.stages.[].beforeStageTasks.[].waitTime",
+    "spec.clusterResourceSelectors.[].labelSelector.",
+    "spec.policy.overrideRules.[].clusterSelector.clusterSelectorTerms.[].propertySelector.",
+    "spec.policy.overrideRules.[].clusterSelector.clusterSelectorTerms.[].propertySorter.",
 )
 """Fields that a webhook or a rule refuses whatever they hold."""
 _AT_ONCE = 3

@@ -121,26 +121,7 @@ def test_a_kind_that_is_refused_as_a_whole_is_refused_by_name(kind: str) -> None
 
 
 _FLEET = "placement.kubernetes-fleet.io/v1beta1"
-_PATCHED = {
-    "overrideRules": [
-        {
-            "clusterSelector": {"clusterSelectorTerms": []},
-            "jsonPatchOverrides": [{"op": "add", "path": "/metadata/labels/a", "value": "b"}],
-        }
-    ]
-}
-_SELECTED = {"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}
 _OF_KIND: Mapping[str, Object] = {
-    "ClusterResourceOverride": {
-        "apiVersion": _FLEET,
-        "spec": {"clusterResourceSelectors": [_SELECTED], "policy": _PATCHED},
-    },
-    "ResourceOverride": {
-        "apiVersion": _FLEET,
-        "spec": {"resourceSelectors": [{**_SELECTED, "kind": "ConfigMap"}], "policy": _PATCHED},
-    },
-    "ClusterResourcePlacementEviction": {"apiVersion": _FLEET, "spec": {"placementName": "shop", "clusterName": "a"}},
-    "ClusterResourcePlacementDisruptionBudget": {"apiVersion": _FLEET, "spec": {"minAvailable": 1}},
     "ClusterTaintPolicy": {
         "apiVersion": "policy.karmada.io/v1alpha1",
         "spec": {"taints": [{"key": "sick", "effect": "NoSchedule"}]},

@@ -56,11 +56,5 @@ def test_values_that_an_entry_is_about_exist() -> None:
 
 def test_kinds_that_are_refused_as_a_whole_have_no_other_entry() -> None:
     whole = {kind for entry in EFFECTS if not entry.field for kind in entry.kinds}
-    assert whole == {
-        "ClusterResourceOverride",
-        "ResourceOverride",
-        "ClusterResourcePlacementEviction",
-        "ClusterResourcePlacementDisruptionBudget",
-        "ClusterTaintPolicy",
-    }
+    assert whole == {"ClusterTaintPolicy"}
     assert [entry for entry in EFFECTS if entry.field and whole & set(entry.kinds)] == []

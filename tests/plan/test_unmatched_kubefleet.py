@@ -62,6 +62,14 @@ RATES = {"resourceSelectors": [selector("ConfigMap", "rates")]}
 SPACES = {"resourceSelectors": [selector("Namespace", "pay", selectionScope="NamespaceOnly")]}
 RUN = {"placementName": "fixed", "stagedRolloutStrategyName": "rings", "state": "Run"}
 ROLE = ("rbac.authorization.k8s.io/v1", "ClusterRole")
+VARIABLE = {"op": "add", "path": "/metadata/labels", "value": {"region": "${MEMBER-CLUSTER-LABEL-KEY-region}"}}
+RULE = {
+    "clusterSelector": {"clusterSelectorTerms": [{"labelSelector": {"matchLabels": {"ring": "1"}}}]},
+    "jsonPatchOverrides": [VARIABLE],
+}
+READER = {"clusterResourceSelectors": [selector("ClusterRole", "reader", "rbac.authorization.k8s.io")]}
+SETTINGS = {"resourceSelectors": [selector("ConfigMap", "settings")], "placement": {"name": "shop"}}
+RULES = {"policy": {"overrideRules": [RULE]}}
 
 FLEET: list[Document] = [
     member("aks-dublin", "europe", "1", "3"),
@@ -81,9 +89,13 @@ FLEET: list[Document] = [
     object_of(PLACEMENT, "ResourcePlacement", "rates", "pay", spec=RATES),
     object_of(PLACEMENT, "ClusterStagedUpdateStrategy", "rings", spec={"stages": STAGES}),
     object_of(PLACEMENT, "ClusterStagedUpdateRun", "go", spec=RUN),
+    object_of(PLACEMENT, "ClusterResourceOverride", "roles", spec={**READER, **RULES}),
+    object_of(PLACEMENT, "ResourceOverride", "maps", "shop", spec={**SETTINGS, **RULES}),
 ]
 SHOP_IS, FIXED_IS, SPACES_IS = (f"ClusterResourcePlacement/{name}" for name in ("shop", "fixed", "spaces"))
 RATES_IS, RINGS_IS, RUN_IS = "ResourcePlacement/rates", "ClusterStagedUpdateStrategy/rings", "ClusterStagedUpdateRun/go"
+ROLES_IS, MAPS_IS = "ClusterResourceOverride/roles", "ResourceOverride/maps"
+ASKED = "spec.policy.overrideRules[0]"
 MEMBERS = "the members are: aks-dublin, aks-iowa, aks-tokyo"
 LABELS = "they have: env, region, ring"
 PROPERTIES = f"they have: {NODES}, {CPU}"
@@ -269,6 +281,57 @@ CASES = {
         what='no member has the label "rnig"',
         hint=f'did you mean "ring"? {LABELS}',
     ),
+    "an object of an override": Case(
+        MAPS_IS,
+        *("spec.resourceSelectors[0].name", "setings"),
+        what="there is no ConfigMap shop/setings",
+        hint='did you mean "settings"?',
+    ),
+    "an object of an override in another version": Case(
+        ROLES_IS,
+        *("spec.clusterResourceSelectors[0].version", "v1beta1"),
+        at="spec.clusterResourceSelectors[0].name",
+        what="there is no ClusterRole reader in version v1beta1",
+        hint="written in rbac.authorization.k8s.io/v1",
+    ),
+    "the namespace of an override": Case(
+        MAPS_IS,
+        *("metadata.namespace", "shpo"),
+        what='there is no object in namespace "shpo"',
+        hint="ConfigMap settings is in namespace shop",
+    ),
+    "the placement of an override": Case(
+        MAPS_IS,
+        *("spec.placement.name", "sop"),
+        what='there is no ClusterResourcePlacement "sop"',
+        hint='did you mean "shop"? there is: fixed, shop, spaces',
+    ),
+    "the placement of an override, in the other scope": Case(
+        MAPS_IS,
+        *("spec.placement.scope", "Namespaced"),
+        at="spec.placement.name",
+        what='there is no ResourcePlacement "shop/shop"',
+        hint="there is a ClusterResourcePlacement shop: write scope: Cluster",
+    ),
+    "a rule for a label of another value": Case(
+        ROLES_IS,
+        *(f"{ASKED}.clusterSelector.clusterSelectorTerms[0].labelSelector.matchLabels.ring", "0"),
+        what="no member has ring=0",
+        hint="for ring the members have 2 (2), 1 (1)",
+    ),
+    "a rule without a selector": Case(
+        ROLES_IS,
+        *(f"{ASKED}.clusterSelector", None),
+        at=ASKED,
+        what="selects no member",
+        hint="write clusterSelector: {clusterSelectorTerms: []} for all of them",
+    ),
+    "a variable for a label that nobody has": Case(
+        MAPS_IS,
+        *(f"{ASKED}.jsonPatchOverrides[0].value", {"zone": "${MEMBER-CLUSTER-LABEL-KEY-regon}"}),
+        what='no member has the label "regon"',
+        hint=f'did you mean "region"? {LABELS}',
+    ),
 }
 
 
@@ -335,6 +398,22 @@ def test_of_a_lost_member_that_is_what_is_said(name: str, path: str, value: Any,
     documents = changed(documents, name, path, value)
     assert [one[1:] for one in told(planned(documents, lost=["aks-tokyo"]))] == [(what, hint)]
     assert what not in [one[1] for one in told(planned(documents))]
+
+
+def test_a_variable_for_a_label_that_only_other_members_have() -> None:
+    documents = changed(FLEET, "MemberCluster/aks-iowa", "metadata.labels.zone", "z1")
+    value = {"zone": "${MEMBER-CLUSTER-LABEL-KEY-zone}"}
+    documents = changed(documents, ROLES_IS, f"{ASKED}.jsonPatchOverrides[0].value", value)
+    (found,) = said(planned(documents))
+    assert found[1:] == ('no member that it selects has the label "zone"', LABELS)
+
+
+def test_an_object_that_nobody_places_is_overridden_in_vain() -> None:
+    documents = changed(FLEET, SHOP_IS, "spec.resourceSelectors[1]", selector("Namespace", "pay"))
+    (found,) = [one for one in told(planned(documents)) if one[0].startswith("ClusterResourceOverride")]
+    assert found[1] == "no placement brings ClusterRole reader"
+    documents = changed(FLEET, ROLES_IS, "spec.placement", {"name": "fixed"})
+    assert [one[1] for one in told(planned(documents))] == ["fixed does not bring ClusterRole reader"]
 
 
 def test_nothing_is_asked_of_a_fleet_without_members() -> None:

@@ -71,7 +71,13 @@ class Case:
 def said(plan: FleetPlan) -> list[CommandLine]:
     """What is warned of, by the names of the objects, without what follows: objects that nothing brings any more."""
     found = [(field.partition(" ")[2].rpartition("/")[2], what, hint) for field, what, hint in told(plan)]
-    return [one for one in found if not re.search("selected by no policy|does not go to|^nobody brings", one[1])]
+    return [
+        one
+        for one in found
+        if not re.search(
+            "selected by no policy|does not go to|^nobody brings|^no placement brings|^[a-z]+ does not bring", one[1]
+        )
+    ]
 
 
 def changed(documents: Iterable[Document], name: str, path: str, value: Any) -> list[Document]:

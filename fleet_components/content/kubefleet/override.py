@@ -10,6 +10,7 @@ Source: ``pkg/utils/overrider/overrider.go`` and ``pkg/controllers/workgenerator
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
@@ -37,6 +38,7 @@ from fleet_components.model.problem import Problem
 _NAME = "${MEMBER-CLUSTER-NAME}"
 _LABEL = "${MEMBER-CLUSTER-LABEL-KEY-"
 _BEYOND = re.compile(r"[^-\w./]")
+_VARIABLE = re.compile(re.escape(_LABEL) + "([^}]*)}")
 _NAMESPACE = ("v1", "Namespace")
 RULES = ("spec", "policy", "overrideRules")
 """Path of the rules in an override."""
@@ -171,6 +173,11 @@ def write_in_force(override: OverrideInForce) -> dict[str, Any]:
     """Return the wire form of an override that applies."""
     wire: dict[str, Any] = encode(override)
     return wire
+
+
+def label_variables(value: Any) -> Iterable[str]:
+    """Return the keys of the member's labels that the value of a patch asks for."""
+    return dict.fromkeys(_VARIABLE.findall(json.dumps(value, ensure_ascii=False)))
 
 
 def _order(override: ResourceOverride) -> tuple[bool, str, str]:

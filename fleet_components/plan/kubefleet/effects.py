@@ -7,6 +7,7 @@ writes the objects by server-side apply.
 from __future__ import annotations
 
 from fleet_components.model.kubefleet.eviction import BUDGET, EVICTION
+from fleet_components.model.kubefleet.override import CLUSTER_OVERRIDE, OVERRIDE
 from fleet_components.plan.effect import Effect, Unheeded
 
 PLACEMENTS = ("ClusterResourcePlacement", "ResourcePlacement")
@@ -14,6 +15,7 @@ RUNS = ("ClusterStagedUpdateRun", "StagedUpdateRun")
 STRATEGIES = ("ClusterStagedUpdateStrategy", "StagedUpdateStrategy")
 APPROVALS = ("ClusterApprovalRequest", "ApprovalRequest")
 EVICTIONS = (EVICTION, BUDGET)
+OVERRIDES = (CLUSTER_OVERRIDE, OVERRIDE)
 ENVELOPES = ("ClusterResourceEnvelope", "ResourceEnvelope")
 MEMBER = ("MemberCluster",)
 _APPLY = "spec.strategy.applyStrategy"
@@ -34,6 +36,20 @@ EFFECTS: tuple[Unheeded, ...] = (
         effect=Effect.NONE,
         reason="only a Namespace has anything in it",
         hint="take it out",
+    ),
+    Unheeded(
+        kinds=(CLUSTER_OVERRIDE,),
+        field="spec.clusterResourceSelectors[].selectionScope",
+        effect=Effect.NONE,
+        reason="an override of a Namespace reaches everything in it",
+        hint="take it out",
+    ),
+    Unheeded(
+        kinds=(CLUSTER_OVERRIDE,),
+        field="spec.placement.scope",
+        effect=Effect.NONE,
+        reason="it is for a ClusterResourcePlacement all the same",
+        hint="take it out, or write a ResourceOverride",
     ),
     Unheeded(
         kinds=PLACEMENTS,

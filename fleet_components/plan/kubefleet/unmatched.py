@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from fleet_components.content.catalogue import DEFAULT_NAMESPACE
+from fleet_components.content.kubefleet.override import RULES, label_variables, targets_of
 from fleet_components.model.codec import decode
 from fleet_components.model.kubefleet.eviction import BUDGET, EVICTION
 from fleet_components.model.kubefleet.memory import UNSCHEDULED
+from fleet_components.model.kubefleet.override import (
+    CLUSTER_OVERRIDE,
+    NAMESPACED,
+    OVERRIDE,
+    OverrideRule,
+    OverrideTarget,
+    ResourceOverride,
+)
 from fleet_components.model.kubefleet.placement import Placement, PlacementPolicy, ResourceSelector
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.selector import LabelSelector
 from fleet_components.model.text import Vocabulary, few
@@ -19,6 +28,7 @@ from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedFor, AskedObjects
 from fleet_components.plan.kubefleet.runs import PLACEMENT_OF, STRATEGY_OF
 from fleet_components.plan.kubefleet.subject import PlacementSubject
+from fleet_components.plan.record import Objects
 from fleet_components.plan.source import SelectedPlacement, Source
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.vain import Vain, meant, problems_of
@@ -70,8 +80,95 @@ def in_evictions(source: Source) -> Iterator[Problem]:
             yield from problems_of(manifest, [_nowhere(("metadata", "name"), manifest.name, names)])
 
 
-def _nowhere(path: FieldPath, name: str, names: Vocabulary) -> Vain:
-    return Vain(path, f'there is no ClusterResourcePlacement "{name}"', meant(name, names, "there is"))
+def _targets(objects: Objects) -> frozenset[OverrideTarget]:
+    return frozenset(target for data in objects for target in targets_of(Manifest(data)))
+
+
+def _of_override(
+    override: ResourceOverride, brought: Mapping[str, Collection[OverrideTarget]], objects: AskedObjects
+) -> Iterator[Vain]:
+    """Yield the placement that is missing, and the objects that are, or that no placement of the override brings."""
+    keys = [key for key in brought if override.is_for(key)]
+    if override.spec.placement and not keys:
+        yield _no_placement(override, brought)
+        return
+    namespace, targets = override.manifest.namespace, override.targets
+    theirs, asked = frozenset[OverrideTarget]().union(*(brought[key] for key in keys)), list(map(_asked, targets))
+    if namespace and not objects.catalogue.contents(namespace) and theirs.isdisjoint(targets):
+        yield Vain(("metadata", "namespace"), *objects.nothing_in(namespace, asked))
+        return
+    selectors = "clusterResourceSelectors" if override.manifest.kind == CLUSTER_OVERRIDE else "resourceSelectors"
+    for index, (target, one) in enumerate(zip(targets, asked, strict=True)):
+        path: FieldPath = ("spec", selectors, index, "name")
+        if target in theirs:
+            continue
+        if any(objects.found(one)):
+            whose = (
+                f"{override.spec.placement.name} does not bring" if override.spec.placement else "no placement brings"
+            )
+            yield Vain(path, f"{whose} {_named(target)}", "select it with a placement, or take it out")
+        elif not _is_default(one):
+            yield Vain(path, *objects.missing(one))
+
+
+def _asked(target: OverrideTarget) -> AskedFor:
+    return AskedFor(
+        group=target.group, version=target.version, kind=target.kind, namespace=target.namespace, name=target.name
+    )
+
+
+def _named(target: OverrideTarget) -> ObjectKey:
+    return ObjectKey(target.group, target.kind, target.namespace, target.name)
+
+
+def _no_placement(override: ResourceOverride, keys: Collection[str]) -> Vain:
+    """Return that the placement of an override is missing."""
+    wanted, namespace = override.spec.placement, override.manifest.namespace
+    assert wanted
+    inside = wanted.scope == NAMESPACED and override.manifest.kind == OVERRIDE
+    prefix = f"{namespace}/" if inside else ""
+    path, kind = ("spec", "placement", "name"), "ResourcePlacement" if inside else "ClusterResourcePlacement"
+    missing = f'{kind} "{prefix}{wanted.name}"'
+    other = wanted.name if inside else f"{namespace}/{wanted.name}"
+    if other in keys:
+        of_other = f"ClusterResourcePlacement {other}" if inside else f"ResourcePlacement {other}"
+        hint = f"there is a {of_other}: write scope: {'Cluster' if inside else NAMESPACED}"
+        return Vain(path, f"there is no {missing}", hint)
+    known = Vocabulary(key.removeprefix(prefix) for key in keys if key.startswith(prefix) and ("/" in key) == inside)
+    return _nowhere(path, wanted.name, known, missing)
+
+
+def _of_rule(path: FieldPath, rule: OverrideRule, members: AskedMembers) -> Iterator[Vain]:
+    """Yield what a rule asks of members in vain."""
+    if rule.cluster_selector is None:
+        yield Vain(path, "selects no member", "write clusterSelector: {clusterSelectorTerms: []} for all of them")
+        return
+    for index, term in enumerate(rule.cluster_selector.cluster_selector_terms):
+        at = (*path, "clusterSelector", "clusterSelectorTerms", index)
+        yield from members.labelled((*at, "labelSelector"), term.label_selector)
+    selected = [cluster for cluster in members.inventory.clusters if rule.applies_to(cluster)]
+    for index, operation in enumerate(rule.json_patch_overrides if selected else ()):
+        for key in label_variables(operation.value):
+            yield from members.label_of((*path, "jsonPatchOverrides", index, "value"), key, selected)
+
+
+def _nowhere(path: FieldPath, name: str, names: Vocabulary, shown: str = "") -> Vain:
+    missing = shown or f'ClusterResourcePlacement "{name}"'
+    return Vain(path, f"there is no {missing}", meant(name, names, "there is"))
+
+
+def in_overrides(
+    source: Source, subjects: Iterable[Decided], members: AskedMembers, objects: AskedObjects
+) -> Iterator[Problem]:
+    """Yield what overrides ask for in vain."""
+    placements = [one.subject for one in subjects if isinstance(one.subject, PlacementSubject)]
+    brought = {one.key: _targets(one.content) for one in placements}
+    for manifest in source.policies:
+        if manifest.kind in (CLUSTER_OVERRIDE, OVERRIDE):
+            override = ResourceOverride.from_manifest(manifest)
+            yield from problems_of(manifest, _of_override(override, brought, objects))
+            for index, rule in enumerate(override.spec.policy.override_rules):
+                yield from problems_of(manifest, _of_rule((*RULES, index), rule, members))
 
 
 def in_approvals(subjects: Iterable[Decided], given: Iterable[str]) -> Iterator[Problem]:
