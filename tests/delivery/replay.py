@@ -80,7 +80,7 @@ class Replay(ABC, Generic[R, S]):
     before: Objects = attrs.field(factory=dict)
     broken: Objects = attrs.field(factory=dict)
     plan: FleetPlan | None = None
-    settled: tuple[list[Data], Settings] | None = None
+    settled: list[Data] | None = None
     unready: list[Registration] = attrs.field(factory=list)
 
     def differences(self) -> Iterator[Difference]:
@@ -151,7 +151,7 @@ class Replay(ABC, Generic[R, S]):
     def update(self, step: S) -> Iterator[str]:
         """Update until nothing changes any more; one update is to be enough."""
         documents = self.documents(step)
-        if (documents, self.settings) == self.settled:
+        if documents == self.settled:
             return
         source, self.settled = gathered(documents), None
         for number in range(_UPDATES):
@@ -172,7 +172,7 @@ class Replay(ABC, Generic[R, S]):
             if run.error:
                 return
             if not self.plan.changes:
-                self.settled = documents, self.settings
+                self.settled = documents
                 return
 
     def refusal(self, source: Source) -> str:
@@ -196,7 +196,6 @@ class Replay(ABC, Generic[R, S]):
                 kubeconfigs=kubeconfigs(members),
                 as_of=NOW,
                 limit=self.settings.limit,
-                approvals=self.settings.approvals,
                 keep_cluster_resources=self.settings.keep_cluster_resources,
                 confirm=confirm,
             )
