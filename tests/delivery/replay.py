@@ -80,7 +80,7 @@ class Replay(ABC, Generic[R, S]):
     before: Objects = attrs.field(factory=dict)
     broken: Objects = attrs.field(factory=dict)
     plan: FleetPlan | None = None
-    settled: tuple[list[Data], Settings] | None = None
+    settled: list[Data] | None = None
     unready: list[Registration] = attrs.field(factory=list)
 
     def differences(self) -> Iterator[Difference]:
@@ -151,11 +151,14 @@ class Replay(ABC, Generic[R, S]):
     def update(self, step: S) -> Iterator[str]:
         """Update until nothing changes any more; one update is to be enough."""
         documents = self.documents(step)
-        if (documents, self.settings) == self.settled:
+        if documents == self.settled:
             return
         source, self.settled = gathered(documents), None
         for number in range(_UPDATES):
-            text = self.refusal(source)
+            text = self._look(source)
+            if not text and self.plan and not self.plan.changes:
+                self.settled = documents
+                return
             tokens = re.findall(r"fleet:confirm=(\w+)", text)
             run = None if text and not tokens else self.run(step, source, tokens)
             if run is None or not run.registrations:
@@ -165,22 +168,29 @@ class Replay(ABC, Generic[R, S]):
             if number and (changed := changes(run)):
                 yield f"takes another update: {', '.join(sorted(changed))}"
             self.carried_out()
-            self.planned(source)
             self.state = self._left(run)
-            self.plan = self._planned(source)
-            self.planned(source)
             if run.error:
-                return
-            if not self.plan.changes:
-                self.settled = documents, self.settings
-                return
+                break
+        self._look(source)
 
     def refusal(self, source: Source) -> str:
         """Why an update is refused; empty when it is not."""
+        return self._judged(source)[1]
+
+    def _look(self, source: Source) -> str:
+        """Take notice of what an update would do now; why it is refused."""
+        self.plan, text = self._judged(source)
+        if self.plan:
+            self.planned(source)
+        return text
+
+    def _judged(self, source: Source) -> tuple[FleetPlan | None, str]:
+        """The plan, and why it is refused."""
         try:
-            return "\n".join(map(str, self._planned(source).refused))
+            plan = self._planned(source)
         except FleetError as error:
-            return str(error)
+            return None, str(error)
+        return plan, "\n".join(map(str, plan.refused))
 
     def documents(self, step: S) -> list[Data]:
         """What the user has written, and what was seen of the members."""
@@ -196,7 +206,6 @@ class Replay(ABC, Generic[R, S]):
                 kubeconfigs=kubeconfigs(members),
                 as_of=NOW,
                 limit=self.settings.limit,
-                approvals=self.settings.approvals,
                 keep_cluster_resources=self.settings.keep_cluster_resources,
                 confirm=confirm,
             )

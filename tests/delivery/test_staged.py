@@ -59,6 +59,17 @@ def test_a_missing_approval_holds_and_a_given_one_goes_on(driver: Driver) -> Non
     assert driver.preview().changes == {}
 
 
+def test_of_several_runs_that_wait_the_same_one_stays(driver: Driver) -> None:
+    released(driver)
+    (go,) = (data for data in driver.world.extra if data["kind"] == "ClusterStagedUpdateRun")
+    for name in ("one", "two"):
+        spec = {**go["spec"], "state": "Initialize"}
+        driver.world.extra = [one for one in driver.world.extra if one is not go]
+        driver.world.extra.append({**go, "metadata": {"name": name}, "spec": spec})
+        assert driver.up().ok
+        assert driver.preview().changes == {}
+
+
 def test_a_long_wait_holds_until_it_is_over(driver: Driver) -> None:
     released(driver, {"type": "TimedWait", "waitTime": "2h"})
     driver.world.config = {"asOf": "2026-05-01T10:00:00Z"}

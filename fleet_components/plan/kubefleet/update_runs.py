@@ -134,7 +134,12 @@ def runs_in_force(
     live = [run for run in runs if not records[run.name].over]
     going = [run for run in live if run.state != "Initialize"]
     # The one that comes last takes the clusters over from all others.
-    order = sorted(going or live, key=lambda run: (run.name != before.latest, run.name in begun, run.name))
+    # One that goes takes over from the one before it; of those that only wait the same one stays, or this would flap.
+    order = (
+        sorted(going, key=lambda run: (run.name != before.latest, run.name in begun, run.name))
+        if going
+        else sorted(live, key=lambda run: (run.name in begun, run.name == before.latest, run.name))
+    )
     current = order[-1] if order else None
     for run in order[:-1] if going else ():
         records[run.name] = records[run.name].failed(preempted(records[run.name], stopped))

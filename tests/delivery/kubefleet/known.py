@@ -135,6 +135,18 @@ def _nothing_selected(difference: Difference) -> bool:
     return all(one.get("manifests") in ([], None) for one in difference.step.after["works"])
 
 
+def _early(difference: Difference) -> bool:
+    """A run that takes the newest content has taken the one before a change, as a hub collects changes for some time."""
+    changed = sum(
+        any("StagedUpdateRun" not in patch["object"]["kind"] for patch in step.data.get("patch", ()))
+        for step in _steps(difference)
+    )
+    seen = (one for step in _steps(difference) for one in step.after.get("hubObjects", ()))
+    runs = (one for one in seen if one["kind"].endswith("StagedUpdateRun"))
+    used = [one["status"]["resourceSnapshotIndexUsed"] for one in runs if "status" in one]
+    return bool(used) and changed > max(map(int, used))
+
+
 def _moves(difference: Difference) -> bool:
     """The policy asks for other members."""
     patches = (patch["merge"].get("spec", {}) for patch in difference.step.data.get("patch", ()))
@@ -227,6 +239,11 @@ KNOWN: tuple[Rule, ...] = (
         rf"({COPY}only here|\S+ \S+: selected \[\])",
         "the namespace of an earlier recording was still being deleted on the hub, with what was written into it",
         _nothing_selected,
+    ),
+    Rule(
+        rf"({INDEX}|{COPY}images|\S+ \S+: selected )",
+        "a run takes what is selected when it begins, not what was selected some seconds ago",
+        _early,
     ),
     Rule(
         rf"{COPY}images",

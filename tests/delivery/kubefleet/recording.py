@@ -16,8 +16,7 @@ from tests.delivery.recording import NOW, Data, Key, Objects, Step
 
 MEMBERS = "members.json"
 """The file beside the recordings that says what the members were."""
-APPROVAL = "approval"
-"""What stands for the kind of an approval that was given."""
+_REQUESTS = {"ClusterStagedUpdateRun": "ClusterApprovalRequest", "StagedUpdateRun": "ApprovalRequest"}
 _API = "cluster.kubernetes-fleet.io/v1beta1"
 
 
@@ -87,7 +86,7 @@ class Recording(recording.Recording[Step]):
 
     def documents(self, objects: Objects, step: Step) -> list[Data]:
         """What stands on the hub, the members among it."""
-        return [data for key, data in objects.items() if key[0] != APPROVAL]
+        return list(objects.values())
 
     def _delete(self, objects: Objects, key: Key) -> None:
         """A Namespace goes with all that is in it."""
@@ -115,7 +114,8 @@ class Recording(recording.Recording[Step]):
             key = "MemberCluster", "", back[1]
             objects[key] = _heard_of(objects[key], NOW)
         if approved := re.match(r"approve (\S+)", action):
-            objects[APPROVAL, "", approved[1]] = {}
+            approval = _approval(approved[1], objects)
+            objects[key_of(approval)] = approval
 
     def _member(self, data: Data) -> dict[str, Any]:
         """A member as its agent reports it."""
@@ -214,6 +214,20 @@ def _as_seen(selected: Data, seen: Data) -> dict[str, Any]:
     workload = {"spec": {**spec, "template": {"metadata": {"labels": labels}, "spec": pod}}}
     content = {"data": seen["data"]} if "data" in seen else workload if "images" in seen else {}
     return {**data, "metadata": {**names, **metadata}, **content}
+
+
+def _approval(name: str, objects: Objects) -> dict[str, Any]:
+    """The request of an update run, as somebody has approved it."""
+    run, _, stage = re.split("-(before|after)-", name)
+    kind, namespace = next(key[:2] for key in objects if key[0] in _REQUESTS and key[2] == run)
+    metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
+    return {
+        "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+        "kind": _REQUESTS[kind],
+        "metadata": metadata,
+        "spec": {"parentStageRollout": run, "targetStage": stage},
+        "status": {"conditions": [{"type": "Approved", "status": "True", "reason": "approved", "message": ""}]},
+    }
 
 
 def _heard_of(member: Data, time: datetime) -> dict[str, Any]:

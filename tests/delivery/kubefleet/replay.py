@@ -29,7 +29,7 @@ from tests.delivery.kubefleet.comparison import (
     placements_there,
 )
 from tests.delivery.kubefleet.known import KNOWN
-from tests.delivery.kubefleet.recording import APPROVAL, Recording, key_of
+from tests.delivery.kubefleet.recording import Recording, key_of
 from tests.delivery.recording import Key, Step, compared
 from tests.delivery.replay import Known, gathered
 from tests.scheduler.kubefleet.hub import PENDING, standing
@@ -78,14 +78,13 @@ class Replay(replay.Replay[Recording, Step]):
     def _refusals(self, key: Key) -> list[str]:
         """What the API server says to an object."""
         old = Manifest(self.before[key]) if key in self.before else None
-        context = Existing(tuple(Manifest(data) for one, data in self.objects.items() if one[0] != APPROVAL))
+        context = Existing(tuple(Manifest(data) for data in self.objects.values()))
         return [refusal.text for refusal in admit(Manifest(self.objects[key]), old=old, context=context).refusals]
 
     @property
     def settings(self) -> Settings:
         """On a hub a placement goes with all that it has brought."""
-        approvals = tuple(key[2] for key in self.objects if key[0] == APPROVAL)
-        return Settings(limit=1, approvals=approvals, keep_cluster_resources=False)
+        return Settings(limit=1, keep_cluster_resources=False)
 
     def fails(self, step: Step, registration: Registration) -> bool:
         """Whether a workload was not ready on its member."""
