@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import attrs
 
-from fleet_components.content.files import Text, read_file
+from fleet_components.content.files import read_file
 from fleet_components.content.insertion import UnwritableError, inserted
 from fleet_components.model.cluster import Taint
 from fleet_components.model.kubefleet.eviction import EVICTION
@@ -20,41 +19,21 @@ from fleet_components.model.text import few, nearest
 from fleet_components.plan.delivered import delivered
 from fleet_components.plan.kubefleet.evictions import DRAINED, written
 from fleet_components.plan.kubefleet.subject import PlacementSubject
-from fleet_components.plan.source import Given, Source, gather, gathered
+from fleet_components.plan.source import Source
 from fleet_components.plan.state import StackState
 from fleet_components.plan.subject import Decided
+from fleet_components.review.planning.edit import Edit, edited, folder_of, written_in
 from fleet_components.review.planning.past import StateFile
-from fleet_components.review.planning.project import choose_stack, is_project, read_project
-from fleet_components.review.planning.stack_config import read_stack_config
-from fleet_components.review.planning.survey import PIPED, CommandLine, Survey, gathered_from, of_stack, survey_source
+from fleet_components.review.planning.survey import CommandLine, Survey, gathered_from, survey_source
 from fleet_components.rollout.rollout import Change
 from fleet_components.scheduler.kubefleet.taint_toleration import tolerated
 
 _TAINTS = ("spec", "taints")
 _KARMADA = "Cluster"
+_IN_PROGRAM = "taints=[Taint(...)] on its Cluster, and ClusterResourcePlacementEvictions in its source"
 _NO_MORE = "KubeFleet evicts from ClusterResourcePlacements only; a ResourcePlacement leaves when its policy does"
 _FIXED = "its policy is PickFixed; take the member out of clusterNames"
 _TOLERATES = f"it tolerates the taint {DRAINED.key}"
-
-
-@attrs.frozen
-class Edit:
-    """A file that changes.
-
-    Attributes:
-        file: the file.
-        old: its text; empty for a new file.
-        new: the text that it gets.
-    """
-
-    file: str
-    old: str
-    new: str
-
-    def write(self) -> None:
-        """Write the file."""
-        # As bytes, since the line ends of the text are those of the file.
-        Path(self.file).write_bytes(self.new.encode())
 
 
 @attrs.frozen
@@ -83,9 +62,7 @@ def drain(member: str, paths: Sequence[Path], command: CommandLine) -> Drain:
     Raises:
         FleetError: the member does not exist, cannot be drained or is not written in a file; or there is no plan.
     """
-    paths = _of_project(paths, command)
-    if command.stack:
-        command = of_stack(command, "", command.stack.rpartition("/")[2])
+    paths, command = written_in(paths, command, _IN_PROGRAM)
     with command.together():
         source = gathered_from(paths, command)
         before = survey_source(source, paths, command)
@@ -100,26 +77,11 @@ def drain(member: str, paths: Sequence[Path], command: CommandLine) -> Drain:
         leave = [one.subject.key for one in here if isinstance(one.subject, PlacementSubject) and one.name not in stays]
         tainted = _tainted(declared, taint)
         edits = _with_evictions(tainted, paths, declared, member, leave, source)
-        changed = _edited(source, edits)
+        changed = edited(source, edits)
         after = survey_source(changed, paths, command)
     moved = {one.name: one for one in after.plans[0].subjects}
     outcomes = {one.name: stays.get(one.name) or _outcome(moved[one.name], member) for one in here}
     return Drain(edits, {name: f"stays: {why}" if name in stays else why for name, why in outcomes.items()}, after)
-
-
-def _of_project(paths: Sequence[Path], command: CommandLine) -> Sequence[Path]:
-    """Return the paths that a Pulumi project reads its fleet from; other paths as they are."""
-    if len(paths) != 1 or not is_project(paths[0]):
-        return paths
-    project = read_project(paths[0])
-    config = read_stack_config(project, choose_stack(project, command.stack))
-    said = config.values.get("fleet:source", "")
-    if not said:
-        what = "says no fleet:source: its program makes the fleet, in which no file can be changed"
-        hint = "in the program: taints=[Taint(...)] on its Cluster, and ClusterResourcePlacementEvictions in its source"
-        raise FleetError([Problem(what, file=str(config.file.path), hint=hint)])
-    listed = json.loads(said) if said.startswith("[") else [said]
-    return [Path(os.path.relpath(project.folder / one)) for one in listed]
 
 
 def _declared(source: Source, member: str) -> Manifest:
@@ -200,7 +162,7 @@ def _with_evictions(
     """Return all edits: the evictions come into a file of their own, or below the member where a file is given."""
     taken = {policy.name for policy in source.policies if policy.kind == EVICTION}
     text = "---\n".join(_eviction(_name(member, placement, taken), placement, member) for placement in leave)
-    folder = next((path for path in paths if path != PIPED and path.is_dir() and _within(tainted.file, path)), None)
+    folder = folder_of(tainted.file, paths)
     if not text:
         found = [tainted]
     elif folder is None:
@@ -211,10 +173,6 @@ def _with_evictions(
         old = read_file(file) if file.exists() else ""
         found = [tainted, Edit(str(file), old, f"{old}---\n{text}" if old else text)]
     return tuple(edit for edit in found if edit.old != edit.new)
-
-
-def _within(file: str, folder: Path) -> bool:
-    return Path(file).resolve().is_relative_to(folder.resolve())
 
 
 def _name(member: str, placement: str, taken: set[str]) -> str:
@@ -231,15 +189,6 @@ def _eviction(name: str, placement: str, member: str) -> str:
         f"metadata: {{name: {name}}}\n"
         f"spec: {{placementName: {placement}, clusterName: {member}}}\n"
     )
-
-
-def _edited(source: Source, edits: Sequence[Edit]) -> Source:
-    """Return the source as it is once the edits are written."""
-    files = {edit.file for edit in edits}
-    kept = [one for one in source.given.manifests if one.origin is None or one.origin.file not in files]
-    read = [gather(Text(edit.file, edit.new)).given.manifests for edit in edits]
-    manifests = (*kept, *(manifest for found in read for manifest in found))
-    return gathered(Given(manifests, source.given.warnings, source.given.unread, source.given.location))
 
 
 def _outcome(moved: Decided, member: str) -> str:
