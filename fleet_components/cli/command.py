@@ -15,6 +15,7 @@ from fleet_components.cli.explain import explain
 from fleet_components.cli.fields import fields
 from fleet_components.cli.plan import plan
 from fleet_components.cli.render import render
+from fleet_components.cli.rollback import rollback
 from fleet_components.cli.rollout import rollout
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, visible
@@ -78,4 +79,5 @@ fleet.add_command(explain)
 fleet.add_command(render)
 fleet.add_command(rollout)
 fleet.add_command(drain)
+fleet.add_command(rollback)
 fleet.add_command(fields)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import attrs
 
-from fleet_components.content.files import read_file
 from fleet_components.content.insertion import UnwritableError, inserted
 from fleet_components.model.cluster import Taint
 from fleet_components.model.kubefleet.eviction import EVICTION
@@ -22,7 +21,7 @@ from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.source import Source
 from fleet_components.plan.state import StackState
 from fleet_components.plan.subject import Decided
-from fleet_components.review.planning.edit import Edit, edited, folder_of, written_in
+from fleet_components.review.planning.edit import Drafts, Edit, edited, written_in
 from fleet_components.review.planning.past import StateFile
 from fleet_components.review.planning.survey import CommandLine, Survey, gathered_from, survey_source
 from fleet_components.rollout.rollout import Change
@@ -75,8 +74,10 @@ def drain(member: str, paths: Sequence[Path], command: CommandLine) -> Drain:
         taint = _taint(source, declared, here)
         stays = {one.name: why for one in here if (why := _stays(one, taint))}
         leave = [one.subject.key for one in here if isinstance(one.subject, PlacementSubject) and one.name not in stays]
-        tainted = _tainted(declared, taint)
-        edits = _with_evictions(tainted, paths, declared, member, leave, source)
+        drafts = Drafts(paths)
+        beside = _tainted(drafts, declared, taint)
+        _with_evictions(drafts, beside, member, leave, source)
+        edits = drafts.edits
         changed = edited(source, edits)
         after = survey_source(changed, paths, command)
     moved = {one.name: one for one in after.plans[0].subjects}
@@ -135,44 +136,33 @@ def _stays(one: Decided, taint: Taint) -> str:
     return _NO_MORE if subject.namespace else ""
 
 
-def _tainted(declared: Manifest, taint: Taint) -> Edit:
-    """Return the edit of the file of a member.
+def _tainted(drafts: Drafts, declared: Manifest, taint: Taint) -> str:
+    """Give a member a taint, and return its file.
 
     Raises:
         FleetError: the file is written in a way in which nothing can be inserted.
     """
     assert declared.origin
     file = declared.origin.file
-    text = Path(file).read_bytes().decode()
     item = {"key": taint.key, "effect": taint.effect}
     if any(item.items() <= one.items() for one in declared.data["spec"].get("taints") or ()):
-        return Edit(file, text, text)
+        return file
     try:
-        return Edit(file, text, inserted(text, declared.kind, declared.name, _TAINTS, item))
+        drafts.put(file, inserted(drafts.text(file), declared.kind, declared.name, _TAINTS, item))
     except UnwritableError as error:
         problem = declared.problem(
             f"cannot be changed here: {error}", _TAINTS, f"write {written(taint)} there yourself"
         )
         raise FleetError([problem]) from error
+    return file
 
 
-def _with_evictions(
-    tainted: Edit, paths: Sequence[Path], declared: Manifest, member: str, leave: Sequence[str], source: Source
-) -> tuple[Edit, ...]:
-    """Return all edits: the evictions come into a file of their own, or below the member where a file is given."""
+def _with_evictions(drafts: Drafts, beside: str, member: str, leave: Sequence[str], source: Source) -> None:
+    """Add the evictions of the placements that leave."""
     taken = {policy.name for policy in source.policies if policy.kind == EVICTION}
-    text = "---\n".join(_eviction(_name(member, placement, taken), placement, member) for placement in leave)
-    folder = folder_of(tainted.file, paths)
-    if not text:
-        found = [tainted]
-    elif folder is None:
-        end = "" if tainted.new.endswith("\n") else "\n"
-        found = [attrs.evolve(tainted, new=f"{tainted.new}{end}---\n{text}")]
-    else:
-        file = Path(tainted.file).parent / f"drain-{member}.yaml"
-        old = read_file(file) if file.exists() else ""
-        found = [tainted, Edit(str(file), old, f"{old}---\n{text}" if old else text)]
-    return tuple(edit for edit in found if edit.old != edit.new)
+    if leave:
+        text = "---\n".join(_eviction(_name(member, placement, taken), placement, member) for placement in leave)
+        drafts.add(f"drain-{member}.yaml", beside, text)
 
 
 def _name(member: str, placement: str, taken: set[str]) -> str:

@@ -37,6 +37,44 @@ class Edit:
         Path(self.file).write_bytes(self.new.encode())
 
 
+class Drafts:
+    """Texts of files that change, as they are to be written."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._folders = [path for path in paths if path != PIPED and path.is_dir()]
+        self._old: dict[str, str] = {}
+        self._new: dict[str, str] = {}
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """The files that change."""
+        found = (Edit(file, self._old[file], new) for file, new in self._new.items())
+        return tuple(edit for edit in found if edit.old != edit.new)
+
+    def text(self, file: str) -> str:
+        """Return the text of a file with the changes so far; empty if there is no such file."""
+        if file not in self._new:
+            # As bytes, since the line ends of the text are those of the file.
+            old = Path(file).read_bytes().decode() if os.path.exists(file) else ""
+            self._old[file] = self._new[file] = old
+        return self._new[file]
+
+    def put(self, file: str, text: str) -> None:
+        """Change the text of a file."""
+        self.text(file)
+        self._new[file] = text
+
+    def add(self, name: str, beside: str, text: str) -> None:
+        """Add documents in a file of their own beside another one, or below it where no directory was given."""
+        if any(Path(beside).resolve().is_relative_to(folder.resolve()) for folder in self._folders):
+            beside = str(Path(beside).parent / name)
+        old = self.text(beside)
+        if "\r\n" in old:
+            text = text.replace("\n", "\r\n")
+        end = "" if not old or old.endswith("\n") else "\n"
+        self.put(beside, f"{old}{end}---\n{text}" if old else text)
+
+
 def written_in(paths: Sequence[Path], command: CommandLine, instead: str) -> tuple[Sequence[Path], CommandLine]:
     """Return the paths whose files may change, and the options for them.
 
@@ -63,12 +101,6 @@ def _of_project(paths: Sequence[Path], command: CommandLine, instead: str) -> Se
         raise FleetError([Problem(what, file=str(config.file.path), hint=f"in the program: {instead}")])
     listed = json.loads(said) if said.startswith("[") else [said]
     return [Path(os.path.relpath(project.folder / one)) for one in listed]
-
-
-def folder_of(file: str, paths: Sequence[Path]) -> Path | None:
-    """Return the directory among the paths that a file is in; None if it is not in any, and was named itself."""
-    folders = (path for path in paths if path != PIPED and path.is_dir())
-    return next((path for path in folders if Path(file).resolve().is_relative_to(path.resolve())), None)
 
 
 def edited(source: Source, edits: Sequence[Edit]) -> Source:
