@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 import click
 
+from fleet_components.cli.approve import approve
 from fleet_components.cli.drain import drain
 from fleet_components.cli.exit_status import ExitStatus, epilogue
 from fleet_components.cli.explain import explain
@@ -79,5 +80,6 @@ fleet.add_command(explain)
 fleet.add_command(render)
 fleet.add_command(rollout)
 fleet.add_command(drain)
+fleet.add_command(approve)
 fleet.add_command(rollback)
 fleet.add_command(fields)

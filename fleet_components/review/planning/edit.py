@@ -10,6 +10,7 @@ from pathlib import Path
 import attrs
 
 from fleet_components.content.files import Text
+from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.source import Given, Source, gather, gathered
 from fleet_components.review.planning.project import choose_stack, is_project, read_project
@@ -34,7 +35,21 @@ class Edit:
     def write(self) -> None:
         """Write the file."""
         # As bytes, since the line ends of the text are those of the file.
+        Path(self.file).parent.mkdir(exist_ok=True)
         Path(self.file).write_bytes(self.new.encode())
+
+
+def beside(manifest: Manifest) -> str:
+    """Return the file that an object is in, beside which others can be written.
+
+    Raises:
+        FleetError: it is in no file: a program has made it, or it was piped in.
+    """
+    origin = manifest.origin
+    if origin is None or not os.path.isfile(origin.file):
+        hint = "give the directory that it is written in"
+        raise FleetError([manifest.problem("is in no file, beside which anything could be written", (), hint)])
+    return origin.file
 
 
 class Drafts:

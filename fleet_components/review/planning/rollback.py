@@ -19,7 +19,7 @@ from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.record import LACKS_HINT
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided
-from fleet_components.review.planning.edit import Drafts, Edit, edited, written_in
+from fleet_components.review.planning.edit import Drafts, Edit, beside, edited, written_in
 from fleet_components.review.planning.survey import CommandLine, Survey, gathered_from, survey_source
 from fleet_components.rollout.strategy import External
 
@@ -197,7 +197,8 @@ def _put_back(drafts: Drafts, source: Source, decided: Decided, to: int, by_hand
             gone.append(back[key])
     if gone:
         policy = source.policy(subject.kind, subject.namespace, subject.key.rpartition("/")[2])
-        _add_beside(drafts, policy.origin, f"rollback-{subject.key.replace('/', '-')}-{to}.yaml", gone)
+        file = f"rollback-{subject.key.replace('/', '-')}-{to}.yaml"
+        drafts.add(file, beside(policy), "---\n".join(map(written, gone)))
 
 
 def _line(origins: Sequence[Origin]) -> int:
@@ -260,16 +261,4 @@ def _add_run(drafts: Drafts, source: Source, decided: Decided, to: int, name: st
     strategy = {"stagedRolloutStrategyName": last.data["spec"].get("stagedRolloutStrategyName", "")}
     metadata = {"name": name, **({"namespace": last.namespace} if last.namespace else {})}
     run = {"apiVersion": last.api_version, "kind": last.kind, "metadata": metadata, "spec": {**spec, **strategy}}
-    _add_beside(drafts, last.origin, f"{name}.yaml", [run])
-
-
-def _add_beside(drafts: Drafts, origin: Origin | None, name: str, objects: Sequence[Data]) -> None:
-    """Add objects in a file beside another one.
-
-    Raises:
-        FleetError: there is no other file.
-    """
-    if origin is None or not os.path.isfile(origin.file):
-        hint = "give the directory that it is in"
-        raise FleetError([Problem("nothing can be added: what it belongs to is in no file", subject=name, hint=hint)])
-    drafts.add(name, origin.file, "---\n".join(map(written, objects)))
+    drafts.add(f"{name}.yaml", beside(last), written(run))
