@@ -215,10 +215,10 @@ def _moves(before: Decided, after: Decided) -> Iterator[str]:
         if entry.change is Change.HELD:
             held.setdefault(entry.reason, []).append(name)
         elif entry.change in _MOVES and not _moved(before, name):
-            gets = "leaves" if entry.placed is None else f"gets revision {entry.placed.revision}"
-            sent.setdefault(f"{stages.get(name, 'the end')}: {{}} {gets}", []).append(name)
+            goes = "off the member" if entry.placed is None else f"revision {entry.placed.revision}"
+            sent.setdefault(f"{stages.get(name, 'the end of the run')}: {goes}", []).append(name)
     for words, names in sent.items():
-        yield f"{after.name}: {words.format(few(names, _MOST))}"
+        yield f"{after.name}: {words}: {few(names, _MOST)}"
     if not sent:
         yield f"{after.name}: nothing more moves in the next update"
     for why, names in held.items():
@@ -231,8 +231,6 @@ def _moved(decided: Decided, member: str) -> bool:
 
 def _stages(decided: Decided) -> dict[str, str]:
     """Return the stage of each member in the update run in force, in words."""
-    runs = decided.outcome.runs
-    if not runs.run or not runs.record:
-        return {}
-    parts = zip(runs.run.stages, runs.record.clusters, strict=True)
-    return {cluster: f"stage {stage.name} of {runs.run.name}" for stage, clusters in parts for cluster in clusters}
+    runs, rollout = decided.outcome.runs, decided.outcome.rollout
+    parts = [(stage.name, part) for stage in runs.stages(rollout) for part in stage.parts]
+    return {cluster: f"stage {name} of {runs.latest}" for name, part in parts for cluster in part}
