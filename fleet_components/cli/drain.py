@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
-from fleet_components.cli import options
+from fleet_components.cli import edits, options
 from fleet_components.cli.exit_status import epilogue
-from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.planning import drain as planning
-from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.drained import print_drain
-from fleet_components.review.showing.table import plan_table
 
 
 @click.command(epilog=epilogue())
 @click.argument("member")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR...")
+@options.PATHS
 @options.where
 @options.endings(detailed=False)
-@click.option("--write", is_flag=True, help="Write the files; otherwise they are only shown.")
+@edits.WRITE
 def drain(member: str, paths: tuple[Path, ...], write: bool, strict: bool, **where: Any) -> None:
     """Move the work off MEMBER by a pull request: a taint on it, and an eviction for each placement there.
 
@@ -31,15 +27,4 @@ def drain(member: str, paths: tuple[Path, ...], write: bool, strict: bool, **whe
     project whose fleet:source names a directory.
     """
     found = planning.drain(member, paths, options.command_line(**where))
-    document = plan_document(found.survey)
-    sys.stdout.write(shown(lambda console: print_drain(console, found)))
-    sys.stdout.write(shown(lambda console: plan_table(console, document)))
-    options.say_refused(found.survey.refused, shown=True)
-    for edit in found.edits if write else ():
-        edit.write()
-    click.echo(f"{'written' if write else 'not written, without --write'}: {_files(found)}")
-    options.end(document, strict=strict)
-
-
-def _files(found: planning.Drain) -> str:
-    return ", ".join(edit.file for edit in found.edits) or "no file has to change"
+    edits.end(found.edits, found.survey, lambda console: print_drain(console, found), write=write, strict=strict)

@@ -22,14 +22,7 @@ from fleet_components.review.showing.explained import print_explanation
 @click.argument("path", type=click.Path(path_type=Path), metavar="DIR")
 @click.argument("placement", required=False)
 @click.argument("member", required=False)
-@click.option(
-    "--with",
-    "others",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="More of the same fleet: what `fleet plan` takes after the first DIR; repeatable.",
-)
+@options.WITH
 @options.where
 @options.output("tree", "json", "yaml")
 @options.endings(detailed=False)

@@ -43,6 +43,15 @@ class _Time(click.ParamType[datetime]):
 TIME = _Time()
 PATHS = click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR...")
 
+WITH = click.option(
+    "--with",
+    "others",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="More of the same fleet: what `fleet plan` takes after the first DIR; repeatable.",
+)
+
 
 def where(command: F) -> F:
     """Add ``--state``, ``--stack`` and the other options of a plan to a command, for :func:`command_line`."""

@@ -12,7 +12,7 @@ from typing import Any
 from fleet_components.content.secret_kind import is_list_of_secrets, is_secret_kind
 from fleet_components.content.secret_text import holds_secret
 
-_PUBLIC = ("apiVersion", "kind", "metadata", "type", "immutable")
+PUBLIC = ("apiVersion", "kind", "metadata", "type", "immutable")
 """Fields of a Secret that everybody may read. Any other has data, under a name that is misspelt perhaps."""
 REDACTED = "[secret]"
 INTO_SECRET = "intoSecret"
@@ -44,7 +44,7 @@ def secret_fields(data: Mapping[str, Any]) -> set[str]:
     """Return the fields of an object that hold something secret."""
     hidden = redacted(data)
     sealed = is_secret(data)
-    return {field for field, value in data.items() if (sealed and field not in _PUBLIC) or hidden[field] is not value}
+    return {field for field, value in data.items() if (sealed and field not in PUBLIC) or hidden[field] is not value}
 
 
 def is_hidden(value: Any) -> bool:
@@ -89,7 +89,7 @@ def _redacted_map(value: Mapping[str, Any]) -> Mapping[str, Any]:
     for field, item in value.items():
         if listed and field == "items":
             hidden[field] = REDACTED
-        elif secret and field not in _PUBLIC and item:
+        elif secret and field not in PUBLIC and item:
             hidden[field] = _hidden(item)
         else:
             # The kind of a Secret names it and is no secret.

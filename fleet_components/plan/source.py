@@ -448,7 +448,7 @@ def _is_beyond_us(policy: Manifest) -> bool:
 def _of_a_hub(policies: Iterable[Manifest]) -> Iterator[Problem]:
     """Yield a warning for each kind of object in an export that hubs make: their number, and the first location."""
     found: dict[str, list[Manifest]] = {}
-    for policy in filter(_made_by_a_hub, policies):
+    for policy in (one for one in policies if _made_by_a_hub(one) and not is_approved(one)):
         found.setdefault(policy.kind, []).append(policy)
     for kind, made in found.items():
         what = "made by a hub, passed over"

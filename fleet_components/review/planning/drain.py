@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import attrs
 
-from fleet_components.content.files import Text, read_file
 from fleet_components.content.insertion import UnwritableError, inserted
 from fleet_components.model.cluster import Taint
 from fleet_components.model.kubefleet.eviction import EVICTION
@@ -20,41 +18,21 @@ from fleet_components.model.text import few, nearest
 from fleet_components.plan.delivered import delivered
 from fleet_components.plan.kubefleet.evictions import DRAINED, written
 from fleet_components.plan.kubefleet.subject import PlacementSubject
-from fleet_components.plan.source import Given, Source, gather, gathered
+from fleet_components.plan.source import Source
 from fleet_components.plan.state import StackState
 from fleet_components.plan.subject import Decided
+from fleet_components.review.planning.edit import Drafts, Edit, edited, written_in
 from fleet_components.review.planning.past import StateFile
-from fleet_components.review.planning.project import choose_stack, is_project, read_project
-from fleet_components.review.planning.stack_config import read_stack_config
-from fleet_components.review.planning.survey import PIPED, CommandLine, Survey, gathered_from, of_stack, survey_source
+from fleet_components.review.planning.survey import CommandLine, Survey, gathered_from, survey_source
 from fleet_components.rollout.rollout import Change
 from fleet_components.scheduler.kubefleet.taint_toleration import tolerated
 
 _TAINTS = ("spec", "taints")
 _KARMADA = "Cluster"
+_IN_PROGRAM = "taints=[Taint(...)] on its Cluster, and ClusterResourcePlacementEvictions in its source"
 _NO_MORE = "KubeFleet evicts from ClusterResourcePlacements only; a ResourcePlacement leaves when its policy does"
 _FIXED = "its policy is PickFixed; take the member out of clusterNames"
 _TOLERATES = f"it tolerates the taint {DRAINED.key}"
-
-
-@attrs.frozen
-class Edit:
-    """A file that changes.
-
-    Attributes:
-        file: the file.
-        old: its text; empty for a new file.
-        new: the text that it gets.
-    """
-
-    file: str
-    old: str
-    new: str
-
-    def write(self) -> None:
-        """Write the file."""
-        # As bytes, since the line ends of the text are those of the file.
-        Path(self.file).write_bytes(self.new.encode())
 
 
 @attrs.frozen
@@ -83,9 +61,7 @@ def drain(member: str, paths: Sequence[Path], command: CommandLine) -> Drain:
     Raises:
         FleetError: the member does not exist, cannot be drained or is not written in a file; or there is no plan.
     """
-    paths = _of_project(paths, command)
-    if command.stack:
-        command = of_stack(command, "", command.stack.rpartition("/")[2])
+    paths, command = written_in(paths, command, _IN_PROGRAM)
     with command.together():
         source = gathered_from(paths, command)
         before = survey_source(source, paths, command)
@@ -98,28 +74,15 @@ def drain(member: str, paths: Sequence[Path], command: CommandLine) -> Drain:
         taint = _taint(source, declared, here)
         stays = {one.name: why for one in here if (why := _stays(one, taint))}
         leave = [one.subject.key for one in here if isinstance(one.subject, PlacementSubject) and one.name not in stays]
-        tainted = _tainted(declared, taint)
-        edits = _with_evictions(tainted, paths, declared, member, leave, source)
-        changed = _edited(source, edits)
+        drafts = Drafts(paths)
+        beside = _tainted(drafts, declared, taint)
+        _with_evictions(drafts, beside, member, leave, source)
+        edits = drafts.edits
+        changed = edited(source, edits)
         after = survey_source(changed, paths, command)
     moved = {one.name: one for one in after.plans[0].subjects}
     outcomes = {one.name: stays.get(one.name) or _outcome(moved[one.name], member) for one in here}
     return Drain(edits, {name: f"stays: {why}" if name in stays else why for name, why in outcomes.items()}, after)
-
-
-def _of_project(paths: Sequence[Path], command: CommandLine) -> Sequence[Path]:
-    """Return the paths that a Pulumi project reads its fleet from; other paths as they are."""
-    if len(paths) != 1 or not is_project(paths[0]):
-        return paths
-    project = read_project(paths[0])
-    config = read_stack_config(project, choose_stack(project, command.stack))
-    said = config.values.get("fleet:source", "")
-    if not said:
-        what = "says no fleet:source: its program makes the fleet, in which no file can be changed"
-        hint = "in the program: taints=[Taint(...)] on its Cluster, and ClusterResourcePlacementEvictions in its source"
-        raise FleetError([Problem(what, file=str(config.file.path), hint=hint)])
-    listed = json.loads(said) if said.startswith("[") else [said]
-    return [Path(os.path.relpath(project.folder / one)) for one in listed]
 
 
 def _declared(source: Source, member: str) -> Manifest:
@@ -173,48 +136,33 @@ def _stays(one: Decided, taint: Taint) -> str:
     return _NO_MORE if subject.namespace else ""
 
 
-def _tainted(declared: Manifest, taint: Taint) -> Edit:
-    """Return the edit of the file of a member.
+def _tainted(drafts: Drafts, declared: Manifest, taint: Taint) -> str:
+    """Give a member a taint, and return its file.
 
     Raises:
         FleetError: the file is written in a way in which nothing can be inserted.
     """
     assert declared.origin
     file = declared.origin.file
-    text = Path(file).read_bytes().decode()
     item = {"key": taint.key, "effect": taint.effect}
     if any(item.items() <= one.items() for one in declared.data["spec"].get("taints") or ()):
-        return Edit(file, text, text)
+        return file
     try:
-        return Edit(file, text, inserted(text, declared.kind, declared.name, _TAINTS, item))
+        drafts.put(file, inserted(drafts.text(file), declared.kind, declared.name, _TAINTS, item))
     except UnwritableError as error:
         problem = declared.problem(
             f"cannot be changed here: {error}", _TAINTS, f"write {written(taint)} there yourself"
         )
         raise FleetError([problem]) from error
+    return file
 
 
-def _with_evictions(
-    tainted: Edit, paths: Sequence[Path], declared: Manifest, member: str, leave: Sequence[str], source: Source
-) -> tuple[Edit, ...]:
-    """Return all edits: the evictions come into a file of their own, or below the member where a file is given."""
+def _with_evictions(drafts: Drafts, beside: str, member: str, leave: Sequence[str], source: Source) -> None:
+    """Add the evictions of the placements that leave."""
     taken = {policy.name for policy in source.policies if policy.kind == EVICTION}
-    text = "---\n".join(_eviction(_name(member, placement, taken), placement, member) for placement in leave)
-    folder = next((path for path in paths if path != PIPED and path.is_dir() and _within(tainted.file, path)), None)
-    if not text:
-        found = [tainted]
-    elif folder is None:
-        end = "" if tainted.new.endswith("\n") else "\n"
-        found = [attrs.evolve(tainted, new=f"{tainted.new}{end}---\n{text}")]
-    else:
-        file = Path(tainted.file).parent / f"drain-{member}.yaml"
-        old = read_file(file) if file.exists() else ""
-        found = [tainted, Edit(str(file), old, f"{old}---\n{text}" if old else text)]
-    return tuple(edit for edit in found if edit.old != edit.new)
-
-
-def _within(file: str, folder: Path) -> bool:
-    return Path(file).resolve().is_relative_to(folder.resolve())
+    if leave:
+        text = "---\n".join(_eviction(_name(member, placement, taken), placement, member) for placement in leave)
+        drafts.add(f"drain-{member}.yaml", beside, text)
 
 
 def _name(member: str, placement: str, taken: set[str]) -> str:
@@ -231,15 +179,6 @@ def _eviction(name: str, placement: str, member: str) -> str:
         f"metadata: {{name: {name}}}\n"
         f"spec: {{placementName: {placement}, clusterName: {member}}}\n"
     )
-
-
-def _edited(source: Source, edits: Sequence[Edit]) -> Source:
-    """Return the source as it is once the edits are written."""
-    files = {edit.file for edit in edits}
-    kept = [one for one in source.given.manifests if one.origin is None or one.origin.file not in files]
-    read = [gather(Text(edit.file, edit.new)).given.manifests for edit in edits]
-    manifests = (*kept, *(manifest for found in read for manifest in found))
-    return gathered(Given(manifests, source.given.warnings, source.given.unread, source.given.location))
 
 
 def _outcome(moved: Decided, member: str) -> str:

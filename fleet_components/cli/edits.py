@@ -1,0 +1,41 @@
+"""The end of a command that changes the source for a pull request: the plan of it, and the files."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+
+import click
+from rich.console import Console
+
+from fleet_components.cli import options
+from fleet_components.review.documents.plan import plan_document
+from fleet_components.review.planning.edit import Edit
+from fleet_components.review.planning.survey import Survey
+from fleet_components.review.showing.console import shown
+from fleet_components.review.showing.edits import print_edits
+from fleet_components.review.showing.table import plan_table
+
+WRITE = click.option("--write", is_flag=True, help="Write the files; otherwise they are only shown.")
+
+
+def end(edits: Sequence[Edit], surveyed: Survey, told: Callable[[Console], None], *, write: bool, strict: bool) -> None:
+    """Show how files change and the plan with them, write them if asked, and exit with the status of the plan.
+
+    Args:
+        edits: the files.
+        surveyed: the plan of the changed source.
+        told: prints what comes of the change.
+        write: whether the files are written.
+        strict: whether the plan is judged strictly.
+    """
+    document = plan_document(surveyed)
+    sys.stdout.write(shown(lambda console: print_edits(console, edits)))
+    sys.stdout.write(shown(told))
+    sys.stdout.write(shown(lambda console: plan_table(console, document)))
+    options.say_refused(surveyed.refused, shown=True)
+    for edit in edits if write else ():
+        edit.write()
+    files = ", ".join(edit.file for edit in edits) or "no file has to change"
+    click.echo(f"{'written' if write else 'not written, without --write'}: {files}")
+    options.end(document, strict=strict)

@@ -1,0 +1,236 @@
+"""Approval of a staged update: the request for a pull request, and what an update with it moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import attrs
+
+from fleet_components.content.insertion import UnwritableError
+from fleet_components.content.restoration import restored, written
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import few, nearest
+from fleet_components.plan.kubefleet.runs import APPROVALS
+from fleet_components.plan.source import Source
+from fleet_components.plan.subject import Decided
+from fleet_components.review.planning.edit import Drafts, Edit, beside, edited, written_in
+from fleet_components.review.planning.survey import CommandLine, Survey, gathered_from, survey_source
+from fleet_components.rollout.rollout import Change, Opens
+from fleet_components.rollout.strategy import External, Stage, UpdateRun, When
+
+_IN_PROGRAM = "approvals=(...) of its Settings; or fleet:approvals of the stack"
+_CONDITION = {
+    "type": "Approved",
+    "status": "True",
+    "reason": "ApprovedByPullRequest",
+    "message": "approved in the source of the fleet",
+}
+_MOVES = (Change.ADD, Change.UPDATE, Change.REMOVE)
+_MOST = 20
+
+
+@attrs.frozen
+class Asked:
+    """An approval that an update run asks for.
+
+    Attributes:
+        name: its name, after the namespace of the run and a slash if it has one.
+        decided: the placement.
+        run: the update run.
+        stage: the stage that it is for.
+        given: whether it is given.
+        spent: whether it was given for an earlier run of that name, and opens nothing.
+        members: the members that wait for it now.
+        later: whether further updates come to it with nothing else given.
+    """
+
+    name: str
+    decided: Decided
+    run: UpdateRun
+    stage: Stage
+    given: bool
+    spent: bool
+    members: tuple[str, ...]
+    later: bool
+
+    @property
+    def words(self) -> str:
+        """What waits for it, in words."""
+        if self.given:
+            return "is given already"
+        if self.members:
+            return f"{few(self.members, _MOST)} {'waits' if len(self.members) == 1 else 'wait'} for it"
+        return "is needed by a later update" if self.later else "nothing waits for it yet"
+
+
+@attrs.frozen
+class Approval:
+    """Approvals that are given, and what comes of them.
+
+    Attributes:
+        edits: the files that change.
+        given: the approvals.
+        moves: what they let happen, in sentences.
+        survey: the plan of the changed source.
+    """
+
+    edits: tuple[Edit, ...]
+    given: tuple[Asked, ...]
+    moves: tuple[str, ...]
+    survey: Survey
+
+
+def asked(paths: Sequence[Path], command: CommandLine) -> tuple[Asked, ...]:
+    """Return the approvals that update runs ask for and that are not given.
+
+    Raises:
+        FleetError: there is no plan.
+    """
+    paths, command = written_in(paths, command, _IN_PROGRAM)
+    with command.together():
+        found = _asked(survey_source(gathered_from(paths, command), paths, command))
+    return tuple(one for one in found.values() if not one.given)
+
+
+def approve(names: Sequence[str], paths: Sequence[Path], command: CommandLine) -> Approval:
+    """Return what gives approvals, without writing anything.
+
+    Args:
+        names: names of approvals, in a namespace after it and a slash.
+        paths: files and directories of a fleet, or a Pulumi project whose ``fleet:source`` names them.
+        command: the options of the command line.
+
+    Raises:
+        FleetError: nobody asks for one of them, or there is no plan.
+    """
+    paths, command = written_in(paths, command, _IN_PROGRAM)
+    with command.together():
+        source = gathered_from(paths, command)
+        known = _asked(survey_source(source, paths, command))
+        if problems := [problem for name in names for problem in _wrong(name, known)]:
+            raise FleetError(problems)
+        drafts = Drafts(paths)
+        given = tuple(known[name] for name in dict.fromkeys(names))
+        for one in given:
+            if not one.given:
+                _give(drafts, source, one)
+        after = survey_source(edited(source, drafts.edits), paths, command)
+    before = {one.decided.name: one.decided for one in given}
+    moves = [words for one in after.plans[0].subjects if one.name in before for words in _moves(before[one.name], one)]
+    return Approval(drafts.edits, given, tuple(moves), after)
+
+
+def _asked(surveyed: Survey) -> dict[str, Asked]:
+    plan = surveyed.plans[0]
+    found = [one for decided in plan.subjects for one in _of(decided, plan.remainders[decided.name].approvals)]
+    return {one.name: one for one in found}
+
+
+def _of(decided: Decided, later: Sequence[str]) -> Iterator[Asked]:
+    """Yield the approvals that the update runs of a placement ask for, without those of runs that are over."""
+    strategy, runs = getattr(decided.subject, "strategy", None), getattr(decided.outcome, "runs", None)
+    if not isinstance(strategy, External) or runs is None:
+        return
+    subject: Any = decided.subject
+    waiting: dict[str, list[str]] = {}
+    for member, entry in decided.entries.items():
+        if entry.gate and entry.gate.opens is Opens.APPROVAL:
+            waiting.setdefault(entry.gate.approval, []).append(member)
+    for run in strategy.runs:
+        if runs.records[run.name].over:
+            continue
+        # The run in force has the stages that it began with.
+        run = runs.run if runs.run and runs.run.name == run.name else run
+        gates = runs.gates(subject.gates)
+        for stage in run.stages:
+            for when in get_args(When):
+                if name := run.approval(when, stage):
+                    given, spent = name in gates.approvals, name in runs.spent
+                    members = tuple(sorted(waiting.get(name, ())))
+                    yield Asked(name, decided, run, stage, given, spent, members, name in later)
+
+
+def _wrong(name: str, known: Mapping[str, Asked]) -> Iterator[Problem]:
+    """Yield a problem if an approval cannot be given."""
+    one = known.get(name)
+    if one is None:
+        meant = nearest(name, list(known))
+        there = f"asked for is: {few([name for name, one in known.items() if not one.given], _MOST) or 'none'}"
+        hint = f"did you mean {meant}? {there}" if meant else there
+        yield Problem(f'no update run asks for the approval "{name}"', hint=hint)
+    elif one.spent:
+        hint = f"give the run another name than {one.run.name}"
+        yield Problem("was given for an earlier run of that name, and opens nothing", subject=name, hint=hint)
+
+
+def _give(drafts: Drafts, source: Source, one: Asked) -> None:
+    """Write an approval: into the request for it, if the source has that, else into a file beside the run.
+
+    Raises:
+        FleetError: neither is in a file that can be changed.
+    """
+    namespace, _, name = one.name.rpartition("/")
+    kind = APPROVALS[bool(namespace)]
+    place = (kind, namespace, name)
+    requests = (one for one in source.given.manifests if (one.kind, one.namespace, one.name) == place)
+    if request := next(requests, None):
+        _accept(drafts, request)
+        return
+    subject: Any = one.decided.subject
+    runs = source.runs[namespace, subject.key.rpartition("/")[2]]
+    run = next(run for run in runs if run.name == one.run.name)
+    data = {
+        "apiVersion": run.api_version,
+        "kind": kind,
+        "metadata": {"name": name, **({"namespace": namespace} if namespace else {})},
+        "spec": {"parentStageRollout": run.name, "targetStage": one.stage.name},
+        "status": {"conditions": [_CONDITION]},
+    }
+    drafts.add(f"approvals/{name}.yaml", beside(run), written(data))
+
+
+def _accept(drafts: Drafts, request: Manifest) -> None:
+    """Give a request for an approval the condition that it is approved.
+
+    Raises:
+        FleetError: it is in no file that can be changed.
+    """
+    file, status = beside(request), dict(request.data.get("status") or {})
+    others = [condition for condition in status.get("conditions") or () if condition.get("type") != _CONDITION["type"]]
+    data = {**request.data, "status": {**status, "conditions": [*others, _CONDITION]}}
+    try:
+        drafts.put(file, restored(drafts.text(file), request, data))
+    except UnwritableError as error:
+        hint = "write the condition Approved with status True there yourself"
+        raise FleetError([request.problem(f"cannot be changed here: {error}", ("status",), hint)]) from error
+
+
+def _moves(before: Decided, after: Decided) -> Iterator[str]:
+    """Yield which members move that did not, by stage, and what the rest then waits for."""
+    stages, sent, held = _stages(after), dict[str, list[str]](), dict[str, list[str]]()
+    for name, entry in after.entries.items():
+        if entry.change is Change.HELD:
+            held.setdefault(entry.reason, []).append(name)
+        elif entry.change in _MOVES and not _moved(before, name):
+            goes = "off the member" if entry.placed is None else f"revision {entry.placed.revision}"
+            sent.setdefault(f"{stages.get(name, 'the end of the run')}: {goes}", []).append(name)
+    for words, names in sent.items():
+        yield f"{after.name}: {words}: {few(names, _MOST)}"
+    if not sent:
+        yield f"{after.name}: nothing more moves in the next update"
+    for why, names in held.items():
+        yield f"{after.name}: held: {few(names, _MOST)}: {why}"
+
+
+def _moved(decided: Decided, member: str) -> bool:
+    return member in decided.entries and decided.entries[member].change in _MOVES
+
+
+def _stages(decided: Decided) -> dict[str, str]:
+    """Return the stage of each member in the update run in force, in words."""
+    runs, rollout = decided.outcome.runs, decided.outcome.rollout
+    parts = [(stage.name, part) for stage in runs.stages(rollout) for part in stage.parts]
+    return {cluster: f"stage {name} of {runs.latest}" for name, part in parts for cluster in part}

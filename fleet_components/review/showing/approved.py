@@ -1,0 +1,21 @@
+"""Approvals in a terminal: what they let happen."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from fleet_components.model.text import visible
+from fleet_components.review.planning.approve import Approval
+from fleet_components.review.showing.rows import print_indented
+from fleet_components.review.showing.words import one_line
+
+
+def print_approval(console: Console, approval: Approval) -> None:
+    """Print the approvals that were given before, and what moves."""
+    for one in approval.given:
+        if one.given:
+            print_indented(console, Text(visible(f"{one.name} {one.words}")), 0)
+    for line in approval.moves:
+        print_indented(console, Text(one_line(visible(line))), 0)
+    console.print()
