@@ -1,4 +1,4 @@
-"""What override rules change in an object, field by field, each with the rule that has set it."""
+"""Fields of an object that override rules change, each with the rule that has set it."""
 
 from __future__ import annotations
 

@@ -113,6 +113,29 @@ def read_nodes(text: str) -> yaml.Node | None:
     """
     _check_depth(text)
     root = yaml.compose(text, Loader=_Loader)
+    _check_nodes(root, text)
+    return root
+
+
+def read_documents(text: str) -> list[yaml.Node]:
+    """Return the nodes of all documents of a YAML text, with the places at which they are written.
+
+    Raises:
+        UnreadableError: the text is not YAML, is nested too deeply, or grows by its aliases.
+    """
+    try:
+        _check_depth(text)
+        # Not the loader in C: its places are those of another encoding.
+        roots = [root for root in yaml.compose_all(text, yaml.SafeLoader) if root]
+    except yaml.YAMLError:
+        raise UnreadableError("is not YAML") from None
+    for root in roots:
+        _check_nodes(root, text)
+    return roots
+
+
+def _check_nodes(root: yaml.Node | None, text: str) -> None:
+    """Refuse nodes that are nested too deeply, or that aliases have made too many of."""
     seen, open_ = 0, [(root, 0)]
     while open_:
         node, level = open_.pop()
@@ -125,7 +148,6 @@ def read_nodes(text: str) -> yaml.Node | None:
         if isinstance(node, yaml.CollectionNode):
             pairs = node.value if isinstance(node, yaml.MappingNode) else [(item,) for item in node.value]
             open_ += [(part, level + 1) for pair in pairs for part in pair]
-    return root
 
 
 def read_scalars(text: str) -> Iterator[tuple[str, str]]:

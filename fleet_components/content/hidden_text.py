@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from fleet_components.content.guarded import UnreadableError, read_documents
 from fleet_components.content.secret import PUBLIC, REDACTED
 from fleet_components.content.secret_kind import is_list_of_secrets, is_secret_kind
 from fleet_components.content.secret_text import holds_secret
@@ -16,8 +17,8 @@ def shown_lines(text: str) -> list[str]:
     """Return the lines of a text with ``[secret]`` for what is secret in them; keys of block maps are shown."""
     lines = text.splitlines()
     try:
-        roots = [root for root in yaml.compose_all(text, yaml.SafeLoader) if root]
-    except yaml.YAMLError:
+        roots = read_documents(text)
+    except UnreadableError:
         return [REDACTED] * len(lines) if holds_secret(text) else lines
     for line, secret in (found for root in roots for found in _secrets(root, 0)):
         _hide(lines, line, secret, len(text))

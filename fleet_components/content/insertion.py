@@ -9,6 +9,7 @@ import attrs
 import yaml
 
 from fleet_components.content.document import documents
+from fleet_components.content.guarded import UnreadableError, read_documents
 from fleet_components.model.problem import Problem
 
 Node = yaml.Node | None
@@ -53,8 +54,8 @@ def inserted(text: str, kind: str, name: str, path: Sequence[str], item: Mapping
 
 def _found(text: str, kind: str, name: str) -> yaml.MappingNode:
     try:
-        roots = list(yaml.compose_all(text, yaml.SafeLoader))
-    except yaml.YAMLError as error:
+        roots = read_documents(text)
+    except UnreadableError as error:
         raise UnwritableError("it cannot be read as YAML") from error
     for root in roots:
         for node in _of_list(root):

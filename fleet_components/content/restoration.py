@@ -10,6 +10,7 @@ import attrs
 import yaml
 
 from fleet_components.content.document import documents
+from fleet_components.content.guarded import read_documents
 from fleet_components.content.insertion import UnwritableError
 from fleet_components.content.scalar import plain
 from fleet_components.model.manifest import Manifest
@@ -82,7 +83,7 @@ def _place(text: str, manifest: Manifest) -> int:
 
 
 def _nodes(text: str) -> list[Any]:
-    roots = (root for root in yaml.compose_all(text, yaml.SafeLoader) if isinstance(root, yaml.MappingNode))
+    roots = (root for root in read_documents(text) if isinstance(root, yaml.MappingNode))
     return [node for root in roots for node in _of_list(root)]
 
 

@@ -1,4 +1,4 @@
-"""What overrides change on one member: the objects that it gets against those without overrides."""
+"""Differences that overrides make on one member: its objects against those without overrides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an update changes on a member because other override rules are in force there."""
+"""Changes of an update on a member where other override rules are in force than before."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ class Subject(ABC, Generic[R]):
 
     @property
     def objects(self) -> Objects:
-        """What members get of the content."""
+        """Objects of the content in the form that members get."""
         opened: Objects = self.RECORD.opened(self.content)
         return opened
 

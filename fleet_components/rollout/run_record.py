@@ -37,7 +37,7 @@ class RunRecord:
         leaving: clusters that are left at its end.
         snapshot: index of the policy snapshot.
         count: how many clusters were asked for; -1 for as many as fit.
-        overrides: number of the override rules of each cluster, None for none; without those on which one failed.
+        overrides: number of the override rules of each cluster, -1 for none; without those on which one failed.
         approvals: the approvals that have opened a gate; none can be withdrawn.
         outcome: ``Succeeded`` or ``Failed`` once it is over, else empty.
         message: why it has failed.
@@ -50,7 +50,8 @@ class RunRecord:
     leaving: tuple[str, ...] = ()
     snapshot: int = attrs.field(default=-1, metadata=ranged(-1))
     count: int = attrs.field(default=-1, metadata=ranged(-1))
-    overrides: Mapping[str, int | None] = attrs.field(factory=dict)
+    # Without null: an engine drops it, so that the next update would find another record.
+    overrides: Mapping[str, int] = attrs.field(factory=dict)
     approvals: tuple[str, ...] = ()
     outcome: str = attrs.field(default="", metadata=one_of("", SUCCEEDED, FAILED))
     message: str = ""
@@ -97,7 +98,7 @@ class Scheduled:
 
     @property
     def count(self) -> int:
-        """How many clusters the policy asks for; -1 for as many as fit."""
+        """Number of clusters that the policy asks for; -1 for as many as fit."""
         return -1 if self.wanted.target is None else self.wanted.target
 
 

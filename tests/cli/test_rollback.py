@@ -152,7 +152,7 @@ def test_what_came_since_is_named_and_what_went_is_written_to_a_new_file(fleet: 
     assert {one["metadata"]["name"] for one in now if one["kind"] == "ConfigMap"} == {"storefront"}
 
 
-def test_what_no_file_holds_is_named_with_what_to_do(tmp_path: Path) -> None:
+def test_an_envelope_is_put_back_as_it_is_written(tmp_path: Path) -> None:
     envelope = """\
 apiVersion: placement.kubernetes-fleet.io/v1beta1
 kind: ResourceEnvelope
@@ -170,8 +170,10 @@ data:
     told(folder, tmp_path / "state.json")
     result = rolled(folder, "--to", 0)
     assert result.exit_code == 0, result.output
-    assert "ResourceQuota shop/quota: is in ResourceEnvelope shop/wrap, quota.yaml (" in result.output
-    assert "write there what it was in revision 0" in result.output
+    assert '-    spec: {hard: {pods: "2"}}' in result.output
+    assert '+    spec: {hard: {pods: "1"}}' in result.output
+    assert rolled(folder, "--to", 0, "--write").exit_code == 0
+    assert (folder / "wrap.yaml").read_text() == envelope
 
 
 def test_a_state_that_hides_contents_is_refused(fleet: Path) -> None:

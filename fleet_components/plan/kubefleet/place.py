@@ -28,6 +28,8 @@ from fleet_components.rollout.strategy import External, target_of
 if TYPE_CHECKING:
     from fleet_components.plan.kubefleet.subject import PlacementSubject
 
+_NONE = -1
+"""Stands for no override rules where a number is kept."""
 _FAILED_HINT = "the whole scheduling cycle fails on it, here as on a hub, and nothing is decided"
 
 
@@ -87,7 +89,7 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
     runs = _runs(request, before, decision, wanted, stopped)
     wanted, found = _overridden(request, before, runs, _in_revision(wanted, runs, before))
     if runs:
-        numbers = {name: found.numbers.get(name) for name in wanted.ranks if name not in found.failing}
+        numbers = {name: found.numbers.get(name, _NONE) for name in wanted.ranks if name not in found.failing}
         runs = runs.with_overrides(numbers)
     rollout = plan_rollout(
         done,
@@ -195,15 +197,16 @@ def _overridden(
 
     An update run keeps to those that it took when it began, and without a run all members keep what they have.
     """
-    taken: Mapping[str, int | None] = {}
+    taken: Mapping[str, int] = {}
     if runs:
-        standing = {name: here.overrides for name, here in request.done.items()}
-        taken = runs.record.overrides if runs.record else {name: standing.get(name) for name in wanted.ranks}
+        standing = {name: here.overrides for name, here in request.done.items() if here.overrides is not None}
+        kept = {name: standing.get(name, _NONE) for name in wanted.ranks}
+        taken = runs.record.overrides if runs.record else kept
     newest = before.next_revision(request.content)
     content = request.content if wanted.revision == newest else before.contents.get(wanted.revision, ())
     found = _in_force(request, before, [name for name in wanted.ranks if name not in taken], (wanted.revision, content))
-    kept = {name: number for name, number in taken.items() if number is not None}
-    found = attrs.evolve(found, numbers={**kept, **found.numbers})
+    numbers = {name: number for name, number in taken.items() if number != _NONE}
+    found = attrs.evolve(found, numbers={**numbers, **found.numbers})
     return attrs.evolve(wanted, overrides=found.numbers, blocked=found.reasons), found
 
 

@@ -75,7 +75,7 @@ class RunsInForce:
 
     @property
     def held(self) -> str:
-        """Why nothing moves without a run in force."""
+        """Reason why nothing moves without a run in force."""
         last = self.last
         if last is None:
             return NO_RUN
@@ -84,7 +84,7 @@ class RunsInForce:
             return f"update run {self.latest} {state}: {last.message}; write another run"
         return f"update run {self.latest} is over, and moves nothing more; write another run"
 
-    def with_overrides(self, numbers: Mapping[str, int | None]) -> RunsInForce:
+    def with_overrides(self, numbers: Mapping[str, int]) -> RunsInForce:
         """Return it with the overrides that the run in force takes when it begins; later ones are no part of it."""
         if not self.run or not self.record or self.run.name not in self.begun:
             return self

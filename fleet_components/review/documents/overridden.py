@@ -1,4 +1,4 @@
-"""What overrides change on the members, as a document: members with equal changes together."""
+"""Document of the fields that overrides change on the members: members with equal changes together."""
 
 from __future__ import annotations
 

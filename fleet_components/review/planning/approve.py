@@ -58,7 +58,7 @@ class Asked:
 
     @property
     def words(self) -> str:
-        """What waits for it, in words."""
+        """Members and stage that wait for it, in words."""
         if self.given:
             return "is given already"
         if self.members:

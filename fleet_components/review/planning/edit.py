@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import attrs
 
 from fleet_components.content.files import Text
+from fleet_components.content.guarded import read_json
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.source import Given, Source, gather, gathered
@@ -114,7 +114,7 @@ def _of_project(paths: Sequence[Path], command: CommandLine, instead: str) -> Se
     if not said:
         what = "says no fleet:source: its program makes the fleet, in which no file can be changed"
         raise FleetError([Problem(what, file=str(config.file.path), hint=f"in the program: {instead}")])
-    listed = json.loads(said) if said.startswith("[") else [said]
+    listed = read_json(said) if said.startswith("[") else [said]
     return [Path(os.path.relpath(project.folder / one)) for one in listed]
 
 

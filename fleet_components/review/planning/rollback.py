@@ -174,15 +174,14 @@ def _put_back(drafts: Drafts, source: Source, decided: Decided, to: int, by_hand
     subject: Any = decided.subject
     back = {Manifest(data).key: data for data in decided.before.contents[to]}
     now = {Manifest(data).key: data for data in subject.content}
-    origins: Mapping[ObjectKey, Sequence[Origin]] = subject.origins
+    # Of what is selected, envelopes as they are: so the revision holds them, and so they are written.
+    origins = {one.key: [one.origin] for one in subject.selected if one.origin}
     _check_known(back, now)
     # From the end of the files: a change moves the lines below it.
-    for key in sorted(
-        back.keys() & now.keys(), key=lambda key: [(one.line or 0) for one in origins[key]], reverse=True
-    ):
+    for key in sorted(back.keys() & now.keys(), key=lambda key: _line(origins.get(key, ())), reverse=True):
         if is_hidden(back[key]):
             by_hand[str(key)] = f"stays as it is: {_NO_DATA}, so it cannot be compared; {_SHOW_SECRETS}"
-        elif back[key] != now[key] and (why := _restore(drafts, source, origins[key], (now[key], back[key]))):
+        elif back[key] != now[key] and (why := _restore(drafts, source, origins.get(key, ()), (now[key], back[key]))):
             by_hand[str(key)] = f"{why}; write there what it was in revision {to}"
     for key in sorted(now.keys() - back.keys()):
         place = few([one.place for one in origins.get(key, ())]) or "the program"
