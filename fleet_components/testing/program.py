@@ -171,8 +171,18 @@ def _recording_logger() -> tuple[logging.Logger, list[tuple[str, str]]]:
     return logger, messages
 
 
+def _without_nulls(value: Any) -> Any:
+    """Return a value as a state has it: the engine drops what is null in a map."""
+    match value:
+        case Mapping():
+            return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+        case list() | tuple():
+            return [_without_nulls(item) for item in value]
+    return value
+
+
 def _stored(registration: Registration) -> StoredResource:
-    inputs = reveal(registration.inputs)
+    inputs = _without_nulls(reveal(registration.inputs))
     return StoredResource(
         urn=registration.urn,
         type=registration.type,
