@@ -45,7 +45,7 @@ def inserted(text: str, kind: str, name: str, path: Sequence[str], item: Mapping
     Raises:
         UnwritableError: the object is written with an alias on the way, or not as a map.
     """
-    place = _Writer(text).place(_found(text, kind, name), path, item)
+    place = _Inserter(text).place(_found(text, kind, name), path, item)
     changed = text[: place.index] + place.text + text[place.index :]
     if _meant(text, kind, name, path, item) != _objects(changed):
         raise UnwritableError("it is written with an anchor that others share")
@@ -76,7 +76,7 @@ def _of_list(root: Node) -> Iterator[yaml.MappingNode]:
         yield root
 
 
-class _Writer:
+class _Inserter:
     """Writes in the style of a text."""
 
     def __init__(self, text: str) -> None:

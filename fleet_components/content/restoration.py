@@ -38,7 +38,7 @@ def restored(text: str, manifest: Manifest, data: Data) -> str:
     place = _place(text, manifest)
     meant = [*before[:place], data, *before[place + 1 :]]
     node = _nodes(text)[place]
-    writer = _Writer(text)
+    writer = _Restorer(text)
     for changes in (writer.changes(node, before[place], data), [writer.whole(node, data)]):
         changed = _with(text, changes)
         if _reads(changed) == meant:
@@ -115,7 +115,7 @@ def _reads(text: str) -> list[Any] | None:
         return None
 
 
-class _Writer:
+class _Restorer:
     """Writes in the style of a text."""
 
     def __init__(self, text: str) -> None:

@@ -168,7 +168,7 @@ def test_keys_are_stable(folder: Path) -> None:
             "departures",
         ),
         *("clusters", "notPicked", "rollout", "division", "unfulfilled", "hints", "due", "left", "remaining"),
-        *("evictions", "notes", "warnings", "skipped", "requiredBy", "status"),
+        *("updateRun", "evictions", "notes", "warnings", "skipped", "requiredBy", "status"),
     ]
     assert list(shop(document)["clusters"][0]) == [
         *("name", "change", "wave", "rank", "revision", "replicas", "scores", "why", "opens")

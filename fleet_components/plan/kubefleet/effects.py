@@ -47,9 +47,14 @@ EFFECTS: tuple[Unheeded, ...] = (
     Unheeded(
         kinds=(CLUSTER_OVERRIDE,),
         field="spec.placement.scope",
-        effect=Effect.NONE,
-        reason="it is for a ClusterResourcePlacement all the same",
-        hint="take it out, or write a ResourceOverride",
+        effect=Effect.NOT_NEEDED,
+        reason="the API server takes Cluster alone, which is the default",
+    ),
+    Unheeded(
+        kinds=(CLUSTER_OVERRIDE,),
+        field="metadata.name",
+        effect=Effect.NOT_NEEDED,
+        reason="no object has two of them, so that none is applied before another",
     ),
     Unheeded(
         kinds=PLACEMENTS,

@@ -134,14 +134,9 @@ def runs_in_force(
     live = [run for run in runs if not records[run.name].over]
     going = [run for run in live if run.state != "Initialize"]
     # The one that comes last takes the clusters over from all others.
-    # One that goes takes over from the one before it; of those that only wait the same one stays, or this would flap.
-    order = (
-        sorted(going, key=lambda run: (run.name != before.latest, run.name in begun, run.name))
-        if going
-        else sorted(live, key=lambda run: (run.name in begun, run.name == before.latest, run.name))
-    )
-    current = order[-1] if order else None
-    for run in order[:-1] if going else ():
+    going.sort(key=lambda run: (run.name != before.latest, run.name in begun, run.name))
+    current = going[-1] if going else _waiting(live, before, records, begun)
+    for run in going[:-1]:
         records[run.name] = records[run.name].failed(preempted(records[run.name], stopped))
     if current and current.name not in begun and (why := outdated(records[current.name], current, scheduled)):
         records[current.name], current = records[current.name].failed(why), None
@@ -167,6 +162,15 @@ def _resumed(record: RunRecord, stopped: Collection[str]) -> RunRecord:
     if record.outcome == SUCCEEDED and record.concerned.intersection(stopped):
         return attrs.evolve(record, outcome="")
     return record
+
+
+def _waiting(
+    runs: Collection[UpdateRun], before: RunMemory, records: Mapping[str, RunRecord], begun: Collection[str]
+) -> UpdateRun | None:
+    """Return the run that is shown while none goes on: the last one stays it, also once it is over."""
+    fresh = [run for run in runs if run.name in begun]
+    known = [run for run in runs if run.name == before.latest or before.latest not in records]
+    return max(fresh or known, key=lambda run: run.name, default=None)
 
 
 def _latest(
