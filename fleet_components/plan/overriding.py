@@ -7,7 +7,7 @@ its number for as long as its rules make the same objects, so that a changed ove
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -85,14 +85,26 @@ def in_force(
 
 
 def rules_in_use(
-    before: Record[Any, Any], found: InForce, placed: Mapping[str, Placed], done: Iterable[Done]
+    before: Record[Any, Any],
+    found: InForce,
+    placed: Mapping[str, Placed],
+    done: Iterable[Done],
+    later: Collection[int] = (),
 ) -> tuple[Mapping[int, Objects], Mapping[int, str]]:
-    """Return the rules that are wanted, sent, or that run and may still be held, with their digests."""
-    if before.same(placed) and before.override_digests.keys() >= set(found.numbers.values()):
+    """Return the rules that are wanted, sent, or that run and may still be held, with their digests.
+
+    Args:
+        before: the record of the last decision.
+        found: the rules that are in force.
+        placed: what is sent.
+        done: what runs.
+        later: numbers of further rules, which are for later updates.
+    """
+    if before.same(placed) and before.override_digests.keys() >= {*found.numbers.values(), *later}:
         # Otherwise a run without changes would drop some.
         return {**before.overrides, **_only(before.override_digests, found.rules)}, before.override_digests
     sent, runs = (one.overrides for one in placed.values()), (one.overrides for one in done)
-    used = {*found.numbers.values(), *sent, *runs}
+    used = {*found.numbers.values(), *sent, *runs, *later}
     digests = {**before.override_digests, **{number: digest(rules) for number, rules in found.rules.items()}}
     return _only(used, found.rules), _only(used, digests)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import attrs
@@ -261,24 +261,31 @@ class Record(ABC, Generic[P, M]):
         return last + 1
 
     def in_use(
-        self, revision: int, objects: Objects | None, placed: Mapping[str, P], done: Iterable[Done], history: int = 1
+        self,
+        revision: int,
+        objects: Mapping[int, Objects],
+        placed: Mapping[str, P],
+        done: Iterable[Done],
+        history: int = 1,
+        later: Collection[int] = (),
     ) -> tuple[Mapping[int, Objects], Mapping[int, str]]:
         """Return contents and digests of the revisions that are sent, or that run and may still be held.
 
         Args:
             revision: the revision that all members are to run.
-            objects: its objects; None if they are known already.
+            objects: objects of revisions that are needed now.
             placed: what is sent.
             done: what runs.
             history: how many of the newest revisions are kept besides.
+            later: further revisions, which are for later updates.
         """
-        if revision == self.revision and self.same(placed):
+        if revision == self.revision and self.same(placed) and self.digests.keys() >= objects.keys():
             return self.contents, self.digests  # otherwise a run without changes would still drop some
         runs = {here.revision for here in done if here.revision is not None}
-        contents = self.contents if objects is None else {**self.contents, revision: objects}
-        digests = self.digests if objects is None else {**self.digests, revision: digest(objects)}
+        contents = {**self.contents, **objects}
+        digests = {**self.digests, **{number: digest(data) for number, data in objects.items()}}
         newest = sorted(digests)[-history:]
-        used = {revision, *runs, *(sent.revision for sent in placed.values()), *newest}
+        used = {revision, *runs, *(sent.revision for sent in placed.values()), *newest, *later}
         return _only(used, contents), _only(used, digests)
 
     def same(self, placed: Mapping[str, P]) -> bool:

@@ -164,7 +164,8 @@ class PlacementWorld:
         history: how many revisions are kept.
         record: what is remembered.
         done: what really runs.
-        broken: members that an update has broken.
+        broken: members that an update has broken, as far as anything can tell: nothing does once a member is held at
+            what stands there, or goes back to it.
         contents: number of the content of each revision, as this test saw it.
         taken: what each update run has taken.
         over: update runs whose last update went through.
@@ -317,16 +318,18 @@ class PlacementWorld:
 
     def _carry_out(self, outcome: PlacementOutcome, fails: Collection[str]) -> bool:
         rollout = outcome.rollout
+        self.broken -= rollout.held.keys()
         for wave in rollout.waves:
             if not self.external:
                 self._watch_wave(outcome, wave)
             for name in wave.clusters:
                 placed = rollout.entries[name].placed
                 assert placed
-                if name in fails:
-                    self.broken.add(name)
-                    continue
                 here = self.done.get(name)
+                if name in fails:
+                    if here is None or here.version != placed.version:
+                        self.broken.add(name)
+                    continue
                 since = here.since if here and here.version == placed.version else self.as_of
                 self.done[name] = Done(placed.revision, since=since, overrides=placed.overrides)
                 self.broken.discard(name)
@@ -358,8 +361,7 @@ class PlacementWorld:
 
     def _began(self, outcome: PlacementOutcome, name: str, record: RunRecord) -> None:
         """A run takes what was selected when it began, or exactly the revision that it names."""
-        if record.revision < 0:
-            assert record.outcome == FAILED
+        if record.outcome == FAILED:  # it cannot begin, or another one takes over at once
             return
         index = self.runs[name].index
         assert str(record.revision) == index if index else self.contents[record.revision] == self.content
@@ -371,6 +373,7 @@ class PlacementWorld:
         assert record.contents.keys() == record.digests.keys()
         used = {placed.revision for placed in record.decisions.values()} | {record.revision}
         used |= {here.revision for here in self.done.values() if here.revision is not None}
+        used |= {run.revision for run in outcome.runs.live.values()} if outcome.runs else set()
         known = {*before.digests, *record.digests}
         exact = used | set(sorted(known)[-self.history :])
         assert record.digests.keys() in (exact, before.digests.keys()), (record.digests, exact)
@@ -462,8 +465,9 @@ class PlacementWorld:
 
     def _watch_record(self, name: str, before: PlacementRecord, record: RunRecord) -> None:
         begun = self.taken[name].record
-        mutable: dict[str, Any] = {"approvals": (), "outcome": "", "message": ""}
-        assert attrs.evolve(record, **mutable) == attrs.evolve(begun, **mutable)
+        assert attrs.evolve(record, approvals=(), outcome="", message="") == attrs.evolve(
+            begun, approvals=(), outcome="", message=""
+        )
         known = before.runs.records.get(name)
         if known and known.spec == record.spec:
             assert set(known.approvals) <= set(record.approvals)

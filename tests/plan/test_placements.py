@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fleet_components.model.cluster import Cluster
 from fleet_components.model.kubefleet.eviction import DisruptionBudget
 from fleet_components.model.kubefleet.placement import (
     PICK_ALL,
@@ -207,3 +208,36 @@ def test_an_override_that_fails_moves_nobody_else(world: PlacementWorld, before:
     }
     assert set(outcome.failing) >= entries.keys() - others.keys() - deleted
     assert {n: e.placed for n, e in entries.items()} == {n: e.placed for n, e in expected.items()}
+
+
+def test_of_two_runs_that_wait_one_is_shown_always() -> None:
+    world = PlacementWorld()
+    told(world, [([("run", "r1", "flat", "Initialize", ""), ("run", "r2", "flat", "Initialize", "")], set())])
+    ended(world)
+    assert world.record.runs.latest == "r2"
+
+
+def test_a_run_that_is_over_stays_the_last_one_beside_one_that_waits() -> None:
+    world = PlacementWorld()
+    told(world, [([("run", "r1", "flat", "Initialize", ""), ("run", "r2", "flat", "Run", "")], set())])
+    ended(world)
+    assert world.record.runs.latest == "r2"
+
+
+def test_a_run_that_waits_beside_another_keeps_content_and_overrides_of_its_beginning() -> None:
+    world = PlacementWorld()
+    world.history = 1
+    first, second = Asked("one", "patch", value="1"), Asked("one", "patch", value="2")
+    begins = [
+        ("select", 1),
+        ("override", first),
+        ("run", "r1", "flat", "Run", "0"),
+        ("run", "r2", "flat", "Initialize", ""),
+    ]
+    told(
+        world,
+        [(begins, set()), ([("select", 2), ("override", second)], set()), ([("run", "r2", "flat", "Run", "")], set())],
+    )
+    ended(world)
+    emitted = world.record.objects(world.record.decisions["a"], Cluster("a"))
+    assert emitted == results(1, [first], "a", "canary")

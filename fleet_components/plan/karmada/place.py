@@ -132,7 +132,7 @@ def _record(
     found: InForce,
 ) -> TemplateRecord:
     placed, done = _shares_of(rollout), request.done.values()
-    kept, rules = before.in_use(*now, placed, done), rules_in_use(before, found, placed, done)
+    kept, rules = before.in_use(now[0], dict([now]), placed, done), rules_in_use(before, found, placed, done)
     return TemplateRecord(now[0], placed, state, *kept, *rules)
 
 

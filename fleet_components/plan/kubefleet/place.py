@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import attrs
@@ -17,7 +17,7 @@ from fleet_components.plan.kubefleet.overrides import PlacementOverrides
 from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.kubefleet.update_runs import RunMemory, RunsInForce, runs_in_force
 from fleet_components.plan.overriding import InForce, in_force, rules_in_use
-from fleet_components.plan.record import LACKS_HINT, Objects
+from fleet_components.plan.record import LACKS_HINT, Objects, digest
 from fleet_components.plan.subject import Outcome
 from fleet_components.rollout.planner import plan_rollout
 from fleet_components.rollout.rollout import Change, Rollout, Wanted
@@ -89,8 +89,7 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
     runs = _runs(request, before, decision, wanted, stopped)
     wanted, found = _overridden(request, before, runs, _in_revision(wanted, runs, before))
     if runs:
-        numbers = {name: found.numbers.get(name, _NONE) for name in wanted.ranks if name not in found.failing}
-        runs = runs.with_overrides(numbers)
+        runs, found = _taken(request, before, runs, wanted, found)
     rollout = plan_rollout(
         done,
         wanted,
@@ -99,14 +98,22 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
         gates=runs.gates(request.gates) if runs else request.gates,
         untrackable=request.untrackable,
     )
-    objects = request.content if wanted.revision == before.next_revision(request.content) else None
+    live = runs.live.values() if runs else ()
+    newest, later = before.next_revision(request.content), {run.revision for run in live}
     record = PlacementRecord(
         wanted.revision,
         rollout.placed,
         # As after a successful update, so that the next run, which changes nothing, remembers the same.
         decision.memory.settled(rollout.held_removals),
-        *before.in_use(wanted.revision, objects, rollout.placed, done.values(), request.history),
-        *rules_in_use(before, found, rollout.placed, done.values()),
+        *before.in_use(
+            wanted.revision,
+            {newest: request.content} if newest in {wanted.revision, *later} else {},
+            rollout.placed,
+            done.values(),
+            request.history,
+            later,
+        ),
+        *rules_in_use(before, found, rollout.placed, done.values(), _numbers(run.overrides for run in live)),
         runs=runs.remembered(rollout) if runs else RunMemory(),
     )
     _check_known(record, rollout)
@@ -208,6 +215,29 @@ def _overridden(
     numbers = {name: number for name, number in taken.items() if number != _NONE}
     found = attrs.evolve(found, numbers={**numbers, **found.numbers})
     return attrs.evolve(wanted, overrides=found.numbers, blocked=found.reasons), found
+
+
+def _taken(
+    request: PlacementSubject, before: PlacementRecord, runs: RunsInForce, wanted: Wanted, found: InForce
+) -> tuple[RunsInForce, InForce]:
+    """Return the runs with the overrides that those which begin take, in force or not, and the rules with theirs."""
+    newest, rules = before.next_revision(request.content), found.rules
+    for name in sorted(runs.begun & runs.live.keys()):
+        mine = found
+        if runs.run is None or name != runs.run.name:
+            revision = runs.records[name].revision
+            content = request.content if revision == newest else before.contents.get(revision, ())
+            digests = {**before.override_digests, **{number: digest(kept) for number, kept in rules.items()}}
+            known = attrs.evolve(before, overrides=rules, override_digests=digests)
+            mine = _in_force(request, known, list(wanted.ranks), (revision, content))
+            rules = mine.rules
+        taken = {one: mine.numbers.get(one, _NONE) for one in wanted.ranks if one not in mine.failing}
+        runs = runs.with_overrides(name, taken)
+    return runs, attrs.evolve(found, rules=rules)
+
+
+def _numbers(taken: Iterable[Mapping[str, int]]) -> set[int]:
+    return {number for numbers in taken for number in numbers.values() if number != _NONE}
 
 
 def _in_force(

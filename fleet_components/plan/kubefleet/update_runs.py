@@ -84,12 +84,14 @@ class RunsInForce:
             return f"update run {self.latest} {state}: {last.message}; write another run"
         return f"update run {self.latest} is over, and moves nothing more; write another run"
 
-    def with_overrides(self, numbers: Mapping[str, int]) -> RunsInForce:
-        """Return it with the overrides that the run in force takes when it begins; later ones are no part of it."""
-        if not self.run or not self.record or self.run.name not in self.begun:
-            return self
-        records = {**self.records, self.run.name: attrs.evolve(self.record, overrides=numbers)}
-        return attrs.evolve(self, records=records)
+    @property
+    def live(self) -> Mapping[str, RunRecord]:
+        """Records of the runs that may still move something, in force or not."""
+        return {name: record for name, record in self.records.items() if not record.over}
+
+    def with_overrides(self, name: str, numbers: Mapping[str, int]) -> RunsInForce:
+        """Return it with the overrides that a run takes when it begins; later ones are no part of it."""
+        return attrs.evolve(self, records={**self.records, name: attrs.evolve(self.records[name], overrides=numbers)})
 
     def gates(self, given: Gates) -> Gates:
         """Return the approvals that count for the run in force: those given for it, and those that it has accepted."""
