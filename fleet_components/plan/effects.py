@@ -21,7 +21,8 @@ from fleet_components.plan.kubefleet import effects as kubefleet
 _PROTECTED = "fleet-components/protected"
 _MEMBERS = (*kubefleet.MEMBER, *karmada.MEMBER)
 _KARMADA = (*karmada.PROPAGATIONS, *karmada.OVERRIDES, *karmada.REBALANCER)
-_KUBEFLEET = (*kubefleet.PLACEMENTS, *kubefleet.RUNS, *kubefleet.STRATEGIES, *kubefleet.EVICTIONS, *kubefleet.OVERRIDES)
+_STAGED = (*kubefleet.RUNS, *kubefleet.STRATEGIES, *kubefleet.APPROVALS)
+_KUBEFLEET = (*kubefleet.PLACEMENTS, *_STAGED, *kubefleet.EVICTIONS, *kubefleet.OVERRIDES)
 _STEERING = (*_KUBEFLEET, *_KARMADA)
 ALL = (*_STEERING, *kubefleet.ENVELOPES, *_MEMBERS)
 """Kinds that are carried out: neither refused as a whole nor made by a hub."""

@@ -135,6 +135,18 @@ def test_an_index_that_is_not_there_fails_the_run(in_process: InProcess[World], 
     assert in_process.images() == dict.fromkeys("abcd", "web:3")
 
 
+def test_the_first_run_may_name_the_index_of_what_is_selected(in_process: InProcess[World]) -> None:
+    staged(in_process)
+    replaced(in_process, run("go", resourceSnapshotIndex="0"))
+    assert in_process.up().ok
+    assert in_process.images() == dict.fromkeys("abcd", "web:1")
+    in_process.world.image = "web:2"
+    replaced(in_process, run("next", resourceSnapshotIndex="1"))
+    assert in_process.up().ok
+    assert in_process.images() == ALL
+    assert in_process.preview().changes == {}
+
+
 def test_as_many_revisions_are_kept_as_the_placement_says(in_process: InProcess[World]) -> None:
     released(in_process)
     in_process.world.spec = {"revisionHistoryLimit": 2}

@@ -153,7 +153,11 @@ def _updated(one: Object) -> Object:
 
 
 def _stages(
-    *stages: Object, state: str | None = "Run", version: str = "v1beta1", index: str | None = None
+    *stages: Object,
+    state: str | None = "Run",
+    version: str = "v1beta1",
+    index: str | None = None,
+    called: str = "first",
 ) -> list[Object]:
     """An update run with its strategy for each of the two placements."""
     found: list[Object] = []
@@ -161,7 +165,7 @@ def _stages(
         run = {"placementName": name, "stagedRolloutStrategyName": "rings"}
         run |= {} if state is None else {"state": state}
         run |= {} if index is None else {"resourceSnapshotIndex": index}
-        for kind, one, spec in (("Strategy", "rings", {"stages": list(stages)}), ("Run", "first", run)):
+        for kind, one, spec in (("Strategy", "rings", {"stages": list(stages)}), ("Run", called, run)):
             found.append(
                 {
                     "apiVersion": f"placement.kubernetes-fleet.io/{version}",
@@ -238,6 +242,35 @@ _ORDERED = [
 
 def _staged(*stages: Object, members: Sequence[Object] = MEMBERS, **run: Any) -> list[Step]:
     return [Step(objects=[*members, *CONTENT, *placed(None, _EXTERNAL), *_stages(*stages, **run)], as_of=NOON)]
+
+
+def _approved() -> list[Step]:
+    """An approval is asked for, and given by an object of the source."""
+    (step,) = _staged({**_CANARY, "afterStageTasks": [{"type": "Approval"}]}, _REST)
+    given = [
+        {
+            "apiVersion": PLACEMENT,
+            "kind": f"{prefix}ApprovalRequest",
+            "metadata": {"name": "first-after-canary", **place},
+            "spec": {"parentStageRollout": "first", "targetStage": "canary"},
+            "status": {"conditions": [_condition("Approved")]},
+        }
+        for prefix, place in (("Cluster", {}), ("", {"namespace": "shop"}))
+    ]
+    return [Step(objects=[*step.objects, *given], as_of=NOON)]
+
+
+def _rolled_back() -> list[Step]:
+    """Three revisions one after the other, all of which are kept, then a run that goes back to the first."""
+    first, steps, written = [*MEMBERS, *CONTENT], list[Step](), list[Object]()
+    second = list(map(_updated, first))
+    third = [*MEMBERS, namespace(env="prod", tier="gold", new="2"), *CONTENT[1:2], config("app", "3")]
+    kept = [{**one, "spec": {**one["spec"], "revisionHistoryLimit": 3}} for one in placed(None, _EXTERNAL)]
+    for index, content in (("0", first), ("1", second), ("2", third), ("0", third)):
+        runs = _stages(_CANARY, _REST, index=index, called=f"run-{len(steps)}")
+        written = [*(one for one in written if one["kind"].endswith("Run")), *runs]
+        steps.append(Step(objects=[*content, *kept, *written], as_of=NOON))
+    return steps
 
 
 def _condition(kind: str, status: str = "True", since: str = "2026-11-20T11:58:00Z") -> Object:
@@ -377,9 +410,11 @@ SITUATIONS: dict[str, list[Step]] = {
     "staged with a wait": _staged({**_CANARY, "afterStageTasks": [{"type": "TimedWait", "waitTime": "1m"}]}, _REST),
     "staged with an approval": _staged({**_CANARY, "afterStageTasks": [{"type": "Approval"}]}, _REST),
     "staged after an approval": _staged({**_CANARY, "beforeStageTasks": [{"type": "Approval"}]}, _REST),
+    "staged and approved": _approved(),
+    "staged and back": _rolled_back(),
     "staged at first": _staged(
         {**_CANARY, "afterStageTasks": [{"type": "TimedWait", "waitTime": "1m"}, {"type": "Approval"}]},
-        {**_REST, "sortingLabelKey": "region"},
+        _REST,
         state=None,
         index="",
     ),

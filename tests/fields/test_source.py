@@ -155,12 +155,10 @@ def test_what_hubs_made_is_counted_by_kind() -> None:
 
 
 @pytest.mark.parametrize("kind", ["ApprovalRequest", "ClusterApprovalRequest"])
-def test_an_approval_in_the_source_is_refused_with_the_way_to_give_it(kind: str) -> None:
+def test_an_approval_request_counts_once_it_is_approved(kind: str) -> None:
     approved = {"conditions": [{"type": "Approved", "status": "True"}]}
-    (told,) = refused(MEMBER, _made(kind, "first-after-canary", status=approved))
-    assert "status.conditions[0].type" in told
-    assert "pulumi config set --path 'fleet:approvals[0]' first-after-canary" in told
     waiting = {"conditions": [{"type": "Approved", "status": "False"}]}
+    assert warned(MEMBER, _made(kind, "x", status=approved)) == []
     assert warned(MEMBER, _made(kind, "x", status=waiting)) == [f"1 {kind} object: made by a hub, passed over"]
 
 
@@ -187,11 +185,6 @@ def test_a_run_that_does_not_run_moves_nothing_and_says_why(state: str | None) -
     plan = plan_fleet(source_of(map(Manifest, objects)), Past(), Options())
     held = {(entry.change, entry.reason) for entry in plan.subjects[0].entries.values()}
     assert held == {(Change.HELD, f"update run one has state {state or 'Initialize'}; Run lets it go on")}
-
-
-def test_an_index_of_a_run_is_refused() -> None:
-    (told,) = refused(*_staged(_run("one", state="Run", resourceSnapshotIndex="77")))
-    assert 'spec.resourceSnapshotIndex: "77" is not carried out by this version' in told
 
 
 def test_a_priority_class_that_is_missing_is_refused_and_one_that_is_there_only_warned_of() -> None:

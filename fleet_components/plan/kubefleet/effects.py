@@ -123,21 +123,18 @@ EFFECTS: tuple[Unheeded, ...] = (
     ),
     Unheeded(
         kinds=APPROVALS,
-        field="status.conditions[].type",
+        field="spec",
         effect=Effect.NOT_NEEDED,
-        reason="a hub makes these objects",
+        reason="its name says which run and stage it approves",
     ),
     *(
-        Unheeded(kinds=APPROVALS, field=field, effect=Effect.NOT_NEEDED, reason="a hub makes these objects")
-        for field in (
-            "metadata",
-            "spec",
-            "status.conditions[].status",
-            "status.conditions[].reason",
-            "status.conditions[].message",
-            "status.conditions[].lastTransitionTime",
-            "status.conditions[].observedGeneration",
+        Unheeded(
+            kinds=APPROVALS,
+            field=f"status.conditions[].{field}",
+            effect=Effect.NOT_NEEDED,
+            reason="it is for people: an approval counts whoever gave it, and when",
         )
+        for field in ("reason", "message", "lastTransitionTime", "observedGeneration")
     ),
     Unheeded(
         kinds=(*PLACEMENTS, *RUNS, EVICTION),

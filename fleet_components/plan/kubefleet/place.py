@@ -184,7 +184,7 @@ def _runs(
             snapshot=decision.memory.snapshot,
         ),
         newest=wanted.revision,
-        kept=before.digests.keys(),
+        kept={*before.digests, wanted.revision},  # a hub has a snapshot of what is selected before any run begins
         stopped=stopped,
         given=request.gates.approvals,
     )
