@@ -70,7 +70,7 @@ class RunsInForce:
 
     @property
     def failure(self) -> str:
-        """Why the run that was to roll the placement out has failed, in KubeFleet's words; empty if it has not."""
+        """Failure of the run that was to roll the placement out, in KubeFleet's words; empty for none."""
         last = None if self.run else self.last
         if last is None or last.outcome != FAILED:
             return ""
@@ -78,7 +78,7 @@ class RunsInForce:
 
     @property
     def held(self) -> str:
-        """Why nothing moves without a run in force."""
+        """Reason that holds everything without a run in force."""
         return f"{_ended(self.latest, self.last)}; write another run" if self.last else NO_RUN
 
     def with_overrides(self, numbers: Mapping[str, int]) -> RunsInForce:
