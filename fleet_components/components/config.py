@@ -334,7 +334,7 @@ KEYS: Mapping[str, Key] = {
     "approvals": Key(
         "approvals",
         names_in,
-        "names of accepted approvals of staged updates: RUN-before-STAGE, RUN-after-STAGE",
+        "names of given approvals, each of one update run: RUN-before-STAGE, NAMESPACE/RUN-after-STAGE",
         _added,
     ),
     "lost": Key("lost", names_in, "names of members that are gone for good", _added),

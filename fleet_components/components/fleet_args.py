@@ -40,7 +40,7 @@ class FleetArgs(Arguments):
             see :class:`Member`.
         render_to: a directory to render to, a folder a member, instead of reaching clusters; empty for none.
         as_of: the time at which observed members and waits are judged; None means that nothing expires.
-        approvals: names of accepted approvals of staged updates: ``RUN-before-STAGE``, ``RUN-after-STAGE``.
+        approvals: names of given approvals, each of one run: ``RUN-before-STAGE``, ``NAMESPACE/RUN-after-STAGE``.
         lost: names of members that are gone for good.
         limit: the share of what stands, of the fleet or of one placement, that may be lost at once, from 0 to 1.
         confirm: tokens of refused losses that are meant.

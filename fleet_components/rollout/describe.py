@@ -33,10 +33,12 @@ def describe_stages(stages: Iterable[StageProgress]) -> Iterator[str]:
             continue
         order = ", then ".join(few(part, _SHOWN) for part in stage.parts)
         clusters = [cluster for part in stage.parts for cluster in part]
-        state = [f"{few(stage.moves, _SHOWN)} now"] if stage.moves else []
-        if stage.done:
-            state.insert(0, "done" if len(stage.done) == len(clusters) else f"{few(stage.done, _SHOWN)} done")
-        waits = [f"waits: {stage.before}"] if stage.before else [f"then {stage.after}"] if stage.after else []
+        told = ((stage.done, "done"), (stage.moves, "now"))
+        state = [
+            which if len(part) == len(clusters) else f"{few(part, _SHOWN)} {which}" for part, which in told if part
+        ]
+        before = "" if len(stage.done) == len(clusters) else stage.before
+        waits = [f"waits: {before}"] if before else [f"then {stage.after}"] if stage.after else []
         yield f"stage {stage.name}: {'; '.join([order, *state, *waits])}"
 
 

@@ -14,7 +14,7 @@ from fleet_components.cli.command import fleet
 from fleet_components.content.insertion import UnwritableError, inserted
 from tests.cli.fleets import FLEET, PLACEMENT
 from tests.delivery.karmada.world import on, policy
-from tests.examples.readme import changed
+from tests.examples.readme import passes
 from tests.examples.test_examples import EXAMPLES
 
 TAINT = {"key": "drained", "effect": "NoSchedule"}
@@ -79,7 +79,7 @@ def test_the_example_says_what_the_command_says(tmp_path: Path) -> None:
     assert "ClusterResourcePlacement/test-ns: leaves: aks-dublin gets it\n" in result.output
     assert "ClusterResourcePlacement/agent: stays: its policy is PickFixed" in result.output
     assert "ClusterResourcePlacement/dns: stays: it tolerates the taint" in result.output
-    told = changed(EXAMPLES / "drain")
+    told = passes(EXAMPLES / "drain")[0]
     assert texts(folder)["members.yaml"] == told["members.yaml"]
     assert told["placement.yaml"].endswith(texts(folder)["drain-aks-paris.yaml"])
 

@@ -15,7 +15,7 @@ from fleet_components.cli.command import fleet
 from fleet_components.testing import kubeconfig
 from tests.clusters.documents import Judge, documents, judging, namespaces_of
 from tests.control_planes import Planes
-from tests.examples.readme import changed
+from tests.examples.readme import passes
 from tests.examples.test_examples import DIRECTORIES, EXAMPLES, FOLDERS
 
 pytestmark = pytest.mark.clusters
@@ -48,7 +48,7 @@ def test_what_is_rendered(source: list[Path | str], judges: list[Judge], tmp_pat
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_after_the_change_of_the_readme(folder: Path, judges: list[Judge], tmp_path: Path) -> None:
     second = shutil.copytree(folder, tmp_path / folder.name)
-    for name, text in changed(folder).items():
+    for name, text in passes(folder)[0].items():
         (second / name).write_text(text)
     judge([second], judges, tmp_path)
 

@@ -53,7 +53,8 @@ class Story:
     def write(self, folder: Path) -> None:
         """Write the YAML into a folder of its own."""
         folder.mkdir(exist_ok=True)
-        (folder / "fleet.yaml").write_text(yaml.safe_dump_all([*map(member, self.members), *self.objects.values()]))
+        members = [member(name, labels) for name, labels in self.members.items()]
+        (folder / "fleet.yaml").write_text(yaml.safe_dump_all([*members, *self.objects.values()]))
 
     def source(self) -> tuple[Any, ...]:
         """All that is written, to go back to."""
@@ -100,8 +101,8 @@ def refused(engine: Engine[Story], *words: str) -> str:
     return done.text
 
 
-def member(name: str) -> Data:
-    return {**MEMBER, "metadata": {"name": name}, "spec": {"identity": IDENTITY}}
+def member(name: str, labels: Mapping[str, str] | None = None) -> Data:
+    return {**MEMBER, "metadata": {"name": name, "labels": dict(labels or {})}, "spec": {"identity": IDENTITY}}
 
 
 def placement(name: str, *selected: Data, policy: Data | None = None) -> Data:

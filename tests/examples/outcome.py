@@ -13,8 +13,9 @@ from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.record import Record
 from fleet_components.plan.subject import Decided
+from fleet_components.review.documents.facts import facts_of
 from fleet_components.review.documents.overridden import overridden_members
-from fleet_components.review.showing.words import show_field
+from fleet_components.review.showing.words import show_field, update_run
 from fleet_components.rollout.rollout import Done
 
 Records = Mapping[str, Record[Any, Any]]
@@ -53,6 +54,7 @@ def _show(decided: Decided) -> dict[str, Any]:
         "condition": f"{condition.type} {condition.status} {condition.reason}: {condition.message}",
         "rollout": _rollout(decided.record),
         **({"overridden": overridden} if (overridden := _overridden(decided)) else {}),
+        **({"update run": stages} if (stages := _stages(decided)) else {}),
         **({"held": sorted(held)} if (held := decided.outcome.rollout.held) else {}),
     }
 
@@ -63,6 +65,12 @@ def _overridden(decided: Decided) -> dict[str, dict[str, Any]]:
         ", ".join(group["members"]): {one["object"]: _deviation(one) for one in group["objects"]}
         for group in overridden_members(decided)
     }
+
+
+def _stages(decided: Decided) -> list[str]:
+    """The update run with its stages, or why it has failed."""
+    run = facts_of(decided).update_run
+    return update_run({"updateRun": run}) or ([f"{run['name']}: {run['message']}"] if run else [])
 
 
 def _deviation(one: Mapping[str, Any]) -> list[str] | str:

@@ -53,7 +53,7 @@ class PlacementOutcome(Outcome[PlacementRecord]):
     def warnings(self) -> tuple[str, ...]:
         """The overrides that fail, the evictions that are not carried out, and the update run that has failed."""
         vain = (words for check, words in self.evictions if check.handled.result != EXECUTED)
-        failed = [self.runs.held] if self.runs and self.runs.failing else []
+        failed = [self.runs.failure] if self.runs and self.runs.failure else []
         return (*super().warnings, *vain, *failed)
 
     @property

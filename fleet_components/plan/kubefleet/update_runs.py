@@ -69,20 +69,17 @@ class RunsInForce:
         )
 
     @property
-    def failing(self) -> bool:
-        """True if the run that was to roll the placement out has failed."""
-        return self.run is None and self.last is not None and self.last.outcome == FAILED
+    def failure(self) -> str:
+        """Failure of the run that was to roll the placement out, in KubeFleet's words; empty for none."""
+        last = None if self.run else self.last
+        if last is None or last.outcome != FAILED:
+            return ""
+        return f"{_ended(self.latest, last)}: {last.message}; write another run"
 
     @property
     def held(self) -> str:
-        """Reason why nothing moves without a run in force."""
-        last = self.last
-        if last is None:
-            return NO_RUN
-        if last.outcome == FAILED:
-            state = "does not begin" if last.revision < 0 else "has failed"
-            return f"update run {self.latest} {state}: {last.message}; write another run"
-        return f"update run {self.latest} is over, and moves nothing more; write another run"
+        """Reason that holds everything without a run in force."""
+        return f"{_ended(self.latest, self.last)}; write another run" if self.last else NO_RUN
 
     @property
     def live(self) -> Mapping[str, RunRecord]:
@@ -183,3 +180,9 @@ def _latest(
     if begun:
         return max(begun)  # it could not begin
     return before.latest if before.latest in records else ""
+
+
+def _ended(name: str, record: RunRecord) -> str:
+    if record.outcome != FAILED:
+        return f"update run {name} is over, and moves nothing more"
+    return f"update run {name} {'does not begin' if record.revision < 0 else 'has failed'}"
