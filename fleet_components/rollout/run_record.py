@@ -10,6 +10,7 @@ Source of the rules and of the texts: KubeFleet v0.3.1, ``validation.go`` and ``
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
 from itertools import chain
 
 import attrs
@@ -37,6 +38,8 @@ class RunRecord:
         leaving: clusters that are left at its end.
         snapshot: index of the policy snapshot.
         count: how many clusters were asked for; -1 for as many as fit.
+        had: clusters that ran the revision before.
+        since: ``as_of`` of the update in which it began, or of the first later one that had a time.
         overrides: number of the override rules of each cluster, -1 for none; without those on which one failed.
         approvals: the approvals that have opened a gate; none can be withdrawn.
         outcome: ``Succeeded`` or ``Failed`` once it is over, else empty.
@@ -50,6 +53,8 @@ class RunRecord:
     leaving: tuple[str, ...] = ()
     snapshot: int = attrs.field(default=-1, metadata=ranged(-1))
     count: int = attrs.field(default=-1, metadata=ranged(-1))
+    had: tuple[str, ...] = ()
+    since: datetime | None = None
     # Without null: an engine drops it, so that the next update would find another record.
     overrides: Mapping[str, int] = attrs.field(factory=dict)
     approvals: tuple[str, ...] = ()
@@ -72,8 +77,15 @@ class RunRecord:
             self,
             clusters=tuple(tuple(map(cluster, part)) for part in self.clusters),
             leaving=tuple(map(cluster, self.leaving)),
+            had=tuple(map(cluster, self.had)),
             overrides={cluster(name): number for name, number in self.overrides.items()},
         )
+
+    def asked(self, name: str) -> tuple[str, ...]:
+        """Return the approvals that it asks for, given its name; none if it could not begin."""
+        namespace, _, strategy = self.spec.partition("/")
+        run = UpdateRun(name, strategy, self.stages, namespace=namespace)
+        return run.approvals if self.revision >= 0 else ()
 
     def failed(self, message: str) -> RunRecord:
         """Return it as failed."""
@@ -89,12 +101,14 @@ class Scheduled:
         wanted: the picked clusters.
         leaving: clusters that are no longer picked and still have something.
         snapshot: index of the policy snapshot.
+        standing: the revision that runs on each cluster.
     """
 
     placement: str
     wanted: Wanted
     leaving: frozenset[str] = frozenset()
     snapshot: int = 0
+    standing: Mapping[str, int] = attrs.field(factory=dict)
 
     @property
     def count(self) -> int:
@@ -128,6 +142,7 @@ def begin(run: UpdateRun, scheduled: Scheduled, newest: int, kept: Collection[in
         leaving=tuple(sorted(scheduled.leaving)),
         snapshot=scheduled.snapshot,
         count=scheduled.count,
+        had=tuple(name for name in sorted(scheduled.wanted.ranks) if scheduled.standing.get(name) == revision),
     )
 
 
@@ -164,8 +179,10 @@ def _revision(run: UpdateRun, placement: str, newest: int, kept: Collection[int]
     if not (run.index.isascii() and run.index.isdecimal()) or integer(run.index) > MOST_INT32:
         raise InvalidRunError(f"invalid resource snapshot index `{run.index}` provided, expected an integer >= 0")
     index = integer(run.index)
-    if index not in kept:
-        raise InvalidRunError(f"no resourceSnapshots with index `{index}` found for placement `{placement}`")
+    # A hub looks for the text as it is written, in a label: it finds nothing for 007.
+    if index not in kept or str(index) != run.index:
+        namespace, _, name = placement.rpartition("/")
+        raise InvalidRunError(f"no resourceSnapshots with index `{index}` found for placement `{namespace}/{name}`")
     return index
 
 

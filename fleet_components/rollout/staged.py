@@ -37,14 +37,18 @@ class Waiting:
     Attributes:
         situation: the current situation of the rollout.
         gates: the time of the update, and the longest wait that an update waits out itself.
+        run: the update run.
         clusters: the clusters of the stage.
         later: the clusters of all later stages.
+        began: the time before which the stage cannot have begun; None if it is unknown.
     """
 
     situation: Situation
     gates: Gates
+    run: UpdateRun
     clusters: Clusters
     later: Clusters
+    began: datetime | None = None
 
     @property
     def moves(self) -> bool:
@@ -53,10 +57,16 @@ class Waiting:
 
     def due(self, wait: timedelta) -> datetime | None:
         """Return when the wait ends; None if the time when the stage was done is unknown."""
-        done = self.situation.done
-        times = [self.gates.as_of] if self.moves else [done[cluster].since for cluster in self.clusters]
+        times = [self.gates.as_of] if self.moves else [self._done(cluster) for cluster in self.clusters]
         known = [time for time in times if time]
         return max(known) + wait if len(known) == len(times) else None
+
+    def _done(self, cluster: str) -> datetime | None:
+        """Return when a cluster was done: one that ran the revision before, not until its stage had begun."""
+        since = self.situation.done[cluster].since
+        if cluster not in self.run.had:
+            return since
+        return max(since, self.began) if since and self.began else self.began
 
     def left(self, wait: timedelta) -> timedelta:
         """Return the remaining part of the wait."""
@@ -64,7 +74,8 @@ class Waiting:
         if due and self.gates.as_of:
             return max(due - self.gates.as_of, timedelta())
         wanted = self.situation.wanted.revision
-        if not self.moves and any(self.situation.revision(cluster) == wanted for cluster in self.later):
+        reached = [cluster for cluster in self.later if self.situation.revision(cluster) == wanted]
+        if not self.moves and set(reached).difference(self.run.had):
             return timedelta()  # a later stage has begun, so the wait was over
         return wait
 
@@ -146,6 +157,7 @@ class _Walk:
     accepted: list[str] = attrs.field(factory=list)
     stages: list[StageProgress] = attrs.field(factory=list)
     _number: int = 0
+    _began: datetime | None = None
 
     def through(self, stage: Stage, clusters: Clusters, later: Clusters) -> None:
         """Go through one stage; KubeFleet skips an empty one together with its tasks."""
@@ -176,7 +188,9 @@ class _Walk:
         if self.closed:
             return
         wait = next((task.wait for task in stage.after if task.wait), timedelta())
-        waiting = Waiting(self.situation, self.gates, clusters, later)
+        began = max(filter(None, (self._began, self.run.since)), default=None)
+        waiting = Waiting(self.situation, self.gates, self.run, clusters, later, began)
+        self._began = waiting.due(wait)
         self.closed = waiting.held(stage.name, wait)
         self.waits[self._number] = ceil(waiting.left(wait).total_seconds())
 

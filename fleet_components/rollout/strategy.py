@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
 import attrs
@@ -122,6 +122,8 @@ class UpdateRun:
         state: ``Initialize``, ``Run`` or ``Stop``.
         index: the revision that it rolls out, as written in ``resourceSnapshotIndex``; empty for the newest.
         namespace: its namespace; empty for a ClusterStagedUpdateRun.
+        had: once it has begun, the clusters that ran its revision before.
+        since: the time when it began; None if that is unknown.
     """
 
     name: str
@@ -130,6 +132,8 @@ class UpdateRun:
     state: RunState = "Initialize"
     index: str = ""
     namespace: str = ""
+    had: tuple[str, ...] = ()
+    since: datetime | None = None
 
     @property
     def spec(self) -> str:

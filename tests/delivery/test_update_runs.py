@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from fleet_components.testing import StackState
 from tests.delivery.driver import Driver, InProcess
 from tests.delivery.test_staged import ALL, CANARY, GROUP, released, staged
 from tests.delivery.world import World
@@ -118,7 +119,8 @@ def test_a_rollback_restores_exactly_what_was(driver: Driver[World]) -> None:
 @pytest.mark.parametrize(
     ("index", "text"),
     [
-        ("7", "no resourceSnapshots with index `7` found for placement `shop`"),
+        ("7", "no resourceSnapshots with index `7` found for placement `/shop`"),
+        ("00", "no resourceSnapshots with index `0` found for placement `/shop`"),
         ("x", "invalid resource snapshot index `x` provided, expected an integer >= 0"),
     ],
 )
@@ -227,3 +229,62 @@ def test_a_placement_is_staged_from_its_first_member_on(driver: Driver[World]) -
     staged(driver, APPROVAL)
     assert driver.up().ok
     assert driver.images() == {"a": "web:1", "b": "web:1"}
+
+
+def test_a_wait_begins_with_its_run_even_where_nothing_moves(in_process: InProcess[World]) -> None:
+    released(in_process, {"type": "TimedWait", "waitTime": "2h"})
+    in_process.world.config = {"asOf": "2026-05-01T10:00:00Z"}
+    assert in_process.up().ok
+    assert in_process.images() == CANARY
+    replaced(in_process, run("next"))
+    in_process.world.config = {"asOf": "2026-05-01T13:00:00Z"}
+    assert "until 2026-05-01T15:00:00+00:00" in in_process.preview().text
+    assert in_process.up().ok
+    assert in_process.images() == CANARY
+    in_process.world.config = {"asOf": "2026-05-01T14:00:00Z"}
+    assert in_process.preview().changes == {}
+    in_process.world.config = {"asOf": "2026-05-01T15:00:00Z"}
+    assert in_process.up().ok
+    assert in_process.images() == ALL
+
+
+def test_an_approval_that_was_not_used_goes_with_its_run(in_process: InProcess[World]) -> None:
+    released(in_process, APPROVAL)
+    assert in_process.up().ok
+    in_process.world.config = {"approvals": "go-after-canary"}
+    replaced(in_process)
+    assert in_process.up().ok
+    in_process.world.image = "web:3"
+    replaced(in_process, run("go"))
+    assert "approval go-after-canary was given for an earlier run of that name" in in_process.preview().text
+    assert in_process.up().ok
+    assert in_process.images() == {**CANARY, "a": "web:3", "b": "web:3"}
+    in_process.world.config = {}
+    assert in_process.up().ok
+    in_process.world.config = {"approvals": "go-after-canary"}
+    assert in_process.up().ok
+    assert in_process.images() == dict.fromkeys("abcd", "web:3")
+
+
+def test_a_run_goes_on_where_a_member_could_not_be_left(in_process: InProcess[World]) -> None:
+    released(in_process)
+    assert in_process.up().ok
+    in_process.world.members["d"] = {"stage": "rest", "ends": "today"}
+    term = {"labelSelector": {"matchExpressions": [{"key": "ends", "operator": "DoesNotExist"}]}}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"clusterSelectorTerms": [term]}}
+    in_process.world.policy = {"placementType": "PickAll", "affinity": {"clusterAffinity": required}}
+    replaced(in_process, run("go"), run("next"))
+    stood = in_process.state
+    assert in_process.up().ok
+    assert in_process.images().keys() == set("abc")
+    in_process.state = _with_what_stood_on(in_process.state, stood, "d")
+    assert in_process.images().keys() == set("abcd")
+    assert in_process.up().ok
+    assert in_process.images().keys() == set("abc")
+    assert in_process.preview().changes == {}
+
+
+def _with_what_stood_on(state: StackState, before: StackState, member: str) -> StackState:
+    """The state after an update that could not delete what is on one member."""
+    left = (resource for resource in before.resources.values() if f"@{member}" in resource.name)
+    return StackState.of([*state.resources.values(), *left])

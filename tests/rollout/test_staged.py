@@ -157,6 +157,13 @@ def test_a_wait_is_not_over_because_later_clusters_happen_to_run_the_same() -> N
     assert waves(world.plan(wanted("abc"), run(canary, PROD))) == ["1:a+90", "3:c"]
 
 
+def test_a_wait_is_not_over_because_later_clusters_ran_the_same_before_the_run() -> None:
+    prod = run(stage("canary", "test", afterStageTasks=[{"type": "TimedWait", "waitTime": "90s"}]), PROD)
+    assert prod.run
+    begun = External(attrs.evolve(prod.run, had=("a", "b")))
+    assert waves(World({"a": 2, "b": 2, "c": 1}).plan(wanted("abc"), begun)) == ["1:+90", "3:c"]
+
+
 def test_a_wait_counts_from_the_last_cluster_of_the_stage() -> None:
     prod = stage("prod", "prod", afterStageTasks=[{"type": "TimedWait", "waitTime": "90s"}])
     world = World({"a": 1, "b": 2, "c": 2})

@@ -173,20 +173,21 @@ def _runs(
     new = (run.name for run in request.strategy.runs if run.name not in before.runs.records)
     if faults := [request.run_faults[name] for name in new if name in request.run_faults]:
         raise FleetError(faults)
-    runs = {name for name, here in request.done.items() if here.revision is not None and not here.lost}
+    here = {name: one.revision for name, one in request.done.items() if one.revision is not None and not one.lost}
     return runs_in_force(
         request.strategy.runs,
         before.runs,
         Scheduled(
             placement=request.key,
             wanted=wanted,
-            leaving=frozenset(runs.difference(wanted.ranks)),
+            leaving=frozenset(here.keys() - wanted.ranks.keys()),
             snapshot=decision.memory.snapshot,
+            standing=here,
         ),
         newest=wanted.revision,
         kept={*before.digests, wanted.revision},  # a hub has a snapshot of what is selected before any run begins
         stopped=stopped,
-        given=request.gates.approvals,
+        gates=request.gates,
     )
 
 

@@ -113,7 +113,7 @@ def runs_in_force(
     newest: int,
     kept: Collection[int],
     stopped: Collection[str],
-    given: Collection[str],
+    gates: Gates,
 ) -> RunsInForce:
     """Return which run is in force now: the newest that is not over. An older one that was in force fails.
 
@@ -124,10 +124,11 @@ def runs_in_force(
         newest: the revision of what is selected now.
         kept: the revisions whose content is kept.
         stopped: the clusters at which the last update stopped.
-        given: names of the given approvals.
+        gates: the given approvals, and the time of this update.
     """
     known = {run.name: before.records[run.name] for run in runs if _is_known(run, before)}
-    records = {name: _resumed(record, stopped) if name == before.latest else record for name, record in known.items()}
+    left = scheduled.leaving
+    records = {n: _resumed(one, stopped, left) if n == before.latest else one for n, one in known.items()}
     begun = {run.name: begin(run, scheduled, newest, kept) for run in runs if run.name not in known}
     records = dict(sorted({**records, **begun}.items()))
     live = [run for run in runs if not records[run.name].over]
@@ -139,15 +140,14 @@ def runs_in_force(
         records[run.name] = records[run.name].failed(preempted(records[run.name], stopped))
     if current and current.name not in begun and (why := outdated(records[current.name], current, scheduled)):
         records[current.name], current = records[current.name].failed(why), None
-    spent = {
-        *before.spent,
-        *(name for one, record in before.records.items() if one not in known for name in record.approvals),
-    }
+    # Given or not yet heard: an approval is of the run that stood when it was given.
+    gone = ((name, record) for name, record in before.records.items() if name not in known)
+    spent = {*before.spent, *(approval for name, record in gone for approval in record.asked(name))}
     return RunsInForce(
-        records=records,
-        run=attrs.evolve(current, stages=records[current.name].stages) if current else None,
+        records={name: _timed(record, gates) for name, record in records.items()},
+        run=_begun(current, _timed(records[current.name], gates)) if current else None,
         latest=_latest(current, before, records, begun),
-        spent=frozenset(spent.intersection(given)),
+        spent=frozenset(spent & gates.approvals),
         begun=frozenset(begun),
     )
 
@@ -156,9 +156,25 @@ def _is_known(run: UpdateRun, before: RunMemory) -> bool:
     return run.name in before.records and before.records[run.name].spec == run.spec
 
 
-def _resumed(record: RunRecord, stopped: Collection[str]) -> RunRecord:
-    """Return a run that an update was to finish, and did not: it is not over then."""
-    if record.outcome == SUCCEEDED and record.concerned.intersection(stopped):
+def _timed(record: RunRecord, gates: Gates) -> RunRecord:
+    """Return a run that goes on with the time when it began, as soon as one is known."""
+    return record if record.over or record.since else attrs.evolve(record, since=gates.as_of)
+
+
+def _begun(run: UpdateRun, record: RunRecord) -> UpdateRun:
+    return attrs.evolve(run, stages=record.stages, had=record.had, since=record.since)
+
+
+def _resumed(record: RunRecord, stopped: Collection[str], left: Collection[str]) -> RunRecord:
+    """Return a run that an update was to finish, and did not: it is not over then.
+
+    Args:
+        record: the run.
+        stopped: the clusters at which the update stopped.
+        left: the clusters to be left on which something still stands.
+    """
+    undone = record.concerned.intersection(stopped) or set(record.leaving).intersection(left)
+    if record.outcome == SUCCEEDED and undone:
         return attrs.evolve(record, outcome="")
     return record
 
