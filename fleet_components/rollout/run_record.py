@@ -39,7 +39,7 @@ class RunRecord:
         snapshot: index of the policy snapshot.
         count: how many clusters were asked for; -1 for as many as fit.
         had: clusters that ran the revision before.
-        since: ``as_of`` of the update in which it began, or of the first later one that had a time.
+        since: ``as_of`` of the first update in which it ran, of those that had a time.
         overrides: number of the override rules of each cluster, -1 for none; without those on which one failed.
         approvals: the approvals that have opened a gate; none can be withdrawn.
         outcome: ``Succeeded`` or ``Failed`` once it is over, else empty.
@@ -154,19 +154,23 @@ def outdated(record: RunRecord, run: UpdateRun, scheduled: Scheduled) -> str:
         return str(invalid)
 
 
-def preempted(record: RunRecord, in_flight: Collection[str]) -> str:
+def preempted(record: RunRecord, in_flight: Collection[str], by: str) -> str:
     """Return why a run fails whose clusters another one takes, in KubeFleet's words.
+
+    On a hub it fails only if one of its clusters is under way; else it goes on once the other run is over, and brings
+    back what is older.
 
     Args:
         record: the run.
         in_flight: the clusters that it was updating.
+        by: name of the other run.
     """
     places = (
         (stage.name, cluster) for stage, part in zip(record.stages, record.clusters, strict=True) for cluster in part
     )
     found = [(stage, cluster) for stage, cluster in places if cluster in in_flight]
     if not found:
-        return f"{ABORTED}{_CLIENT}another update run of the placement has begun"
+        return f"{ABORTED}{_CLIENT}update run {by} of the same placement counts from now on"
     stage, cluster = found[0]
     what = f"the binding of the updating cluster `{cluster}` in the stage `{stage}` is not up-to-date"
     hint = "see if there is a concurrent updateRun referencing the same placement and updating the same cluster"

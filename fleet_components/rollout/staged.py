@@ -30,6 +30,13 @@ def unapproved(request: str, gates: Gates) -> Gate | None:
     return Gate(f"approval {request} is missing", Opens.APPROVAL, request)
 
 
+def both(approval: Gate | None, wait: Gate | None) -> Gate | None:
+    """Return the gate that opens once both are open."""
+    if approval and wait:
+        return attrs.evolve(approval, why=f"{approval.why}; {wait.why}", due=wait.due)
+    return approval or wait
+
+
 @attrs.frozen
 class Waiting:
     """Wait after a stage, counted from the time when all of its clusters were done.
@@ -171,8 +178,10 @@ class _Walk:
             self.spots |= dict.fromkeys(part, (self._number, self.closed))
             if stuck := [cluster for cluster in part if cluster in self.situation.wanted.blocked]:
                 self._close(Gate(f"update run {self.run.name} waits for {few(stuck)} in stage {stage.name}"))
+        closed = self.closed
         self._ask(self.run.approval("after", stage))
-        self._wait(stage, clusters, later)
+        if not closed:
+            self._wait(stage, clusters, later)
         self.stages.append(self._progress(stage, parts, before))
 
     def _close(self, gate: Gate | None) -> None:
@@ -185,13 +194,11 @@ class _Walk:
 
     def _wait(self, stage: Stage, clusters: Clusters, later: Clusters) -> None:
         """Wait after a stage: from its end even if an approval came later, since KubeFleet runs both tasks at once."""
-        if self.closed:
-            return
         wait = next((task.wait for task in stage.after if task.wait), timedelta())
         began = max(filter(None, (self._began, self.run.since)), default=None)
         waiting = Waiting(self.situation, self.gates, self.run, clusters, later, began)
         self._began = waiting.due(wait)
-        self.closed = waiting.held(stage.name, wait)
+        self.closed = both(self.closed, waiting.held(stage.name, wait))
         self.waits[self._number] = ceil(waiting.left(wait).total_seconds())
 
     def _progress(self, stage: Stage, parts: Sequence[Sequence[str]], before: Gate | None) -> StageProgress:

@@ -123,7 +123,7 @@ class UpdateRun:
         index: the revision that it rolls out, as written in ``resourceSnapshotIndex``; empty for the newest.
         namespace: its namespace; empty for a ClusterStagedUpdateRun.
         had: once it has begun, the clusters that ran its revision before.
-        since: the time when it began; None if that is unknown.
+        since: the time when it first ran; None if that is unknown.
     """
 
     name: str

@@ -196,6 +196,17 @@ def test_a_newer_run_takes_the_clusters_over(in_process: InProcess[World]) -> No
     assert in_process.preview().changes == {}
 
 
+def test_of_several_new_runs_the_last_one_by_name_counts(in_process: InProcess[World]) -> None:
+    released(in_process)
+    replaced(in_process, run("early"), run("late"))
+    seen = in_process.preview().text
+    assert "update run early fails: cannot continue the updateRun: " in seen
+    assert "update run late of the same placement counts from now on" in seen
+    assert in_process.up().ok
+    assert in_process.images() == ALL
+    assert "update run early fails" not in in_process.preview().text
+
+
 def test_a_run_takes_its_content_when_it_is_initialized(in_process: InProcess[World]) -> None:
     released(in_process)
     replaced(in_process, run("go", state="Initialize"))

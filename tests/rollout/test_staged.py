@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,8 +14,10 @@ from hypothesis import strategies as st
 
 from fleet_components.model.manifest import Manifest
 from fleet_components.rollout.rollout import Change, Done, Gates, Placed, Rollout, Wanted
-from fleet_components.rollout.strategy import External, UpdateRun, read_update_run
+from fleet_components.rollout.run_record import RunRecord, preempted
+from fleet_components.rollout.strategy import External, Stage, UpdateRun, read_update_run
 from tests.rollout.world import World
+from tests.shared import shared
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LABELS = {
@@ -185,6 +189,20 @@ def test_long_wait_holds_the_next_stage_until_its_time() -> None:
     assert waves(due) == ["2:b"]
 
 
+def test_approval_and_wait_after_a_stage_are_told_together() -> None:
+    tasks = [{"type": "TimedWait", "waitTime": "24h"}, APPROVAL]
+    strategy = run(stage("canary", "test", afterStageTasks=tasks), PROD)
+    missing = "approval r1-after-canary is missing"
+    wait = "stage canary is followed by a wait of 24h0m0s, until 2026-11-21T12:00:00+00:00"
+    world = old("ab")
+    assert world.update(wanted("ab"), strategy, Gates(as_of=NOON)).held == {"b": f"{missing}; {wait}"}
+    late = NOON + timedelta(hours=24)
+    assert world.plan(wanted("ab"), strategy, Gates(as_of=late)).held == {"b": missing}
+    given = frozenset({"r1-after-canary"})
+    assert world.plan(wanted("ab"), strategy, Gates(given, NOON)).held == {"b": wait}
+    assert waves(world.plan(wanted("ab"), strategy, Gates(given, late))) == ["2:b"]
+
+
 @pytest.mark.parametrize(("longest", "moves"), [(29, ["1:a"]), (30, ["1:a+30", "2:b"])])
 def test_how_long_an_update_waits_is_a_setting(longest: int, moves: list[str]) -> None:
     canary = stage("canary", "test", afterStageTasks=[{"type": "TimedWait", "waitTime": "0.5m"}])
@@ -350,6 +368,18 @@ def test_sorting_label_beyond_64_bits_is_out_of_range() -> None:
     labels = {"a": {"order": str(2**63)}}
     plan = World({"a": 1}).plan(Wanted({"a": 0}, 2, labels=labels), run(stage("all", sortingLabelKey="order")))
     assert plan.failure.endswith("value out of range")
+
+
+def test_a_run_whose_cluster_another_one_takes_fails_as_recorded() -> None:
+    recorded = json.loads((shared("vectors/kubefleet-live") / "staged0-never-available.json").read_text())
+    failed = next(one for one in recorded["steps"][4]["after"]["hubObjects"] if one["name"] == "i0-2")
+    (succeeded,) = (one for one in failed["status"]["conditions"] if one["type"] == "Succeeded")
+    stages = tuple(Stage(one["stageName"]) for one in failed["status"]["stagesStatus"])
+    clusters = tuple(tuple(c["clusterName"] for c in one["clusters"]) for one in failed["status"]["stagesStatus"])
+    record = RunRecord(spec="/i0#", revision=1, stages=stages, clusters=clusters)
+    # Without the name of the binding, which is random, and which nothing here has.
+    words = re.sub("check the status of binding `[^`]*` and ", "", succeeded["message"])
+    assert preempted(record, {"cluster1"}, "i0-3") == words
 
 
 def test_run_is_read_with_its_strategy() -> None:

@@ -251,7 +251,8 @@ def _in_force(
 
 
 def _changed(request: PlacementSubject, record: PlacementRecord, runs: RunsInForce | None) -> Iterator[str]:
-    """Yield a note if what is selected is not what the last update run took."""
+    """Yield which update runs fail, and a note if what is selected is not what the last one took."""
+    yield from runs.notes if runs else ()
     last = max(record.digests, default=-1)
     if runs is None or last < 0 or record.holds(last, request.content):
         return

@@ -40,6 +40,7 @@ class RunsInForce:
         latest: name of the run that is or was in force.
         spent: given approvals that open nothing.
         begun: names of the runs that begin in this update.
+        ended: names of the runs that fail in it.
     """
 
     records: Mapping[str, RunRecord]
@@ -47,6 +48,7 @@ class RunsInForce:
     latest: str = ""
     spent: frozenset[str] = frozenset()
     begun: frozenset[str] = frozenset()
+    ended: tuple[str, ...] = ()
 
     @property
     def record(self) -> RunRecord | None:
@@ -75,6 +77,12 @@ class RunsInForce:
         if last is None or last.outcome != FAILED:
             return ""
         return f"{_ended(self.latest, last)}: {last.message}; write another run"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Why older runs fail in this update; that the last one has failed is told for as long as it is so."""
+        older = [name for name in self.ended if name != self.latest]
+        return tuple(f"update run {name} fails: {self.records[name].message}" for name in older)
 
     @property
     def held(self) -> str:
@@ -137,18 +145,21 @@ def runs_in_force(
     going.sort(key=lambda run: (run.name != before.latest, run.name in begun, run.name))
     current = going[-1] if going else _waiting(live, before, records, begun)
     for run in going[:-1]:
-        records[run.name] = records[run.name].failed(preempted(records[run.name], stopped))
+        records[run.name] = records[run.name].failed(preempted(records[run.name], stopped, going[-1].name))
     if current and current.name not in begun and (why := outdated(records[current.name], current, scheduled)):
         records[current.name], current = records[current.name].failed(why), None
+    if current and current.state == "Run":
+        records[current.name] = _timed(records[current.name], gates)
     # Given or not yet heard: an approval is of the run that stood when it was given.
     gone = ((name, record) for name, record in before.records.items() if name not in known)
     spent = {*before.spent, *(approval for name, record in gone for approval in record.asked(name))}
     return RunsInForce(
-        records={name: _timed(record, gates) for name, record in records.items()},
-        run=_begun(current, _timed(records[current.name], gates)) if current else None,
+        records=records,
+        run=_begun(current, records[current.name]) if current else None,
         latest=_latest(current, before, records, begun),
         spent=frozenset(spent & gates.approvals),
         begun=frozenset(begun),
+        ended=tuple(n for n, one in records.items() if one.outcome == FAILED and not (n in known and known[n].over)),
     )
 
 
@@ -157,8 +168,8 @@ def _is_known(run: UpdateRun, before: RunMemory) -> bool:
 
 
 def _timed(record: RunRecord, gates: Gates) -> RunRecord:
-    """Return a run that goes on with the time when it began, as soon as one is known."""
-    return record if record.over or record.since else attrs.evolve(record, since=gates.as_of)
+    """Return a run that goes on with the time from which on it does, as soon as one is known."""
+    return record if record.since else attrs.evolve(record, since=gates.as_of)
 
 
 def _begun(run: UpdateRun, record: RunRecord) -> UpdateRun:
