@@ -110,7 +110,7 @@ WRONG: Mapping[str, Wrong] = {
             "spec: {placementName: staged, stagedRolloutStrategyName: calm, state: Run}\n",
         },
         'there is no ClusterStagedUpdateStrategy "calm"',
-        MATCHING,
+        PLANNING,
         follows=True,
     ),
     "no quantity": Wrong(

@@ -82,8 +82,9 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
     """
     memory, checks = _evicted(request, before)
     decision = request.schedule(memory)
-    if decision.error:
-        raise FleetError([Problem(_plain(decision.error), subject=request.key, hint=_FAILED_HINT)])
+    failed = [Problem(_plain(decision.error), subject=request.key, hint=_FAILED_HINT)] if decision.error else []
+    if problems := [*failed, *_faults(request, before)]:
+        raise FleetError(problems)
     done, stopped = request.done, stopped_at(request.done, before.decisions)
     wanted = _wanted(request, decision, before.next_revision(request.content))
     runs = _runs(request, before, decision, wanted, stopped)
@@ -156,6 +157,13 @@ def _wanted(request: PlacementSubject, decision: Decision[PlacementMemory], revi
     )
 
 
+def _faults(request: PlacementSubject, before: PlacementRecord) -> Iterator[Problem]:
+    """Yield why update runs cannot begin; one that has begun needs its strategy no more."""
+    for run in request.strategy.runs if isinstance(request.strategy, External) else ():
+        if run.name in request.run_faults and run.name not in before.runs.records:
+            yield request.run_faults[run.name]
+
+
 def _runs(
     request: PlacementSubject,
     before: PlacementRecord,
@@ -163,16 +171,9 @@ def _runs(
     wanted: Wanted,
     stopped: Collection[str],
 ) -> RunsInForce | None:
-    """Return the update runs; None if the placement rolls out by itself.
-
-    Raises:
-        FleetError: one cannot begin; one that has begun needs its strategy no more.
-    """
+    """Return the update runs; None if the placement rolls out by itself."""
     if not isinstance(request.strategy, External):
         return None
-    new = (run.name for run in request.strategy.runs if run.name not in before.runs.records)
-    if faults := [request.run_faults[name] for name in new if name in request.run_faults]:
-        raise FleetError(faults)
     here = {name: one.revision for name, one in request.done.items() if one.revision is not None and not one.lost}
     return runs_in_force(
         request.strategy.runs,
