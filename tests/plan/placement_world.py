@@ -474,12 +474,12 @@ class PlacementWorld:
 
     def _watch_record(self, name: str, before: PlacementRecord, record: RunRecord) -> None:
         begun = self.taken[name].record
-        assert attrs.evolve(record, approvals=(), outcome="", message="") == attrs.evolve(
-            begun, approvals=(), outcome="", message=""
-        )
+        mutable: dict[str, Any] = {"approvals": (), "outcome": "", "message": "", "since": None}
+        assert attrs.evolve(record, **mutable) == attrs.evolve(begun, **mutable)
         known = before.runs.records.get(name)
         if known and known.spec == record.spec:
             assert set(known.approvals) <= set(record.approvals)
+            assert known.since in (None, record.since)
             assert known.outcome != FAILED or record == known
             assert name not in self.over or record == known
 

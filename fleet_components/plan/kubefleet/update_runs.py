@@ -80,7 +80,7 @@ class RunsInForce:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Why older runs fail in this update; that the last one has failed is told for as long as it is so."""
+        """Lines of the older runs that fail in this update; of the last one that is told for as long as it is so."""
         older = [name for name in self.ended if name != self.latest]
         return tuple(f"update run {name} fails: {self.records[name].message}" for name in older)
 
