@@ -22,6 +22,8 @@ pytestmark = pytest.mark.clusters
 REPOSITORY = EXAMPLES.parent
 STACKS = REPOSITORY / "stacks"
 NEXT_WEEK = [STACKS / "fleet" / name for name in ("monitoring.yaml", "placements.yaml", "reports.yaml")]
+NOTHING_YET = {"staged-initialize", "staged-missing-index", "staged-sorting"}
+"""Examples in which nothing reaches a member before the change of the README."""
 SOURCES = {
     "stacks/fleet": [STACKS / "fleet"],
     "stacks/fleet-next": [*NEXT_WEEK, STACKS / "fleet-next"],
@@ -29,7 +31,7 @@ SOURCES = {
     "stacks/clusters": [STACKS / "clusters"],
     "taking-over": [EXAMPLES / "taking-over" / "fleet"],
     "made-in-a-program": [EXAMPLES / "made-in-a-program", "--project"],
-    **{folder.name: [folder] for folder in DIRECTORIES},
+    **{folder.name: [folder] for folder in DIRECTORIES if folder.name not in NOTHING_YET},
 }
 
 
@@ -65,7 +67,7 @@ def test_nothing_is_left_out() -> None:
     folders = {path.name for path in EXAMPLES.glob("[a-z]*/")} | {
         f"stacks/{path.name}" for path in STACKS.glob("[a-z]*/")
     }
-    assert folders == {*SOURCES, "testing"}
+    assert folders == {*SOURCES, *NOTHING_YET, "testing"}
 
 
 def test_what_an_api_server_refuses_is_seen(judges: list[Judge], tmp_path: Path) -> None:
