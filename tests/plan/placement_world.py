@@ -241,6 +241,13 @@ class PlacementWorld:
             else UpdateRun(name, f"/{strategy}", STRATEGIES[strategy], state, index)
         )
 
+    def release(self, number: int, strategy: str, approved: bool) -> None:
+        """Other objects are selected, and a new update run rolls them out."""
+        name = f"r{4 + len(self.runs)}"
+        self.select(number)
+        self.run(name, strategy, "Run", "")
+        self.approvals |= {f"{name}-after-canary", f"{name}-before-rest"} if approved else set()
+
     def drop(self, name: str) -> None:
         """An update run is taken out."""
         self.runs.pop(name, None)

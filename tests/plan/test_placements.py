@@ -24,12 +24,12 @@ from fleet_components.model.kubefleet.placement import (
 from fleet_components.rollout.rollout import Change, Opens
 from tests.plan.placement_world import CANARY, NAMES, REST, Asked, PlacementWorld, results, through_the_engine, tried
 
-few = settings(max_examples=60)
+many, few = settings(max_examples=130), settings(max_examples=50)
 Action = tuple[Any, ...]
 
 names = st.sampled_from(NAMES)
 some = st.sets(names, max_size=2)
-stages = st.sampled_from(["canary", "rest", "rest", ""])
+stages = st.sampled_from(["canary", "rest", "canary", "rest", ""])
 
 
 def near(*selectors: Any) -> Affinity:
@@ -90,12 +90,18 @@ around = st.one_of(
 runs = st.one_of(
     start, start, action(W.drop, run_names), action(W.approve, approvals), action(W.wait, st.sampled_from([1, 50, 120]))
 )
+release = action(W.release, st.integers(0, 3), st.sampled_from(["flat", "asked", "slow"]), st.booleans())
 fails = st.one_of(st.just(set[str]()), some)
 worlds = st.builds(
     lambda policy, rolling, budget: PlacementWorld(policy, rolling, budget=budget),
     policies,
     rollings,
     st.sampled_from([None, DisruptionBudget(max_unavailable=1), DisruptionBudget(min_available=2)]),
+)
+
+steady = st.builds(
+    PlacementWorld,
+    st.one_of(st.just(PlacementPolicy(PICK_ALL)), st.just(PlacementPolicy(PICK_N, number_of_clusters=3))),
 )
 
 
@@ -130,7 +136,7 @@ def ended(world: PlacementWorld) -> None:
     assert again.evictions == ()
 
 
-@few
+@many
 @given(worlds, story(select, around))
 def test_rolling_updates_keep_to_their_budgets_and_end(
     world: PlacementWorld, history: list[tuple[list[Action], set[str]]]
@@ -146,8 +152,8 @@ def test_rolling_updates_keep_to_their_budgets_and_end(
         assert {world.contents[here.revision or 0] for here in world.done.values()} <= {world.content}
 
 
-@few
-@given(worlds, story(select, select, around, runs, runs))
+@many
+@given(steady, story(release, release, select, around, runs))
 def test_update_runs_keep_to_what_they_took_and_end(
     world: PlacementWorld, history: list[tuple[list[Action], set[str]]]
 ) -> None:
