@@ -13,7 +13,7 @@ from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.kubefleet.eviction import DisruptionBudget, Eviction
 from fleet_components.model.kubefleet.override import ResourceOverride
-from fleet_components.model.kubefleet.placement import PICK_ALL, PlacementPolicy, RollingUpdate
+from fleet_components.model.kubefleet.placement import PICK_ALL, PICK_FIXED, PICK_N, PlacementPolicy, RollingUpdate
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.selector import LabelSelector
 from fleet_components.plan.kubefleet.place import PlacementOutcome
@@ -219,9 +219,11 @@ class PlacementWorld:
         self.lost = set(members)
 
     def pick(self, policy: PlacementPolicy) -> None:
-        """Another policy; nobody can change its type."""
-        if policy.placement_type == self.policy.placement_type:
-            self.policy = policy
+        """Another policy of the same type, which nobody can change."""
+        kind = self.policy.placement_type
+        number = policy.number_of_clusters if kind == PICK_N else None
+        names, affinity = (policy.cluster_names, None) if kind == PICK_FIXED else ((), policy.affinity)
+        self.policy = PlacementPolicy(kind, names, number, affinity)
 
     def roll(self, rolling: RollingUpdate, history: int) -> None:
         """Other budgets, and another length of the history."""
@@ -483,7 +485,10 @@ class PlacementWorld:
 
     def _watch_order(self, run: UpdateRun, record: RunRecord, outcome: PlacementOutcome, moving: set[str]) -> None:
         """A stage begins once all before it are done, approved, and waited for."""
-        given = self.approvals - set(outcome.record.runs.spent) | set(record.approvals)
+        known = self.record.runs.records.get(run.name)
+        given = self.approvals - set(outcome.record.runs.spent)
+        given |= set(known.approvals) if known and known.spec == record.spec else set()
+        assert set(record.approvals) <= given
         entries = outcome.rollout.entries
         waves = [{outcome.record.decisions[c].wave for c in part if c in moving} or {0} for part in record.clusters]
         for index, stage in enumerate(record.stages):
@@ -519,9 +524,11 @@ def results(number: int, asked: Collection[Asked], name: str, stage: str) -> Any
 
 def tried(world: PlacementWorld, most: int = 20) -> Iterator[PlacementOutcome]:
     """Update until nothing moves; every rollout ends."""
-    for _ in range(most):
+    for number in range(most):
+        before = world.record.to_wire()
         outcome = world.update()
         yield outcome
         if not outcome.rollout.waves and not outcome.rollout.removals:
+            assert number == 0 or outcome.record.to_wire() == before
             return
     raise AssertionError("the rollout never comes to an end")

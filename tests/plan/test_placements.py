@@ -38,14 +38,12 @@ def near(*selectors: Any) -> Affinity:
 
 
 affinities = st.sampled_from([None, None, near(REST), near(CANARY, REST)])
-policies = st.one_of(
-    st.builds(lambda affinity: PlacementPolicy(PICK_ALL, affinity=affinity), affinities),
-    st.builds(
-        lambda number, affinity: PlacementPolicy(PICK_N, number_of_clusters=number, affinity=affinity),
-        st.integers(0, 5),
-        affinities,
-    ),
-    st.sets(names, min_size=1, max_size=4).map(lambda found: PlacementPolicy(PICK_FIXED, tuple(sorted(found)))),
+policies = st.builds(
+    PlacementPolicy,
+    st.sampled_from([PICK_ALL, PICK_N, PICK_FIXED]),
+    st.sets(names, min_size=1, max_size=4).map(lambda found: tuple(sorted(found))),
+    st.integers(0, 5),
+    affinities,
 )
 amounts = st.sampled_from([0, 1, 1, 2, "50%", "100%"])
 rollings = st.builds(RollingUpdate, amounts, amounts)
@@ -92,8 +90,16 @@ runs = st.one_of(
 )
 release = action(W.release, st.integers(0, 3), st.sampled_from(["flat", "asked", "slow"]), st.booleans())
 fails = st.one_of(st.just(set[str]()), some)
+
+
+def world_of(policy: PlacementPolicy, rolling: RollingUpdate, budget: DisruptionBudget | None) -> PlacementWorld:
+    world = PlacementWorld(policy, rolling, budget=budget)
+    world.pick(policy)
+    return world
+
+
 worlds = st.builds(
-    lambda policy, rolling, budget: PlacementWorld(policy, rolling, budget=budget),
+    world_of,
     policies,
     rollings,
     st.sampled_from([None, DisruptionBudget(max_unavailable=1), DisruptionBudget(min_available=2)]),
