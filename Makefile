@@ -53,7 +53,7 @@ clusters-down: setup
 
 # As in the suite, with 200 times as many examples: some 20 minutes.
 fuzz: setup
-	FLEET_HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n auto tests/fuzz
+	FLEET_HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n auto tests/fuzz tests/plan/test_placements.py
 
 lint: setup
 	$(BIN)/ruff check .

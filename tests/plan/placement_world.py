@@ -292,12 +292,8 @@ class PlacementWorld:
         )
 
     def decide(self) -> PlacementOutcome:
-        """Decide, as the program does, and as the provider does again."""
-        subject = self.subject()
-        outcome = subject.decide(self.record)
-        there = PlacementSubject.from_wire(json.loads(json.dumps(subject.to_wire())), subject.inventory)
-        assert there.decide(self.record).record.to_wire() == outcome.record.to_wire()
-        return outcome
+        """Decide what an update does."""
+        return self.subject().decide(self.record)
 
     def update(self, fails: Collection[str] = ()) -> PlacementOutcome:
         """Update; it ends in the first wave in which it fails, or while members are left."""
@@ -318,6 +314,7 @@ class PlacementWorld:
         if outcome.runs and outcome.runs.run and outcome.record.runs.records[outcome.runs.run.name].over:
             self.over.add(outcome.runs.run.name)
         self._watch_replacements(outcome, serving)
+        self._watch_rest()
         return outcome
 
     @property
@@ -447,6 +444,15 @@ class PlacementWorld:
         live = {name for name, entry in rollout.entries.items() if entry.change is not Change.REMOVE}
         able = (live & set(outcome.record.memory.selected)) - outcome.failing.keys()
         assert len(self.serving) >= min(len(able), len(serving & self.reached))
+
+    def _watch_rest(self) -> None:
+        """Once nothing moves, the same decision is made again, in the program and in the provider."""
+        subject = self.subject()
+        there = PlacementSubject.from_wire(json.loads(json.dumps(subject.to_wire())), subject.inventory)
+        outcome = there.decide(self.record)
+        if not outcome.rollout.waves and not outcome.rollout.removals:
+            assert outcome.record.to_wire() == self.record.to_wire()
+            assert outcome.evictions == ()
 
     def _watch_runs(self, before: PlacementRecord, outcome: PlacementOutcome) -> None:
         """A run moves its own clusters to its own revision in its own order, and is over once."""
