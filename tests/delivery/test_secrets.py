@@ -23,7 +23,7 @@ def plant(world: World) -> None:
     data = {"password": base64.b64encode(IN_DATA.encode()).decode()}
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data, "stringData": {"user": IN_TEXT}}
     world.extra = [secret]
-    token = f"preferences: {{}}\n# {IN_KUBECONFIG}\n"
+    token = f"\n# {IN_KUBECONFIG}\n"
     world.config["kubeconfigs"] = {name: text + token for name, text in kubeconfigs(world.members).items()}
 
 
