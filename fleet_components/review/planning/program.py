@@ -29,6 +29,9 @@ def inside(project: Project) -> Iterator[None]:
     Standard output of the program goes to standard error.
     """
     before, arguments, folder = Path.cwd(), sys.argv, str(project.folder.resolve())
+    writes_no_bytecode = sys.dont_write_bytecode
+    # Bytecode is as old as its source in whole seconds: an edit right after a plan would not be seen by the next one.
+    sys.dont_write_bytecode = True
     os.chdir(folder)
     sys.path.insert(0, folder)
     sys.argv = [project.program]
@@ -37,6 +40,7 @@ def inside(project: Project) -> Iterator[None]:
         with redirect_stdout(sys.stderr):
             yield
     finally:
+        sys.dont_write_bytecode = writes_no_bytecode
         sys.argv = arguments
         sys.path.remove(folder)
         os.chdir(before)
