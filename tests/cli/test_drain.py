@@ -86,6 +86,7 @@ def test_the_example_says_what_the_command_says(tmp_path: Path) -> None:
 
 def test_what_stays_is_said_with_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)  # which workers of a suite set
+
     def named(name: str, old: str, new: str) -> str:
         text = PLACEMENT.replace("metadata: {name: shop}", f"metadata: {{name: {name}}}")
         assert old in text
