@@ -6,9 +6,11 @@ one API version.
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, value_at
+from fleet_components.model.observed import Available
 
 Availability = Literal["trackable", "immediate", "untrackable"]
 
@@ -36,6 +38,69 @@ def trackable(manifest: Manifest) -> Availability:
     if manifest.kind in _TRACKABLE.get(manifest.api_version, "").split():
         return "untrackable" if _is_external(manifest) else "trackable"
     return "immediate" if manifest.kind in _IMMEDIATE.get(manifest.api_version, "").split() else "untrackable"
+
+
+def availability(live: Mapping[str, Any]) -> Available:
+    """Return the availability of an object as a member has it, as KubeFleet's agent judges it."""
+    manifest = Manifest(live)
+    match trackable(manifest):
+        case "untrackable":
+            return "NotTrackable"
+        case "immediate":
+            return "Available"
+    ready = _READY[manifest.kind](live.get("spec") or {}, live.get("status") or {}, _generation(live))
+    return "Available" if ready else "ManifestNotAvailableYet"
+
+
+def _generation(live: Mapping[str, Any]) -> int:
+    return int(value_at(live, ("metadata", "generation")) or 0)
+
+
+def _deployment(spec: Mapping[str, Any], status: Mapping[str, Any], generation: int) -> bool:
+    wanted = spec.get("replicas", 1)
+    counts = [status.get(field, 0) for field in ("availableReplicas", "updatedReplicas", "unavailableReplicas")]
+    return status.get("observedGeneration", 0) == generation and counts == [wanted, wanted, 0]
+
+
+def _stateful_set(spec: Mapping[str, Any], status: Mapping[str, Any], generation: int) -> bool:
+    there = [status.get(field, 0) for field in ("observedGeneration", "availableReplicas", "currentReplicas")]
+    wanted = [generation, spec.get("replicas", 1), status.get("updatedReplicas", 0)]
+    return there == wanted and bool(status.get("currentRevision", "") == status.get("updateRevision", ""))
+
+
+def _daemon_set(_: Mapping[str, Any], status: Mapping[str, Any], generation: int) -> bool:
+    there = [status.get(field, 0) for field in ("observedGeneration", "numberAvailable", "currentNumberScheduled")]
+    wanted = [generation, status.get("desiredNumberScheduled", 0), status.get("updatedNumberScheduled", 0)]
+    return there == wanted
+
+
+def _service(spec: Mapping[str, Any], status: Mapping[str, Any], _: int) -> bool:
+    if spec.get("type") == "LoadBalancer":
+        first = ((status.get("loadBalancer") or {}).get("ingress") or [{}])[0]
+        return bool(first.get("ip") or first.get("hostname"))
+    return bool((spec.get("clusterIPs") or [""])[0])
+
+
+def _definition(_: Mapping[str, Any], status: Mapping[str, Any], __: int) -> bool:
+    true = {one.get("type") for one in status.get("conditions") or () if one.get("status") == "True"}
+    return {"Established", "NamesAccepted"} <= true
+
+
+def _disruption_budget(_: Mapping[str, Any], status: Mapping[str, Any], generation: int) -> bool:
+    # ConditionsAreUpToDate of k8s.io/kubectl/pkg/util/podutils: the condition, and the status, are of this generation.
+    found = [one for one in status.get("conditions") or () if one.get("type") == "DisruptionAllowed"]
+    observed = status.get("observedGeneration", 0)
+    return observed == generation and any(one.get("observedGeneration", 0) == observed for one in found)
+
+
+_READY = {
+    "Deployment": _deployment,
+    "StatefulSet": _stateful_set,
+    "DaemonSet": _daemon_set,
+    "Service": _service,
+    "CustomResourceDefinition": _definition,
+    "PodDisruptionBudget": _disruption_budget,
+}
 
 
 def _is_external(manifest: Manifest) -> bool:

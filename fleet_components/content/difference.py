@@ -9,6 +9,10 @@ import attrs
 
 from fleet_components.content.secret import REDACTED, secret_fields
 from fleet_components.model.problem import FieldPath, show_path
+from fleet_components.model.quantity import is_quantity, parse_quantity
+
+_AMOUNTS = frozenset({"limits", "requests", "hard", "capacity", "sizeLimit"})
+"""Fields of built-in kinds with quantities in them."""
 
 
 @attrs.frozen
@@ -53,3 +57,11 @@ def shown_differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterato
     secret = secret_fields(old) | secret_fields(new)
     for one in differences(old, new):
         yield one.hidden if one.path[:1] and one.path[0] in secret else one
+
+
+def amounts_alike(one: Difference) -> bool:
+    """Return whether a field has one amount, written in two ways."""
+    if one.path[:1] != ("spec",) or _AMOUNTS.isdisjoint(one.path) or None in (one.old, one.new):
+        return False
+    old, new = str(one.old), str(one.new)
+    return is_quantity(old) and is_quantity(new) and parse_quantity(old) == parse_quantity(new)

@@ -11,6 +11,9 @@ from fleet_components.model.manifest import Manifest
 
 STACK_ANNOTATION = "fleet-components/stack"
 PLACEMENT_ANNOTATION = "fleet-components/placement"
+FOUND_ANNOTATION = "fleet-components/found"
+"""Annotation of objects that stood on their member before a placement took them over."""
+FOUND = "true"
 
 
 _MANAGER_ANNOTATION = "pulumi.com/patchFieldManager"
@@ -27,7 +30,14 @@ def manager_of(stack: str) -> str:
     return manager if len(manager) <= _LONGEST_MANAGER else f"fleet-components/{sha256(stack.encode()).hexdigest()}"
 
 
-def stamped(data: Mapping[str, Any], *, stack: str, placement: str, manager: str) -> dict[str, Any]:
+def field_manager(data: Mapping[str, Any]) -> str:
+    """Return the field manager of an object that was sent."""
+    return str(((data.get("metadata") or {}).get("annotations") or {}).get(_MANAGER_ANNOTATION, ""))
+
+
+def stamped(
+    data: Mapping[str, Any], *, stack: str, placement: str, manager: str, found: bool = False
+) -> dict[str, Any]:
     """Return the object with annotations of the stack and the placement that brought it.
 
     Pulumi does not wait for an object whose availability KubeFleet does not track either.
@@ -38,11 +48,12 @@ def stamped(data: Mapping[str, Any], *, stack: str, placement: str, manager: str
         placement: the placement, as ``Kind/namespace/name``. Server-side apply by another stack conflicts on these
             annotations, so a stack cannot take over an object without notice.
         manager: the field manager.
+        found: True if the object stood on the member before.
     """
     marks = {STACK_ANNOTATION: stack, PLACEMENT_ANNOTATION: placement, _MANAGER_ANNOTATION: manager}
     if trackable(Manifest(data)) == "untrackable":
         marks["pulumi.com/skipAwait"] = "true"
-    return annotated(data, marks)
+    return annotated(data, {**marks, FOUND_ANNOTATION: FOUND} if found else marks)
 
 
 def annotated(data: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str, Any]:

@@ -2,170 +2,41 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import attrs
 import pytest
 import yaml
+from lightkube import KubeConfig
 
-from fleet_components.components.live import Leftover, ask_cluster, delete_leftovers
-from fleet_components.content.stamp import STACK_ANNOTATION
+from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION
+from fleet_components.live.connection import Leftover, ask_cluster, delete_leftovers
 from fleet_components.model.problem import FleetError
+from tests.live.api_server import CANARY, Answer, Api, api_server, closes, drips, hangs, kubeconfig, refuses, send
 
-UID, STACK, CANARY = "5f3c", "organization/shop/dev", "SWORDFISH"
+UID, STACK = "5f3c", "organization/shop/dev"
 SOON, BOUND = 0.5, 5.0  # what a call is given, and what it may take on a machine that is busy
 APP = Leftover("apps/v1", "Deployment", "shop", "app")
 SETTINGS = Leftover("v1", "ConfigMap", "shop", "settings")
 ROLE = Leftover("rbac.authorization.k8s.io/v1", "ClusterRole", "", "shop:reader")
 APP_PATH, SETTINGS_PATH = "/apis/apps/v1/namespaces/shop/deployments/app", "/api/v1/namespaces/shop/configmaps/settings"
 ROLE_PATH = "/apis/rbac.authorization.k8s.io/v1/clusterroles/shop%3Areader"
-Answer = Callable[[BaseHTTPRequestHandler], None]
-
-
-@attrs.define
-class Api:
-    """A stand-in for an API server."""
-
-    server: ThreadingHTTPServer
-    ended: threading.Event = attrs.field(factory=threading.Event)
-    objects: dict[str, dict[str, Any]] = attrs.field(factory=dict)
-    answers: dict[str, Answer] = attrs.field(factory=dict)
-    deleted: list[tuple[str, dict[str, Any]]] = attrs.field(factory=list)
-    headers: list[str | None] = attrs.field(factory=list)
-
-    def kubeconfig(self, user: Any = None, **cluster: Any) -> str:
-        server = f"http://127.0.0.1:{self.server.server_port}"
-        return kubeconfig({"server": server, **cluster}, {"token": CANARY} if user is None else user)
-
-    def put(self, path: str, stack: str | None, **metadata: Any) -> None:
-        annotations = {"annotations": {STACK_ANNOTATION: stack}} if stack else {}
-        self.objects[path] = {"metadata": {"name": path, "uid": f"uid of {path}", **annotations, **metadata}}
-
-    def handle(self, request: BaseHTTPRequestHandler) -> None:
-        self.headers.append(request.headers.get("Authorization"))
-        body = json.loads(request.rfile.read(int(request.headers.get("Content-Length") or 0)) or "null")
-        if answer := self.answers.get(request.command) or self.answers.get(request.path):
-            answer(request)
-        elif request.command == "DELETE":
-            self.deleted.append((request.path, body))
-            send(request, 200 if self.objects.pop(request.path, None) else 404, {"kind": "Status"})
-        elif request.path in self.objects:
-            send(request, 200, self.objects[request.path])
-        else:
-            send(request, 404, {"kind": "Status", "code": 404})
-
-
-def kubeconfig(cluster: Any, user: Any, **context: Any) -> str:
-    names = {"cluster": "c", "user": "u", **context}
-    parts = {
-        "clusters": [{"name": "c", "cluster": cluster}],
-        "contexts": [{"name": "x", "context": names}],
-        "users": [{"name": "u", "user": user}],
-    }
-    return yaml.safe_dump({"apiVersion": "v1", "kind": "Config", "current-context": "x", **parts})
-
-
-def send(request: BaseHTTPRequestHandler, status: int, body: Any) -> None:
-    data = json.dumps(body).encode()
-    request.send_response(status)
-    request.send_header("Content-Type", "application/json")
-    request.send_header("Content-Length", str(len(data)))
-    request.end_headers()
-    request.wfile.write(data)
-
-
-def resource(kind: str, name: str, *, namespaced: bool = True) -> dict[str, Any]:
-    return {"name": name, "kind": kind, "namespaced": namespaced}
-
-
-def discovery() -> dict[str, dict[str, Any]]:
-    rbac = "rbac.authorization.k8s.io"
-    versions = {"apps": ["v2", "v1"], rbac: ["v1"]}
-    groups = [{"name": name, "versions": [{"version": each} for each in found]} for name, found in versions.items()]
-    return {
-        "/api/v1": {"resources": [resource("ConfigMap", "configmaps"), resource("Namespace", "namespaces")]},
-        "/apis": {"groups": groups},
-        "/apis/apps/v1": {
-            "resources": [resource("Deployment", "deployments/status"), resource("Deployment", "deployments")]
-        },
-        "/apis/apps/v2": {"resources": [resource("Job", "jobs")]},
-        f"/apis/{rbac}/v1": {"resources": [resource("ClusterRole", "clusterroles", namespaced=False)]},
-    }
 
 
 @pytest.fixture
 def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-
-    class Handler(BaseHTTPRequestHandler):
-        def handle_one_request(self) -> None:
-            try:
-                super().handle_one_request()
-            except OSError:  # the client went away
-                self.close_connection = True
-
-        def do_GET(self) -> None:
-            found.handle(self)
-
-        def do_DELETE(self) -> None:
-            found.handle(self)
-
-        def log_message(self, *_: Any) -> None:
-            """Nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    found = Api(server)
-    found.objects |= discovery()
-    found.objects["/api/v1/namespaces/kube-system"] = {"metadata": {"name": "kube-system", "uid": UID}}
-    found.put(APP_PATH, STACK)
-    found.put(SETTINGS_PATH, STACK)
-    found.put(ROLE_PATH, STACK)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield found
-    found.ended.set()
-    server.shutdown()
-    server.server_close()
-    thread.join()
-
-
-def refuses(status: int) -> Answer:
-    """Answers as a server would that repeats what it was sent."""
-    return lambda request: send(request, status, {"message": f"{request.headers.get('Authorization')} may not"})
-
-
-def closes(request: BaseHTTPRequestHandler) -> None:
-    request.close_connection = True
-
-
-def hangs(api: Api) -> Answer:
-    def answer(request: BaseHTTPRequestHandler) -> None:
-        api.ended.wait(60)
-        closes(request)
-
-    return answer
-
-
-def drips(api: Api) -> Answer:
-    """Always something within the timeout, but never all of it."""
-
-    def answer(request: BaseHTTPRequestHandler) -> None:
-        request.send_response(200)
-        request.send_header("Content-Length", "1000")
-        request.end_headers()
-        while not api.ended.wait(0.1):
-            request.wfile.write(b" ")
-        closes(request)
-
-    return answer
+    with api_server() as found:
+        found.objects["/api/v1/namespaces/kube-system"] = {"metadata": {"name": "kube-system", "uid": UID}}
+        for path in (APP_PATH, SETTINGS_PATH, ROLE_PATH):
+            found.put(path, STACK)
+        yield found
 
 
 def plugin(code: str, version: str = "v1") -> dict[str, Any]:
@@ -317,6 +188,12 @@ def test_leaves_what_another_brought(api: Api, stack: str | None) -> None:
     assert APP_PATH in api.objects
 
 
+def test_leaves_what_stood_there_before(api: Api) -> None:
+    api.objects[APP_PATH]["metadata"]["annotations"][FOUND_ANNOTATION] = FOUND
+    assert delete_leftovers(api.kubeconfig(), [APP, SETTINGS], stack=STACK, spares_found=True) == (SETTINGS,)
+    assert delete_leftovers(api.kubeconfig(), [APP], stack=STACK) == (APP,)
+
+
 def test_leaves_what_is_going(api: Api) -> None:
     api.put(APP_PATH, STACK, deletionTimestamp="2026-01-01T00:00:00Z")
     assert delete_leftovers(api.kubeconfig(), [APP], stack=STACK) == ()
@@ -399,6 +276,24 @@ def test_what_is_no_kubernetes_api_holds_nothing_back(api: Api) -> None:
 
 
 def test_the_module_is_imported_without_the_library() -> None:
-    code = "import sys; sys.modules['lightkube'] = None; import fleet_components.components.live"
+    code = "import sys; sys.modules['lightkube'] = None; import fleet_components.live.connection"
     done = os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-c", code])
     assert done == 0
+
+
+def test_kubeconfigs_are_read_one_at_a_time(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read by several threads at once for the first time, they ended the process."""
+    read, reading, most = KubeConfig.from_dict, 0, 0
+
+    def slowly(*given: Any, **options: Any) -> KubeConfig:
+        nonlocal reading, most
+        reading += 1
+        most = max(most, reading)
+        time.sleep(0.02)
+        reading -= 1
+        return read(*given, **options)
+
+    monkeypatch.setattr(KubeConfig, "from_dict", slowly)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: ask_cluster(api.kubeconfig()), range(4)))
+    assert most == 1

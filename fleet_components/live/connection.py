@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 import threading
 import time
-from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from http import client as http
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import attrs
 
 from fleet_components.content.guarded import read_json, read_yaml
-from fleet_components.content.stamp import STACK_ANNOTATION
-from fleet_components.model.manifest import ObjectKey
+from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, STACK_ANNOTATION
+from fleet_components.live.credential import credential
+from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import visible
 
 if TYPE_CHECKING:
     from httpx2 import Client
-    from lightkube.config.models import User, UserExec
 
 _UNUSABLE = "cannot be deleted: the kubeconfig of its cluster does not work, or its credential plugin"
 _SILENT = "cannot be deleted: its cluster does not answer, or not as Kubernetes does"
-_REFUSED = "cannot be deleted: its cluster refuses with"
+_REFUSED = "cannot be deleted: its cluster {}"
+_LONGEST = 2000
+# msgspec, which lightkube reads with, ends the process when two threads are the first to read (seen with 0.22.0).
+_READING = threading.Lock()
 _SPACE = "/api/v1/namespaces/{}"
 _HINT = "run again when the cluster answers and lets the kubeconfig's user get and delete it, or delete it by hand"
 
@@ -70,17 +70,17 @@ def ask_cluster(kubeconfig: str, objects: Sequence[Leftover] = (), *, timeout: f
     told = [Answer()]
 
     def ask(deadline: float) -> None:
-        with _member(kubeconfig, deadline) as member:
+        with connected(kubeconfig, deadline) as member:
             uid = member.ask("GET", _SPACE.format("kube-system"))["metadata"]["uid"]
             told.append(Answer(uid))
             told.append(Answer(uid, {one: found for one in objects if (found := member.get(one))}))
 
-    _within(timeout + len(objects) / 10, ask)
+    within(timeout + len(objects) / 10, ask)
     return told[-1]
 
 
 def delete_leftovers(
-    kubeconfig: str, objects: Sequence[Leftover], *, stack: str, timeout: float = 30.0
+    kubeconfig: str, objects: Sequence[Leftover], *, stack: str, spares_found: bool = False, timeout: float = 30.0
 ) -> tuple[Leftover, ...]:
     """Delete objects that a stack left behind on a cluster; their dependents are deleted in the background.
 
@@ -91,6 +91,7 @@ def delete_leftovers(
         kubeconfig: the text of a kubeconfig.
         objects: objects that may still exist.
         stack: the stack, as ``organization/project/stack``.
+        spares_found: True to leave objects alone that stood there before the stack took them over.
         timeout: limit for the whole call, in seconds.
 
     Returns:
@@ -102,22 +103,22 @@ def delete_leftovers(
     outcome: dict[Leftover, bool | str] = dict.fromkeys(objects, _UNUSABLE)
 
     def delete(deadline: float) -> None:
-        with _member(kubeconfig, deadline) as member:
+        with connected(kubeconfig, deadline) as member:
             # The kubeconfig works: what is not reached before the deadline is reported with this reason.
             outcome.update(dict.fromkeys(objects, _SILENT))
             for leftover in outcome:
                 with suppress(Exception):
-                    outcome[leftover] = member.delete(leftover, stack)
+                    outcome[leftover] = member.delete(leftover, stack, spares_found=spares_found)
 
     if outcome:
-        _within(timeout, delete)
+        within(timeout, delete)
     known = dict(outcome)  # a copy, because an abandoned thread may still change it
     if wrong := [Problem(what, subject=str(each), hint=_HINT) for each, what in known.items() if isinstance(what, str)]:
         raise FleetError(wrong)
     return tuple(each for each, deleted in known.items() if deleted)
 
 
-def _within(timeout: float, work: Callable[[float], None]) -> None:
+def within(timeout: float, work: Callable[[float], None]) -> None:
     """Run a function in a thread, which is abandoned on a timeout: resolving a host name has no timeout of its own.
 
     Errors are dropped, because the errors of libraries may quote the kubeconfig.
@@ -133,49 +134,46 @@ def _within(timeout: float, work: Callable[[float], None]) -> None:
 
 
 @contextmanager
-def _member(kubeconfig: str, deadline: float) -> Iterator[_Connection]:
+def connected(kubeconfig: str, deadline: float) -> Iterator[Connection]:
+    """Connect to the cluster of a kubeconfig, until a deadline on the monotonic clock."""
     from lightkube import KubeConfig
     from lightkube.config.client_adapter import Client, ConnectionParams
     from lightkube.config.models import User
 
     # Relative paths resolve against the working directory, as in the Kubernetes provider.
-    config = KubeConfig.from_dict(read_yaml(kubeconfig), fname=Path.cwd() / "kubeconfig").get()
+    with _READING:
+        config = KubeConfig.from_dict(read_yaml(kubeconfig), fname=Path.cwd() / "kubeconfig").get()
     assert config is not None
     user = config.user or User()
     if user.exec:
-        user = _credential(user.exec, deadline)
+        user = credential(user.exec, deadline)
     with Client(config._replace(user=user), ConnectionParams()) as client:
-        yield _Connection(client, config.namespace, deadline)
+        yield Connection(client, config.namespace, deadline)
 
 
-def _credential(plugin: UserExec, deadline: float) -> User:
-    """Run a credential plugin. lightkube does so without a timeout, and supports neither API v1 nor certificates."""
-    from lightkube.config.models import User
-
-    # A plugin that asks its user something would wait for ever: it is told that nobody is there, and has no input.
-    asked = {"kind": "ExecCredential", "apiVersion": plugin.apiVersion, "spec": {"interactive": False}}
-    given = {each.name: each.value for each in plugin.env or ()}
-    done = subprocess.run(
-        [plugin.command, *(plugin.args or ())],
-        env={**os.environ, "KUBERNETES_EXEC_INFO": json.dumps(asked), **given},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=deadline - time.monotonic(),
-        check=True,
-    )
-    status = read_json(done.stdout)["status"]
-    pair = [status.get("clientCertificateData"), status.get("clientKeyData")]
-    # ExecCredential has certificates as PEM text, a kubeconfig has them in base64.
-    certificate, key = (b64encode(text.encode()).decode() if text else None for text in pair)
-    return User(token=status.get("token"), client_cert_data=certificate, client_key_data=key)
+def _said(content: bytes) -> str:
+    """Return the message of an API server's error; empty if the answer is none."""
+    with suppress(Exception):
+        return visible(str(read_json(content)["message"]))[:_LONGEST]
+    return ""
 
 
-class _UnexpectedAnswer(Exception):
-    """A response that is neither a success nor "not found"."""
+class UnexpectedAnswer(Exception):
+    """A response that is neither a success nor "not found".
+
+    Args:
+        what: the response in words, after the name of the cluster.
+        code: its HTTP status.
+        said: what the API server says, in its words; they may quote what it was sent.
+    """
+
+    def __init__(self, what: str, code: int = 0, said: str = "") -> None:
+        super().__init__(what)
+        self.code, self.said = code, said or what
 
 
 @attrs.define
-class _Connection:
+class Connection:
     """A connection to a cluster until a deadline, with the cached lists of the kinds that it serves."""
 
     client: Client
@@ -188,25 +186,54 @@ class _Connection:
 
         Raises:
             TimeoutError: the deadline has passed.
-            _UnexpectedAnswer: the cluster answers with another error.
+            UnexpectedAnswer: the cluster answers with another error.
         """
+        try:
+            return self._answer(method, path, body).json()
+        except UnexpectedAnswer as error:
+            if error.code == http.NOT_FOUND:
+                return None
+            raise
+
+    def _answer(self, method: str, path: str, body: Any, content: str = "application/json") -> Any:
         left = self.deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError
-        answer = self.client.request(method, path, json=body, timeout=left)
-        status = answer.status_code
-        if status == http.NOT_FOUND:
-            return None
+        answer = self.client.request(method, path, json=body, headers={"Content-Type": content}, timeout=left)
         if not answer.is_success:
-            raise _UnexpectedAnswer(f"{_REFUSED} {status} {http.responses.get(status, '')}".rstrip())
-        return answer.json()
+            status = answer.status_code
+            what = f"refuses with {status} {http.responses.get(status, '')}".rstrip()
+            raise UnexpectedAnswer(what, status, _said(answer.content))
+        return answer
+
+    def try_out(self, data: Mapping[str, Any], *, manager: str, force: bool, create: bool = False) -> Any:
+        """Return the object that would stand if it were applied, or created.
+
+        Args:
+            data: the object.
+            manager: the field manager.
+            force: True to overwrite fields of other managers.
+            create: True to try a creation.
+
+        Raises:
+            TimeoutError: the deadline has passed.
+            UnexpectedAnswer: the cluster refuses the object.
+        """
+        key = Manifest(data).key
+        path = self._path(Leftover(str(data["apiVersion"]), key.kind, key.namespace, key.name))
+        options = {"dryRun": "All", "fieldManager": manager, **({} if create else {"force": str(force).lower()})}
+        if not path:
+            raise UnexpectedAnswer(visible(f"does not serve {data['apiVersion']} {data['kind']}"))
+        method, content = ("POST", "application/json") if create else ("PATCH", "application/apply-patch+yaml")
+        path = path.rpartition("/")[0] if create else path
+        return self._answer(method, f"{path}?{urlencode(options)}", data, content).json()
 
     def get(self, one: Leftover) -> Any:
         """Return an object; None if it is not there.
 
         Raises:
             TimeoutError: the deadline has passed.
-            _UnexpectedAnswer: the cluster answers with another error.
+            UnexpectedAnswer: the cluster answers with another error.
         """
         # Asked once: a namespace that is not there yet has nothing in it.
         if one.namespace and self._once(_SPACE.format(quote(one.namespace))) is None:
@@ -214,17 +241,20 @@ class _Connection:
         path = self._path(one)
         return self.ask("GET", path) if path else None
 
-    def delete(self, leftover: Leftover, stack: str) -> bool | str:
+    def delete(self, leftover: Leftover, stack: str, *, spares_found: bool) -> bool | str:
         """Return whether the object was deleted, or the reason why it could not be."""
         try:
             path = self._path(leftover)
             found = self.ask("GET", path) if path else None
-            return found is not None and self._delete_own(path, found["metadata"], stack)
-        except _UnexpectedAnswer as refused:
-            return str(refused)
+            if found is None or (spares_found and _annotations(found).get(FOUND_ANNOTATION) == FOUND):
+                return False
+            return self._delete_own(path, found, stack)
+        except UnexpectedAnswer as refused:
+            return _REFUSED.format(refused)
 
-    def _delete_own(self, path: str, metadata: Mapping[str, Any], stack: str) -> bool:
-        if (metadata.get("annotations") or {}).get(STACK_ANNOTATION) != stack or metadata.get("deletionTimestamp"):
+    def _delete_own(self, path: str, found: Mapping[str, Any], stack: str) -> bool:
+        metadata = found["metadata"]
+        if _annotations(found).get(STACK_ANNOTATION) != stack or metadata.get("deletionTimestamp"):
             return False
         # The precondition spares an object that somebody creates under the same name in the meantime.
         options = {"propagationPolicy": "Background", "preconditions": {"uid": metadata["uid"]}}
@@ -255,3 +285,7 @@ class _Connection:
         if path not in self.served:
             self.served[path] = self.ask("GET", path)
         return self.served[path]
+
+
+def _annotations(found: Mapping[str, Any]) -> Mapping[str, str]:
+    return found["metadata"].get("annotations") or {}

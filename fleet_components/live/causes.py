@@ -1,0 +1,91 @@
+"""Reasons why a workload on a member is not available: its conditions, its pods and the events about them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from fleet_components.live.connection import Connection
+from fleet_components.model.manifest import Manifest, value_at
+from fleet_components.model.text import few, visible
+
+_MOST_EVENTS, _LONGEST, _MOST_READ, _SHOWN = 3, 300, 100, 2
+_BAD_WHEN_TRUE = ("ReplicaFailure",)
+_GOOD_WHEN_TRUE = ("Available", "Progressing", "Established", "NamesAccepted", "Ready")
+
+
+def causes(member: Connection, live: Mapping[str, Any]) -> Iterator[str]:
+    """Yield in words why an object is not available, the most telling first.
+
+    Raises:
+        TimeoutError: the deadline has passed.
+        UnexpectedAnswer: the member does not let its pods or events be read.
+    """
+    manifest = Manifest(live)
+    yield from map(_short, _conditions(live))
+    if not manifest.namespace:
+        return
+    space = f"/api/v1/namespaces/{quote(manifest.namespace)}"
+    pods = [pod for pod in _pods(member, space, live) if not _is_ready(pod)]
+    alike: dict[str, list[str]] = defaultdict(list)
+    for pod in pods:
+        for text in _of_pod(pod):
+            alike[text].append(pod["metadata"]["name"])
+    yield from (_short(f"{'pod' if len(of) == 1 else 'pods'} {few(of, _SHOWN)}: {text}") for text, of in alike.items())
+    names = {manifest.name, *(pod["metadata"]["name"] for pod in pods)}
+    told = "\n".join(alike)
+    yield from map(_short, dict.fromkeys(text for text in _events(member, space, names) if text not in told))
+
+
+def _conditions(live: Mapping[str, Any]) -> Iterator[str]:
+    for one in value_at(live, ("status", "conditions")) or ():
+        wrong = {"False": one.get("type") in _GOOD_WHEN_TRUE, "True": one.get("type") in _BAD_WHEN_TRUE}
+        if wrong.get(one.get("status"), False) and one.get("message"):
+            yield f"{one.get('reason')}: {one['message']}"
+
+
+def _pods(member: Connection, space: str, live: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    labels = value_at(live, ("spec", "selector", "matchLabels"))
+    if not isinstance(labels, Mapping) or not labels:
+        return ()
+    query = urlencode(
+        {"labelSelector": ",".join(f"{key}={value}" for key, value in labels.items()), "limit": _MOST_READ}
+    )
+    return (member.ask("GET", f"{space}/pods?{query}") or {}).get("items") or ()
+
+
+def _is_ready(pod: Mapping[str, Any]) -> bool:
+    conditions = value_at(pod, ("status", "conditions")) or ()
+    return any(one.get("type") == "Ready" and one.get("status") == "True" for one in conditions)
+
+
+def _of_pod(pod: Mapping[str, Any]) -> Iterator[str]:
+    status = pod.get("status") or {}
+    for one in status.get("conditions") or ():
+        if one.get("type") == "PodScheduled" and one.get("status") == "False":
+            yield f"{one.get('reason')}: {one.get('message')}"
+    for one in (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())):
+        waiting = value_at(one, ("state", "waiting")) or {}
+        ended = value_at(one, ("lastState", "terminated")) or value_at(one, ("state", "terminated")) or {}
+        told = [f"{waiting['reason']}: {waiting.get('message') or 'no message'}"] if waiting.get("reason") else []
+        told += [f"ended with {ended['exitCode']} ({ended.get('reason')})"] if ended.get("exitCode") else []
+        told += [f"{one['restartCount']} restarts"] if one.get("restartCount") else []
+        if told:
+            yield f"container {one.get('name')}: {', '.join(told)}"
+
+
+def _events(member: Connection, space: str, names: set[str]) -> Iterator[str]:
+    query = urlencode({"fieldSelector": "type=Warning", "limit": _MOST_READ})
+    items = (member.ask("GET", f"{space}/events?{query}") or {}).get("items") or ()
+    about = [one for one in items if value_at(one, ("involvedObject", "name")) in names]
+    newest = sorted(about, key=lambda one: str(one.get("lastTimestamp") or one.get("eventTime") or ""), reverse=True)
+    for one in newest[:_MOST_EVENTS]:
+        yield str(one.get("message"))
+
+
+def _short(text: str) -> str:
+    """Return a text that fits a line or two, and that commands nothing."""
+    shown = visible(" ".join(text.split()))
+    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."

@@ -1,0 +1,161 @@
+"""Comparison of an object that is wanted with what a member has.
+
+The API server itself says what would stand if the object were applied, so that its defaults are no difference. Source:
+``drift_detection_takeover.go`` and ``utils.go`` in ``pkg/controllers/workapplier`` of KubeFleet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from http import client as http
+from itertools import islice
+from typing import Any
+
+import attrs
+
+from fleet_components.content.difference import Difference, differences
+from fleet_components.content.replacement import as_sent
+from fleet_components.content.secret import secret_fields
+from fleet_components.live.connection import Connection, Leftover, UnexpectedAnswer
+from fleet_components.live.managed import is_managed
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.observed import FieldDifference
+
+MOST_DIFFERENCES = 100
+WHOLE = FieldDifference("/", "(the whole object)")
+REDACTED = "(redacted for security reasons)"
+_OWN = ("fleet-components/", "pulumi.com/", "deployment.kubernetes.io/revision", "kubectl.kubernetes.io/last-applied")
+_NOT_COMPARED = (
+    *("name", "namespace", "generateName", "uid", "resourceVersion", "generation", "selfLink", "managedFields"),
+    *("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "finalizers", "ownerReferences"),
+)
+"""Metadata that identify an object, or that an API server and controllers keep: KubeFleet compares none of them."""
+_NAME_OF_NAMESPACE = "kubernetes.io/metadata.name"
+"""A label that API servers set."""
+_LONGEST_NAME = 50
+_QUOTING = (http.BAD_REQUEST, http.UNPROCESSABLE_ENTITY)
+"""Statuses whose messages may quote values of the object."""
+
+
+@attrs.frozen
+class Comparison:
+    """An object on a member, beside what is wanted.
+
+    Attributes:
+        there: the object as the member has it; None if it has none.
+        fields: the fields that differ.
+        degraded: True if the API server would not take the object, so that only what is sent was compared.
+        refused: what the API server says to the object; empty if it takes it.
+    """
+
+    there: Mapping[str, Any] | None = attrs.field(repr=False)
+    fields: tuple[FieldDifference, ...] = ()
+    degraded: bool = False
+    refused: str = ""
+
+
+def compare(
+    member: Connection, wanted: Mapping[str, Any], *, manager: str, full: bool = False, force: bool = True
+) -> Comparison:
+    """Compare an object with what a member has.
+
+    Args:
+        member: the connection to the member.
+        wanted: the object as it is sent.
+        manager: the field manager that sends it.
+        full: True to compare what others have added, too.
+        force: False to be refused where others have set a field otherwise.
+
+    Raises:
+        TimeoutError: the deadline has passed.
+        UnexpectedAnswer: the member does not let the object be read.
+    """
+    sent = {key: value for key, value in as_sent(wanted).items() if value is not None}
+    key = Manifest(sent).key
+    there = member.get(Leftover(str(sent["apiVersion"]), key.kind, key.namespace, key.name))
+    try:
+        applied = member.try_out(sent, manager=manager, force=force)
+    except UnexpectedAnswer as error:
+        if there is None:
+            return Comparison(None, (WHOLE,), refused=_told(error, sent))
+        degraded = error.code == http.UNPROCESSABLE_ENTITY
+        # What an API server has added cannot be told from what others have.
+        fields = (one for one in field_differences(sent, there) if one.wanted is not None) if degraded else ()
+        return Comparison(there, tuple(fields), degraded, _told(error, sent))
+    if there is None:
+        return Comparison(None, (WHOLE,))
+    changed = tuple(field_differences(applied, there))
+    if not full:
+        return Comparison(there, changed)
+    defaulted = _defaulted(member, sent, manager)
+    added = field_differences(defaulted, there, managed=True) if defaulted else ()
+    return Comparison(there, tuple(sorted({*changed, *added}, key=_place))[:MOST_DIFFERENCES], degraded=not defaulted)
+
+
+def _told(error: UnexpectedAnswer, sent: Mapping[str, Any]) -> str:
+    """Return the words of an API server, or its status alone where they could quote what is secret."""
+    return str(error) if error.code in _QUOTING and secret_fields(sent) else error.said
+
+
+def _defaulted(member: Connection, sent: Mapping[str, Any], manager: str) -> Mapping[str, Any] | None:
+    """Return the object with the defaults of the API server; None if it does not tell them.
+
+    They are told by a trial of another object: of this one, a trial shows what others have added, too.
+    """
+    other = {**sent, "metadata": {**sent["metadata"], "name": f"{sent['metadata']['name'][:_LONGEST_NAME]}-compared"}}
+    made: Mapping[str, Any] | None = None
+    with suppress(UnexpectedAnswer):
+        made = member.try_out(other, manager=manager, force=True, create=True)
+    return made
+
+
+def field_differences(
+    wanted: Mapping[str, Any], there: Mapping[str, Any], *, managed: bool = False
+) -> Iterator[FieldDifference]:
+    """Yield the first fields that differ, without what an API server keeps for itself.
+
+    Args:
+        wanted: the object as it is wanted.
+        there: the object as a member has it.
+        managed: True to leave out the fields that nobody manages on the member.
+    """
+    hidden = secret_fields(wanted) | secret_fields(there)
+    found = differences(_compared(wanted), _compared(there))
+    if managed:
+        found = (one for one in found if is_managed(there, one.path))
+    yield from (_shown(one, one.path[:1] and one.path[0] in hidden) for one in islice(found, MOST_DIFFERENCES))
+
+
+def _place(one: FieldDifference) -> list[tuple[int, str]]:
+    """Return the order of a field: by the steps of its path, numbers by their value."""
+    return [(int(step), "") if step.isdecimal() else (-1, step) for step in one.path.split("/")]
+
+
+def _shown(one: Difference, secret: Any) -> FieldDifference:
+    path = "/" + "/".join(str(step).replace("~", "~0").replace("/", "~1") for step in one.path)
+    values = (None if value is None else REDACTED if secret else as_go_prints(value) for value in (one.old, one.new))
+    return FieldDifference(path, *values)
+
+
+def _compared(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    metadata = {key: value for key, value in data["metadata"].items() if key not in _NOT_COMPARED}
+    notes = {key: text for key, text in (metadata.get("annotations") or {}).items() if not key.startswith(_OWN)}
+    # Maps that are empty rather than absent: each key is a difference of its own, as KubeFleet tells them.
+    labels = {key: text for key, text in (metadata.get("labels") or {}).items() if key != _NAME_OF_NAMESPACE}
+    metadata |= {"annotations": notes, "labels": labels}
+    return {**{key: value for key, value in data.items() if key != "status"}, "metadata": metadata}
+
+
+def as_go_prints(value: Any) -> str:
+    """Return a value as Go's ``fmt.Sprint`` writes it, which the API's texts have."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case Mapping():
+            return f"map[{' '.join(f'{key}:{as_go_prints(item)}' for key, item in sorted(value.items()))}]"
+        case list() | tuple():
+            return f"[{' '.join(map(as_go_prints, value))}]"
+        case None:
+            return "<nil>"
+    return f"{value:g}" if isinstance(value, float) else str(value)

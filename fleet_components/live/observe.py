@@ -1,0 +1,126 @@
+"""Observation of all members at once: what each has of what it was sent, or is to get."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import attrs
+
+from fleet_components.content.availability import availability
+from fleet_components.live.causes import causes
+from fleet_components.live.comparison import WHOLE, Comparison, compare
+from fleet_components.live.connection import Connection, UnexpectedAnswer, connected, within
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.observed import Applied, Compared, ObservedMember, ObservedObject
+from fleet_components.plan.apply_mode import ApplyMode
+
+_AT_ONCE = 64
+_UNUSABLE = "cannot be asked: its kubeconfig or its credential plugin does not work, or takes longer than {:g} s"
+_SILENT = "does not answer in {:g} s, or not as Kubernetes does"
+
+
+@attrs.frozen
+class Wanted:
+    """An object that a member was sent, or is to get.
+
+    Attributes:
+        data: the object, as it is sent.
+        mode: how it is written.
+        manager: the field manager that sends it.
+        causes: True to ask why it is not available.
+    """
+
+    data: Mapping[str, Any]
+    mode: ApplyMode
+    manager: str
+    causes: bool = False
+
+
+def observe(
+    kubeconfigs: Mapping[str, str], wanted: Mapping[str, Sequence[Wanted]], *, timeout: float = 10.0
+) -> Mapping[str, ObservedMember]:
+    """Ask members for objects, all of them at once. Nothing is written.
+
+    Args:
+        kubeconfigs: the texts of their kubeconfigs, by member.
+        wanted: the objects, by member.
+        timeout: limit for each member, in seconds; a quarter of a second is added for each object.
+
+    Returns:
+        By member, the objects that it has answered for, and why it has not answered for the others.
+    """
+    if not kubeconfigs:
+        return {}
+    with ThreadPoolExecutor(min(_AT_ONCE, len(kubeconfigs))) as pool:
+        asked = {name: pool.submit(_observe, text, wanted.get(name, ()), timeout) for name, text in kubeconfigs.items()}
+        return {name: one.result() for name, one in asked.items()}
+
+
+def _observe(kubeconfig: str, wanted: Sequence[Wanted], timeout: float) -> ObservedMember:
+    found: dict[ObjectKey, ObservedObject] = {}
+    reasons = [_UNUSABLE.format(timeout)]
+
+    def ask(deadline: float) -> None:
+        with connected(kubeconfig, deadline) as member:
+            reasons.append(_SILENT.format(timeout))
+            for one in wanted:
+                observed = observed_object(member, one)
+                found[observed.key] = observed
+            reasons.append("")
+
+    within(timeout + len(wanted) / 4, ask)
+    return ObservedMember(dict(found), reasons[-1])
+
+
+def observed_object(member: Connection, wanted: Wanted) -> ObservedObject:
+    """Return what a member says of one object.
+
+    Raises:
+        TimeoutError: the deadline has passed.
+    """
+    manifest, mode = Manifest(wanted.data), wanted.mode
+    nothing = ObservedObject(manifest.key, manifest.api_version)
+    try:
+        found = compare(member, wanted.data, manager=wanted.manager, full=mode.full, force=mode.forces or mode.reports)
+    except UnexpectedAnswer as error:
+        return attrs.evolve(nothing, error=error.said, compared="FailedToReportDiff" if mode.reports else "")
+    known = attrs.evolve(nothing, differences=found.fields, error=found.refused, there=found.there)
+    if mode.reports:
+        return attrs.evolve(known, compared=_compared(found), generation=_generation(found))
+    if found.there is None:
+        return known
+    known = attrs.evolve(
+        known,
+        applied=_applied(found, mode),
+        available=availability(found.there),
+        generation=_generation(found),
+        status=found.there.get("status"),
+    )
+    if not wanted.causes or known.available != "ManifestNotAvailableYet":
+        return known
+    try:
+        return attrs.evolve(known, causes=tuple(causes(member, found.there)))
+    except UnexpectedAnswer as error:
+        return attrs.evolve(known, causes=(error.said,))
+
+
+def _compared(found: Comparison) -> Compared:
+    if found.refused and not found.degraded and found.there is not None:
+        return "FailedToReportDiff"
+    if found.fields == (WHOLE,) or not found.degraded:
+        return "FoundDiff" if found.fields else "NoDiffFound"
+    return "FoundDiffInDegradedMode" if found.fields else "NoDiffFound"
+
+
+def _applied(found: Comparison, mode: ApplyMode) -> Applied:
+    if found.refused and not found.degraded:
+        return "ManifestApplyFailed"
+    if found.fields and mode.stops_at_drift:
+        return "FoundDriftsInDegradedMode" if found.degraded else "FoundDrifts"
+    return "ManifestApplyFailed" if found.refused else "Applied"
+
+
+def _generation(found: Comparison) -> int:
+    return int(((found.there or {}).get("metadata") or {}).get("generation") or 0)
