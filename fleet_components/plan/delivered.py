@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from fleet_components.content.secret import redacted_content
+from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, annotated
 from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.record import FORMAT, Record, particulars
@@ -55,16 +56,19 @@ def _subject(plan: FleetPlan, decided: Decided, redacted: bool) -> Iterator[Stor
     above = (names.FLEET, names.component_type(decided.subject.COMPONENT))
     record = _without_secrets(decided.record) if redacted else decided.record
     outputs = {"key": decided.name, "fleet": fleet, "protected": decided.subject.protected, **record.to_wire()}
+    outputs |= {"reports": True} if decided.subject.reports else {}
     token = names.decision_type(decided.subject.COMPONENT)
     yield _stored(plan, (*above, token), names.subject_name(fleet, key), outputs)
     for cluster, placed in decided.record.decisions.items():
         target = names.target_name(fleet, key, cluster)
         yield _stored(plan, (*above, names.TARGET, names.BINDING), target, _binding(plan, decided, cluster, target))
-        for data in decided.deliveries[cluster].objects:
+        for data, object_key in zip(decided.deliveries[cluster].written, decided.keys(cluster), strict=True):
             place = (*above, names.TARGET, names.type_token(data))
-            # Without outputs: of an object the next plan reads only where it stands, which the URN tells.
-            yield _stored(plan, place, names.object_name(fleet, key, cluster, data), {})
-        if not decided.record.knows(placed):
+            # Of an object the next plan reads only where it stands, which the URN tells, and whether it was found.
+            found = plan.was_found(cluster, object_key)
+            outputs = annotated({}, {FOUND_ANNOTATION: FOUND}) if found else {}
+            yield _stored(plan, place, names.object_name(fleet, key, cluster, data), outputs)
+        if not (decided.record.knows(placed) or decided.subject.reports):
             yield from _unseen(plan, decided, cluster)
 
 
@@ -78,7 +82,8 @@ def _without_secrets(record: Record[Any, Any]) -> Record[Any, Any]:
 def _unseen(plan: FleetPlan, decided: Decided, cluster: str) -> Iterator[StoredResource]:
     """Yield the standing objects of a revision whose content is not known."""
     for one in plan.standing_of.get((decided.name, cluster), ()):
-        yield StoredResource(one.urn, names.Urn.parse(one.urn).type, {}, {})
+        outputs = annotated({}, {FOUND_ANNOTATION: FOUND}) if one.found else {}
+        yield StoredResource(one.urn, names.Urn.parse(one.urn).type, {}, outputs)
 
 
 def _binding(plan: FleetPlan, decided: Decided, cluster: str, target: str) -> dict[str, Any]:

@@ -48,6 +48,7 @@ class Departure:
             is back; ``undone``, because an interrupted update may have made it and no state records it.
         to: the subject that has it now, if it moved.
         api_version: the apiVersion in which it was sent.
+        found: True if it stood on the member before the fleet took it over.
     """
 
     subject: str
@@ -56,6 +57,7 @@ class Departure:
     fate: Fate
     to: str = ""
     api_version: str = ""
+    found: bool = False
 
 
 @attrs.frozen
@@ -133,7 +135,7 @@ def departures(past: Past, coverage: Coverage, members: Collection[str], lost: C
         owner = coverage.owner(standing.cluster, standing.key)
         if owner != standing.subject:
             fate = Fate.MOVED if owner else _fate(standing, past, members, lost)
-            yield Departure(standing.subject, standing.cluster, standing.key, fate, owner)
+            yield Departure(standing.subject, standing.cluster, standing.key, fate, owner, found=standing.found)
 
 
 def swept(past: Past, coverage: Coverage, reached: Iterable[str]) -> Iterator[Departure]:
@@ -146,7 +148,9 @@ def swept(past: Past, coverage: Coverage, reached: Iterable[str]) -> Iterator[De
                 yield Departure("", member, key, Fate.SWEPT, api_version=version)
 
 
-def undone(past: Past, coverage: Coverage, inventory: Inventory, *, keep: bool) -> Iterator[Departure]:
+def undone(
+    past: Past, coverage: Coverage, inventory: Inventory, *, keep: bool, reporting: Collection[str]
+) -> Iterator[Departure]:
     """Yield unwanted objects that an interrupted update may have created, and of which the engine has no record.
 
     Args:
@@ -154,9 +158,12 @@ def undone(past: Past, coverage: Coverage, inventory: Inventory, *, keep: bool) 
         coverage: what is wanted.
         inventory: the members.
         keep: True if cluster-scoped objects always stay.
+        reporting: subjects whose objects are compared only, so that nothing of them is ever deleted.
     """
     stood = {(one.cluster, one.key) for one in past.standing}
     for name, record in sorted(past.records.items()):
+        if name in reporting:
+            continue
         done = past.done.get(name, {})
         for cluster in sorted(stopped_at(done, record.decisions)):
             position = inventory.position(cluster)
@@ -245,7 +252,7 @@ def unseen(subjects: Iterable[Decided], past: Past) -> Iterator[Standing]:
     hidden = {
         (one.name, cluster)
         for one in subjects
-        if one.record.hidden()
+        if one.record.hidden() and not one.subject.reports
         for cluster, placed in one.record.decisions.items()
         if not one.record.knows(placed)
     }

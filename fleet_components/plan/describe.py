@@ -15,7 +15,6 @@ from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.content import retained
 from fleet_components.plan.karmada.place import TemplateOutcome
 from fleet_components.plan.override_changes import in_force_in_words, in_words, override_changes
-from fleet_components.plan.past import ALL, CLUSTER_SCOPED
 from fleet_components.plan.remainder import remainder_of
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.describe import describe, describe_stages
@@ -37,6 +36,7 @@ class Line:
 
 _DELETED_FROM_NOW = "deleted from now on when the source does not bring it any more; kept on the member until now"
 _KEPT_FROM_NOW = "kept on the member from now on when the source does not bring it any more; deleted until now"
+_FOUND = "; it stood there before"
 # In the order of the lines: what is lost first.
 _FATES: dict[Fate, tuple[Weight, str]] = {
     Fate.DELETED: ("lost", "deleted"),
@@ -140,16 +140,17 @@ def describe_division(decided: Decided) -> Sequence[str]:
 
 def _departures(departures: Sequence[Departure]) -> Iterator[Line]:
     """Yield one line for the objects that share fate and members."""
-    members: dict[tuple[Fate, str, str, str], list[str]] = defaultdict(list)
+    members: dict[tuple[Fate, str, str, bool, str], list[str]] = defaultdict(list)
     for one in departures:
-        members[one.fate, one.subject, one.to, str(one.key)].append(one.cluster)
-    alike: dict[tuple[int, str, str, tuple[str, ...]], list[str]] = defaultdict(list)
-    for (fate, subject, to, key), clusters in sorted(members.items()):
-        alike[list(_FATES).index(fate), subject, to, tuple(clusters)].append(key)
-    for (place, subject, to, where), keys in sorted(alike.items()):
+        found = one.found and one.fate is Fate.KEPT
+        members[one.fate, one.subject, one.to, found, str(one.key)].append(one.cluster)
+    alike: dict[tuple[int, str, str, bool, tuple[str, ...]], list[str]] = defaultdict(list)
+    for (fate, subject, to, found, key), clusters in sorted(members.items()):
+        alike[list(_FATES).index(fate), subject, to, found, tuple(clusters)].append(key)
+    for (place, subject, to, found, where), keys in sorted(alike.items()):
         weight, text = list(_FATES.values())[place]
-        whose = f" of {subject}" if subject else ""
-        yield Line(weight, f"{few(keys, _OBJECTS_SHOWN)}{whose} on {few(where)}: {text.format(to=to)}")
+        whose, since = f" of {subject}" if subject else "", _FOUND if found else ""
+        yield Line(weight, f"{few(keys, _OBJECTS_SHOWN)}{whose} on {few(where)}: {text.format(to=to)}{since}")
 
 
 def _gone(plan: FleetPlan) -> Iterator[Line]:
@@ -164,10 +165,9 @@ def _kept_otherwise(plan: FleetPlan) -> Iterator[Line]:
     members: dict[tuple[bool, str], list[str]] = defaultdict(list)
     for decided in plan.subjects if plan.standing else ():
         for cluster in decided.deliveries:
-            keeps = plan.keeps(decided, cluster)
             for key in decided.keys(cluster):
                 standing = plan.standing.get((cluster, key))
-                kept = keeps == ALL or (keeps == CLUSTER_SCOPED and not key.namespace)
+                kept = plan.outlives(decided, cluster, key)
                 if standing and standing.kept != kept:
                     members[kept, str(key)].append(cluster)
     alike: dict[tuple[bool, tuple[str, ...]], list[str]] = defaultdict(list)

@@ -76,7 +76,9 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     coverage = Coverage(subjects, unseen(subjects, past))
     leaving = tuple(departures(past, coverage, members, options.lost))
     keep = options.settings.keep_cluster_resources
-    unrecorded = (*swept(past, coverage, reached), *undone(past, coverage, inventory, keep=keep))
+    reporting = past.reporting.union(one.name for one in subjects if one.subject.reports)
+    broken_off = undone(past, coverage, inventory, keep=keep, reporting=reporting)
+    unrecorded = (*swept(past, coverage, reached), *broken_off)
     matchless = unmatched(source, templates, subjects, inventory)
     plan = FleetPlan(
         options=options,

@@ -12,13 +12,14 @@ import attrs
 
 from fleet_components.content.stamp import stamped
 from fleet_components.model.inventory import Inventory
+from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.problem import Problem
 from fleet_components.plan.departures import UNRECORDED, Departure, Replacement
 from fleet_components.plan.guard import Pair
 from fleet_components.plan.immutable import Held
 from fleet_components.plan.names import Urn
 from fleet_components.plan.options import Options
-from fleet_components.plan.past import ALL, CLUSTER_SCOPED, LOST, Past, Standing
+from fleet_components.plan.past import ALL, CLUSTER_SCOPED, LOST, Past, Standing, outlives
 from fleet_components.plan.record import FORMAT, LACKS_HINT
 from fleet_components.plan.remainder import Remainder, remainder_of
 from fleet_components.plan.subject import Decided
@@ -92,13 +93,13 @@ class FleetPlan:
             or known != self.members
             or (self.past.waiting, self.past.held) != (self.waiting, self.held)
             or self.past.settings != self.options.settings
-            or any(one.changes or self._asks_otherwise(one) for one in self.subjects)
+            or any(one.changes or self.asks_otherwise(one) for one in self.subjects)
         )
 
-    def _asks_otherwise(self, decided: Decided) -> bool:
+    def asks_otherwise(self, decided: Decided) -> bool:
         """Return whether the request differs from what was recorded of it before, as far as it was recorded."""
-        before = {"protected": False, **self.past.shown.get(decided.name, {})}
-        now = {**decided.subject.shown(), "protected": decided.subject.protected}
+        before = {"protected": False, "reports": False, **self.past.shown.get(decided.name, {})}
+        now = {"reports": False, **decided.subject.shown(), "protected": decided.subject.protected}
         return any(key in before and before[key] != value for key, value in now.items() if value is not None)
 
     @cached_property
@@ -120,6 +121,10 @@ class FleetPlan:
     def standing(self) -> Mapping[Pair, Standing]:
         """Standing objects, by member and object."""
         return {(one.cluster, one.key): one for one in self.past.standing}
+
+    @cached_property
+    def _found(self) -> frozenset[Pair]:
+        return frozenset((one.cluster, one.key) for one in self.past.standing if one.found)
 
     @cached_property
     def standing_of(self) -> Mapping[tuple[str, str], list[Standing]]:
@@ -158,14 +163,24 @@ class FleetPlan:
 
     def emitted(self, decided: Decided, member: str) -> Iterator[dict[str, Any]]:
         """Yield the objects that a member gets, stamped with the subject that brings them."""
-        for data in decided.deliveries[member].objects:
-            yield stamped(data, stack=self.options.stack, placement=decided.name, manager=self.manager)
+        for data, key in zip(decided.deliveries[member].written, decided.keys(member), strict=True):
+            found, marks = self.was_found(member, key), {"stack": self.options.stack, "manager": self.manager}
+            yield stamped(data, placement=decided.name, found=found, **marks)
 
     def keeps(self, decided: Decided, member: str) -> str:
         """Return which objects outlive their subject on a member: all, the cluster-scoped ones, or none if empty."""
         if decided.deliveries[member].keeps:
             return ALL
         return CLUSTER_SCOPED if self.options.settings.keep_cluster_resources else ""
+
+    def was_found(self, member: str, key: ObjectKey) -> bool:
+        """Return whether an object stood on a member before a placement took it over, as far as the state knows it."""
+        return (member, key) in self._found
+
+    def outlives(self, decided: Decided, member: str, key: ObjectKey) -> bool:
+        """Return whether an object stays on a member when its subject does not bring it any more."""
+        found = self.options.settings.keep_found and self.was_found(member, key)
+        return outlives(key, self.keeps(decided, member), found=found)
 
     def forgotten(self, member: str) -> tuple[str, ...]:
         """Return the objects to remember of a lost member: those that stood there, unless they are kept anyway."""

@@ -19,7 +19,7 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 
 _DYNAMIC = "pulumi-python:dynamic/fleet:"
 PLACEMENT, TEMPLATE, BINDING = f"{_DYNAMIC}Placement", f"{_DYNAMIC}Template", f"{_DYNAMIC}Binding"
-ROSTER, MEMBER = f"{_DYNAMIC}Roster", f"{_DYNAMIC}Member"
+ROSTER, MEMBER, REPORT = f"{_DYNAMIC}Roster", f"{_DYNAMIC}Member", f"{_DYNAMIC}Report"
 OWN = (PLACEMENT, TEMPLATE, BINDING, ROSTER, MEMBER)
 """Types of the resources in which this package keeps its own data."""
 TEMPLATE_KIND = "Template"

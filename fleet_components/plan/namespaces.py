@@ -33,7 +33,7 @@ def forgotten_namespaces(catalogue: Catalogue, subjects: Iterable[Decided], inve
     brought: dict[str, Members] = defaultdict(set)
     needed: dict[str, dict[str, Members]] = defaultdict(dict)
     for one in subjects:
-        members = one.record.decisions.keys()
+        members = () if one.subject.reports else one.record.decisions.keys()
         for manifest in map(Manifest, one.subject.objects if members else ()):
             if (manifest.group, manifest.kind) == ("", "Namespace"):
                 brought[manifest.name].update(members)

@@ -45,6 +45,7 @@ class Settings(Typed):
             default.
         approvals: names of the accepted approvals of staged updates.
         keep_cluster_resources: whether namespaces and other cluster-scoped objects outlive their placement.
+        keep_found: whether objects that stood on a member before a placement took them over outlive it.
         max_wait: the longest time in seconds that an update waits between stages; 900 by default.
         plugins: import paths of the scheduler's plug-ins that are not this package's, ``MODULE:CLASS``.
     """
@@ -52,6 +53,7 @@ class Settings(Typed):
     limit: float = attrs.field(default=0.5, metadata={HINT: A_SHARE, **checked(no_share)})
     approvals: tuple[str, ...] = ()
     keep_cluster_resources: bool = True
+    keep_found: bool = True
     max_wait: int = attrs.field(default=900, metadata={HINT: A_WAIT, **checked(no_wait)})
     plugins: tuple[str, ...] = ()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -10,15 +10,42 @@ import attrs
 from fleet_components.content.replacement import as_sent
 from fleet_components.content.stamp import STACK_ANNOTATION, manager_of
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin, value_at
+from fleet_components.model.observed import FieldDifference, ObservedObject
 from fleet_components.model.problem import FieldPath, Problem, show_path
-from fleet_components.model.text import few
+from fleet_components.model.text import few, visible
+from fleet_components.plan import names
+from fleet_components.plan.apply_mode import ApplyMode, TakeOver
 from fleet_components.plan.fleet_plan import FleetPlan, grouped
+from fleet_components.plan.guard import Pair
+from fleet_components.plan.past import was_found
+from fleet_components.rollout.rollout import Change
 
+_REFUSED = "ManifestApplyFailed"
+_WRITES = (Change.ADD, Change.UPDATE)
 _SHOWN = 10
 _LONGEST_NAME = 200
+_LONGEST_VALUE = 60
 _ANOTHERS = "is on {where} already, and belongs to the stack {owner}"
 _HINT = "let one of the two stacks bring it; where that stack is gone, take its annotation {annotation} away"
 _TAKEN = "somebody else has made it on {where}: it is taken over{changes}"
+_NOT_TAKEN = "is on {where} already, somebody else has made it, and %s of {subject} is %s"
+_NEVER = _NOT_TAKEN % ("whenToTakeOver", "Never")
+_NEVER_HINT = "whenToTakeOver: Always takes it over, IfNoDiff does where nothing differs; or delete it there"
+_ABORT = _NOT_TAKEN % ("conflictResolution", "Abort")
+_ABORT_HINT = "conflictResolution: Overwrite takes it over; or delete it there"
+_LEFT = "is on {where} already: this stack has left it there, and {subject} takes nothing over"
+_LEFT_HINT = (
+    "let it take over what is there for one update, with whenToTakeOver: Always, or conflictResolution: Overwrite; or "
+    "delete it there"
+)
+_DIFFERS = f"{_NOT_TAKEN % ('whenToTakeOver', 'IfNoDiff')}, and it differs: {{fields}}"
+_DIFFERS_HINT = "write the values that are there into the source, or an override for that member; Always takes it over"
+_UNCOMPARED = f"{_NOT_TAKEN % ('whenToTakeOver', 'IfNoDiff')}, and it could not be compared: {{error}}"
+_OWNED = "is on {where} already, and has owners there: {owners}; allowCoOwnership of {subject} is false"
+_OWNED_HINT = "allowCoOwnership: true writes it all the same; what owns it may take it along when it goes"
+_CONFLICT = "is on {where} already, and {subject} does not force what others have set: {error}"
+_OVERWRITTEN = "on {where} somebody has changed it, and {subject} does not force what others have set: {error}"
+_CONFLICT_HINT = "serverSideApplyConfig: {force: true} overwrites it; or leave these fields out of the source"
 
 
 @attrs.frozen
@@ -28,12 +55,14 @@ class Arrival:
     Attributes:
         cluster: the member.
         data: the object as it is wanted.
-        adopts: True if it is taken over where it is there already; False if it is refused then.
+        mode: how it is written.
+        subject: the placement or template that brings it, as ``Kind/key``.
     """
 
     cluster: str
     data: Mapping[str, Any]
-    adopts: bool
+    mode: ApplyMode
+    subject: str = ""
 
     @property
     def key(self) -> ObjectKey:
@@ -43,14 +72,47 @@ class Arrival:
 
 Live = Callable[[Arrival], Mapping[str, Any] | None]
 """Returns an object as its member has it; None if it is not there, or could not be asked for."""
+Compared = Callable[[Arrival], ObservedObject | None]
+"""Returns how an object on its member differs from what is wanted; None if it was not compared."""
 
 
 def arrivals(plan: FleetPlan, cluster: str) -> tuple[Arrival, ...]:
     """Return the objects that are new to the stack on a member."""
-    deliveries = (delivery for one in plan.subjects if (delivery := one.deliveries.get(cluster)))
-    found = (Arrival(cluster, data, delivery.adopts) for delivery in deliveries for data in delivery.objects)
+    deliveries = ((one.name, delivery) for one in plan.subjects if (delivery := one.deliveries.get(cluster)))
+    found = (Arrival(cluster, data, delivery.mode, name) for name, delivery in deliveries for data in delivery.written)
     known = plan.standing.keys() | plan.taken_over.keys()
     return tuple(one for one in found if (cluster, one.key) not in known)
+
+
+def rewritten(plan: FleetPlan, cluster: str) -> tuple[Arrival, ...]:
+    """Return the objects that stand on a member, and that an update writes anew without force."""
+    moving = (one for one in plan.subjects if cluster in one.entries and one.entries[cluster].change in _WRITES)
+    deliveries = ((one.name, delivery) for one in moving if (delivery := one.deliveries.get(cluster)))
+    return tuple(
+        one
+        for name, delivery in deliveries
+        if not delivery.mode.forces
+        for data in delivery.written
+        if (cluster, (one := Arrival(cluster, data, delivery.mode, name)).key) in plan.standing
+    )
+
+
+def overwriting(
+    standing: Sequence[Arrival], compared: Compared, written: Mapping[ObjectKey, Origin]
+) -> Iterator[Problem]:
+    """Yield a problem for each object of the stack in which others have set fields that are not to be overwritten.
+
+    The Kubernetes provider takes over what ``kubectl`` has set before it writes, so that the API server does not refuse
+    it (4.34, ``fixCSAFieldManagers`` in ``provider/pkg/await/await.go``).
+
+    Args:
+        standing: the objects, as :func:`rewritten` returns them.
+        compared: returns what the API server says to them.
+        written: where the objects are written.
+    """
+    refused = ((one, found.error) for one in standing if (found := compared(one)) and found.applied == _REFUSED)
+    told = ((one, _OVERWRITTEN.replace("{error}", _plain(error)), _CONFLICT_HINT) for one, error in refused)
+    yield from _told(told, written)
 
 
 def anothers(
@@ -64,28 +126,56 @@ def anothers(
         plan: the plan.
         written: where the objects are written.
     """
-    owned = [(one, _owner(there)) for one in arriving if (there := live(one))]
-    ours = ("", plan.options.stack)
-    # Under the recorded manager, what the stack has left behind before it was renamed is its own.
-    foreign = [(one, owner) for one, owner in owned if owner not in ours and manager_of(owner) != plan.manager]
-    for (key, owner), found in sorted(grouped(foreign, lambda it: (it[0].key, it[1])).items()):
-        where = few(sorted(one.cluster for one, _ in found))
-        origin = written.get(key)
-        yield Problem(
-            _ANOTHERS.format(where=where, owner=owner[:_LONGEST_NAME]),
-            subject=str(key),
-            hint=_HINT.format(annotation=STACK_ANNOTATION),
-            file=origin.file if origin else "",
-            line=origin.line if origin else None,
-        )
+    owned = ((one, _owner(there)) for one in arriving if (there := live(one)))
+    foreign = ((one, owner) for one, owner in owned if owner and not _is_ours(owner, plan))
+    hint = _HINT.format(annotation=STACK_ANNOTATION)
+    yield from _told(((one, _ANOTHERS.replace("{owner}", _plain(owner)), hint) for one, owner in foreign), written)
+
+
+def compared_first(arriving: Sequence[Arrival], live: Live) -> tuple[Arrival, ...]:
+    """Return the objects that have to be compared with what somebody else has made before they are taken over."""
+    return tuple(
+        one for one in _made(arriving, live) if one.mode.takes_over is TakeOver.IF_NO_DIFF or _may_conflict(one)
+    )
+
+
+def not_taken_over(
+    arriving: Sequence[Arrival],
+    live: Live,
+    compared: Compared,
+    plan: FleetPlan,
+    written: Mapping[ObjectKey, Origin],
+) -> Iterator[Problem]:
+    """Yield a problem for each object that is there, is not another stack's, and is not to be taken over.
+
+    Args:
+        arriving: the objects that are new to the stack.
+        live: returns them as their members have them.
+        compared: returns how those of :func:`compared_first` differ there.
+        plan: the plan.
+        written: where the objects are written.
+    """
+    made = _made(arriving, live)
+    # The provider that refuses what is there cannot tell who has made it.
+    left = (one for one in arriving if not one.mode.adopts and _is_ours(_owner(live(one) or {}), plan))
+    yield from _told(((one, _LEFT, _LEFT_HINT) for one in left), written)
+    yield from _told(
+        ((one, *words) for one in made for words in _standing_against(one, live(one) or {}, compared(one))), written
+    )
+
+
+def found_there(arriving: Sequence[Arrival], live: Live) -> frozenset[Pair]:
+    """Return the objects that stood on their members before any placement of the stack took them over."""
+    marked = (one for one in arriving if (there := live(one)) and (not _owner(there) or was_found(there)))
+    return frozenset((one.cluster, one.key) for one in marked)
 
 
 def taken_over(arriving: Sequence[Arrival], live: Live) -> Iterator[Problem]:
     """Yield a warning for each object that somebody else has made, with the fields that change."""
     made = [
-        (one, tuple(map(show_path, _overwritten(_wanted(one.data), there))))
-        for one in arriving
-        if one.adopts and (there := live(one)) and not _owner(there)
+        (one, tuple(map(show_path, _overwritten(_wanted(one.data), live(one)))))
+        for one in _made(arriving, live)
+        if one.mode.adopts
     ]
     for (key, fields), found in sorted(grouped(made, lambda it: (it[0].key, it[1])).items()):
         changes = f", and changed in {few(fields, _SHOWN)}" if fields else ""
@@ -93,10 +183,75 @@ def taken_over(arriving: Sequence[Arrival], live: Live) -> Iterator[Problem]:
         yield Problem(_TAKEN.format(where=where, changes=changes), subject=str(key))
 
 
+def _made(arriving: Sequence[Arrival], live: Live) -> list[Arrival]:
+    """Return the objects that somebody else has made, and not a stack."""
+    return [one for one in arriving if (there := live(one)) and not _owner(there)]
+
+
+def _may_conflict(one: Arrival) -> bool:
+    return one.mode.adopts and not one.mode.forces
+
+
+def _standing_against(
+    one: Arrival, there: Mapping[str, Any], compared: ObservedObject | None
+) -> Iterator[tuple[str, str]]:
+    """Yield why an object must not be taken over, and what would allow it."""
+    mode = one.mode
+    if mode.takes_over is TakeOver.NEVER:
+        of_karmada = one.subject.startswith(f"{names.TEMPLATE_KIND}/")
+        yield (_ABORT, _ABORT_HINT) if of_karmada else (_NEVER, _NEVER_HINT)
+        return
+    if not mode.co_owned and (owners := value_at(there, ("metadata", "ownerReferences"))):
+        named = [_plain(f"{each.get('kind')} {each.get('name')}") for each in owners]
+        yield _OWNED.replace("{owners}", few(named)), _OWNED_HINT
+    if compared is None:
+        return
+    if mode.takes_over is TakeOver.IF_NO_DIFF and compared.differences:
+        yield _DIFFERS.replace("{fields}", few(list(map(_difference, compared.differences)), _SHOWN)), _DIFFERS_HINT
+    elif mode.takes_over is TakeOver.IF_NO_DIFF and compared.error:
+        yield _UNCOMPARED.replace("{error}", _plain(compared.error)), _NEVER_HINT
+    elif _may_conflict(one) and compared.error:
+        yield _CONFLICT.replace("{error}", _plain(compared.error)), _CONFLICT_HINT
+
+
+def _difference(one: FieldDifference) -> str:
+    wanted, there = (_value(text) for text in (one.wanted, one.there))
+    return f"{_plain(one.path)}: {there} there, {wanted} wanted"
+
+
+def _value(text: str | None) -> str:
+    plain = "nothing" if text is None else _plain(text)
+    return plain if len(plain) <= _LONGEST_VALUE else f"{plain[:_LONGEST_VALUE]}..."
+
+
+def _plain(text: str) -> str:
+    """Return a text of a member in a form that can stand in a message."""
+    return visible(text[:_LONGEST_NAME])
+
+
+def _told(found: Iterable[tuple[Arrival, str, str]], written: Mapping[ObjectKey, Origin]) -> Iterator[Problem]:
+    """Yield one problem for all members of which the same is to be said of an object."""
+    alike = grouped(found, lambda it: (it[0].key, it[0].subject, *it[1:]))
+    for (key, subject, what, hint), each in sorted(alike.items()):
+        where, origin = few(sorted(one.cluster for one, *_ in each)), written.get(key)
+        yield Problem(
+            what.replace("{where}", where).replace("{subject}", subject),
+            subject=str(key),
+            hint=hint,
+            file=origin.file if origin else "",
+            line=origin.line if origin else None,
+        )
+
+
 def _owner(live: Mapping[str, Any]) -> str:
     """Return the stack that has brought an object; empty if none has."""
     owner = value_at(live, ("metadata", "annotations", STACK_ANNOTATION))
     return owner if isinstance(owner, str) else ""
+
+
+def _is_ours(owner: str, plan: FleetPlan) -> bool:
+    # Under the recorded manager, what the stack has left behind before it was renamed is its own.
+    return owner != "" and (owner == plan.options.stack or manager_of(owner) == plan.manager)
 
 
 def _wanted(data: Mapping[str, Any]) -> Mapping[str, Any]:

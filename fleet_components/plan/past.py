@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import starmap
 from typing import Any, TypeVar
 
 import attrs
 
 from fleet_components.content.header import check_header
 from fleet_components.content.revision import Budget
+from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION
 from fleet_components.model.codec import MisfitError, below, checked, decode, one_of
 from fleet_components.model.labels import subdomain_errors
-from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
@@ -35,7 +37,7 @@ CLUSTER_SCOPED, ALL = "cluster-scoped", "all"
 """Values of a binding's ``keeps``: which objects stay on the member when they leave the stack; none if empty."""
 _WRITTEN_PARTS = 4
 _NOT_IN_URN = "is not what the URN says"
-_SHOWN = ("policy", "strategy", "protected")
+_SHOWN = ("policy", "strategy", "protected", "reports")
 _RECORDS: Mapping[str, type[Record[Any, Any]]] = {names.PLACEMENT: PlacementRecord, names.TEMPLATE: TemplateRecord}
 
 
@@ -50,6 +52,7 @@ class Standing:
         api_version: the apiVersion in which it was sent.
         kept: True if it stays on the member when it leaves the stack.
         urn: its URN.
+        found: True if it stood on the member before the fleet took it over.
     """
 
     subject: str
@@ -58,6 +61,7 @@ class Standing:
     api_version: str = ""
     kept: bool = False
     urn: str = ""
+    found: bool = False
 
     @property
     def written(self) -> str:
@@ -130,6 +134,11 @@ class Past:
         """Return the record of a subject; the default record for a new one."""
         found = self.records.get(name)
         return found if isinstance(found, kind) else kind()
+
+    @property
+    def reporting(self) -> frozenset[str]:
+        """Subjects whose objects were compared only, and never written."""
+        return frozenset(name for name, shown in self.shown.items() if shown.get("reports"))
 
     def templates(self) -> list[str]:
         """Return the keys of the known templates."""
@@ -210,6 +219,22 @@ class Past:
                 for name, done in self.done.items()
             },
         )
+
+
+def was_found(outputs: Mapping[str, Any]) -> bool:
+    """Return whether an object stood on its member before a placement took it over."""
+    return bool(value_at(outputs, ("metadata", "annotations", FOUND_ANNOTATION)) == FOUND)
+
+
+def outlives(key: ObjectKey, keeps: str, *, found: bool) -> bool:
+    """Return whether an object stays on its member when it leaves the stack.
+
+    Args:
+        key: the object.
+        keeps: which objects of its subject stay there.
+        found: True if it stood there before, and what stood before is kept.
+    """
+    return found or keeps == ALL or (keeps == CLUSTER_SCOPED and not key.namespace)
 
 
 def fleets_of(resources: Iterable[StoredResource]) -> tuple[str, ...]:
@@ -301,7 +326,7 @@ class _Collector:
         self.done: dict[str, dict[str, Done]] = defaultdict(dict)
         self.keeps: dict[tuple[str, str], str] = {}
         self.members: dict[str, _MemberOutputs] = {}
-        self.objects: list[tuple[names.ObjectLocation, Urn]] = []
+        self.objects: list[tuple[names.ObjectLocation, Urn, bool]] = []
         self.others: dict[str, ObjectKey] = {}
         self.urns: dict[tuple[str, str], str] = {}
 
@@ -315,7 +340,7 @@ class _Collector:
         if names.is_object(urn.type):
             place = names.place_of(self.fleet, urn)
             if place:
-                self.objects.append((place, urn))
+                self.objects.append((place, urn, was_found(outputs)))
             elif names.TARGET not in urn.types and isinstance(outputs.get("metadata"), Mapping):
                 self.others[urn.text] = Manifest(outputs).key
         elif urn.type not in names.OWN:
@@ -382,7 +407,7 @@ class _Collector:
             file=file,
             records=self.records,
             done=dict(self.done),
-            standing=tuple(self._standing(place, urn) for place, urn in self.objects),
+            standing=tuple(starmap(self._standing, self.objects)),
             members={name: self._member(name) for name in {**dict.fromkeys(self.members), **roster.members}},
             waiting=roster.waiting,
             held=roster.held,
@@ -396,13 +421,15 @@ class _Collector:
             urns=self.urns,
         )
 
-    def _standing(self, place: names.ObjectLocation, urn: Urn) -> Standing:
+    def _standing(self, place: names.ObjectLocation, urn: Urn, found: bool) -> Standing:
         subject = f"{_kind_of(urn, place.key)}/{place.key}"
         # Objects without a binding are left from an update that failed before it registered the binding.
-        default = CLUSTER_SCOPED if self.roster.settings.keep_cluster_resources else ""
+        settings = self.roster.settings
+        default = CLUSTER_SCOPED if settings.keep_cluster_resources else ""
         kept = self.keeps.get((subject, place.cluster), default)
-        stays = kept == ALL or (kept == CLUSTER_SCOPED and not place.object.namespace)
-        return Standing(subject, place.cluster, place.object, names.api_version_of(urn.type), stays, urn.text)
+        stays = outlives(place.object, kept, found=found and settings.keep_found)
+        version = names.api_version_of(urn.type)
+        return Standing(subject, place.cluster, place.object, version, stays, urn.text, found)
 
     def _member(self, name: str) -> KnownMember:
         known = self.members.get(name) or _MemberOutputs(member=name)

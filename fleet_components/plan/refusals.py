@@ -24,8 +24,13 @@ from fleet_components.plan.kubefleet.subjects import PROTECTED, is_protected
 from fleet_components.plan.record import Record
 from fleet_components.plan.subject import Decided
 
+_SHOWN = 10
 _CLASH = "let one of them select it, or keep their policies on different members; a hub answers FailedToTakeOver"
 _CLASH_OF_PLACES = "take it out of one of them, or keep their policies on different members"
+_ABANDONED = (
+    "let it go on as it was, with strategy.deleteStrategy: {propagationPolicy: Abandon}, for one update: then its "
+    "objects stay where they are, and ReportDiff is taken"
+)
 _CONTAINERS = {"Namespace", "CustomResourceDefinition"}
 
 
@@ -37,7 +42,7 @@ def refusals(plan: FleetPlan, coverage: Coverage, written: Catalogue) -> Iterato
         coverage: which object is wanted on which member, and by which subject.
         written: the objects as written, for their locations.
     """
-    problems = (*_clashes(coverage, Places(plan.subjects, written)), *_guarded(plan))
+    problems = (*_clashes(coverage, Places(plan.subjects, written)), *_compared_only(plan), *_guarded(plan))
     origins = {str(manifest.key): manifest.origin for manifest in written.manifests} if problems else {}
     for problem in problems:
         origin = None if problem.file else origins.get(problem.subject)
@@ -94,6 +99,17 @@ def _in(origin: Origin) -> str:
 def _at(origin: Origin | None, what: str, key: ObjectKey, hint: str) -> Problem:
     file, line = (origin.file, origin.line) if origin else ("", None)
     return Problem(what, subject=str(key), hint=hint, file=file, line=line)
+
+
+def _compared_only(plan: FleetPlan) -> Iterator[Problem]:
+    """Yield the placements that compare only from now on, and whose objects would be deleted for that."""
+    reporting = {one.name: one.subject.origin for one in plan.subjects if one.subject.reports}
+    gone = [one for one in plan.departures if one.fate is Fate.DELETED and one.subject in reporting]
+    for subject, found in sorted(grouped(gone, lambda one: one.subject).items()):
+        what = few(sorted({str(one.key) for one in found}), _SHOWN)
+        where = few(sorted({one.cluster for one in found}))
+        text = f"compares only, with ReportDiff, and writes nothing: {what} would be deleted on {where}"
+        yield Problem(text, subject=subject, hint=_ABANDONED)
 
 
 def _guarded(plan: FleetPlan) -> Iterator[Problem]:

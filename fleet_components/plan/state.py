@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,8 @@ class StoredResource:
     dependencies: tuple[str, ...] = ()
     delete: bool = False
     """True for the old half of a replacement, until the engine has deleted it."""
+    init_errors: tuple[str, ...] = ()
+    """Errors of the provider: why the object was not written as it was asked to, or did not become ready."""
 
     @property
     def name(self) -> str:
@@ -60,9 +62,15 @@ class StoredResource:
 
 @attrs.frozen
 class StackState:
-    """The resources of a stack by URN, in the order of the state."""
+    """A state.
+
+    Attributes:
+        resources: the resources of the stack by URN, in the order of the state.
+        pending: URNs of resources at which an update was interrupted, each with what was being done: ``updating``.
+    """
 
     resources: Mapping[str, StoredResource] = attrs.field(factory=dict)
+    pending: Mapping[str, str] = attrs.field(factory=dict)
 
     @classmethod
     def of(cls, resources: Iterable[StoredResource]) -> StackState:
@@ -84,7 +92,8 @@ class StackState:
         listed = (deployment.get("resources") if isinstance(deployment, Mapping) else deployment) or []
         if not isinstance(listed, list):
             raise FleetError([Problem("is not a list of resources", ("deployment", "resources"), MEND, file=file)])
-        return cls.of(stored(enumerate(listed), ("deployment", "resources"), file))
+        found = stored(enumerate(listed), ("deployment", "resources"), file)
+        return attrs.evolve(cls.of(found), pending=dict(_pending(deployment)))
 
     @classmethod
     def read(cls, file: Path) -> StackState:
@@ -131,6 +140,16 @@ def redact(value: Any) -> Any:
             return REDACTED
         return {key: redact(item) for key, item in value.items()}
     return [redact(item) for item in value] if isinstance(value, list) else value
+
+
+def _pending(deployment: Any) -> Iterator[tuple[str, str]]:
+    """Yield the operations that were under way when an update was killed; what is no such thing is passed over."""
+    listed = deployment.get("pending_operations") if isinstance(deployment, Mapping) else None
+    for one in listed if isinstance(listed, list) else ():
+        resource = one.get("resource") if isinstance(one, Mapping) else None
+        urn = resource.get("urn") if isinstance(resource, Mapping) else None
+        if isinstance(urn, str) and is_urn(urn):
+            yield urn, str(one.get("type"))
 
 
 def _revealed(secret: Mapping[str, Any]) -> Any:

@@ -18,6 +18,7 @@ from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import few
+from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.deviation import Deviation, deviations
 from fleet_components.plan.record import Objects, Record, particulars
 from fleet_components.rollout.rollout import Change, Done, Entry, Placed, Rollout
@@ -84,15 +85,20 @@ class Delivery:
 
     Attributes:
         objects: the objects to be emitted.
-        adopts: True if objects that already exist on the member are adopted; if False, they are refused.
+        mode: how they are written.
         keeps: True if the objects stay on the member when they leave the stack.
         left_alone: fields that keep their values on the member once the objects exist, such as ``spec.replicas``.
     """
 
     objects: Objects
-    adopts: bool = True
+    mode: ApplyMode = ApplyMode()
     keeps: bool = False
     left_alone: tuple[str, ...] = ()
+
+    @property
+    def written(self) -> Objects:
+        """The objects that stand on the member once they are delivered: none where they are compared only."""
+        return () if self.mode.reports else self.objects
 
 
 class Subject(ABC, Generic[R]):
@@ -144,6 +150,11 @@ class Subject(ABC, Generic[R]):
     @property
     def timed(self) -> bool:
         """True if it counts when a revision has arrived on a member, for waits between the stages of an update run."""
+        return False
+
+    @property
+    def reports(self) -> bool:
+        """True if its objects are compared with those on the members, and never written."""
         return False
 
     @property
@@ -298,8 +309,8 @@ class Decided:
         return {cluster: self.subject.delivery(self.outcome, cluster) for cluster in sorted(self.record.decisions)}
 
     def keys(self, cluster: str) -> tuple[ObjectKey, ...]:
-        """Return the keys of the objects that a member gets."""
-        objects = self.deliveries[cluster].objects
+        """Return the keys of the objects that are written to a member."""
+        objects = self.deliveries[cluster].written
         # Members with equal content may share one tuple, which ``deliveries`` keeps alive: its keys are computed once.
         if id(objects) not in self._keys:
             self._keys[id(objects)] = tuple(Manifest(data).key for data in objects)

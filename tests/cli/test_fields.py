@@ -41,7 +41,7 @@ def test_every_entry_is_printed_with_its_reason() -> None:
 @pytest.mark.parametrize("kind", ["ClusterResourcePlacement", "clusterresourceplacement"])
 def test_one_kind_is_shown_alone_and_what_is_left_is_said(kind: str) -> None:
     output = fields(kind).output
-    assert "spec.strategy.applyStrategy.type: ReportDiff" in output
+    assert "spec.strategy.reportBackStrategy" in output
     assert "spec.association" not in output
     assert output.endswith(f"{REST}\n")
     assert {tuple(row["kinds"]) for row in document(kind)["fields"]} == {("ClusterResourcePlacement",)}

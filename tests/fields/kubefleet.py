@@ -344,6 +344,18 @@ _LABEL = {"op": "add", "path": "/metadata/labels/env", "value": "edge"}
 
 SITUATIONS: dict[str, list[Step]] = {
     "all": fleet({"placementType": "PickAll"}, None, annotations={"fleet-components/protected": "true"}),
+    "applied": fleet(
+        None,
+        {
+            "applyStrategy": {
+                "type": "ServerSideApply",
+                "serverSideApplyConfig": {"force": True},
+                "whenToTakeOver": "IfNoDiff",
+            }
+        },
+    ),
+    "conflicting": fleet(None, {"applyStrategy": {"type": "ServerSideApply"}}),
+    "abandoned": fleet(None, {"deleteStrategy": {"propagationPolicy": "Abandon"}}),
     "fixed": fleet({"placementType": "PickFixed", "clusterNames": ["a", "c"]}),
     "some": fleet(_pick(2)),
     "one of a kind": _selecting({**_SHOP, "selectionScope": "NamespaceWithResources"}),

@@ -47,16 +47,17 @@ def written(folder: Path, text: str) -> Source:
 
 
 PLACEMENTS = """\
-apiVersion: placement.kubernetes-fleet.io/v1beta1
-kind: ClusterResourcePlacement
-metadata: {name: shop}
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: shop, namespace: shop}
 spec:
-  resourceSelectors: [{group: "", version: v1, kind: Namespace, name: shop}]
-  revisionHistoryLimit: 3
-  strategy:
-    applyStrategy:
-      type: ReportDiff
-      whenToTakeOver: Never
+  resourceSelectors: [{apiVersion: v1, kind: ConfigMap}]
+  schedulerName: another
+  propagateDeps: true
+  failover:
+    application:
+      decisionConditions: {tolerationSeconds: 5}
+      statePreservation: {rules: [{aliasLabelName: a, jsonPath: "{.b}"}]}
 ---
 apiVersion: placement.kubernetes-fleet.io/v1beta1
 kind: ResourcePlacement
@@ -64,7 +65,7 @@ metadata: {name: shop, namespace: shop}
 spec:
   resourceSelectors: [{group: "", version: v1, kind: ConfigMap}]
   revisionHistoryLimit: 4
-  strategy: {deleteStrategy: {propagationPolicy: Abandon}, type: RollingUpdat}
+  strategy: {type: RollingUpdat}
 """
 
 
@@ -74,11 +75,10 @@ def test_all_that_is_refused_is_said_at_once_with_file_line_field_and_what_to_do
     file = tmp_path / "fleet.yaml"
     told = [str(problem).removeprefix(f"{file}:") for problem in error.value.problems]
     assert [line.partition(" is not")[0] for line in told[1:]] == [
-        '9: ClusterResourcePlacement shop: spec.strategy.applyStrategy.type: "ReportDiff"',
-        '10: ClusterResourcePlacement shop: spec.strategy.applyStrategy.whenToTakeOver: "Never"',
-        '18: ResourcePlacement shop/shop: spec.strategy.deleteStrategy.propagationPolicy: "Abandon"',
+        '6: PropagationPolicy shop/shop: spec.schedulerName: "another"',
+        "11: PropagationPolicy shop/shop: spec.failover.application.statePreservation:",
     ]
-    assert told[0].startswith("18: ResourcePlacement shop/shop: spec.strategy.type: Unsupported value")
+    assert told[0].startswith("19: ResourcePlacement shop/shop: spec.strategy.type: Unsupported value")
     assert all(problem.hint for problem in error.value.problems)
 
 

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import attrs
 import pytest
 
 from fleet_components import Options, Past, plan_fleet, source_of
-from fleet_components.content.stamp import STACK_ANNOTATION, manager_of
-from fleet_components.plan.ownership import Arrival, anothers, taken_over
+from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, STACK_ANNOTATION, manager_of
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.observed import FieldDifference, ObservedObject
+from fleet_components.plan.apply_mode import ABORTS, OVERWRITES, ApplyMode, TakeOver
+from fleet_components.plan.delivered import delivered
+from fleet_components.plan.describe import describe_plan
+from fleet_components.plan.options import Settings
+from fleet_components.plan.ownership import (
+    Arrival,
+    anothers,
+    compared_first,
+    found_there,
+    not_taken_over,
+    overwriting,
+    rewritten,
+    taken_over,
+)
+from tests.fields.kubefleet import CONTENT, MEMBERS, placed
 
 STACK = "organization/shop/dev"
 PLAN = plan_fleet(source_of([]), Past(), Options(stack=STACK))
@@ -17,7 +34,7 @@ PLAN = plan_fleet(source_of([]), Past(), Options(stack=STACK))
 
 def arrival(cluster: str = "a", *, adopts: bool = True, **data: Any) -> Arrival:
     whole = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "shop"}, **data}
-    return Arrival(cluster, whole, adopts)
+    return Arrival(cluster, whole, OVERWRITES if adopts else ABORTS)
 
 
 def owned(stack: str | None, **data: Any) -> dict[str, Any]:
@@ -58,3 +75,121 @@ def test_what_somebody_else_made() -> None:
     made = "Secret shop/s: somebody else has made it on {}: it is taken over{}"
     assert found == [made.format("b", ""), made.format("a", ", and changed in data.k, list[0].x, longer")]
     assert list(taken_over(arriving, lambda _: owned(STACK))) == []
+
+
+IF_NO_DIFF = ApplyMode(takes_over=TakeOver.IF_NO_DIFF)
+UNFORCED = ApplyMode(forces=False)
+KEY = ObjectKey("", "Secret", "shop", "s")
+DIFFERS = FieldDifference("/spec/replicas", "1", None)
+OWNED = {"ownerReferences": [{"kind": "ReplicaSet", "name": "x\x1b[31m"}]}
+
+
+@pytest.mark.parametrize(
+    ("mode", "compared", "live", "told"),
+    [
+        (ApplyMode(), ObservedObject(KEY, "v1", differences=(DIFFERS,)), {}, ""),
+        (attrs.evolve(ABORTS, co_owned=False), None, OWNED, "whenToTakeOver of ResourcePlacement/shop/s is Never"),
+        (IF_NO_DIFF, ObservedObject(KEY, "v1"), {}, ""),
+        (
+            IF_NO_DIFF,
+            ObservedObject(KEY, "v1", differences=(DIFFERS,)),
+            {},
+            "is IfNoDiff, and it differs: /spec/replicas: nothing there, 1 wanted",
+        ),
+        (IF_NO_DIFF, ObservedObject(KEY, "v1", error="no\x1b[1m"), {}, "it could not be compared: no"),
+        (UNFORCED, ObservedObject(KEY, "v1", differences=(DIFFERS,)), {}, ""),
+        (
+            UNFORCED,
+            ObservedObject(KEY, "v1", error="1 conflict"),
+            {},
+            "does not force what others have set: 1 conflict",
+        ),
+        (ApplyMode(co_owned=False), None, OWNED, "has owners there: ReplicaSet x"),
+        (ApplyMode(co_owned=True), None, OWNED, ""),
+    ],
+)
+def test_what_is_not_to_be_taken_over(
+    mode: ApplyMode, compared: ObservedObject | None, live: dict[str, Any], told: str
+) -> None:
+    arriving = [attrs.evolve(arrival(one), mode=mode, subject="ResourcePlacement/shop/s") for one in "ba"]
+    for there, made in ((owned(None), True), (owned(STACK), False), (None, False)):
+        standing = there and {"metadata": {**there["metadata"], **live}}
+        live_there = partial(_there, standing)
+        found = list(not_taken_over(arriving, live_there, lambda _: compared, PLAN, {}))
+        if standing and not made and not mode.adopts:
+            assert [one.what for one in found] == [
+                "is on a, b already: this stack has left it there, and ResourcePlacement/shop/s takes nothing over"
+            ]
+            continue
+        assert bool(found) is bool(told and made)
+        assert bool(compared_first(arriving, live_there)) is (made and mode in (IF_NO_DIFF, UNFORCED))
+        for problem in found:
+            assert str(problem).startswith("Secret shop/s: is on a, b already, ")
+            assert told in str(problem)
+            assert problem.hint
+            assert "\x1b" not in str(problem)
+
+
+def _there(data: dict[str, Any] | None, _: Arrival) -> dict[str, Any] | None:
+    return data
+
+
+def test_a_policy_of_karmada_is_named_in_its_own_words() -> None:
+    one = attrs.evolve(arrival(adopts=False), subject="Template/shop/Secret/s")
+    (problem,) = not_taken_over([one], lambda _: owned(None), lambda _: None, PLAN, {})
+    assert "conflictResolution of Template/shop/Secret/s is Abort" in problem.what
+
+
+@pytest.mark.parametrize(
+    ("stack", "marked", "found"), [(None, False, True), (STACK, False, False), (STACK, True, True), ("", False, True)]
+)
+def test_what_stood_there_before(stack: str | None, marked: bool, found: bool) -> None:
+    """Also what the stack has taken over, left behind, and takes up again."""
+    live = owned(stack)
+    if marked:
+        live["metadata"]["annotations"][FOUND_ANNOTATION] = FOUND
+    assert found_there([arrival()], lambda _: live) == ({("a", KEY)} if found else set())
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_what_stood_there_before_stays_when_it_leaves(keeps: bool) -> None:
+    options = Options(stack=STACK, settings=Settings(limit=1, keep_found=keeps))
+    written = [*MEMBERS[:1], *CONTENT, *placed()]
+    first = plan_fleet(source_of(map(Manifest, written)), Past(), options)
+    past = Past.of(delivered(first, redacted=False), "fleet")
+    key = ObjectKey("", "ConfigMap", "shop", "app")
+    standing = tuple(attrs.evolve(one, found=True, kept=keeps) if one.key == key else one for one in past.standing)
+    past = attrs.evolve(past, standing=standing)
+    again = plan_fleet(source_of(map(Manifest, written)), past, options)
+    assert not again.changes
+    maps = next(one for one in again.subjects if one.name == "ResourcePlacement/shop/maps")
+    (sent,) = again.emitted(maps, "a")
+    assert sent["metadata"]["annotations"][FOUND_ANNOTATION] == FOUND
+    assert Past.of(delivered(again, redacted=False), "fleet").standing == past.standing
+    gone = plan_fleet(source_of(map(Manifest, [*MEMBERS[:1], *CONTENT, *placed()[:1]])), past, options)
+    told = [line.text for line in describe_plan(gone)]
+    after = "kept on the member, no longer managed; it stood there before" if keeps else "deleted"
+    assert f"ConfigMap shop/app of ResourcePlacement/shop/maps on a: {after}" in told
+    other = attrs.evolve(options, settings=Settings(limit=1, keep_found=not keeps))
+    switched = describe_plan(plan_fleet(source_of(map(Manifest, written)), past, other))
+    assert ["deleted from now on" in line.text for line in switched] == [keeps]
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_what_stands_is_judged_where_it_is_written_anew_without_force(force: bool) -> None:
+    apply = {"type": "ServerSideApply", "serverSideApplyConfig": {"force": force}}
+    written = [*MEMBERS[:1], *CONTENT, *placed(None, {"type": "RollingUpdate", "applyStrategy": apply})]
+    options = Options(stack=STACK, fleet="fleet")
+    first = plan_fleet(source_of(map(Manifest, written)), Past(), options)
+    assert rewritten(first, "a") == ()
+    past = Past.of(delivered(first, redacted=False), "fleet")
+    assert rewritten(plan_fleet(source_of(map(Manifest, written)), past, options), "a") == ()
+    other = [{**one, "data": {"key": "another"}} if one["kind"] == "ConfigMap" else one for one in written]
+    again = rewritten(plan_fleet(source_of(map(Manifest, other)), past, options), "a")
+    assert bool(again) is not force
+    conflict = ObservedObject(
+        ObjectKey("", "", "", ""), "v1", applied="ManifestApplyFailed", error="conflict\x1b with x"
+    )
+    told = list(map(str, overwriting(again, lambda _: conflict, {})))
+    assert all("on a somebody has changed it" in text and "conflict\\x1b with x" in text for text in told)
+    assert list(overwriting(again, lambda _: attrs.evolve(conflict, applied="Applied"), {})) == []

@@ -40,8 +40,16 @@ class Template(Typed):
     @property
     def binding(self) -> str:
         """The binding that Karmada makes for the object, as events name it."""
-        name = f"{self.name.replace(':', '.')}-{self.kind}".lower()
+        name = binding_name(self.kind, self.name)
         return f"ResourceBinding({self.namespace}/{name})" if self.namespace else f"ClusterResourceBinding({name})"
+
+
+def binding_name(kind: str, name: str) -> str:
+    """Return the name of the binding that Karmada makes for an object.
+
+    Source: karmada-io/karmada 1.19, pkg/util/names/names.go, GenerateBindingName.
+    """
+    return f"{name.replace(':', '.')}-{kind}".lower()
 
 
 @attrs.frozen

@@ -173,11 +173,48 @@ class RollingUpdate(Typed):
 
 
 @attrs.frozen
+class ServerSideApplyConfig:
+    """With ``force``, fields that others have set are overwritten; else they are conflicts."""
+
+    force: bool = False
+
+
+@attrs.frozen
+class ApplyStrategy:
+    """Treatment of objects on members.
+
+    Attributes:
+        type: ClientSideApply, ServerSideApply or ReportDiff, which writes nothing.
+        comparison_option: PartialComparison (the fields that are sent) or FullComparison.
+        when_to_apply: Always, or IfNotDrifted: what somebody has changed on a member is left alone.
+        when_to_take_over: Always, IfNoDiff or Never: what to do with objects that are on a member already.
+        allow_co_ownership: True to write objects that have other owners.
+        server_side_apply_config: settings of ServerSideApply.
+    """
+
+    type: str = "ClientSideApply"
+    comparison_option: str = "PartialComparison"
+    when_to_apply: str = "Always"
+    when_to_take_over: str = "Always"
+    allow_co_ownership: bool = False
+    server_side_apply_config: ServerSideApplyConfig | None = None
+
+
+@attrs.frozen
+class DeleteStrategy:
+    """Fate of the objects of a placement that goes: ``propagation_policy`` is Delete or Abandon."""
+
+    propagation_policy: str = "Delete"
+
+
+@attrs.frozen
 class Strategy:
     """Rollout strategy. ``type`` is RollingUpdate or External (staged update runs)."""
 
     type: str = "RollingUpdate"
     rolling_update: RollingUpdate = RollingUpdate()
+    apply_strategy: ApplyStrategy = ApplyStrategy()
+    delete_strategy: DeleteStrategy = DeleteStrategy()
 
 
 @attrs.frozen
@@ -188,6 +225,14 @@ class PlacementSpec:
     policy: PlacementPolicy | None = None
     strategy: Strategy = Strategy()
     revision_history_limit: int = 10
+    status_reporting_scope: str = "ClusterScopeOnly"
+
+    @property
+    def reports_in(self) -> str:
+        """The namespace in which the status can be read too; empty if there is none."""
+        if self.status_reporting_scope != "NamespaceAccessible":
+            return ""
+        return next((one.name for one in self.resource_selectors if (one.group, one.kind) == ("", "Namespace")), "")
 
 
 @attrs.frozen

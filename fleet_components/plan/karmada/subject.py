@@ -22,6 +22,7 @@ from fleet_components.model.karmada.settings import KarmadaSettings
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.wire import read_time
+from fleet_components.plan.apply_mode import ABORTS, OVERWRITES
 from fleet_components.plan.karmada.content import content_of, forced, retained
 from fleet_components.plan.karmada.needs import Needs
 from fleet_components.plan.karmada.overrides import rule_path
@@ -194,7 +195,7 @@ class TemplateSubject(Subject[TemplateRecord]):
         return Delivery(
             objects,
             # Cluster-scoped objects outlive what brought them (``keep_cluster_resources``): they are taken up again.
-            adopts=overwrite or not self.manifest.namespace,
+            mode=OVERWRITES if overwrite or not self.manifest.namespace else ABORTS,
             keeps=self.needs.preserves(memory),
             left_alone=retained(content) if content else (),
         )

@@ -18,7 +18,6 @@ EVICTIONS = (EVICTION, BUDGET)
 OVERRIDES = (CLUSTER_OVERRIDE, OVERRIDE)
 ENVELOPES = ("ClusterResourceEnvelope", "ResourceEnvelope")
 MEMBER = ("MemberCluster",)
-_APPLY = "spec.strategy.applyStrategy"
 _OBSERVED = "times and texts of an observation decide nothing"
 
 EFFECTS: tuple[Unheeded, ...] = (
@@ -58,68 +57,15 @@ EFFECTS: tuple[Unheeded, ...] = (
     ),
     Unheeded(
         kinds=PLACEMENTS,
-        field=f"{_APPLY}.type",
-        only=("ReportDiff",),
-        effect=Effect.REFUSED,
-        reason="the objects would be written to the members",
-        hint="take the placement out: nothing here compares without writing",
-    ),
-    Unheeded(
-        kinds=PLACEMENTS,
-        field=f"{_APPLY}.type",
-        only=("ServerSideApply",),
-        effect=Effect.NONE,
-        reason="objects are always written by server-side apply, which overwrites fields that others have set",
-    ),
-    Unheeded(
-        kinds=PLACEMENTS,
-        field=f"{_APPLY}.serverSideApplyConfig.force",
-        effect=Effect.NOT_NEEDED,
-        reason="fields that others have set are always overwritten",
-    ),
-    Unheeded(
-        kinds=PLACEMENTS,
-        field=f"{_APPLY}.whenToTakeOver",
-        effect=Effect.REFUSED,
-        reason="an object that is on a member already is taken over",
-        hint="take it out; what another placement or another stack has brought is never taken over",
-    ),
-    Unheeded(
-        kinds=PLACEMENTS,
-        field=f"{_APPLY}.whenToApply",
-        effect=Effect.NONE,
-        reason="drift is not looked for, and stays until the object changes in the source, whatever is written here",
-    ),
-    Unheeded(
-        kinds=PLACEMENTS,
-        field=f"{_APPLY}.comparisonOption",
-        effect=Effect.NONE,
-        reason="objects are not compared with those on the members",
-    ),
-    Unheeded(
-        kinds=PLACEMENTS,
-        field=f"{_APPLY}.allowCoOwnership",
-        effect=Effect.NOT_NEEDED,
-        reason="an object that has owners on a member is written all the same",
-    ),
-    Unheeded(
-        kinds=PLACEMENTS,
-        field="spec.strategy.deleteStrategy.propagationPolicy",
-        effect=Effect.REFUSED,
-        reason="the objects of a placement that goes are deleted, as by KubeFleet v0.3.1, which does not read it",
-        hint="take it out; cluster-scoped objects stay unless fleet:keepClusterResources is false",
-    ),
-    Unheeded(
-        kinds=PLACEMENTS,
         field="spec.strategy.reportBackStrategy",
         effect=Effect.NONE,
-        reason="nothing reports from the members",
+        reason="statuses of objects stay on the members: nothing copies them to the originals or elsewhere",
     ),
     Unheeded(
         kinds=PLACEMENTS,
         field="spec.statusReportingScope",
         effect=Effect.NONE,
-        reason="no status is written anywhere: plans and outputs have it",
+        reason="no status is written to a cluster: fleet status -o yaml prints the ClusterResourcePlacementStatus",
     ),
     Unheeded(
         kinds=APPROVALS,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _NONE = -1
 """Stands for no override rules where a number is kept."""
+_COMPARED = "compared only (ReportDiff): nothing is written; previews and updates ask the members for what differs"
 _FAILED_HINT = "the whole scheduling cycle fails on it, here as on a hub, and nothing is decided"
 
 
@@ -97,7 +98,8 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
         External(runs.run, held=runs.held) if runs else request.strategy,
         before.decisions,
         gates=runs.gates(request.gates) if runs else request.gates,
-        untrackable=request.untrackable,
+        # A report is ready once it is made.
+        untrackable=request.untrackable and not request.reports,
     )
     live = runs.live.values() if runs else ()
     newest, later = before.next_revision(request.content), {run.revision for run in live}
@@ -118,7 +120,8 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
         runs=runs.remembered(rollout) if runs else RunMemory(),
     )
     _check_known(record, rollout)
-    rollout = written_where_interrupted(rollout, stopped, record, before, done, request.inventory)
+    if not request.reports:
+        rollout = written_where_interrupted(rollout, stopped, record, before, done, request.inventory)
     told = tuple(told_of(checks, request.policy, request.budget, decision.memory, rollout))
     return PlacementOutcome(
         record=attrs.evolve(record, decisions=rollout.placed),
@@ -265,6 +268,8 @@ def _notes(
     request: PlacementSubject, before: PlacementRecord, told: Collection[tuple[Check, str]], rollout: Rollout
 ) -> Iterator[str]:
     """Yield what is said of evictions that are carried out or forgotten, and of a budget that does not count."""
+    if request.reports:
+        yield _COMPARED
     yield from (words for check, words in told if check.handled.result == EXECUTED)
     for name in sorted(before.memory.evictions.keys() - {eviction.name for eviction in request.evictions}):
         yield f"eviction {name} is taken out: its name may be used again"

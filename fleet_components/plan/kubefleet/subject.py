@@ -20,6 +20,7 @@ from fleet_components.model.kubefleet.override import ResourceOverride
 from fleet_components.model.kubefleet.placement import PlacementPolicy, RollingUpdate
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin
 from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.kubefleet.place import PlacementOutcome, place
 from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.record import Objects
@@ -43,6 +44,8 @@ class PlacementSubject(Subject[PlacementRecord]):
         key: the placement's key, ``namespace/name`` or the name alone.
         policy: its policy; None means PickAll.
         strategy: its rollout strategy.
+        mode: how objects are written to members.
+        abandons: True if its objects stay on their members when it goes.
         inventory: the members.
         content: the objects that it selects, as a resource snapshot has them: envelopes as they are.
         namespace: the namespace of a ResourcePlacement.
@@ -60,6 +63,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         overrides: the overrides that select any of its objects.
         history: how many of its newest revisions are kept.
         run_faults: why update runs cannot begin, by name.
+        reports_in: the namespace in which its status can be read too; empty if there is none.
     """
 
     RECORD = PlacementRecord
@@ -72,6 +76,8 @@ class PlacementSubject(Subject[PlacementRecord]):
     inventory: Inventory
     content: Objects
     namespace: str = ""
+    mode: ApplyMode = ApplyMode()
+    abandons: bool = False
     done: Mapping[str, Done] = attrs.field(factory=dict)
     gates: Gates = Gates()
     untrackable: bool = False
@@ -86,6 +92,7 @@ class PlacementSubject(Subject[PlacementRecord]):
     overrides: tuple[ResourceOverride, ...] = ()
     history: int = 10
     run_faults: Mapping[str, Problem] = attrs.field(factory=dict)
+    reports_in: str = ""
 
     @property
     def kind(self) -> str:
@@ -96,6 +103,11 @@ class PlacementSubject(Subject[PlacementRecord]):
     def timed(self) -> bool:
         """True if update runs roll it out."""
         return isinstance(self.strategy, External)
+
+    @property
+    def reports(self) -> bool:
+        """True if its apply strategy is ``ReportDiff``."""
+        return self.mode.reports
 
     @property
     def origins(self) -> Mapping[ObjectKey, tuple[Origin, ...]]:
@@ -151,11 +163,13 @@ class PlacementSubject(Subject[PlacementRecord]):
         """Return the objects of the member's revision."""
         position = self.inventory.position(cluster)
         member = self.inventory.clusters[position or 0]
-        return Delivery(outcome.record.objects(outcome.record.decisions[cluster], member))
+        objects = outcome.record.objects(outcome.record.decisions[cluster], member)
+        return Delivery(objects, mode=self.mode, keeps=self.abandons)
 
     def shown(self) -> dict[str, Any]:
         """Return policy and strategy."""
-        return {"policy": encode(self.policy) if self.policy else {}, "strategy": encode(self.strategy)}
+        asked = {"policy": encode(self.policy) if self.policy else {}, "strategy": encode(self.strategy)}
+        return asked | ({"reports": True} if self.reports else {})
 
     def to_wire(self) -> dict[str, Any]:
         """Return the form for a feed, without the inventory and what only messages need."""
@@ -167,6 +181,8 @@ class PlacementSubject(Subject[PlacementRecord]):
             "rolling": encode(strategy) if isinstance(strategy, RollingUpdate) else None,
             "content": list(self.content),
             "namespace": self.namespace,
+            "mode": encode(self.mode),
+            "abandons": self.abandons,
             "done": {cluster: encode(done) for cluster, done in self.done.items()},
             "gates": encode(self.gates),
             "untrackable": self.untrackable,
@@ -188,6 +204,8 @@ class PlacementSubject(Subject[PlacementRecord]):
             inventory=inventory,
             content=tuple(wire["content"]),
             namespace=wire["namespace"],
+            mode=decode(ApplyMode, wire["mode"]),
+            abandons=wire["abandons"],
             done={cluster: decode(Done, done) for cluster, done in wire["done"].items()},
             gates=decode(Gates, wire["gates"]),
             untrackable=wire["untrackable"],

@@ -18,6 +18,7 @@ from fleet_components.model.kubefleet.override import (
 )
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import in_order
+from fleet_components.plan.apply_mode import ABANDON, ApplyMode
 from fleet_components.plan.asked_members import AskedMembers
 from fleet_components.plan.asked_objects import AskedObjects
 from fleet_components.plan.kubefleet.overrides import by_target, concerning
@@ -44,6 +45,9 @@ def placement_subjects(
         placement, selection = selected.placement, selected.selection
         policy = source.policy(placement.kind, placement.namespace, placement.name)
         content = redacted_content(selected.objects) if past.redacted else selected.objects
+        mode, name = ApplyMode.of(placement.spec.strategy.apply_strategy), f"{placement.kind}/{placement.key}"
+        # What was only compared stands nowhere: applied, it is a new placement.
+        new = name in past.reporting and not mode.reports
         yield PlacementSubject(
             key=placement.key,
             policy=placement.spec.policy,
@@ -51,7 +55,9 @@ def placement_subjects(
             inventory=inventory,
             content=content,
             namespace=placement.namespace,
-            done=past.done.get(f"{placement.kind}/{placement.key}", {}),
+            mode=mode,
+            abandons=placement.spec.strategy.delete_strategy.propagation_policy == ABANDON,
+            done={} if new else past.done.get(name, {}),
             gates=attrs.evolve(options.gates, approvals=options.gates.approvals | source.approvals),
             plugins=plugins,
             untrackable=selected.untrackable,
@@ -62,6 +68,7 @@ def placement_subjects(
             budget=None if placement.namespace else budgets.get(placement.name),
             history=placement.spec.revision_history_limit,
             run_faults=source.run_faults(placement),
+            reports_in=placement.spec.reports_in,
             overrides=concerning(content, overrides, placement.key),
             selected=selection.manifests,
             skipped=tuple((str(skipped.key), skipped.reason) for skipped in selection.skipped),
