@@ -37,6 +37,8 @@ from fleet_components.model.problem import FleetError
 Props = dict[str, Any]
 FEED = "feed"
 """The input that only a decision needs: the path of a file. ``check`` does not return it."""
+REPORTED = ("differences", "failures", "degraded")
+"""The inputs of a report that a member is asked for."""
 _LOOK_SECONDS = 3
 
 
@@ -126,6 +128,17 @@ class MemberProvider(RecordProvider):
         return CheckResult({**rest, "uid": uid} if uid else rest, failures)
 
 
+class ReportProvider(RecordProvider):
+    """Provider that records how a member's objects differ from what a placement would write."""
+
+    def check(self, olds: Props, news: Props) -> CheckResult:
+        """Keep the last report while the member is not asked, or does not answer."""
+        asked = news.get("differences")
+        last = olds if asked is None or has_unknown(asked) else news
+        rest = {key: value for key, value in news.items() if key not in REPORTED}
+        return CheckResult({**rest, **{key: last[key] for key in REPORTED if last.get(key) is not None}}, [])
+
+
 class BarrierProvider(RecordProvider):
     """Provider of a point between two waves or phases, so that the number of dependencies grows linearly."""
 
@@ -189,6 +202,24 @@ class Binding(Resource, module="fleet", name="Binding"):
 
     def __init__(self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(BindingProvider(), name, dict(props), opts)
+
+
+class Report(Resource, module="fleet", name="Report"):
+    """Differences between the objects on a member and what a placement would write, which is never written.
+
+    Attributes:
+        differences: by object and field: what is ``wanted``, and what is ``there``; missing while the member could
+            never be asked.
+        failures: by object, why it could not be compared.
+        degraded: the objects that were compared field by field, since the API server would not take them as they are.
+    """
+
+    differences: pulumi.Output[Mapping[str, Mapping[str, Mapping[str, str]]]]
+    failures: pulumi.Output[Mapping[str, str]]
+    degraded: pulumi.Output[list[str]]
+
+    def __init__(self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(ReportProvider(), name, {**dict.fromkeys(REPORTED), **props}, opts)
 
 
 class Roster(Resource, module="fleet", name="Roster"):

@@ -347,6 +347,11 @@ KEYS: Mapping[str, Key] = {
         _flag,
         "whether namespaces and other cluster-scoped objects outlive their placement",
     ),
+    "keepFound": Key(
+        "keep_found",
+        _flag,
+        "whether objects that stood on a member before a placement took them over outlive it",
+    ),
     "maxWait": Key(
         "max_wait",
         partial(_seconds, wrong=no_wait, hint=A_WAIT),

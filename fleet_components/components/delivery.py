@@ -14,14 +14,19 @@ import pulumi
 from fleet_components import dynamic
 from fleet_components.components.barrier import between
 from fleet_components.components.former import Former
-from fleet_components.components.live import Leftover
 from fleet_components.components.providers import MemberProviders
 from fleet_components.components.target import After, Target, TargetArgs
+from fleet_components.live.connection import Leftover
+from fleet_components.model.manifest import ObjectKey
+from fleet_components.model.observed import ObservedMember
 from fleet_components.model.text import visible
 from fleet_components.plan import names
+from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.describe import describe_subject, heading
+from fleet_components.plan.drift import left_alone
 from fleet_components.plan.feed import Feed, feed_subject
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.rollout import Placed
 
@@ -43,6 +48,8 @@ class DeliveryArgs:
         former: former names and URNs of the resources.
         after: resources to wait for: the checks that every member is still the same cluster.
         clear: deletes retained objects from a member that have to be created anew.
+        marks: returns the transforms that mark an object that stood on a member before.
+        compare: compares objects with those on a member.
         ready_timeout: the longest time in seconds that each object may take to become ready.
         transform: applied to each object before it is registered.
     """
@@ -54,6 +61,8 @@ class DeliveryArgs:
     former: Former
     after: Sequence[pulumi.Resource]
     clear: Callable[[str, Sequence[Leftover], pulumi.Output[Any]], pulumi.Output[Any]]
+    marks: Callable[[str, ObjectKey], list[pulumi.ResourceTransform]]
+    compare: Callable[[str, Objects, ApplyMode, pulumi.Output[Any]], pulumi.Output[ObservedMember | None]]
     ready_timeout: int
     transform: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
 
@@ -95,6 +104,7 @@ class SubjectDelivery(pulumi.ComponentResource):
         opts = pulumi.ResourceOptions.merge(opts, alias)
         super().__init__(token, self._name, {}, opts)
         self.decided, self._args = decided, args
+        self._left_alone = left_alone(args.plan, decided)
         decision = self._decide()
         self.decisions = decision.decisions
         self.targets, self.last = self._deliver(decision, first)
@@ -133,7 +143,7 @@ class SubjectDelivery(pulumi.ComponentResource):
         # as deleted (pulumi/pulumi#16140), and what depends on this component would not wait for them.
         for number, clusters in _waves(self.decided.record.decisions):
             if before:
-                size = sum(len(self.decided.deliveries[cluster].objects) for cluster in clusters)
+                size = sum(len(self.decided.deliveries[cluster].written) for cluster in clusters)
                 before = between(f"{self._name}/wave-{number}", before, size, self)
             after = self._waited(before, seconds)
             for cluster in clusters:
@@ -156,16 +166,21 @@ class SubjectDelivery(pulumi.ComponentResource):
 
     def _target(self, cluster: str) -> TargetArgs:
         args, as_of = self._args, self._args.plan.options.as_of
+        mode = self.decided.deliveries[cluster].mode
         objects = [args.transform(data) for data in args.plan.emitted(self.decided, cluster)]
         return TargetArgs(
             fleet=args.fleet,
             decided=self.decided,
             cluster=cluster,
             objects=objects,
-            provider=args.providers.of(cluster, adopts=self.decided.deliveries[cluster].adopts),
+            provider=None if mode.reports else args.providers.of(cluster, mode),
             former=args.former,
             clear=partial(args.clear, cluster),
+            marks=partial(args.marks, cluster),
+            outlives=partial(args.plan.outlives, self.decided, cluster),
+            compare=partial(args.compare, cluster),
             ready_timeout=args.ready_timeout,
+            left_alone=self._left_alone.get(cluster, ()),
             keeps=args.plan.keeps(self.decided, cluster),
             since=as_of.isoformat() if as_of and self.decided.subject.timed else None,
         )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import attrs
 import pulumi
 
 from fleet_components import dynamic
+from fleet_components.components.comparison import compare
 from fleet_components.components.config import FromConfig, configured, read_config
 from fleet_components.components.delivery import DeliveryArgs, SubjectDelivery
 from fleet_components.components.fleet_args import FleetArgs
@@ -33,6 +35,7 @@ from fleet_components.model.labels import subdomain_errors
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.text import Vocabulary, visible
 from fleet_components.plan import names
+from fleet_components.plan.apply_mode import ABORTS
 from fleet_components.plan.describe import describe_plan
 from fleet_components.plan.feed import feed_inventory, feed_plan
 from fleet_components.plan.fleet import plan_fleet
@@ -103,6 +106,8 @@ class Fleet(pulumi.ComponentResource):
             former=former,
             after=providers.after,
             clear=identification.delete,
+            marks=identification.marks,
+            compare=partial(compare, identification),
             ready_timeout=args.ready_timeout,
             # Rendered files may be read by others, so the data of Secrets is hidden in them.
             transform=redacted if args.render_to else dict,
@@ -157,7 +162,7 @@ class Fleet(pulumi.ComponentResource):
         """Return the providers of the members, which wait until every member is known to be the same cluster."""
         members, former = identification.members, identification.former
         after = identification.register()
-        providers = MemberProviders(name, members, args.render_to, former, after, identification.forces, self)
+        providers = MemberProviders(name, members, args.render_to, former, after, identification.knows, self)
         # One that is no longer declared may have been reached by a provider of its own, which the program still makes.
         own = {name for name, member in identification.gone.items() if member.kubeconfig is None}
         for cluster in sorted(name for name, member in members.items() if member.lost and name not in own):
@@ -165,7 +170,7 @@ class Fleet(pulumi.ComponentResource):
             providers.of(cluster)
             # Most objects of templates belong to the provider that adopts nothing, which has to let go of them as well.
             if self.plan.past.templates():
-                providers.of(cluster, adopts=False)
+                providers.of(cluster, ABORTS)
         return providers
 
     def _deliver(self, delivery: DeliveryArgs) -> None:
@@ -245,6 +250,7 @@ def _plan(
         limit=args.limit,
         approvals=tuple(args.approvals),
         keep_cluster_resources=args.keep_cluster_resources,
+        keep_found=args.keep_found,
         max_wait=args.max_wait,
         plugins=tuple(args.plugins),
     )

@@ -45,6 +45,7 @@ class FleetArgs(Arguments):
         limit: the share of what stands, of the fleet or of one placement, that may be lost at once, from 0 to 1.
         confirm: tokens of refused losses that are meant.
         keep_cluster_resources: whether namespaces and other cluster-scoped objects outlive their placement.
+        keep_found: whether objects that stood on a member before a placement took them over outlive it.
         max_wait: the longest time in seconds that an update waits between stages.
         ready_timeout: the longest time in seconds that an update waits for each object to become ready; the annotation
             ``pulumi.com/timeoutSeconds`` sets it for one object.
@@ -71,6 +72,7 @@ class FleetArgs(Arguments):
     limit: float = attrs.field(default=0.5, metadata={HINT: A_SHARE})
     confirm: Sequence[str] = ()
     keep_cluster_resources: bool = True
+    keep_found: bool = True
     max_wait: int = 900
     ready_timeout: int = 600
     renamed: Renamed = Renamed()

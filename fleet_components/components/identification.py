@@ -6,42 +6,60 @@ All members are asked before anything is written to any of them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
 from importlib import import_module
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 import pulumi
 
 from fleet_components.components.barrier import between
 from fleet_components.components.former import Former
-from fleet_components.components.live import Answer, Leftover, ask_cluster, delete_leftovers
 from fleet_components.components.member import Member
 from fleet_components.components.own_provider import ProviderSettings, demands_of, settings_of, unreached
 from fleet_components.components.process import in_process, unknown
 from fleet_components.components.provider import read_kubeconfig
 from fleet_components.components.refusal import RefusedError, refusing
 from fleet_components.content.guarded import read_yaml
-from fleet_components.content.secret import REDACTED
+from fleet_components.content.secret import REDACTED, secret_fields
+from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, annotated
 from fleet_components.dynamic import Member as MemberRecord
+from fleet_components.live.connection import Answer, Leftover, ask_cluster, delete_leftovers
+from fleet_components.live.observe import Wanted, observe
 from fleet_components.model.manifest import ObjectKey, Origin
+from fleet_components.model.observed import ObservedObject
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
+from fleet_components.plan.apply_mode import ApplyMode, TakeOver
 from fleet_components.plan.departures import Fate
-from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.fleet_plan import FleetPlan, grouped
+from fleet_components.plan.guard import Pair
 from fleet_components.plan.identity import identity_of, other_cluster, same_cluster
-from fleet_components.plan.ownership import Arrival, anothers, arrivals, taken_over
+from fleet_components.plan.ownership import (
+    Arrival,
+    Live,
+    anothers,
+    arrivals,
+    compared_first,
+    found_there,
+    not_taken_over,
+    overwriting,
+    rewritten,
+    taken_over,
+)
 from fleet_components.plan.record import FORMAT
 
+T = TypeVar("T")
 _AT_ONCE = 64
+_UNCOMPARED = "its member did not answer in time"
 _SAME = "is the same cluster as member {other}: their uid is {by}"
 _UNASKED = (
-    "{members} cannot be asked whether what comes there belongs to another stack already: fields that others have set "
-    "are not overwritten there in this update"
+    "{members} cannot be asked what is there already of what comes: it is not taken over there in this update, and "
+    "fields that others have set are not overwritten"
 )
 _SILENT = (
     "run again when it answers; if it is gone for good: pulumi config set fleet:lost {name}, and its objects are "
@@ -88,15 +106,66 @@ class Identification:
         # A member has up to two providers, and each of them waits for all records.
         return between(f"{self.fleet}/members", records, 2 * len(records), self.parent) if records else []
 
-    def forces(self, name: str) -> pulumi.Input[bool]:
-        """Return whether what comes to a member overwrites fields that others have set.
+    def knows(self, name: str) -> pulumi.Input[bool]:
+        """Return whether it is known what a member has already of what comes to it.
 
-        It does not where a member gets new objects and cannot be asked whether another stack has them: then the
-        cluster itself refuses these. A preview writes nothing, and shows what is usual.
+        Where that cannot be asked nothing may be taken over, nor overwritten: the cluster itself refuses it then. A
+        preview writes nothing, and shows what is usual.
         """
         if pulumi.runtime.is_dry_run() or in_process() or not arrivals(self.plan, name):
             return True
         return self._answers.apply(lambda answers: answers.get(name, Answer()).objects is not None)
+
+    def marks(self, name: str, key: ObjectKey) -> list[pulumi.ResourceTransform]:
+        """Return transforms that mark an object that comes to a member, if it stood there before.
+
+        The mark, and that the engine keeps the object, come with the update that takes it over: the object may leave
+        in the very next one. What arrives is known before anything is registered, and what is there only later.
+        """
+        if in_process() or (one := self._coming.get((name, key))) is None:
+            return []
+
+        async def mark(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
+            found = await self._found.future() or ()
+            if one.mode.takes_over is TakeOver.IF_NO_DIFF and not pulumi.runtime.is_dry_run():
+                found = await self._found_now(one)
+            if (name, key) not in found:
+                return None
+            args.opts.retain_on_delete = args.opts.retain_on_delete or self.plan.options.settings.keep_found
+            return pulumi.ResourceTransformResult(annotated(args.props, {FOUND_ANNOTATION: FOUND}), args.opts)
+
+        return [mark]
+
+    async def _found_now(self, one: Arrival) -> frozenset[Pair]:
+        """Return whether an object is on its member when it is its turn: the others may have taken some time.
+
+        Raises:
+            RefusedError: it must not be taken over any more, or the member cannot be asked.
+        """
+        name, loop = one.cluster, asyncio.get_running_loop()
+        kubeconfig = str(await pulumi.Output.from_input(self._asked[name]).future())
+        answer = await loop.run_in_executor(_pool(), _answer, name, kubeconfig, [_as_leftover(one)])
+        if answer.objects is None:
+            raise RefusedError([Problem(_UNCOMPARED, subject=f"{one.key} on {name}")])
+        answers = {name: answer}
+        compared = await self._compared(compared_first([one], _live(answers)), {name: kubeconfig})
+        self._refuse_foreign([one], [], answers, compared)
+        return found_there([one], _live(answers))
+
+    @cached_property
+    def _coming(self) -> Mapping[Pair, Arrival]:
+        """The objects that come to members that are asked."""
+        return {(name, one.key): one for name in self._asked for one in arrivals(self.plan, name)}
+
+    @cached_property
+    def _found(self) -> pulumi.Output[frozenset[Pair]]:
+        """The objects that stand on their members already."""
+
+        def found(answers: Mapping[str, Answer]) -> frozenset[Pair]:
+            arriving = [one for name in answers for one in arrivals(self.plan, name)]
+            return found_there(arriving, _live(answers))
+
+        return self._answers.apply(found)
 
     def _checked(self, settings: Mapping[str, ProviderSettings]) -> Mapping[str, ProviderSettings]:
         demands = {name: demands_of(self.plan, self.members[name]) for name in settings}
@@ -152,15 +221,25 @@ class Identification:
             return self.settings[name].apply(lambda settings: settings.kubeconfig(name))
         return None if member.kubeconfig is None else pulumi.Output.from_input(member.kubeconfig)
 
+    def asked_with(self, name: str) -> pulumi.Output[str] | None:
+        """Return the kubeconfig with which a member is asked for objects; None of a member that is not asked."""
+        asked = self.reaches and not in_process() and not self.members[name].lost
+        return self._kubeconfig(name) if asked else None
+
     @cached_property
-    def _answers(self) -> pulumi.Output[Mapping[str, Answer]]:
-        """Answers of the members that are asked, by name; resolved once none of them is a reason to refuse."""
-        asked: dict[str, Any] = {
+    def _asked(self) -> Mapping[str, Any]:
+        """Kubeconfigs of the members that are asked, by name."""
+        return {
             name: kubeconfig
             for name, member in self.members.items()
             if self.reaches and not member.lost and not in_process()
             if (kubeconfig := self._kubeconfig(name)) is not None
         }
+
+    @cached_property
+    def _answers(self) -> pulumi.Output[Mapping[str, Answer]]:
+        """Answers of the members that are asked, by name; resolved once none of them is a reason to refuse."""
+        asked = dict(self._asked)
         if asked:
             import_module("lightkube")  # fails here if it is not installed; later on, errors are suppressed
         # Waited for even where no cluster is asked, so that everything comes after the checks of the settings.
@@ -181,8 +260,23 @@ class Identification:
         answers = dict(zip(kubeconfigs, await asyncio.gather(*asked), strict=True))
         self._refuse_silent(answers)
         self._refuse({name: answer.uid for name, answer in answers.items() if name in self.members})
-        self._compare([one for each in arriving.values() for one in each], answers, settings)
+        coming = [one for each in arriving.values() for one in each]
+        standing = [one for name in kubeconfigs for one in rewritten(self.plan, name)]
+        judged = (*compared_first(coming, _live(answers)), *standing)
+        self._refuse_foreign(coming, standing, answers, await self._compared(judged, kubeconfigs))
+        self._tell_taken(coming, answers, settings)
         return answers
+
+    async def _compared(
+        self, judged: Sequence[Arrival], kubeconfigs: Mapping[str, str]
+    ) -> Mapping[Pair, ObservedObject]:
+        """Return how objects on their members differ from what comes."""
+        loop = asyncio.get_running_loop()
+        asked = [
+            loop.run_in_executor(_pool(), _differences, name, kubeconfigs[name], each, self.plan.manager)
+            for name, each in grouped(judged, lambda one: one.cluster).items()
+        ]
+        return {pair: one for found in await asyncio.gather(*asked) for pair, one in found.items()}
 
     def _left(self) -> dict[str, str]:
         """Return the kubeconfigs of members that are no longer declared and on which something is deleted."""
@@ -211,18 +305,33 @@ class Identification:
         what = f"is no longer a member, and does not answer: {few(kept)} cannot be deleted there"
         return Problem(what, subject=f"member {name}", hint=_SILENT.format(name=name))
 
-    def _compare(
+    def _refuse_foreign(
+        self,
+        arriving: Sequence[Arrival],
+        standing: Sequence[Arrival],
+        answers: Mapping[str, Answer],
+        compared: Mapping[Pair, ObservedObject],
+    ) -> None:
+        """Raise an error if what is on a member is another stack's, or is not to be taken over or overwritten."""
+        live = _live(answers)
+
+        def found(one: Arrival) -> ObservedObject | None:
+            return compared.get((one.cluster, one.key))
+
+        problems = [
+            *anothers(arriving, live, self.plan, self.written),
+            *not_taken_over(arriving, live, found, self.plan, self.written),
+            *overwriting(standing, found, self.written),
+        ]
+        if problems:
+            raise RefusedError(problems)
+
+    def _tell_taken(
         self, arriving: Sequence[Arrival], answers: Mapping[str, Answer], settings: Mapping[str, ProviderSettings]
     ) -> None:
-        """Raise an error if another stack has brought what comes to a member; warn of what somebody else has made."""
-
-        def live(one: Arrival) -> Mapping[str, Any] | None:
-            return (answers[one.cluster].objects or {}).get(_as_leftover(one))
-
-        if problems := list(anothers(arriving, live, self.plan, self.written)):
-            raise RefusedError(problems)
+        """Warn of what is taken over, and of members of which that is not known."""
         refusing = {name for name, each in settings.items() if not each.is_on("upsertExistingObjects")}
-        for warning in taken_over([one for one in arriving if one.cluster not in refusing], live):
+        for warning in taken_over([one for one in arriving if one.cluster not in refusing], _live(answers)):
             pulumi.log.warn(str(warning), self.parent)
         unasked = sorted({one.cluster for one in arriving if answers[one.cluster].objects is None} - settings.keys())
         if unasked:
@@ -258,9 +367,12 @@ class Identification:
         if not swept:
             return list(self.plan.forgotten(name))
         leftovers = [Leftover(one.api_version, one.key.kind, one.key.namespace, one.key.name) for one in swept]
-        return self.delete(name, leftovers, self._answers).apply(lambda _: [])
+        spares = self.plan.options.settings.keep_found
+        return self.delete(name, leftovers, self._answers, spares_found=spares).apply(lambda _: [])
 
-    def delete(self, name: str, leftovers: Sequence[Leftover], after: pulumi.Output[Any]) -> pulumi.Output[Any]:
+    def delete(
+        self, name: str, leftovers: Sequence[Leftover], after: pulumi.Output[Any], *, spares_found: bool = False
+    ) -> pulumi.Output[Any]:
         """Delete objects of this stack from a member; only in updates, and never in process.
 
         In a preview, a provider that the member brings is checked for a kubeconfig.
@@ -269,6 +381,7 @@ class Identification:
             name: name of the member.
             leftovers: the objects to delete.
             after: output that has to be known first.
+            spares_found: True to leave objects alone that stood there before the stack took them over.
         """
         kubeconfig = self._kubeconfig(name)
         shown = pulumi.runtime.is_dry_run() or in_process()
@@ -280,7 +393,8 @@ class Identification:
                 raise RefusedError([unreached(name, list(map(str, leftovers)))])
             with refusing():
                 if not shown:
-                    delete_leftovers(read_kubeconfig(found[0], name), leftovers, stack=self.plan.options.stack)
+                    kubeconfig, stack = read_kubeconfig(found[0], name), self.plan.options.stack
+                    delete_leftovers(kubeconfig, leftovers, stack=stack, spares_found=spares_found)
 
         # Nothing is deleted before the uid of the member is checked, which `after` stands for.
         return pulumi.Output.unsecret(pulumi.Output.all(kubeconfig, after).apply(delete))
@@ -324,6 +438,32 @@ def _answer(name: str, kubeconfig: str, objects: Sequence[Leftover]) -> Answer:
         return Answer()  # the provider reports what is wrong with it
 
 
+def _differences(
+    name: str, kubeconfig: str, arriving: Sequence[Arrival], manager: str
+) -> Mapping[Pair, ObservedObject]:
+    """Return how the objects differ from what a member has; of what cannot be compared in time, that it was not."""
+    wanted = [Wanted(one.data, _trial(one.mode), manager) for one in arriving]
+    answered = observe({name: read_kubeconfig(kubeconfig, name)}, {name: wanted})[name].objects
+    return {(name, one.key): _without_secrets(one, answered.get(one.key)) for one in arriving}
+
+
+def _trial(mode: ApplyMode) -> ApplyMode:
+    """Return the mode in which a comparison is made: a conflict is a difference too, and is told with its values."""
+    return attrs.evolve(mode, forces=True) if mode.takes_over is TakeOver.IF_NO_DIFF else mode
+
+
+def _without_secrets(one: Arrival, found: ObservedObject | None) -> ObservedObject:
+    """Return a comparison without words of an API server that may quote something secret."""
+    if found is None:
+        return ObservedObject(one.key, str(one.data["apiVersion"]), error=_UNCOMPARED)
+    return attrs.evolve(found, error=REDACTED) if found.error and secret_fields(one.data) else found
+
+
+def _live(answers: Mapping[str, Answer]) -> Live:
+    """Return what looks up objects in the answers of the members."""
+    return lambda one: (answers[one.cluster].objects or {}).get(_as_leftover(one))
+
+
 def _as_leftover(one: Arrival) -> Leftover:
     key = one.key
     return Leftover(str(one.data["apiVersion"]), key.kind, key.namespace, key.name)
@@ -333,6 +473,11 @@ def _named(config: Mapping[str, Any], what: str) -> dict[str, Mapping[str, Any]]
     """Return the contexts or the clusters of a kubeconfig by name; malformed entries are left out."""
     given = (one for one in config[f"{what}s"] if isinstance(one, Mapping))
     return {str(one.get("name")): data for one in given if isinstance(data := one.get(what), Mapping)}
+
+
+async def in_thread(ask: Callable[[], T]) -> T:
+    """Return what a function returns that waits for members, without holding up anything else."""
+    return await asyncio.get_running_loop().run_in_executor(_pool(), ask)
 
 
 @cache

@@ -23,6 +23,7 @@ from fleet_components.components.provider import read_kubeconfig
 from fleet_components.content.guarded import read_yaml
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
+from fleet_components.plan.apply_mode import TakeOver
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.state import reveal
 
@@ -89,6 +90,8 @@ class Demands:
         identifier: identifier of the cluster for the provider that brought its objects; empty for a new member.
         wanted: identifier to suggest if none is recorded.
         adopts: how it has to treat existing objects: True to adopt them, False to refuse them; or both.
+        forces: how it has to treat fields that others have set: True to overwrite them, False to fail; or both.
+        compares: True if what is there already is compared before it is taken up.
         lost: True if the cluster is gone for good.
         swept: objects to delete there that are in no state, so that no provider deletes them.
     """
@@ -97,6 +100,8 @@ class Demands:
     identifier: str
     wanted: str
     adopts: Collection[bool]
+    forces: Collection[bool] = (True,)
+    compares: bool = False
     lost: bool = False
     swept: Sequence[str] = ()
 
@@ -115,9 +120,19 @@ class Demands:
         if self.lost and not settings.is_on("deleteUnreachable"):
             yield self._lacks("delete_unreachable=True", "without it, what stood on the lost cluster cannot be dropped")
         if settings.is_on("upsertExistingObjects") and False in self.adopts:
-            what = "its provider takes up what is there already, and a policy of Karmada refuses it"
-            hint = "upsert_existing_objects=False, or conflictResolution: Overwrite in the policy, or a kubeconfig"
+            what = "its provider takes up what is there already, and a policy refuses it"
+            hint = (
+                "upsert_existing_objects=False; or conflictResolution: Overwrite in the policy of Karmada, "
+                "whenToTakeOver: Always in that of KubeFleet; or a kubeconfig"
+            )
             yield self._problem(what, hint)
+        if settings.is_on("enablePatchForce") and False in self.forces:
+            what = "its provider overwrites fields that others have set, and a placement fails on them"
+            hint = "enable_patch_force=False; or serverSideApplyConfig: {force: true} in the placement; or a kubeconfig"
+            yield self._problem(what, hint)
+        if self.compares and "kubeconfig" not in settings.unknown and not settings.kubeconfig(self.member):
+            what = "its provider names no kubeconfig to compare with what is there, as whenToTakeOver IfNoDiff asks"
+            yield self._problem(what, "give that provider one; or whenToTakeOver: Always, or Never, in the placement")
         if self.swept and "kubeconfig" not in settings.unknown and not settings.kubeconfig(self.member):
             yield unreached(self.member, self.swept)
 
@@ -127,7 +142,7 @@ class Demands:
             what = "its provider refuses what is there already, where a fleet takes it up"
             yield self._problem(what, "upsert_existing_objects=True")
         if not settings.is_on("enablePatchForce"):
-            if "enablePatchForce" not in settings.unknown:
+            if True in self.forces and "enablePatchForce" not in settings.unknown:
                 yield self._problem("its provider fails on fields that others have set", "enable_patch_force=True")
         elif "kubeconfig" not in settings.unknown and not settings.kubeconfig(self.member):
             yield self._problem(_UNSEEN, "give that provider one, or leave out enable_patch_force")
@@ -153,12 +168,15 @@ class Demands:
 def demands_of(plan: FleetPlan, member: Member) -> Demands:
     """Return the demands of a plan on the provider of a member."""
     known = plan.past.members.get(member.name)
-    deliveries = (one.deliveries.get(member.name) for one in plan.subjects)
+    found = (one.deliveries.get(member.name) for one in plan.subjects)
+    modes = {delivery.mode for delivery in found if delivery and not delivery.mode.reports}
     return Demands(
         member=member.name,
         identifier=known.identifier if known else "",
         wanted=member.identifier or member.name,
-        adopts=frozenset(delivery.adopts for delivery in deliveries if delivery),
+        adopts=frozenset(mode.adopts for mode in modes),
+        forces=frozenset(mode.forces for mode in modes),
+        compares=any(mode.takes_over is TakeOver.IF_NO_DIFF for mode in modes),
         lost=member.lost,
         swept=[str(one.key) for one in plan.swept(member.name)],
     )

@@ -9,11 +9,12 @@ from typing import Any
 import grpc  # type: ignore[import-untyped]
 import pulumi
 from google.protobuf.json_format import MessageToDict
-from google.protobuf.struct_pb2 import Struct
+from google.protobuf.struct_pb2 import Struct, Value
 from pulumi.runtime.proto.resource_pb2 import ResourceInvokeRequest
 from pulumi.runtime.settings import get_monitor
 
 from fleet_components.components.former import Former
+from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION
 from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.past import Past
@@ -65,10 +66,17 @@ def past_kubeconfigs(plan: FleetPlan) -> dict[str, str]:
 
 
 def _stored(urn: str, found: Struct) -> StoredResource:
-    """Return a resource with its outputs; without those of an object on a member, of which its URN says all."""
-    kind = found.fields["type"].string_value
+    """Return a resource with its outputs; of an object on a member only the mark of what stood there before."""
+    kind, outputs = found.fields["type"].string_value, found.fields["outputs"]
     known = names.is_object(kind) and names.TARGET in names.Urn.parse(urn).types
-    return StoredResource(urn, kind, {}, {} if known else reveal(MessageToDict(found.fields["outputs"]) or {}))
+    return StoredResource(urn, kind, {}, _mark(outputs) if known else reveal(MessageToDict(outputs) or {}))
+
+
+def _mark(outputs: Value) -> dict[str, Any]:
+    """Return the outputs of an object on a member without anything else than the annotation that the past reads."""
+    metadata = outputs.struct_value.fields["metadata"]
+    marks = reveal(MessageToDict(metadata.struct_value.fields["annotations"]) or {})
+    return {"metadata": {"annotations": {FOUND_ANNOTATION: FOUND}}} if marks.get(FOUND_ANNOTATION) == FOUND else {}
 
 
 def _read(tries: int) -> Struct:

@@ -28,7 +28,7 @@ def member_provider(
     identifier: str,
     render_to: str,
     lost: bool,
-    adopts: bool = True,
+    adopts: pulumi.Input[bool] = True,
     forces: pulumi.Input[bool] = True,
     opts: pulumi.ResourceOptions,
 ) -> pulumi.ProviderResource:
@@ -51,7 +51,8 @@ def member_provider(
         # Without these, the provider deletes and recreates a ConfigMap or Secret whose data change.
         "enable_config_map_mutable": True,
         "enable_secret_mutable": True,
-        # What is on a member is adopted, as KubeFleet does by default; Karmada's conflictResolution Abort refuses it.
+        # What is on a member is adopted, as KubeFleet does by default; its whenToTakeOver Never, and Karmada's
+        # conflictResolution Abort, refuse it.
         "upsert_existing_objects": adopts,
     }
     if render_to:

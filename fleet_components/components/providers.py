@@ -1,4 +1,4 @@
-"""Kubernetes providers of a fleet: the one that a member brings, else up to two, which adopt or refuse objects."""
+"""Kubernetes providers of a fleet: the one that a member brings, else one for each way of writing in use."""
 
 from __future__ import annotations
 
@@ -13,9 +13,16 @@ from fleet_components.components.member import Member
 from fleet_components.components.provider import member_provider
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
+from fleet_components.plan.apply_mode import ApplyMode
 
-# Whether existing objects are adopted is a setting of a whole provider.
+# Whether existing objects are adopted, and fields of others overwritten, are settings of a whole provider.
 _ABORT = "/abort"
+_UNFORCED = "/unforced"
+
+
+def suffix_of(mode: ApplyMode) -> str:
+    """Return the end of the name of a provider that writes in a mode; that of the usual one is empty."""
+    return ("" if mode.adopts else _ABORT) + ("" if mode.forces else _UNFORCED)
 
 
 class MemberProviders:
@@ -27,7 +34,7 @@ class MemberProviders:
         render_to: a directory to render to instead of reaching clusters; empty for none.
         former: former names of the fleet and its members.
         after: resources to wait for: the checks that every member is still the same cluster.
-        forces: returns whether fields that others have set on a member are overwritten.
+        knows: returns whether it is known what a member has already of what comes to it.
         parent: the parent of the providers.
     """
 
@@ -38,24 +45,24 @@ class MemberProviders:
         render_to: str,
         former: Former,
         after: Sequence[pulumi.Resource],
-        forces: Callable[[str], pulumi.Input[bool]],
+        knows: Callable[[str], pulumi.Input[bool]],
         parent: pulumi.Resource,
     ) -> None:
         self._fleet, self._members, self._render_to, self._parent = fleet, members, render_to, parent
-        self._former, self.after, self._forces = former, after, forces
-        self._declared: dict[tuple[str, bool], pulumi.ProviderResource] = {}
+        self._former, self.after, self._knows = former, after, knows
+        self._declared: dict[tuple[str, str], pulumi.ProviderResource] = {}
 
     def declared(self) -> tuple[pulumi.ProviderResource, ...]:
         """Return the providers that were declared so far, which excludes those that members bring."""
         return tuple(self._declared.values())
 
-    def of(self, cluster: str, *, adopts: bool = True) -> pulumi.ProviderResource:
+    def of(self, cluster: str, mode: ApplyMode = ApplyMode()) -> pulumi.ProviderResource:
         """Return the provider of a member: its own if it brings one, unless objects are only rendered.
 
         Args:
             cluster: the member's name.
-            adopts: True to adopt existing objects, False to refuse them. It makes no difference when objects are only
-                rendered, or for a provider that the member brings.
+            mode: how objects are written. It makes no difference when objects are only rendered, or for a provider
+                that the member brings.
 
         Raises:
             FleetError: the member is no longer declared, so that it cannot be reached.
@@ -67,25 +74,24 @@ class MemberProviders:
             )
         if (own := self._members[cluster].provider) is not None and not self._render_to:
             return own
-        adopts = adopts or bool(self._render_to)
         # Only what is used is declared: the engine runs a process of some 27 MB for each provider.
-        if (cluster, adopts) not in self._declared:
-            self._declared[cluster, adopts] = self._declare(self._members[cluster], adopts)
-        return self._declared[cluster, adopts]
+        key = (cluster, "") if self._render_to else (cluster, suffix_of(mode))
+        if key not in self._declared:
+            self._declared[key] = self._declare(self._members[cluster], mode, key[1])
+        return self._declared[key]
 
-    def _declare(self, member: Member, adopts: bool) -> pulumi.ProviderResource:
-        suffix = "" if adopts else _ABORT
+    def _declare(self, member: Member, mode: ApplyMode, suffix: str) -> pulumi.ProviderResource:
         name = names.member_name(self._fleet, member.name) + suffix
         former = names.member_name(self._former.fleet, self._former.member(member.name)) + suffix
         options = pulumi.ResourceOptions(parent=self._parent, depends_on=list(self.after))
         return member_provider(
             name,
-            adopts=adopts,
+            adopts=bool(self._render_to) or (self._knows(member.name) if mode.adopts else False),
             cluster=member.name,
             kubeconfig=member.kubeconfig,
             identifier=identifier_of(self._former.plan, member),
             render_to=str(Path(self._render_to) / member.name) if self._render_to else "",
             lost=member.lost,
-            forces=self._forces(member.name),
+            forces=self._knows(member.name) if mode.forces else False,
             opts=pulumi.ResourceOptions.merge(options, self._former.alias(names.PROVIDER, name, former)),
         )

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import attrs
 import pulumi
 
 from fleet_components.components.barrier import between
+from fleet_components.components.comparison import Compare
 from fleet_components.components.former import Former
-from fleet_components.components.live import Leftover
 from fleet_components.components.objects import KubernetesObject, provider_version, sealed
 from fleet_components.components.process import in_process, unknown
+from fleet_components.components.report import report, tell_drift
 from fleet_components.components.timeout import ready_timeouts, waiting
 from fleet_components.content.order import phases
 from fleet_components.content.stamp import annotated
-from fleet_components.dynamic import Binding
+from fleet_components.dynamic import Binding, Report
+from fleet_components.live.connection import Leftover
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.text import visible
 from fleet_components.plan import names
-from fleet_components.plan.past import ALL, CLUSTER_SCOPED
-from fleet_components.plan.record import FORMAT, particulars
+from fleet_components.plan.record import FORMAT, Objects, particulars
 from fleet_components.plan.subject import Decided, Delivery
 from fleet_components.rollout.rollout import Change
 
 _MARK = "fleet-components/replaced"
+EVERYTHING = "*"
 
 
 def untried(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -46,7 +49,7 @@ After = Sequence[pulumi.Input[pulumi.Resource]]
 """Resources to depend on."""
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class TargetArgs:
     """Arguments of a target.
 
@@ -55,10 +58,14 @@ class TargetArgs:
         decided: the placement or template, with its decision.
         cluster: the member's name.
         objects: the objects in the form that is registered.
-        provider: the Kubernetes provider of the member.
+        provider: the Kubernetes provider of the member; None if nothing is written.
         former: former names and URNs of the resources.
         clear: deletes retained objects from the member that have to be created anew.
+        marks: returns the transforms that mark an object that stood on the member before.
+        outlives: returns whether an object stays when the subject does not bring it any more.
+        compare: compares objects with those on the member.
         ready_timeout: the longest time in seconds that each object may take to become ready.
+        left_alone: the objects that are not written again, whatever somebody has made of them.
         keeps: which objects stay when the subject leaves: ``all``, ``cluster-scoped``, or empty for none.
         since: the time of this update, for stages that wait; None if there is no time.
     """
@@ -67,10 +74,14 @@ class TargetArgs:
     decided: Decided
     cluster: str
     objects: Sequence[Mapping[str, Any]]
-    provider: pulumi.ProviderResource
+    provider: pulumi.ProviderResource | None
     former: Former
     clear: Callable[[Sequence[Leftover], pulumi.Output[Any]], pulumi.Output[Any]]
+    marks: Callable[[ObjectKey], list[pulumi.ResourceTransform]]
+    outlives: Callable[[ObjectKey], bool]
+    compare: Compare
     ready_timeout: int
+    left_alone: Objects = ()
     keeps: str = ""
     since: str | None = None
 
@@ -78,6 +89,16 @@ class TargetArgs:
     def delivery(self) -> Delivery:
         """Objects for this member, and how they are delivered."""
         return self.decided.deliveries[self.cluster]
+
+    @property
+    def who(self) -> str:
+        """The subject on its member, as messages call it."""
+        return f"{self.decided.subject.key} on {self.cluster}"
+
+    @cached_property
+    def untouched(self) -> frozenset[ObjectKey]:
+        """Keys of the objects that are not written again."""
+        return frozenset(Manifest(data).key for data in self.left_alone)
 
 
 class Target(pulumi.ComponentResource):
@@ -110,12 +131,16 @@ class Target(pulumi.ComponentResource):
             for manifest in group:
                 placed.append(KubernetesObject(*self._object(args, manifest, before)))
                 self.objects[number, manifest.key] = placed[-1]
+        if args.delivery.mode.reports:
+            placed = [self._report(args, before)]
+        self._tell_drift(args, after)
         self.binding = self._bind(args, placed or before)
         self.register_outputs({})
 
     def _tell_wait(self, args: TargetArgs) -> None:
         """Say how long the update waits here, once it is the member's turn."""
-        if args.decided.entries[args.cluster].change in (Change.ADD, Change.UPDATE) and not pulumi.runtime.is_dry_run():
+        moves = args.decided.entries[args.cluster].change in (Change.ADD, Change.UPDATE)
+        if moves and args.objects and not pulumi.runtime.is_dry_run():
             # Shown while the update runs, and not once more at its end.
             pulumi.log.info(visible(waiting(args.objects, args.ready_timeout)), self, ephemeral=True)
 
@@ -125,7 +150,7 @@ class Target(pulumi.ComponentResource):
         """Return the name, the data and the options of an object's resource."""
         data = manifest.data
         name = f"{self._name}/{names.short_name(manifest.key)}"
-        retained = args.keeps == ALL or (args.keeps == CLUSTER_SCOPED and not manifest.namespace)
+        retained = args.outlives(manifest.key)
         replaced = args.former.plan.replaced.get((args.cluster, manifest.key))
         # The engine deletes nothing that is retained, not even to replace it (pulumi/pulumi v3.259.0,
         # pkg/resource/deploy/step.go, DeleteStep.Apply), so the object is deleted beforehand.
@@ -140,9 +165,15 @@ class Target(pulumi.ComponentResource):
             version=provider_version(),
             aliases=[*args.former.object_aliases(component, args.cluster, name, data)],
             depends_on=list(before),
-            ignore_changes=[*args.delivery.left_alone, *(trial_ignored() if replaced else ())],
+            ignore_changes=[
+                *args.delivery.left_alone,
+                *(trial_ignored() if replaced else ()),
+                # After a refresh the state has what somebody has changed, and that stays.
+                *([EVERYTHING] if manifest.key in args.untouched else ()),
+            ],
             # Set from the first update on: once the object has left the program, the state is all that is asked.
             retain_on_delete=retained,
+            transforms=args.marks(manifest.key) or None,
             custom_timeouts=ready_timeouts(data, args.ready_timeout),
             replace_on_changes=list(replaced.fields) if replaced and asked else None,
             delete_before_replace=asked or None,
@@ -152,25 +183,33 @@ class Target(pulumi.ComponentResource):
     def _cleared(self, args: TargetArgs, manifest: Manifest, before: After) -> After:
         """Return the resources as outputs that wait until the retained object is deleted, before it is created anew."""
         key = manifest.key
-        # Their turn in the rollout, and that the member was found to be the right one.
-        turns: list[pulumi.Output[str]] = [pulumi.Output.from_input(one).apply(lambda it: it.urn) for one in before]
-        gone = args.clear(
-            [Leftover(manifest.api_version, key.kind, key.namespace, key.name)], pulumi.Output.all(*turns)
-        )
+        gone = args.clear([Leftover(manifest.api_version, key.kind, key.namespace, key.name)], _once(before))
 
         def once_gone(resource: pulumi.Input[pulumi.Resource]) -> pulumi.Output[pulumi.Resource]:
             return pulumi.Output.all(gone, resource).apply(lambda found: found[1])
 
         return [once_gone(resource) for resource in before]
 
+    def _report(self, args: TargetArgs, after: After) -> Report:
+        options = pulumi.ResourceOptions(parent=self, depends_on=list(after))
+        alias = args.former.alias(names.REPORT, self._name, self._formerly)
+        found = args.compare(args.delivery.objects, args.delivery.mode, _once(after))
+        return report(args.who, found, self._name, self._known(args), pulumi.ResourceOptions.merge(options, alias))
+
+    def _known(self, args: TargetArgs) -> dict[str, Any]:
+        """Return what each record of the subject on the member begins with."""
+        subject, cluster = args.decided.name, args.cluster
+        return {"key": self._name, "format": FORMAT, "fleet": args.fleet, "subject": subject, "cluster": cluster}
+
+    def _tell_drift(self, args: TargetArgs, after: After) -> None:
+        if args.left_alone:
+            found = args.compare(args.left_alone, args.delivery.mode, _once(after))
+            tell_drift(args.who, found, self)
+
     def _bind(self, args: TargetArgs, placed: After) -> Binding:
         placed_as = args.decided.record.decisions[args.cluster]
         props = {
-            "key": self._name,
-            "format": FORMAT,
-            "fleet": args.fleet,
-            "subject": args.decided.name,
-            "cluster": args.cluster,
+            **self._known(args),
             "revision": placed_as.revision,
             **({"keeps": args.keeps} if args.keeps else {}),
             **({"since": args.since} if args.since else {}),
@@ -180,3 +219,9 @@ class Target(pulumi.ComponentResource):
         # The objects of the last phase, which come after all others.
         options = pulumi.ResourceOptions(parent=self, depends_on=list(placed))
         return Binding(self._name, props, pulumi.ResourceOptions.merge(options, alias))
+
+
+def _once(stand: After) -> pulumi.Output[Any]:
+    """Return an output that resolves once resources stand: a turn in the rollout, at a member that is the right one."""
+    turns: list[pulumi.Output[str]] = [pulumi.Output.from_input(one).apply(lambda it: it.urn) for one in stand]
+    return pulumi.Output.all(*turns)

@@ -20,6 +20,7 @@ PROVIDERS: Mapping[str, dynamic.RecordProvider] = {
     "pulumi-python:dynamic/fleet:Member": dynamic.MemberProvider(),
     "pulumi-python:dynamic/fleet:Binding": dynamic.BindingProvider(),
     "pulumi-python:dynamic/fleet:Roster": dynamic.RosterProvider(),
+    "pulumi-python:dynamic/fleet:Report": dynamic.ReportProvider(),
     "pulumi-python:dynamic/fleet:Barrier": dynamic.BarrierProvider(),
     "pulumi-python:dynamic/fleet:CreateOnly": CreateOnlyProvider(),
 }

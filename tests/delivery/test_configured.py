@@ -51,6 +51,7 @@ SAID: list[tuple[str, str, dict[str, Any], Any]] = [
     ("limit", "0.25", {"limit": 1}, 0.25),
     ("confirm", '["0badcafe"]', {"confirm": ["1a2b3c4d", "0badcafe"]}, ("1a2b3c4d", "0badcafe")),
     ("keepClusterResources", "false", {}, False),
+    ("keepFound", "false", {}, False),
     ("maxWait", "5", {"max_wait": 7}, 5),
     ("readyTimeout", "20", {"ready_timeout": 60}, 20),
     (

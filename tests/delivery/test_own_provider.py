@@ -184,7 +184,7 @@ def test_what_is_there_already() -> None:
         "member a: its provider refuses what is there already, where a fleet takes it up (upsert_existing_objects=True)"
     ]
     assert refused(program(POLICY)) == [
-        "member a: its provider takes up what is there already, and a policy of Karmada refuses it"
+        "member a: its provider takes up what is there already, and a policy refuses it"
     ]
     # A Namespace is taken up whatever the policy says of the objects in it.
     assert len(warnings(went(run_program(program(POLICY, own=careful))))) == 1
@@ -274,6 +274,24 @@ def test_two_members_of_one_name() -> None:
         Fleet("dev", FleetArgs(objects(placement("shop")), members=members))
 
     assert refused(run) == ['the member "a" is declared twice']
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"enablePatchForce": "true"}, ["overwrites fields that others have set", "no kubeconfig to compare with"]),
+        ({"enablePatchForce": "false"}, ["no kubeconfig to compare with"]),
+    ],
+)
+def test_a_mode_that_its_settings_do_not_have_is_refused(given: dict[str, str], told: list[str]) -> None:
+    on = dict.fromkeys(("enableConfigMapMutable", "enableSecretMutable", "upsertExistingObjects"), "true")
+    demands = Demands("a", "a", "a", frozenset({True}), forces=frozenset({False}), compares=True)
+    settings = ProviderSettings({**on, "clusterIdentifier": "a", **given})
+    problems = list(demands.problems(settings))
+    assert [words in one.what and bool(one.hint) for words, one in zip(told, problems, strict=True)] == [True] * len(
+        told
+    )
+    assert not [one for one in demands.warnings(settings) if "fails on fields" in one.what]
 
 
 def test_settings_that_are_not_known_yet_are_not_judged() -> None:

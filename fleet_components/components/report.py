@@ -1,0 +1,113 @@
+"""The report of a placement that compares only, and what is told of differences that are left as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from operator import methodcaller
+from typing import Any
+
+import pulumi
+
+from fleet_components.dynamic import REPORTED, Report
+from fleet_components.live.comparison import WHOLE
+from fleet_components.model.observed import FieldDifference, ObservedMember, ObservedObject
+from fleet_components.model.text import count, visible
+
+_SHOWN = 20
+_DEGRADED = "FoundDiffInDegradedMode"
+
+
+def report(
+    who: str,
+    found: pulumi.Output[ObservedMember | None],
+    name: str,
+    props: Mapping[str, Any],
+    opts: pulumi.ResourceOptions,
+) -> Report:
+    """Register the report of a placement on a member, and tell what differs.
+
+    Args:
+        who: what messages call the placement on its member.
+        found: what the member has said; None if it was not asked.
+        name: name of the resource.
+        props: what the resource says besides.
+        opts: resource options.
+    """
+    fields: pulumi.Output[Mapping[str, Any]] = found.apply(_fields)
+    kept = {field: fields.apply(methodcaller("get", field)) for field in REPORTED}
+    made = Report(name, {**props, **kept}, opts)
+    found.apply(lambda answer: _tell_report(who, answer, made))
+    return made
+
+
+def tell_drift(who: str, found: pulumi.Output[ObservedMember | None], on: pulumi.Resource) -> None:
+    """Warn of objects that somebody has changed and that are left alone until their source changes."""
+
+    def tell(answer: ObservedMember | None) -> None:
+        if answer is None:
+            return
+        if answer.unreached:
+            pulumi.log.warn(visible(f"{who} cannot be asked for drift: {answer.unreached}"), on)
+        elif drifted := _unlike(answer):
+            heading = f"{who}: found drifts, which are left alone until the source changes:"
+            pulumi.log.warn("\n".join(map(visible, (heading, *_lines(drifted)))), on)
+
+    found.apply(tell)
+
+
+def _fields(found: ObservedMember | None) -> dict[str, Any]:
+    """Return what a report keeps of a comparison; nothing if the member was not asked, or did not answer."""
+    if found is None or found.unreached:
+        return {}
+    objects = found.objects.values()
+    return {
+        "differences": {str(one.key): _by_path(one.differences) for one in objects if one.differences},
+        "failures": {str(one.key): one.error for one in objects if _fails(one)},
+        "degraded": [str(one.key) for one in objects if one.compared == _DEGRADED],
+    }
+
+
+def _by_path(differences: Sequence[FieldDifference]) -> dict[str, Mapping[str, str]]:
+    sides = ((one.path, {"wanted": one.wanted, "there": one.there}) for one in differences)
+    return {path: {side: text for side, text in both.items() if text is not None} for path, both in sides}
+
+
+def _tell_report(who: str, found: ObservedMember | None, on: pulumi.Resource) -> None:
+    if found is None:
+        return
+    if found.unreached:
+        pulumi.log.warn(visible(f"{who} cannot be asked what differs: {found.unreached}; the last report stands"), on)
+        return
+    differing, objects = _unlike(found), count(len(found.objects), "object")
+    heading = f"{who}: {len(differing)} of {objects} differ; nothing is written"
+    pulumi.log.info("\n".join(map(visible, (heading + (":" if differing else ""), *_lines(differing)))), on)
+
+
+def _unlike(found: ObservedMember) -> list[ObservedObject]:
+    """Return the objects that differ, or that could not be compared."""
+    return [one for one in found.objects.values() if one.differences or _fails(one)]
+
+
+def _fails(one: ObservedObject) -> bool:
+    """Return whether an object could not be compared; one that is not there is not wanting in anything else."""
+    return bool(one.error) and one.differences != (WHOLE,)
+
+
+def _lines(objects: Sequence[ObservedObject]) -> Iterator[str]:
+    """Yield a line for each field that differs, and for each object that could not be compared."""
+    lines = [line for one in objects for line in _of(one)]
+    yield from lines[:_SHOWN]
+    if len(lines) > _SHOWN:
+        yield f"and {len(lines) - _SHOWN} more"
+
+
+def _of(one: ObservedObject) -> Iterator[str]:
+    for field in one.differences:
+        if field == WHOLE:
+            yield f"{one.key}: is not there"
+            continue
+        there = "(none)" if field.there is None else field.there
+        wanted = "(none)" if field.wanted is None else field.wanted
+        yield f"{one.key}: {field.path}: {there}, wanted {wanted}"
+    if _fails(one):
+        yield f"{one.key}: cannot be compared: {one.error}"
