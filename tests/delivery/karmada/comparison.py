@@ -11,7 +11,8 @@ from fleet_components.model.quantity import parse_quantity
 from fleet_components.plan.karmada.place import TemplateOutcome
 from fleet_components.testing import StackState
 from tests.delivery.driver import cluster_of
-from tests.delivery.karmada.recording import SERVED, Step
+from tests.delivery.karmada.members import RECORDED
+from tests.delivery.karmada.recording import Step
 from tests.delivery.recording import Data, Seen
 
 _TEMPLATE = ("spec", "template")
@@ -54,12 +55,11 @@ def copies_there(step: Step) -> Seen:
 
 def copies_here(state: StackState) -> Seen:
     """The objects of a stack, of the kinds that are recorded on members."""
-    recorded = {kind for version in ("v1", "apps/v1", "batch/v1") for kind in SERVED[version].split()} - {"Namespace"}
     found = [r for r in state.resources.values() if r.type.startswith("kubernetes:") and "@" in r.name]
     return {
         f"{cluster_of(r.name)} {r.inputs['kind']} {r.inputs['metadata']['name']}": _fields(r.inputs)
         for r in found
-        if r.inputs["kind"] in recorded
+        if r.inputs["kind"] in RECORDED
     }
 
 
@@ -81,8 +81,6 @@ def _binding_there(binding: Data, claims: Mapping[tuple[str, str], str]) -> dict
     resource = binding["resource"]
     path = "/".join(filter(None, (resource.get("namespace"), resource["name"])))
     claim = {"claim": claims[resource["kind"], path]} if (resource["kind"], path) in claims else {}
-    # What no policy has any more is not scheduled, and its old condition stays.
-    scheduled = {"scheduled": _scheduled(binding)} if _policy(binding) else {}
     requests = (binding.get("replicaRequirements") or {}).get("resourceRequest")
     return {
         "clusters": _targets(binding),
@@ -92,13 +90,11 @@ def _binding_there(binding: Data, claims: Mapping[tuple[str, str], str]) -> dict
         "evictions": [_task_there(task) for task in binding.get("gracefulEvictionTasks") or ()],
         "policy": _policy(binding),
         **claim,
-        **scheduled,
     }
 
 
 def _binding_here(outcome: TemplateOutcome) -> dict[str, Any]:
-    memory, decision = outcome.record.memory, outcome.decision
-    condition = decision.status.condition if decision else None
+    memory = outcome.record.memory
     return {
         "clusters": list(memory.schedule.clusters.items()),
         "replicas": outcome.template.replicas,
@@ -107,7 +103,6 @@ def _binding_here(outcome: TemplateOutcome) -> dict[str, Any]:
         "evictions": [_task_here(cluster, task) for cluster, task in memory.schedule.evictions.items()],
         "policy": f"{memory.policy.kind} {memory.policy.name}" if memory.policy else "",
         "claim": f"{claim.kind} {claim.name}" if (claim := memory.claim.policy) else "",
-        "scheduled": (condition.status, condition.reason, condition.message) if condition else None,
     }
 
 
@@ -126,11 +121,6 @@ def _task_here(cluster: str, task: EvictionTask) -> tuple[Any, ...]:
 
 def _targets(binding: Data) -> list[tuple[str, int]]:
     return [(target["name"], target.get("replicas", 0)) for target in binding.get("clusters") or ()]
-
-
-def _scheduled(binding: Data) -> tuple[str, str, str] | None:
-    conditions = (c for c in binding.get("conditions", ()) if c["type"] == "Scheduled")
-    return next(((c["status"], c["reason"], c["message"]) for c in conditions), None)
 
 
 def _policy(data: Data) -> str:

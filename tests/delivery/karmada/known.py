@@ -13,6 +13,8 @@ DIRECTLY = "Directly: an update deletes at its end, so the next one makes the ne
 UNKNOWN_YET = "the control plane had not discovered the new kind yet"
 MEMBER_REFUSES = "the member's API server refuses the object, and would fail the update"
 RENAMES = "renames leave nothing: the old name goes"
+NOT_FOUND = "Karmada does not find the object of a template under another name, and its old status stays"
+NOT_COLLECTED = "Karmada does not collect statuses on a member that was away"
 
 
 @attrs.frozen
@@ -38,9 +40,11 @@ KNOWN = {
             NO_FLAPPING,
             (1,),
         ),
+        At("member2 of Deployment nginx: only there", NO_FLAPPING, (1,)),
+        At("template Deployment nginx: status .*'replicas': 4.*, here .*'replicas': 2", NO_FLAPPING, (1,)),
         At("takes another update", DIRECTLY, (3,)),
     ],
-    "binding_status_texts": [At("Widget w1: only here", UNKNOWN_YET, (1,))],
+    "binding_status_texts": [At("(binding of |template )?Widget w1: only here", UNKNOWN_YET, (1,))],
     "conflict_template_annotation": [
         At("member1 Deployment nginx: only there", FOREIGN, (0, 3, 5)),
         At("member1 Deployment nginx: labels", FOREIGN, (1,)),
@@ -51,6 +55,11 @@ KNOWN = {
         At("member4 Deployment nginx: replicas 2", UNREACHABLE, (2, 3, 4, 5, 6)),
         At("member4 Deployment divided: replicas 2", UNREACHABLE, (2, 3)),
         At("member4 Deployment divided: only there", UNREACHABLE, (4, 5, 6)),
+        At("member4 of Deployment nginx: health 'Healthy', here 'Unhealthy'", UNREACHABLE, (2, 3, 4, 5, 6)),
+        At("member4 of Deployment divided: health 'Healthy', here 'Unhealthy'", UNREACHABLE, (2, 3)),
+        At("member4 of Deployment new: health 'Unknown', here 'Healthy'", NOT_COLLECTED, (5, 6)),
+        At("member4 of Deployment new: status .*, here .*'replicas': 1", NOT_COLLECTED, (5, 6)),
+        At("template Deployment new: status .*'replicas': 3.*, here .*'replicas': 4", NOT_COLLECTED, (5, 6)),
     ],
     "member_refuses_update": [
         At("member1 Deployment nginx: only there", FOREIGN, (0,)),
@@ -60,6 +69,8 @@ KNOWN = {
         At("member1 ConfigMap conf: data .*, here 'not-a-map'", MEMBER_REFUSES, (2,)),
         At("member1 ConfigMap conf: only there", RENAMES, (3,)),
         At("member1 ConfigMap renamed: only there", RENAMES, (4,)),
+        At("binding of ConfigMap conf: FullyApplied .*'False'.*, here .*'True'", NOT_FOUND, (3, 4)),
+        At("member1 of ConfigMap conf: (applied None, here True|appliedMessage|health 'Unknown')", NOT_FOUND, (3, 4)),
     ],
     "retain_replicas_label": [At(r"member1 Deployment nginx: replicas 6, here 2", FOREIGN, (1, 2))],
     "retained_fields": [

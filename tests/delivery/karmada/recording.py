@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -30,6 +30,12 @@ SERVED = {
     "apiextensions.k8s.io/v1": "CustomResourceDefinition",
 }
 
+_WRITTEN = re.compile(
+    r"Successfully applied resource\((?P<path>.*?)\) to cluster (?P<member>\S+)"
+    r"|Failed to create or update resource\((?P<refused>.*?)\) in member cluster\((?P<by>.*?)\): (?P<error>.*)",
+    re.DOTALL,
+)
+"""What the events say when a member has been sent an object."""
 _ADDED = ("propagationpolicy.karmada.io/", "controller-uid", "job-name")
 """Parts of the names of labels and annotations that an object gets on the hub."""
 
@@ -40,9 +46,12 @@ class Step(recording.Step):
 
     Attributes:
         capacity: what the members had free before it, by member.
+        answers: what members have answered last when an object was written, by its kind, its path and the member:
+            why they refused it, or nothing.
     """
 
     capacity: Mapping[str, Data]
+    answers: Mapping[Key, str]
 
     @property
     def pruned(self) -> list[str]:
@@ -69,9 +78,10 @@ class Recording(recording.Recording[Step]):
     @property
     def steps(self) -> Iterator[Step]:
         """The steps in order."""
-        capacity = self._at_first()
+        capacity, answers = self._at_first(), dict[Key, str]()
         for number, data in enumerate(self.data["steps"]):
-            yield Step(number, data, capacity)
+            answers |= _answers(data["after"].get("events", ()))
+            yield Step(number, data, capacity, dict(answers))
             capacity = data["after"].get("clusterCapacityAfter", capacity)
 
     @property
@@ -153,6 +163,14 @@ class Recording(recording.Recording[Step]):
             }
             for name, (*_, n) in _MEMBERS.items()
         }
+
+
+def _answers(events: Iterable[Data]) -> Iterator[tuple[Key, str]]:
+    """What members have answered when objects were written."""
+    for event in events:
+        if found := _WRITTEN.match(event["message"]):
+            kind = event["on"].partition(" ")[0]
+            yield (kind, found["path"] or found["refused"], found["member"] or found["by"]), found["error"] or ""
 
 
 def _as_it_was(data: Data, step: Step) -> Data:

@@ -16,6 +16,7 @@ from tests.delivery import replay
 from tests.delivery.karmada.comparison import bindings_here, bindings_there, copies_here, copies_there
 from tests.delivery.karmada.known import KNOWN, REFUSED, UNHEALTHY
 from tests.delivery.karmada.recording import Recording, Step
+from tests.delivery.karmada.statuses import statuses_here, statuses_there
 from tests.delivery.recording import Data, compared, ours
 from tests.delivery.replay import Known, gathered
 
@@ -63,10 +64,11 @@ class Replay(replay.Replay[Recording, Step]):
         return [*self._health(), *super().documents(step)]
 
     def compared(self, step: Step) -> Iterator[str]:
-        """The copies on the members, and the bindings."""
-        outcomes = {one.subject.key: one.outcome for one in self.plan.of("Template")} if self.plan else {}
+        """The copies on the members, the bindings, and all statuses."""
+        templates = tuple(self.plan.of("Template")) if self.plan else ()
         yield from compared(copies_there(step), copies_here(self.state))
-        yield from compared(bindings_there(step), bindings_here(outcomes))
+        yield from compared(bindings_there(step), bindings_here({one.subject.key: one.outcome for one in templates}))
+        yield from compared(statuses_there(step), statuses_here(step, templates))
 
     def _health(self) -> list[Data]:
         if ("Deployment", "nginx") not in self.objects or not self.unhealthy:

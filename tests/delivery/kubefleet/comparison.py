@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from fleet_components.model.decision import Condition, Decision
+from fleet_components.model.decision import Decision
 from fleet_components.model.kubefleet.memory import PlacementMemory
+from fleet_components.model.observed import ObservedMember
+from fleet_components.plan.state import reveal
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.situation import stopped_at
-from fleet_components.rollout.strategy import External, target_of
+from fleet_components.status.kubefleet import accessible_status, placement_status
+from fleet_components.status.update_runs import eviction_statuses, update_run_statuses
 from fleet_components.testing import StackState
-from tests.delivery.driver import cluster_of
+from tests.delivery.driver import FLEET, cluster_of
 from tests.delivery.kubefleet.recording import key_of
 from tests.delivery.recording import Data, Key, Seen, Step
 
@@ -43,39 +47,77 @@ _STAMPS_OF_JOBS = ("controller-uid", "job-name")
 """Parts of the names of annotations and labels that are no user's."""
 _DEFAULTS = {"parallelism": 1, "completions": 1, "suspend": False, "clusterIP": "<assigned>"}
 """What a member sets in a spec that says nothing."""
+_SUMMED = (
+    "Scheduled",
+    "StatusSynced",
+    "RolloutStarted",
+    "Overridden",
+    "WorkSynchronized",
+    "Applied",
+    "Available",
+    "DiffReported",
+)
+"""The conditions of placements, and of members."""
+_FAILING = ("failedPlacements", "driftedPlacements", "diffedPlacements")
+_EVICTION = "ClusterResourcePlacementEviction"
+_OTHERS = ("ClusterStagedUpdateRun", "StagedUpdateRun", _EVICTION, "ClusterResourcePlacementStatus")
+_COPIED = ("stagedUpdateStrategySnapshot", "appliedStrategy")
+_NAMING = ("group", "version", "kind", "namespace", "name")
 Entry = tuple[str, str, str]
 """A member, the reason of its condition, and its message."""
 
 
 def placements_there(step: Step) -> Seen:
-    """The recorded placements."""
+    """The recorded placements, and each of their members."""
     found = [one for one in step.after["placements"] if not one.get("absent") and not _refused(one)]
-    return {_name(one["kind"], one.get("namespace", ""), one["name"]): _placement_there(one) for one in found}
+    return dict(pair for one in found for pair in _placement(one["kind"], one.get("namespace", ""), one))
 
 
-def placement_here(decided: Decided, shown: Decision[PlacementMemory], selected: Sequence[str]) -> Data:
-    """The status of a placement as a hub would show it, from what was decided, what stands and what is selected."""
-    subject: Any = decided.subject
-    status = shown.status
-    condition = status.placement_condition(subject.kind)
-    if condition.reason == "SchedulePending":
-        return {"scheduled": _words(condition), "entries": [], "indexes": {}}
-    picked = [one for one in status.decisions if one.selected]
-    wanted, external = target_of(subject.policy), isinstance(subject.strategy, External)
-    failed = [] if wanted is None else [one for one in status.decisions if not one.selected][: wanted - len(picked)]
-    entries = [
-        *((one.cluster_name, "Scheduled", one.reason) for one in picked),
-        *(("", "ScheduleFailed", one.reason) for one in failed),
-    ]
-    clusters = [one.cluster_name for one in picked]
-    index, indexes = _indexes_of_runs(decided, clusters) if external else _indexes(decided, clusters)
-    return {
-        "scheduled": _words(condition),
-        "entries": _in_order(entries),
-        "index": index,
-        "indexes": indexes,
-        "selected": [] if index is None else selected,
+def placement_here(decided: Decided, shown: Decision[PlacementMemory], observed: Mapping[str, ObservedMember]) -> Seen:
+    """A placement as a hub would show it, from what was decided, what was sent and what is known of the members."""
+    namespace, _, name = decided.subject.key.rpartition("/")
+    status = placement_status(decided, shown.status, observed)
+    return dict(_placement(decided.subject.kind, namespace, {"name": name, "status": status}))
+
+
+def others_there(step: Step) -> Seen:
+    """The recorded statuses of update runs and evictions, and those that a namespace can read."""
+    found = {
+        _name(one["kind"], one.get("namespace", ""), one["name"]): (
+            one["kind"],
+            one.get("status") or one.get("sourceStatus"),
+        )
+        for one in step.after.get("hubObjects", ())
+        if not one.get("absent")
     }
+    return {name: _other(status) for name, (kind, status) in found.items() if kind in _OTHERS and status}
+
+
+def others_here(decided: Decided, shown: Decision[PlacementMemory], observed: Mapping[str, ObservedMember]) -> Seen:
+    """The statuses of the update runs and evictions of a placement, and that which a namespace can read."""
+    subject: Any = decided.subject
+    kind, namespace = ("StagedUpdateRun", subject.namespace) if subject.namespace else ("ClusterStagedUpdateRun", "")
+    found = {_name(kind, namespace, name): (kind, status) for name, status in update_run_statuses(decided).items()}
+    for name, status in eviction_statuses(decided).items():
+        found[_name(_EVICTION, "", name)] = _EVICTION, status
+    for one in accessible_status(subject, placement_status(decided, shown.status, observed)):
+        metadata = one["metadata"]
+        found[_name(one["kind"], metadata["namespace"], metadata["name"])] = one["kind"], one["sourceStatus"]
+    return {name: _other(status) for name, (_, status) in found.items()}
+
+
+def _other(status: Data) -> Data:
+    """A status without what update runs copy, and in one order of conditions."""
+    return {name: _plainly(value) for name, value in status.items() if name not in _COPIED}
+
+
+def _plainly(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _plainly(one) for name, one in value.items() if name != "observedGeneration" and one != []}
+    if isinstance(value, list):
+        plain = [_plainly(one) for one in value]
+        return sorted(plain, key=lambda one: one["type"]) if plain and "reason" in plain[0] else plain
+    return value
 
 
 def bindings_there(step: Step) -> Seen:
@@ -152,45 +194,76 @@ def copies_there(step: Step) -> Seen:
     }
 
 
+def sent(state: StackState) -> dict[tuple[str, str], list[Data]]:
+    """The objects of a stack, by the key of the placement and the member."""
+    found: dict[tuple[str, str], list[Data]] = {}
+    for one in state.resources.values():
+        if one.type.startswith("kubernetes:"):
+            placement = one.name.partition("@")[0].removeprefix(f"{FLEET}/")
+            found.setdefault((placement, cluster_of(one.name)), []).append(reveal(one.inputs))
+    return found
+
+
 def copies_here(state: StackState) -> Seen:
     """The objects of a stack."""
     found = [r for r in state.resources.values() if r.type.startswith("kubernetes:") and r.inputs.get("kind") in _KINDS]
     return {f"{cluster_of(r.name)} {_name(*key_of(r.inputs))}": _fields(r.inputs) for r in found}
 
 
-def _placement_there(data: Data) -> Data:
-    status = data.get("status") or {}
+def _placement(kind: str, namespace: str, data: Data) -> Iterator[tuple[str, Data]]:
+    """A placement with its status, and each of its members."""
+    name, status = _name(kind, namespace, data["name"]), data.get("status") or {}
     entries = status.get("placementStatuses") or []
     found = [(one, _condition(one, "Scheduled")) for one in entries]
-    return {
-        "scheduled": _condition(status, f"{data['kind']}Scheduled"),
-        "entries": _in_order([(one.get("clusterName", ""), *words[1:]) for one, words in found if words]),
-        "index": _number(status.get("observedResourceIndex")),
-        "indexes": {
-            one["clusterName"]: _number(one.get("observedResourceIndex")) for one in entries if "clusterName" in one
+    yield (
+        name,
+        {
+            **{_field(kind): _condition(status, kind) for kind in (f"{kind}{part}" for part in _SUMMED)},
+            "order": [one["type"].removeprefix(kind) for one in status.get("conditions") or ()],
+            "entries": _in_order([(one.get("clusterName", ""), *words[1:]) for one, words in found if words]),
+            "index": _number(status.get("observedResourceIndex")),
+            "indexes": {
+                one["clusterName"]: _number(one.get("observedResourceIndex")) for one in entries if "clusterName" in one
+            },
+            "selected": [_identity(one) for one in status.get("selectedResources") or ()],
         },
-        "selected": [
-            identity(
-                (one["kind"], one.get("namespace", ""), one["name"]),
-                f"{one.get('group', '')}/{one['version']}".lstrip("/"),
-            )
-            for one in status.get("selectedResources") or ()
+    )
+    yield from ((f"{name} on {one['clusterName']}", _member(one)) for one in entries if "clusterName" in one)
+
+
+def _member(entry: Data) -> Data:
+    """The entry of a member."""
+    return {
+        **{_field(part): _condition(entry, part) for part in _SUMMED if part != "StatusSynced"},
+        **{part: sorted(map(_failing, entry.get(part) or ())) for part in _FAILING},
+        "overrides": [
+            *map(_without_number, entry.get("applicableClusterResourceOverrides") or ()),
+            *(
+                f"{one['namespace']}/{_without_number(one['name'])}"
+                for one in entry.get("applicableResourceOverrides") or ()
+            ),
         ],
     }
 
 
-_Indexes = tuple[int | None, dict[str, int | None]]
+def _failing(one: Data) -> tuple[str, str]:
+    """An object that has failed, drifted or differs, and all that is said of it."""
+    rest = {name: value for name, value in one.items() if name not in _NAMING}
+    return _identity(one), json.dumps(rest, sort_keys=True)
 
 
-def _indexes(decided: Decided, picked: Sequence[str]) -> _Indexes:
-    """Under a rolling update: the latest one, also of a member that is held."""
-    return decided.record.revision, dict.fromkeys(picked, decided.record.revision)
+def _identity(one: Data) -> str:
+    version = f"{one.get('group', '')}/{one['version']}".lstrip("/")
+    return identity((one["kind"], one.get("namespace", ""), one["name"]), version)
 
 
-def _indexes_of_runs(decided: Decided, picked: Sequence[str]) -> _Indexes:
-    """Under update runs: that of each member; that of the placement if it is one."""
-    indexes = {cluster: _sent(decided, cluster) for cluster in picked}
-    return (indexes[picked[0]] if len(set(indexes.values())) == 1 else None), indexes
+def _without_number(snapshot: str) -> str:
+    """The name of an override: of overrides there are no snapshots here, which a hub counts."""
+    return re.sub(r"-\d+$", "", snapshot)
+
+
+def _field(condition: str) -> str:
+    return f"condition {condition}"
 
 
 def _sent(decided: Decided, cluster: str) -> int | None:
@@ -219,10 +292,6 @@ def _work(placement: Data) -> str:
 def _condition(status: Data, kind: str) -> tuple[str, str, str] | None:
     found = (one for one in status.get("conditions", ()) if one["type"] == kind)
     return next(((one["status"], one["reason"], one["message"]) for one in found), None)
-
-
-def _words(condition: Condition) -> tuple[str, str, str]:
-    return condition.status, condition.reason, condition.message
 
 
 def _number(text: str | None) -> int | None:

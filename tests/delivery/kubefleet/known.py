@@ -21,9 +21,11 @@ class Rule(Known):
 
     Attributes:
         when: whether it holds.
+        seen_in: a recording in which no rule before it covers what it covers.
     """
 
     when: When
+    seen_in: str
 
     def covers(self, difference: Difference) -> bool:
         """Whether this is it."""
@@ -79,6 +81,25 @@ def _drifted(difference: Difference) -> bool:
 def _fails(difference: Difference) -> bool:
     """An override fails on a member."""
     return any(one["reason"] == "OverriddenFailed" for one in _conditions(difference.step))
+
+
+def _taken_over(difference: Difference) -> bool:
+    """Another update run came after this one."""
+    seen = difference.step.after.get("hubObjects", ())
+    runs = [one["name"] for one in seen if one["kind"].endswith("StagedUpdateRun") and not one.get("absent")]
+    return any(f" {name}: " in difference.words for name in runs[:-1])
+
+
+def _of_nothing(difference: Difference) -> bool:
+    """An eviction names a placement that is not there."""
+    there = {one["name"] for one in difference.step.after["placements"] if not one.get("absent")}
+    seen = (one for one in difference.step.after["hubObjects"] if f" {one['name']}: " in difference.words)
+    return all(one["spec"]["placementName"] not in there for one in seen)
+
+
+def _unopened(difference: Difference) -> bool:
+    """An envelope cannot be opened."""
+    return any(one["reason"] == "SyncWorkFailed" for one in _conditions(difference.step))
 
 
 def _left(difference: Difference) -> bool:
@@ -164,100 +185,158 @@ def _namespace_goes(difference: Difference) -> bool:
 
 
 INDEX = r"(\S+ \S+: index(es)?|binding \S+ \S+: resources) "
+BLOCKED = r"\S+ \S+( on cluster\d)?: (order |condition \S+ (\('False', 'RolloutNotStartedYet'|None, here ))"
+"""What a hub shows of members that wait, and of their placement, where they do not wait here."""
+STATUS = (
+    r"\S+ \S+( on cluster\d)?: "
+    r"(order|condition \S+|failedPlacements|driftedPlacements|diffedPlacements|overrides) "
+)
+RUN = r"\S*StagedUpdateRun \S+: "
 COPY = r"cluster\d \S+ [^\s:]+: "
 KNOWN: tuple[Rule, ...] = (
-    Rule(COPY, "what others made or changed on a member is not seen", _by_hand),
+    Rule(COPY, "what others made or changed on a member is not seen", _by_hand, "reportdiff-only-ifnodiff"),
     Rule(
-        rf"({COPY}|binding \S+ \S+: resources)",
-        "drift is not looked for, so that no member waits for it to be undone, nor others for that member",
+        rf"({COPY}|{BLOCKED}|binding \S+ \S+: resources)",
+        "an object that has drifted is left alone by itself: its member gets everything else, and others do not wait",
         _drifted,
+        "drift-ifnotdrifted-partial",
     ),
     Rule(
-        rf"({COPY}|binding \S+ \S+: resources)",
-        "fields that others have set are always overwritten, also where a placement asks for a conflict",
+        rf"({COPY}|{BLOCKED}|binding \S+ \S+: resources)",
+        "what others have set on a member is not seen in process; an update is refused because of that conflict",
         _applies(type="ServerSideApply"),
+        "serversideapply-conflict",
     ),
     Rule(
-        "refused: .*ReportDiff", "ReportDiff is refused: nothing compares without writing", _applies(type="ReportDiff")
-    ),
-    Rule(
-        'refused: .*whenToTakeOver: "(Never|IfNoDiff)"',
-        "whenToTakeOver is refused: what is on a member already is taken over",
-        lambda _: True,
-    ),
-    Rule(
-        "refused: .*Abandon",
-        "deleteStrategy is refused, as KubeFleet does not read it",
-        lambda _: True,
+        r"\S+ \S+ on cluster\d: failedPlacements .*work-api-agent",
+        "an agent of KubeFleet conflicts with what it wrote itself, as it wrote it first in another way",
+        _applies(type="ServerSideApply"),
+        "serversideapply-conflict",
     ),
     Rule(
         "refused: .*is brought to cluster1 by .* and .*FailedToTakeOver",
         "two placements of one object are refused, where a hub fails to take over",
         lambda _: True,
+        "two-crps-same-object",
     ),
     Rule(
         "refused: .*the whole scheduling cycle fails on it",
         "a failing cycle refuses the update, where a hub says that scheduling is pending",
         lambda _: True,
+        "pickn-property-k8s-version",
     ),
     Rule(
         INDEX,
         "an update ends when all stands, and what cannot stand is refused: nothing in between gets an index",
         _ahead,
+        "select-crd-and-cr",
     ),
     Rule(
-        rf"({COPY}|binding \S+ \S+: resources)",
+        rf"({COPY}|{BLOCKED}|\S+ \S+ on cluster\d: overrides \[\]|binding \S+ \S+: resources)",
         "an override that fails holds its member alone, and others do not wait behind the budget for it",
         _fails,
+        "override-cro-clusterrole",
     ),
     Rule(
-        rf"({COPY}|binding )",
+        rf"({COPY}|{STATUS}|binding )",
         "a member whose agent is silent is reached all the same, and others do not wait for it",
         _silent,
+        "member-agent-down",
     ),
     Rule(
         rf"({COPY}|binding \S+ cluster\d: )only there",
         "a member that leaves the fleet is emptied, unless it is marked as lost",
         _left,
+        "member-leaves-agent-dead",
     ),
     Rule(
         "takes another update",
         "an update leaves members at its end, so that what needs their room comes with the next one",
         _moves,
+        "policy-change-moves-2",
     ),
     Rule(
-        rf"({COPY}|binding |\S+ \S+: entries )",
+        rf"({COPY}|{STATUS}|binding |\S+ \S+: entries )",
         "the recording went on while a rolling update was on its way; here each update comes to its end",
         _on_its_way,
+        "revision-history-policy",
     ),
     Rule(
-        rf"{COPY}only here",
+        rf"({COPY}only here|{BLOCKED})",
         "the recording went on while members waited for what nobody can tell; here each update comes to its end",
         _waits,
+        "select-crd-and-cr",
     ),
     Rule(
         rf"({COPY}only here|\S+ \S+: selected \[\])",
         "the namespace of an earlier recording was still being deleted on the hub, with what was written into it",
         _nothing_selected,
+        "seed002-crp-pickall-five-nodes",
     ),
     Rule(
-        rf"({INDEX}|{COPY}images|\S+ \S+: selected )",
+        r"\S+ \S+ on cluster\d: condition RolloutStarted .*, updateRun: \S+'\), here .* started the rollout process'\)",
+        "an update run that is taken out is forgotten, with what it has brought",
+        lambda _: True,
+        "staged-two-stages",
+    ),
+    Rule(
+        rf"({INDEX}|{STATUS}|{RUN}|{COPY}images|\S+ \S+: selected )",
         "a run takes what is selected when it begins, not what was selected some seconds ago",
         _early,
+        "staged-never-available",
     ),
     Rule(
-        rf"{COPY}images",
+        rf"({COPY}images|{STATUS})",
         "a field that an API server does not change is changed by a replacement",
         _did("selector app="),
+        "rollout-apply-fails",
     ),
     Rule(
         r"binding \S+ \S+: resources",
         "a field that an API server does not change is changed by a replacement, for which no member waits",
         _did("selector app="),
+        "rollout-apply-fails",
+    ),
+    Rule(
+        r"\S+ \S+ on cluster\d: condition Overridden \('False', 'OverriddenFailed'.*, here \('False', 'OverriddenFailed'",
+        "an override that fails is told in other words",
+        _fails,
+        "override-cro-clusterrole",
+    ),
+    Rule(
+        rf"{RUN}resourceSnapshotIndexUsed ",
+        "the recording tells of a change in words only",
+        lambda one: any("image changed 1 s before" in step.data.get("note", "") for step in _steps(one)),
+        "timing-staged-defaults",
+    ),
+    Rule(
+        rf"{RUN}(conditions |stagesStatus )",
+        "a run fails as soon as another one takes its clusters over, and how far it had come is not kept",
+        _taken_over,
+        "staged0-never-available",
+    ),
+    Rule(
+        rf"{RUN}conditions .*'UpdateRunProgressing'.*, here .*'UpdateRunStuck'",
+        "a run is stuck as soon as an update has failed, and on a hub after five minutes",
+        lambda _: True,
+        "staged0-never-available",
+    ),
+    Rule(
+        r"ClusterResourcePlacementEviction \S+: only there",
+        "an eviction that names no placement is refused, and has no status",
+        _of_nothing,
+        "eviction-no-budget",
+    ),
+    Rule(
+        rf"({BLOCKED}|\S+ \S+ on cluster\d: condition WorkSynchronized \('False', 'SyncWorkFailed')",
+        "an envelope that cannot be opened is refused before anything is sent",
+        _unopened,
+        "envelope-resource",
     ),
     Rule(
         rf"{COPY}only here",
         "what a namespace takes along when it goes is not seen",
         _namespace_goes,
+        "namespaceonly-crp-deleted-with-rp",
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,8 +14,10 @@ from fleet_components.admission import Existing, admit
 from fleet_components.model.decision import Decision
 from fleet_components.model.kubefleet.memory import PlacementMemory
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.observed import ObservedMember
 from fleet_components.plan.options import Settings
 from fleet_components.plan.source import Source
+from fleet_components.plan.subject import Decided
 from fleet_components.testing import Registration
 from tests.delivery import replay
 from tests.delivery.driver import cluster_of
@@ -23,12 +26,15 @@ from tests.delivery.kubefleet.comparison import (
     bindings_there,
     copies_here,
     copies_there,
-    identity,
+    others_here,
+    others_there,
     out_of_order,
     placement_here,
     placements_there,
+    sent,
 )
 from tests.delivery.kubefleet.known import KNOWN
+from tests.delivery.kubefleet.members import Members, ready
 from tests.delivery.kubefleet.recording import Recording, key_of
 from tests.delivery.recording import Key, Step, compared
 from tests.delivery.replay import Known, gathered
@@ -41,12 +47,12 @@ class Replay(replay.Replay[Recording, Step]):
 
     Attributes:
         shown: the last decision of each placement, with the status that a hub shows by now.
-        selected: what each placement selects.
+        members: the members, with an agent on each.
         moved: the members that each placement has moved in the last step, wave by wave.
     """
 
     shown: dict[str, Decision[PlacementMemory]] = attrs.field(factory=dict)
-    selected: dict[str, list[str]] = attrs.field(factory=dict)
+    members: Members = attrs.field(factory=Members)
     moved: dict[str, list[set[str]]] = attrs.field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
@@ -92,7 +98,7 @@ class Replay(replay.Replay[Recording, Step]):
             return False
         key = key_of(registration.inputs)
         return any(
-            key == (one["kind"], one.get("namespace", ""), one["name"]) and not _ready(one)
+            key == (one["kind"], one.get("namespace", ""), one["name"]) and not ready(one)
             for one in step.after["memberObjects"].get(cluster_of(registration.name), ())
         )
 
@@ -116,28 +122,38 @@ class Replay(replay.Replay[Recording, Step]):
         assert self.plan
         found = {one.name: one.outcome.decision for one in self.plan.of("Placement")}
         self.shown = {name: _shown(self.shown.get(name, PENDING), decision) for name, decision in found.items()}
-        self.selected = {
-            f"{one.placement.kind}/{one.placement.key}": [
-                identity(key_of(manifest.data), manifest.api_version) for manifest in one.selection.manifests
-            ]
-            for one in source.selections()[0]
-        }
 
     def compared(self, step: Step) -> Iterator[str]:
         """The placements, their bindings, and the copies on the members."""
+        self.members.touched(step)
         if not self.plan:
             return
         decided = self.plan.of("Placement")
-        here = {
-            one.name.replace("/", " ", 1): placement_here(one, self.shown[one.name], self.selected[one.name])
-            for one in decided
-        }
-        yield from compared(placements_there(step), here)
+        observed = self._observed(step, decided)
+        here = [placement_here(one, self.shown[one.name], observed[one.name]) for one in decided]
+        yield from compared(placements_there(step), dict(chain.from_iterable(one.items() for one in here)))
+        others = [others_here(one, self.shown[one.name], observed[one.name]) for one in decided]
+        yield from compared(others_there(step), dict(chain.from_iterable(one.items() for one in others)))
         yield from compared(bindings_there(step), dict(pair for one in decided for pair in bindings_here(one)))
         for placement, waves in self.moved.items():
             yield from out_of_order(step, placement, waves)
         if self.recording.tells_copies:
             yield from compared(copies_there(step), copies_here(self.state))
+
+    def _observed(self, step: Step, decided: Sequence[Decided]) -> dict[str, dict[str, ObservedMember]]:
+        """What the agents of the members report of each placement."""
+        objects, found = sent(self.state), dict[str, dict[str, ObservedMember]]()
+        self.members.emptied(objects)
+        for one in sorted(decided, key=lambda one: one.name):
+            subject: Any = one.subject
+            if subject.mode.reports:
+                objects |= {(subject.key, name): list(to.objects) for name, to in one.deliveries.items()}
+            found[one.name] = {
+                cluster: self.members.reconciled(cluster, subject.key, mine, subject.mode, step)
+                for (key, cluster), mine in objects.items()
+                if key == subject.key
+            }
+        return found
 
 
 def _without_value(words: str) -> str:
@@ -153,9 +169,3 @@ def _shown(before: Decision[PlacementMemory], found: Decision[PlacementMemory]) 
     if fulfilled and (old.snapshot, old.policy, old.bindings.keys()) == (new.snapshot, new.policy, new.bindings.keys()):
         return before
     return attrs.evolve(found, status=standing(before, found))
-
-
-def _ready(seen: Any) -> bool:
-    return all(
-        seen.get(part, seen.get("replicas")) == seen.get("replicas") for part in ("readyReplicas", "updatedReplicas")
-    )

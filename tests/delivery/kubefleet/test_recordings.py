@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from tests.delivery.kubefleet.known import KNOWN
+from functools import cache
+
+import pytest
+
+from tests.delivery.kubefleet.known import KNOWN, Rule
 from tests.delivery.kubefleet.recording import MEMBERS
 from tests.delivery.kubefleet.replay import Replay
-from tests.shared import shared
+from tests.delivery.replay import Difference
+from tests.shared import SHARED, shared
 
 FOLDER = "vectors/kubefleet-live"
+NAMES = sorted(file.stem for file in (SHARED / FOLDER).glob("*.json") if file.name != MEMBERS)
 
 
-def test_all_comes_to_what_was_recorded_and_every_rule_is_needed() -> None:
-    files = sorted(file for file in shared(FOLDER).glob("*.json") if file.name != MEMBERS)
-    assert files
-    found = [one for file in files for one in Replay.of(file).differences()]
-    reasons = [next((rule.why for rule in KNOWN if rule.covers(one)), "") for one in found]
-    unknown = [one for one, why in zip(found, reasons, strict=True) if not why]
-    assert [f"{one.recording.name}: step {one.step.number}: {one.words}" for one in unknown] == []
-    assert [rule.why for rule in KNOWN if rule.why not in reasons] == []
+@cache
+def differences(name: str) -> tuple[Difference, ...]:
+    return tuple(Replay.of(shared(FOLDER) / f"{name}.json").differences())
+
+
+@pytest.mark.parametrize("name", NAMES or ["all"])
+def test_all_comes_to_what_was_recorded(name: str) -> None:
+    unknown = [one for one in differences(name) if not any(rule.covers(one) for rule in KNOWN)]
+    assert [f"step {one.step.number}: {one.words}" for one in unknown] == []
+
+
+@pytest.mark.parametrize("rule", KNOWN, ids=lambda rule: rule.why)
+def test_every_rule_is_needed(rule: Rule) -> None:
+    explained = (next((one for one in KNOWN if one.covers(found)), None) for found in differences(rule.seen_in))
+    assert any(one is rule for one in explained)

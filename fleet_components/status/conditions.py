@@ -1,0 +1,111 @@
+"""Conditions of placements and their members, in the words of KubeFleet.
+
+Source: ``pkg/utils/condition`` and ``pkg/controllers/placement`` of KubeFleet 0.3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from fleet_components.model.decision import Condition
+
+TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
+ROLLOUT_STARTED, OVERRIDDEN, SYNCHRONIZED = "RolloutStarted", "Overridden", "WorkSynchronized"
+APPLIED, AVAILABLE, DIFF_REPORTED = "Applied", "Available", "DiffReported"
+STATUS_SYNCED = "ClusterResourcePlacementStatusSynced"
+NO_OVERRIDE = ("NoOverrideSpecified", "No override rules are configured for the selected resources")
+
+_WRITTEN = (ROLLOUT_STARTED, OVERRIDDEN, SYNCHRONIZED, APPLIED, AVAILABLE)
+_REPORTED = (ROLLOUT_STARTED, OVERRIDDEN, SYNCHRONIZED, DIFF_REPORTED)
+_STILL = "There are still {} cluster(s) in the process of "
+# By type and status: the reason, and the message with the number of members.
+_OF_PLACEMENT: Mapping[tuple[str, str], tuple[str, str]] = {
+    (ROLLOUT_STARTED, UNKNOWN): (
+        "RolloutStartedUnknown",
+        f"{_STILL}deciding whether to roll out the latest resources or not",
+    ),
+    (ROLLOUT_STARTED, FALSE): (
+        "RolloutNotStartedYet",
+        "The rollout is being blocked by the rollout strategy in {} cluster(s)",
+    ),
+    (ROLLOUT_STARTED, TRUE): ("RolloutStarted", "All {} cluster(s) start rolling out the latest resource"),
+    (OVERRIDDEN, FALSE): ("OverriddenFailed", "Failed to override resources in {} cluster(s)"),
+    (OVERRIDDEN, TRUE): (
+        "OverriddenSucceeded",
+        "The selected resources are successfully overridden in {} cluster(s)",
+    ),
+    (SYNCHRONIZED, TRUE): (
+        "WorkSynchronized",
+        "Work(s) are successfully created or updated in {} target cluster(s)' namespaces",
+    ),
+    (APPLIED, FALSE): (
+        "ApplyFailed",
+        "Failed to apply resources to {} cluster(s), please check the `failedPlacements` status",
+    ),
+    (APPLIED, TRUE): ("ApplySucceeded", "The selected resources are successfully applied to {} cluster(s)"),
+    (AVAILABLE, FALSE): (
+        "ResourceNotAvailableYet",
+        "The selected resources in {} cluster(s) are still not available yet",
+    ),
+    (AVAILABLE, TRUE): ("ResourceAvailable", "The selected resources in {} cluster(s) are available now"),
+    (DIFF_REPORTED, FALSE): (
+        "DiffReportingIncompleteOrFailed",
+        "Diff reporting in {} clusters is still in progress or has failed",
+    ),
+    (DIFF_REPORTED, TRUE): ("DiffReportingCompleted", "Diff reporting in {} cluster(s) has been completed"),
+}
+
+
+def of_placement(kind: str, members: Sequence[Sequence[Condition]], *, reports: bool) -> list[Condition]:
+    """Return the conditions of a placement that sum up those of its members, up to the first that is not True.
+
+    Args:
+        kind: ``ClusterResourcePlacement`` or ``ResourcePlacement``.
+        members: the conditions of each member.
+        reports: True if differences are reported only.
+    """
+    found: list[Condition] = []
+    for name in _REPORTED if reports else _WRITTEN:
+        here = [one for conditions in members for one in conditions if one.type == name]
+        # Unknown beats False, and False beats True.
+        status = next((s for s in (UNKNOWN, FALSE) if any(one.status == s for one in here)), TRUE)
+        counted = [one for one in here if one.status == status]
+        reason, message = _OF_PLACEMENT[name, status]
+        if name == OVERRIDDEN and all((one.reason, one.message) == NO_OVERRIDE for one in counted):
+            reason, message = NO_OVERRIDE
+        found.append(Condition(f"{kind}{name}", status, reason, message.format(len(counted))))
+        if status != TRUE:
+            break
+    return found
+
+
+def undecided(kind: str, *, differ: bool) -> Condition:
+    """Return the condition of a placement that only update runs roll out, and whose members have no common revision.
+
+    Args:
+        kind: ``ClusterResourcePlacement`` or ``ResourcePlacement``.
+        differ: True if the members have different revisions, False if they have none.
+    """
+    run = "ClusterStagedUpdateRun" if kind.startswith("Cluster") else "StagedUpdateRun"
+    what = (
+        "different resource snapshot versions are observed across clusters"
+        if differ
+        else "no resource snapshot name is observed across clusters. To determine rollout status, "
+        f"check the {run} resources with spec.placementName matching this placement"
+    )
+    message = f"Rollout is controlled by an external controller and {what}"
+    return Condition(f"{kind}{ROLLOUT_STARTED}", UNKNOWN, "RolloutControlledByExternalController", message)
+
+
+def accessible_in(namespace: str) -> Condition:
+    """Return the condition of a placement whose status is copied into a namespace."""
+    message = f"Successfully created or updated ClusterResourcePlacementStatus in namespace '{namespace}'"
+    return Condition(STATUS_SYNCED, TRUE, "StatusSyncSucceeded", message)
+
+
+def to_wire(condition: Condition) -> dict[str, str]:
+    """Return a condition in the form of the API."""
+    wire: dict[str, str] = attrs.asdict(condition)
+    return wire

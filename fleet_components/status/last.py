@@ -1,0 +1,111 @@
+"""Placements and templates as the last update has decided them, whatever the source has become since."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from fleet_components.model.codec import decode
+from fleet_components.model.kubefleet.placement import PlacementPolicy
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.kubefleet.subject import PlacementSubject
+from fleet_components.plan.record import Record
+from fleet_components.plan.subject import Decided
+from fleet_components.rollout.rollout import Change, Entry, Rollout
+from fleet_components.rollout.situation import broken_of
+from fleet_components.rollout.strategy import External
+
+NOT_BEGUN = "the last update ended before its wave"
+
+
+def last(plan: FleetPlan, decided: Decided) -> Decided | None:
+    """Return a subject as the last update has decided it; None if no update has decided about it yet.
+
+    Args:
+        plan: the plan that starts from the state.
+        decided: the subject in the plan.
+    """
+    if decided.before.revision < 0:
+        return None
+    record = _completed(decided.before, decided.record)
+    outcome = attrs.evolve(decided.outcome, record=record, rollout=Rollout(_entries(decided)))
+    subject: Any = decided.subject
+    if isinstance(subject, PlacementSubject):
+        subject = _subject(subject, record, plan.past.shown.get(decided.name, {}))
+        outcome = attrs.evolve(outcome, decision=subject.schedule(record.memory))
+    return Decided(subject, decided.before, outcome, decided.first)
+
+
+def comes(decided: Decided, cluster: str) -> frozenset[ObjectKey]:
+    """Return the objects of which a member is to get something else than what its binding says."""
+    placed, done = decided.record.decisions.get(cluster), decided.done(cluster)
+    position = decided.subject.inventory.position(cluster)
+    if placed is None or position is None:
+        return frozenset()
+    member = decided.subject.inventory.clusters[position]
+    standing = None if done.revision is None else decided.record.standing(done)
+    if standing and not decided.record.knows(standing):
+        return frozenset()
+    before = decided.record.objects(standing, member) if standing else ()
+    old = {Manifest(data).key: data for data in before}
+    new = {Manifest(data).key: data for data in decided.deliveries[cluster].objects}
+    return frozenset(key for key, data in new.items() if old.get(key) != data)
+
+
+def changed_since(plan: FleetPlan, decided: Decided) -> bool:
+    """Return whether the source asks for something else than the last update has decided about."""
+    before, record = decided.before, decided.record
+    if before.revision < 0:
+        return True
+    rules = record.override_digests.keys() - before.override_digests.keys()
+    return bool(rules) or not before.holds(max(before.digests), _content(decided)) or plan.asks_otherwise(decided)
+
+
+def _content(decided: Decided) -> Any:
+    """Return the newest content in the form in which the record keeps it."""
+    record = decided.record
+    return record.contents.get(max(record.digests), decided.subject.content)
+
+
+def _completed(before: Record[Any, Any], record: Record[Any, Any]) -> Record[Any, Any]:
+    """Return the last record with what the state hides of it, as far as the new one has the same."""
+    contents = {n: kept for n, kept in record.contents.items() if record.digests[n] == before.digests.get(n)}
+    rules = {
+        n: kept for n, kept in record.overrides.items() if record.override_digests[n] == before.override_digests.get(n)
+    }
+    return attrs.evolve(before, contents={**contents, **before.contents}, overrides={**rules, **before.overrides})
+
+
+def _entries(decided: Decided) -> dict[str, Entry]:
+    """Return what the last update did, or was to do, to each member."""
+    before, done = decided.before, decided.subject.done
+    broken = broken_of(done, before.decisions)
+    external = isinstance(getattr(decided.subject, "strategy", None), External)
+    entries = {}
+    for cluster, placed in before.decisions.items():
+        here = decided.done(cluster)
+        if here.lost:
+            entries[cluster] = Entry(Change.HELD, placed, "the member is marked lost, nothing is sent to it")
+        elif here.version == placed.version and cluster not in broken:
+            held = placed.revision != before.revision and not external
+            reason = decided.entries[cluster].reason if held and cluster in decided.entries else ""
+            entries[cluster] = Entry(Change.HELD if held else Change.KEEP, placed, reason)
+        elif cluster in broken:
+            entries[cluster] = Entry(Change.ADD if here.revision is None else Change.UPDATE, placed)
+        else:
+            entries[cluster] = Entry(Change.HELD, placed, NOT_BEGUN)
+    leaving = (c for c, here in done.items() if here.revision is not None and c not in before.decisions)
+    return {**entries, **{cluster: Entry(Change.REMOVE, None) for cluster in leaving}}
+
+
+def _subject(subject: PlacementSubject, record: Any, shown: Mapping[str, Any]) -> PlacementSubject:
+    """Return a placement with the policy and the objects that the last update has recorded."""
+    content = record.contents.get(record.revision, subject.content)
+    selected = subject.selected if content == subject.content else tuple(map(Manifest, content))
+    policy = shown.get("policy")
+    if isinstance(policy, Mapping):
+        subject = attrs.evolve(subject, policy=decode(PlacementPolicy, policy) if policy else None)
+    return attrs.evolve(subject, content=content, selected=selected)

@@ -1,0 +1,259 @@
+"""Statuses of update runs and evictions, in the form of KubeFleet's API.
+
+Source: ``pkg/controllers/updaterun`` of KubeFleet 0.3.1. Times are left out, and the strategies that a run has copied,
+which are those of its source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from fleet_components.model.decision import Condition
+from fleet_components.model.kubefleet.eviction import EVICTION
+from fleet_components.plan.kubefleet.place import PlacementOutcome
+from fleet_components.plan.kubefleet.subject import PlacementSubject
+from fleet_components.plan.subject import Decided
+from fleet_components.rollout.rollout import StageProgress
+from fleet_components.rollout.run_record import FAILED, SUCCEEDED, RunRecord
+from fleet_components.rollout.situation import stopped_at
+from fleet_components.rollout.strategy import External, Stage, Task, UpdateRun
+from fleet_components.status.conditions import FALSE, TRUE, to_wire
+
+_VERSION = "placement.kubernetes-fleet.io/v1beta1"
+_DELETION = "kubernetes-fleet.io/deleteStage"
+_INITIALIZED = Condition(
+    "Initialized", TRUE, "UpdateRunInitializedSuccessfully", "The UpdateRun initialized successfully"
+)
+_STARTED = Condition("Started", TRUE, "ClusterUpdatingStarted", "Cluster update started")
+_UPDATED = Condition("Succeeded", TRUE, "ClusterUpdatingSucceeded", "Cluster update completed successfully")
+_CREATED = Condition(
+    "ApprovalRequestCreated", TRUE, "StageTaskApprovalRequestCreated", "ApprovalRequest object is created"
+)
+_APPROVED = Condition(
+    "ApprovalRequestApproved", TRUE, "StageTaskApprovalRequestApproved", "ApprovalRequest object is approved"
+)
+_ELAPSED = Condition("WaitTimeElapsed", TRUE, "AfterStageTaskWaitTimeElapsed", "Wait time elapsed")
+_STAGE_SUCCEEDED = (
+    Condition(
+        "Progressing",
+        FALSE,
+        "StageUpdatingSucceeded",
+        "All clusters in the stage are updated and after-stage tasks are completed",
+    ),
+    Condition("Succeeded", TRUE, "StageUpdatingSucceeded", "Stage update completed successfully"),
+)
+_SKIPPED = "Stage skipped because it has no clusters"
+_STAGE_SKIPPED = tuple(
+    Condition(name, status, "StageUpdatingSkippedNoClusters", _SKIPPED)
+    for name, status in (("Progressing", FALSE), ("Succeeded", TRUE))
+)
+# How far a stage has come, and its condition.
+_NOT_REACHED, _BEFORE, _MOVING, _STOPPED, _AFTER, _PASSED = range(6)
+_PROGRESS: Mapping[int, tuple[str, str, str]] = {
+    _BEFORE: (FALSE, "StageUpdatingWaiting", "Not all before-stage tasks are completed, waiting for approval"),
+    _MOVING: (TRUE, "StageUpdatingStarted", "Clusters in the stage started updating"),
+    _STOPPED: (
+        FALSE,
+        "StageUpdatingStopped",
+        "All the updating clusters have finished updating, the stage is now stopped, waiting to be resumed",
+    ),
+    _AFTER: (
+        FALSE,
+        "StageUpdatingWaiting",
+        "All clusters in the stage are updated, waiting for after-stage tasks to complete",
+    ),
+}
+
+
+def api_objects(decided: Decided) -> Iterator[dict[str, Any]]:
+    """Yield the update runs and evictions of a placement, each with nothing but its status."""
+    namespace = decided.subject.key.rpartition("/")[0]
+    runs = f"{'' if namespace else 'Cluster'}StagedUpdateRun"
+    scope = {"namespace": namespace} if namespace else {}
+    for name, status in update_run_statuses(decided).items():
+        yield {"apiVersion": _VERSION, "kind": runs, "metadata": {"name": name, **scope}, "status": status}
+    for name, status in eviction_statuses(decided).items():
+        yield {"apiVersion": _VERSION, "kind": EVICTION, "metadata": {"name": name}, "status": status}
+
+
+def update_run_statuses(decided: Decided) -> dict[str, dict[str, Any]]:
+    """Return the ``status`` of each update run of a placement, by name."""
+    subject, outcome = decided.subject, decided.outcome
+    assert isinstance(subject, PlacementSubject)
+    assert isinstance(outcome, PlacementOutcome)
+    if not isinstance(subject.strategy, External) or outcome.runs is None:
+        return {}
+    return {
+        run.name: _status(decided, run, outcome.runs.records[run.name])
+        for run in subject.strategy.runs
+        if run.name in outcome.runs.records
+    }
+
+
+def eviction_statuses(decided: Decided) -> dict[str, dict[str, Any]]:
+    """Return the ``status`` of each eviction of a placement that was checked, by name."""
+    outcome = decided.outcome
+    assert isinstance(outcome, PlacementOutcome)
+    handled = outcome.record.memory.evictions.items()
+    return {name: {"conditions": [to_wire(one) for one in eviction.conditions]} for name, eviction in handled}
+
+
+def _status(decided: Decided, run: UpdateRun, record: RunRecord) -> dict[str, Any]:
+    if record.revision < 0:
+        failed = Condition("Initialized", FALSE, "UpdateRunInitializedFailed", record.message)
+        return {"conditions": [to_wire(failed)]}
+    sent = _in_flight(decided)
+    parts = [_Part(stage, clusters) for stage, clusters in zip(record.stages, record.clusters, strict=True)]
+    reached = _reached(decided, run, record, parts)
+    conditions = [_INITIALIZED, *_progress(run, record, list(zip(parts, reached, strict=True)), sent)]
+    done = record.outcome == SUCCEEDED
+    return {
+        "conditions": list(map(to_wire, conditions)),
+        "policySnapshotIndexUsed": str(record.snapshot),
+        "policyObservedClusterCount": len([one for part in parts for one in part.clusters]),
+        "resourceSnapshotIndexUsed": str(record.revision),
+        "stagesStatus": [
+            part.to_wire(run, record, how_far, _done(decided, part, how_far), sent)
+            for part, how_far in zip(parts, reached, strict=True)
+        ],
+        "deletionStageStatus": {
+            "stageName": _DELETION,
+            "clusters": [_cluster(name, updated=done) for name in record.leaving],
+            **({"conditions": list(map(to_wire, _STAGE_SUCCEEDED))} if done else {}),
+        },
+    }
+
+
+@attrs.frozen
+class _Part:
+    """A stage with its clusters."""
+
+    stage: Stage
+    clusters: Sequence[str]
+
+    def to_wire(
+        self, run: UpdateRun, record: RunRecord, how_far: int, done: frozenset[str], sent: frozenset[str]
+    ) -> dict[str, Any]:
+        """Return the stage in the form of the API."""
+        begun = how_far in (_MOVING, _STOPPED, _AFTER, _PASSED)
+        clusters = [
+            _cluster(one, updated=begun and one in done, started=begun and one in sent) for one in self.clusters
+        ]
+        if how_far == _PASSED:
+            conditions: Sequence[Condition] = _STAGE_SUCCEEDED if self.clusters else _STAGE_SKIPPED
+        else:
+            conditions = [Condition("Progressing", *_PROGRESS[how_far])] if how_far in _PROGRESS else []
+        tasks = {
+            "beforeStageTaskStatus": [
+                _task(run, record, self.stage, "before", task, asked=how_far >= _BEFORE, passed=begun)
+                for task in self.stage.before
+            ],
+            "afterStageTaskStatus": [
+                _task(
+                    run, record, self.stage, "after", task, asked=done >= set(self.clusters), passed=how_far == _PASSED
+                )
+                for task in self.stage.after
+            ],
+        }
+        return {
+            "stageName": self.stage.name,
+            "clusters": clusters,
+            **{name: found for name, found in tasks.items() if found},
+            **({"conditions": list(map(to_wire, conditions))} if conditions else {}),
+        }
+
+
+def _in_flight(decided: Decided) -> frozenset[str]:
+    """Return the clusters that the last update has sent something, and that did not become ready."""
+    return stopped_at(decided.subject.done, decided.before.decisions)
+
+
+def _done(decided: Decided, part: _Part, how_far: int) -> frozenset[str]:
+    """Return the clusters of a stage that are updated."""
+    if how_far in (_AFTER, _PASSED):
+        return frozenset(part.clusters)
+    stages: Sequence[StageProgress] = decided.outcome.rollout.stages
+    return frozenset(name for one in stages if one.name == part.stage.name for name in one.done)
+
+
+def _reached(decided: Decided, run: UpdateRun, record: RunRecord, parts: Sequence[_Part]) -> list[int]:
+    """Return how far each stage has come."""
+    runs = decided.outcome.runs
+    if record.outcome == SUCCEEDED:
+        return [_PASSED] * len(parts)
+    if record.outcome == FAILED or run.state == "Initialize" or runs.run is None or runs.run.name != run.name:
+        return [_NOT_REACHED] * len(parts)  # of a run that failed it is not kept how far it came
+    found: list[int] = []
+    stages = {one.name: one for one in decided.outcome.rollout.stages}
+    for number, part in enumerate(parts):
+        open_so_far = all(one == _PASSED for one in found)
+        going_on = any(stages[later.stage.name].done for later in parts[number + 1 :])
+        found.append(_of_stage(stages[part.stage.name], part, run, going_on) if open_so_far else _NOT_REACHED)
+    return found
+
+
+def _of_stage(stage: StageProgress, part: _Part, run: UpdateRun, going_on: bool) -> int:
+    """Return how far a stage has come that follows upon those that are passed."""
+    if not part.clusters:
+        return _PASSED
+    done = set(stage.done) >= set(part.clusters)
+    if run.state == "Stop":
+        return _PASSED if done and (going_on or not part.stage.after) else _STOPPED
+    if done:
+        return _AFTER if stage.after else _PASSED
+    return _BEFORE if stage.before and part.stage.before else _MOVING
+
+
+def _progress(
+    run: UpdateRun, record: RunRecord, stages: Sequence[tuple[_Part, int]], sent: frozenset[str]
+) -> Iterator[Condition]:
+    """Yield the conditions behind the first one."""
+    if record.outcome == SUCCEEDED:
+        yield Condition("Progressing", FALSE, "UpdateRunSucceeded", "All stages are completed")
+        yield Condition("Succeeded", TRUE, "UpdateRunSucceeded", "All stages are completed successfully")
+    elif record.outcome == FAILED:
+        aborted = "The stages are aborted due to a non-recoverable error"
+        yield Condition("Progressing", FALSE, "UpdateRunFailed", aborted)
+        yield Condition("Succeeded", FALSE, "UpdateRunFailed", record.message)
+    elif run.state == "Stop":
+        yield Condition("Progressing", FALSE, "UpdateRunStopped", "The update run has been stopped")
+    elif run.state == "Run":
+        yield _going(stages, sent)
+
+
+def _going(stages: Sequence[tuple[_Part, int]], sent: frozenset[str]) -> Condition:
+    """Return the condition of a run that goes on, waits, or is stuck at clusters that do not become ready."""
+    for part, how_far in stages:
+        name = part.stage.name
+        if how_far in (_BEFORE, _AFTER):
+            when = "before" if how_far == _BEFORE else "after"
+            message = f"The updateRun is waiting for {when}-stage tasks in stage {name} to complete"
+            return Condition("Progressing", FALSE, "UpdateRunWaiting", message)
+        if how_far == _MOVING and (stuck := [one for one in part.clusters if one in sent]):
+            what = (
+                f"The updateRun is stuck waiting for {', '.join(stuck)} cluster(s) in stage {name} to finish updating"
+            )
+            hint = "please check placement status for potential errors"
+            return Condition("Progressing", FALSE, "UpdateRunStuck", f"{what}, {hint}")
+    return Condition("Progressing", TRUE, "UpdateRunProgressing", "The update run is making progress")
+
+
+def _cluster(name: str, *, updated: bool, started: bool = False) -> dict[str, Any]:
+    conditions = [_STARTED, _UPDATED] if updated else [_STARTED] if started else []
+    return {"clusterName": name, **({"conditions": list(map(to_wire, conditions))} if conditions else {})}
+
+
+def _task(
+    run: UpdateRun, record: RunRecord, stage: Stage, when: str, task: Task, *, asked: bool, passed: bool
+) -> dict[str, Any]:
+    """Return a task of a stage in the form of the API."""
+    if task.type != "Approval":
+        return {"type": task.type, **({"conditions": [to_wire(_ELAPSED)]} if passed else {})}
+    request = f"{run.name}-{when}-{stage.name}"
+    approved = passed or f"{run.namespace}/{request}".lstrip("/") in record.approvals
+    conditions = [_CREATED, _APPROVED] if approved else [_CREATED] if asked else []
+    told = {"conditions": list(map(to_wire, conditions))} if conditions else {}
+    return {"approvalRequestName": request, **told, "type": task.type}

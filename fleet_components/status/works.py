@@ -1,0 +1,221 @@
+"""Objects of a placement on one member: what KubeFleet's agent and its hub would say of them.
+
+Source: ``pkg/controllers/workgenerator`` and ``pkg/controllers/workapplier`` of KubeFleet 0.3.1. A hub sends the
+objects of a placement in one work, and those of each envelope in one of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from fleet_components.content.envelope import is_envelope, unwrap
+from fleet_components.model.decision import Condition
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.observed import FieldDifference, ObservedMember, ObservedObject
+from fleet_components.plan.record import Objects
+from fleet_components.status.conditions import APPLIED, AVAILABLE, DIFF_REPORTED, FALSE, TRUE
+
+_LIMIT = 100
+"""So many objects are told of, and so many fields of each."""
+_UNAVAILABLE = "Manifest is not yet available; Fleet will check again later"
+_DRIFTS = "cannot apply manifest: drifts are found between the manifest and the object from the member cluster"
+_REASONS: Mapping[str, str] = {
+    "FoundDrifts": _DRIFTS,
+    "FoundDriftsInDegradedMode": _DRIFTS,
+    "FailedToTakeOver": "cannot take over object: configuration differences are found between the manifest object "
+    "and the corresponding object in the member cluster",
+    "NotTakenOver": "no ownership of the object in the member cluster; takeover is needed",
+}
+_STANDING_IN_THE_WAY = ("FailedToTakeOver", "NotTakenOver")
+
+
+@attrs.frozen
+class Work:
+    """Objects that a hub sends together.
+
+    Attributes:
+        name: its name.
+        objects: what is known of its objects, in their order.
+        envelope: the envelope that holds them; None if they are selected themselves.
+    """
+
+    name: str
+    objects: tuple[ObservedObject, ...]
+    envelope: Manifest | None = None
+
+
+def works_of(placement: str, objects: Objects, observed: ObservedMember) -> tuple[Work, ...]:
+    """Return the works of a placement on a member.
+
+    Args:
+        placement: the placement, as ``name`` or ``namespace/name``.
+        objects: the objects that were sent to the member, envelopes as they are; empty if that is unknown.
+        observed: what is known of them.
+    """
+    name = f"{placement.replace('/', '.')}-work"
+    if not objects:
+        return (Work(name, tuple(observed.objects.values())),)
+    manifests = [Manifest(data) for data in objects]
+    plain = (manifest for manifest in manifests if not is_envelope(manifest))
+    return (
+        Work(name, _known(plain, observed)),
+        # On a hub the name ends in a number that is drawn.
+        *(
+            Work(f"{name}-envelope-{one.name}", _known(unwrap(one), observed), one)
+            for one in manifests
+            if is_envelope(one)
+        ),
+    )
+
+
+def _known(manifests: Iterable[Manifest], observed: ObservedMember) -> tuple[ObservedObject, ...]:
+    known: Mapping[ObjectKey, ObservedObject] = {} if observed.unreached else observed.objects
+    return tuple(known.get(one.key) or ObservedObject(one.key, one.api_version) for one in manifests)
+
+
+def written(works: Sequence[Work]) -> tuple[list[Condition], dict[str, Any]]:
+    """Return the conditions ``Applied`` and ``Available`` of a member, and the lists of what has failed or drifted."""
+    drifted = list(_drifted(works))
+    # The engine ends with what fails, and what comes after it is not tried: an agent tries all.
+    if work := _first(works, lambda one: one.applied not in ("", "Applied")):
+        failed = {"failedPlacements": _cut(_failed(works)), "diffedPlacements": _cut(_in_the_way(works))}
+        return [_not_applied(f"{work.name} has failed to apply")], {**failed, "driftedPlacements": _cut(drifted)}
+    if work := _first(works, lambda one: not one.applied):
+        return [_not_applied(f"{work.name} has not yet completed the apply op")], {}
+    applied = Condition(APPLIED, TRUE, "AllWorkHaveBeenApplied", "All corresponding work objects are applied")
+    details = {"driftedPlacements": _cut(drifted)}
+    if work := _first(works, lambda one: not one.available):
+        return [applied, _unavailable(f"{work.name} has not yet completed availability check")], details
+    if work := _first(works, lambda one: one.available == "ManifestNotAvailableYet"):
+        details = {"failedPlacements": _cut(_failed(works)), **details}
+        return [applied, _unavailable(f"{work.name} is not yet available")], details
+    if work := _first(works, lambda one: one.available == "NotTrackable"):
+        message = f"The availability of work object {work.name} is not trackable"
+        return [applied, Condition(AVAILABLE, TRUE, "NotAllWorkAreAvailabilityTrackable", message)], details
+    available = Condition(AVAILABLE, TRUE, "AllWorkAreAvailable", "All corresponding work objects are available")
+    return [applied, available], details
+
+
+def compared(works: Sequence[Work]) -> tuple[list[Condition], dict[str, Any]]:
+    """Return the condition ``DiffReported`` of a member, and the list of what differs."""
+    if work := _first(works, lambda one: not one.compared):
+        return [_not_reported(f"{work.name} has not yet completed diff reporting")], {}
+    # What was compared in degraded mode does not count as reported, as on a hub.
+    if work := _first(works, lambda one: one.compared not in ("NoDiffFound", "FoundDiff")):
+        return [_not_reported(f"{work.name} has failed to report diff")], {}
+    message = "All corresponding work objects have reported diff"
+    reported = Condition(DIFF_REPORTED, TRUE, "AllWorkHaveDiffReported", message)
+    return [reported], {"diffedPlacements": _cut(_differing(works))}
+
+
+def identifier(manifest: Manifest) -> dict[str, str]:
+    """Return what names an object in a status."""
+    return _identifier(manifest.key, manifest.version)
+
+
+def _identifier(key: ObjectKey, version: str) -> dict[str, str]:
+    fields = {
+        "group": key.group,
+        "version": version,
+        "kind": key.kind,
+        "namespace": key.namespace,
+        "name": key.name,
+    }
+    return {field: value for field, value in fields.items() if value}
+
+
+def _of(work: Work, found: ObservedObject) -> dict[str, Any]:
+    named: dict[str, Any] = _identifier(found.key, found.api_version.rpartition("/")[2])
+    if work.envelope is None:
+        return named
+    place = {"namespace": work.envelope.namespace} if work.envelope.namespace else {}
+    return {**named, "envelope": {"name": work.envelope.name, **place, "type": work.envelope.kind}}
+
+
+def _first(works: Iterable[Work], test: Callable[[ObservedObject], bool]) -> Work | None:
+    return next((work for work in works if any(map(test, work.objects))), None)
+
+
+def _all(works: Iterable[Work]) -> Iterator[tuple[Work, ObservedObject]]:
+    return ((work, one) for work in works for one in work.objects)
+
+
+def _failed(works: Iterable[Work]) -> Iterator[dict[str, Any]]:
+    """Yield the objects that were not written, or are not available, each with its condition."""
+    for work, one in _all(works):
+        generation = {"observedGeneration": one.generation} if one.generation else {}
+        if one.applied not in ("", "Applied"):
+            message = f"Failed to apply the manifest (error: {_error(one)})"
+            yield {**_of(work, one), "condition": _condition(APPLIED, one.applied, message, generation)}
+        elif one.available == "ManifestNotAvailableYet":
+            yield {**_of(work, one), "condition": _condition(AVAILABLE, one.available, _UNAVAILABLE, generation)}
+
+
+def _condition(name: str, reason: str, message: str, generation: Mapping[str, int]) -> dict[str, Any]:
+    return {"type": name, "status": FALSE, **generation, "reason": reason, "message": message}
+
+
+def _error(found: ObservedObject) -> str:
+    """Return why an object was not written, as the agent says it."""
+    if found.applied == "ManifestApplyFailed":
+        return f"failed to apply the manifest: {found.error}"
+    return found.error or _REASONS.get(found.applied, "")
+
+
+def _drifted(works: Iterable[Work]) -> Iterator[dict[str, Any]]:
+    """Yield the objects that somebody has changed since they were written."""
+    for work, one in _all(works):
+        if one.differences and one.applied not in _STANDING_IN_THE_WAY:
+            yield {**_of(work, one), **_generation(one), "observedDrifts": _fields(one.differences)}
+
+
+def _in_the_way(works: Iterable[Work]) -> Iterator[dict[str, Any]]:
+    """Yield the objects that are not taken over because they differ."""
+    return (
+        {**_of(work, one), **_generation(one), "observedDiffs": _fields(one.differences)}
+        for work, one in _all(works)
+        if one.differences and one.applied in _STANDING_IN_THE_WAY
+    )
+
+
+def _differing(works: Iterable[Work]) -> Iterator[dict[str, Any]]:
+    """Yield the objects that differ from what they would be, where nothing is written."""
+    for work, one in _all(works):
+        if one.differences:
+            missing = one.differences[0].path == "/"
+            place = {} if missing else _generation(one)
+            yield {**_of(work, one), **place, "observedDiffs": _fields(one.differences)}
+
+
+def _generation(found: ObservedObject) -> dict[str, int]:
+    return {"targetClusterObservedGeneration": found.generation}
+
+
+def _fields(differences: Iterable[FieldDifference]) -> list[dict[str, str]]:
+    return _cut(
+        {
+            "path": one.path,
+            **({"valueInMember": one.there} if one.there is not None else {}),
+            **({"valueInHub": one.wanted} if one.wanted is not None else {}),
+        }
+        for one in differences
+    )
+
+
+def _cut(found: Iterable[Any]) -> list[Any]:
+    return list(found)[:_LIMIT]
+
+
+def _not_applied(what: str) -> Condition:
+    return Condition(APPLIED, FALSE, "NotAllWorkHaveBeenApplied", f"Work object {what}")
+
+
+def _unavailable(what: str) -> Condition:
+    return Condition(AVAILABLE, FALSE, "NotAllWorkAreAvailable", f"Work object {what}")
+
+
+def _not_reported(what: str) -> Condition:
+    return Condition(DIFF_REPORTED, FALSE, "NotAllWorkHaveDiffReported", f"Work object {what}")
