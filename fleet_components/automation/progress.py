@@ -13,6 +13,7 @@ from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.names import Urn
 from fleet_components.rollout.rollout import Change
+from fleet_components.status.events import Events, plain
 
 _BEFORE_A_WAVE = "waiting "
 """Beginning of what the program says while it waits between two waves."""
@@ -61,7 +62,7 @@ class Progress:
         self.number, self.total = number, total
         self.moves: dict[str, Move] = {}
         self.note = ""
-        self.errors: list[str] = []
+        self.heard = Events()
         self.warnings: list[str] = []
         for plan in plans:
             self.moves |= _moves(plan)
@@ -70,6 +71,11 @@ class Progress:
     def title(self) -> str:
         """``update 1 of 3``."""
         return f"update {self.number} of {self.total}"
+
+    @property
+    def errors(self) -> list[str]:
+        """The errors of the update, in the order in which they were said."""
+        return [visible(text, lines=True) for errors in self.heard.errors.values() for text in errors]
 
     def waves(self) -> dict[str, list[int]]:
         """Return the waves of each subject, in order; 0, the removals, is the last one."""
@@ -91,13 +97,18 @@ class Progress:
         elif event.resource_pre_event:
             metadata = event.resource_pre_event.metadata
             if metadata.op.value != "same":
+                self.heard.began(metadata.urn)
                 yield from self._brought(metadata.urn, Stand.BEGUN, Stand.AHEAD)
         elif event.res_op_failed_event:
-            yield from self._brought(event.res_op_failed_event.metadata.urn, Stand.FAILED, Stand.AHEAD, Stand.BEGUN)
+            self.heard.finished(urn := event.res_op_failed_event.metadata.urn, failed=True)
+            yield from self._brought(urn, Stand.FAILED, Stand.AHEAD, Stand.BEGUN)
         elif event.res_outputs_event:
             metadata = event.res_outputs_event.metadata
+            self.heard.finished(metadata.urn, failed=False)
             if Urn.parse(metadata.urn).type == names.BINDING and metadata.op.value != "delete":
                 yield from self._brought(metadata.urn, Stand.DONE, Stand.AHEAD, Stand.BEGUN)
+        elif event.summary_event:
+            self.heard.ended = True
 
     def succeed(self) -> Iterator[Move]:
         """Take the update for done, and yield the moves of which no event has said so: removals."""
@@ -121,22 +132,17 @@ class Progress:
         return self.moves.get(name)
 
     def _diagnosed(self, said: DiagnosticEvent) -> None:
-        text = visible(_plain(said.message), lines=True).strip()
+        text = visible(plain(said.message), lines=True).strip()
+        self.heard.said(said.urn or "", said.severity, said.message)
         move = self._of(said.urn) if said.urn else None
-        if said.severity == "error":
-            self.errors.append(text)
-        elif said.severity == "warning":
+        if said.severity == "warning":
             self.warnings.append(text)
+        elif said.severity == "error":
+            return
         elif move:
             move.note = " ".join(text.split())
         elif text.startswith(_BEFORE_A_WAVE):
             self.note = text
-
-
-def _plain(text: str) -> str:
-    """Return a message without the marks that the engine puts around what it colours."""
-    parts = text.split("<{%")
-    return parts[0] + "".join(part.partition("%}>")[2] for part in parts[1:])
 
 
 def _moves(plan: FleetPlan) -> Mapping[str, Move]:

@@ -101,8 +101,8 @@ class Result:
             "words": list(self.words()),
         }
 
-    def words(self) -> Iterator[str]:
-        """Yield how it ended, and what to do next, a line each."""
+    def words(self, *, errors: bool = True) -> Iterator[str]:
+        """Yield how it ended, and what to do next, a line each; without ``errors`` where they are told already."""
         ran = f" after {count(len(self.updates), 'update')}" if self.updates else ""
         match self.ending:
             case Ending.DONE if self.updates:
@@ -119,7 +119,7 @@ class Result:
             case Ending.STOPPED:
                 yield from self._stopped(ran)
             case Ending.FAILED | Ending.INTERRUPTED | Ending.KILLED:
-                yield from self._broken()
+                yield from self._broken(errors)
 
     def _left(self) -> str:
         """Return what is left before the planned update: that one, and what comes after it."""
@@ -143,7 +143,7 @@ class Result:
             for held in subject["remaining"]["held"]:
                 yield f"{subject['key']}: {few(held['members'], _SHOWN)} held: {held['why']}"
 
-    def _broken(self) -> Iterator[str]:
+    def _broken(self, errors: bool) -> Iterator[str]:
         if not self.updates:  # interrupted before the first one, or while nothing was under way
             yield "interrupted: nothing was updated"
             yield f"to go on: {self.again}"
@@ -152,7 +152,7 @@ class Result:
         progress = last.progress
         if self.ending is Ending.FAILED:
             yield f"{progress.title} has failed"
-            yield from (f"error: {text}" for text in last.errors[:_SHOWN])
+            yield from (f"error: {text}" for text in last.errors[:_SHOWN] if errors)
         elif last.errors:
             yield f"interrupted in {progress.title}"
         else:

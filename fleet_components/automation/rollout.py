@@ -18,10 +18,13 @@ from fleet_components.automation.display import Lines, Picture
 from fleet_components.automation.engine import Engine
 from fleet_components.automation.progress import Progress
 from fleet_components.automation.result import Ending, Result, Update, errors_of
+from fleet_components.model.problem import FleetError
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.review.documents.form import Document
 from fleet_components.review.documents.plan import plan_document
+from fleet_components.review.documents.statuses import statuses_document
 from fleet_components.review.planning.project import Project
+from fleet_components.review.planning.statuses import statuses
 from fleet_components.review.planning.survey import CommandLine, Survey, survey
 from fleet_components.review.showing.console import make_console
 
@@ -88,6 +91,16 @@ class StackRollout:
             if self._surveyed is None:
                 raise  # nothing is known yet, and nothing was done
             return self._result(Ending.INTERRUPTED)
+
+    def standing(self) -> Document | None:
+        """Return the statuses after an update that has failed or was stopped; None if there is nothing to tell."""
+        if not self.updates or not self.updates[-1].errors:
+            return None
+        try:
+            command = attrs.evolve(self.command, state=self.engine.state(), as_of=self._as_of())
+            return statuses_document(statuses([self.folder], command, self.updates[-1].progress.heard))
+        except FleetError:
+            return None  # the errors are told all the same
 
     def _plan(self) -> None:
         self.display.plan(len(self.updates) + 1)

@@ -11,6 +11,7 @@ import click
 
 from fleet_components.cli.approve import approve
 from fleet_components.cli.drain import drain
+from fleet_components.cli.drift import drift
 from fleet_components.cli.exit_status import ExitStatus, epilogue
 from fleet_components.cli.explain import explain
 from fleet_components.cli.fields import fields
@@ -18,6 +19,7 @@ from fleet_components.cli.plan import plan
 from fleet_components.cli.render import render
 from fleet_components.cli.rollback import rollback
 from fleet_components.cli.rollout import rollout
+from fleet_components.cli.status import status
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, visible
 from fleet_components.review.showing.words import confirming
@@ -79,7 +81,9 @@ fleet.add_command(plan)
 fleet.add_command(explain)
 fleet.add_command(render)
 fleet.add_command(rollout)
+fleet.add_command(status)
 fleet.add_command(drain)
+fleet.add_command(drift)
 fleet.add_command(approve)
 fleet.add_command(rollback)
 fleet.add_command(fields)

@@ -7,24 +7,20 @@ import sys
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import attrs
 import click
 
 from fleet_components.cli import options
 from fleet_components.cli.exit_status import ExitStatus, epilogue, status_of, strictly
-from fleet_components.model.extras import extra_of, not_installed
-from fleet_components.model.problem import FleetError
+from fleet_components.cli.stack import needing_pulumi
 from fleet_components.review.documents.form import Document
 from fleet_components.review.documents.wire import to_json
 from fleet_components.review.planning.project import choose_stack, read_project
 from fleet_components.review.planning.survey import CommandLine, project_among
 from fleet_components.review.showing.console import shown
+from fleet_components.review.showing.statuses import print_stories
 from fleet_components.review.showing.table import plan_table
-
-if TYPE_CHECKING:
-    from fleet_components.automation.rollout import StackRollout
 
 _MOST_UPDATES = 100
 
@@ -81,7 +77,9 @@ def rollout(
     found = read_project(folder)
     name = choose_stack(found, (stack or "").rpartition("/")[2] or None)
     chosen = stack or name
-    result = _stack_rollout()(
+    with needing_pulumi():
+        from fleet_components.automation.rollout import StackRollout
+    rolling = StackRollout(
         project=found,
         config=found.stack_file(name),
         folder=folder,
@@ -92,7 +90,8 @@ def rollout(
         most=updates,
         waits=wait,
         again=f"fleet rollout {shlex.quote(str(project))} --stack {chosen}",
-    ).run()
+    )
+    result = rolling.run()
     if result.ending == "refused":
         if not (quiet or result.updates):
             _show(result.plan)
@@ -102,24 +101,10 @@ def rollout(
     if quiet:
         sys.stdout.write(to_json(result.document()))
     else:
-        for line in result.words():
+        told = _tell(rolling.standing())
+        for line in result.words(errors=not told):
             click.echo(line)
     sys.exit(_status(str(result.ending), complete=result.complete, detailed=detailed))
-
-
-def _stack_rollout() -> type[StackRollout]:
-    """Return the class that runs updates; it needs the extra that brings Pulumi.
-
-    Raises:
-        FleetError: the extra is not installed.
-    """
-    try:
-        from fleet_components.automation.rollout import StackRollout
-    except ModuleNotFoundError as error:
-        if not extra_of(error.name or ""):
-            raise
-        raise FleetError([not_installed(error.name or "")]) from error
-    return StackRollout
 
 
 def _agreed(document: Document, *, yes: bool, quiet: bool) -> bool:
@@ -131,6 +116,14 @@ def _agreed(document: Document, *, yes: bool, quiet: bool) -> bool:
 
 def _show(document: Document) -> None:
     click.echo(shown(lambda console: plan_table(console, document)), nl=False)
+
+
+def _tell(standing: Document | None) -> bool:
+    """Show what went wrong, where that is known; return whether every error has been told so."""
+    broken = [one for subject in (standing or {"subjects": ()})["subjects"] for one in subject["broken"]]
+    if standing and broken:
+        click.echo(shown(lambda console: print_stories(console, standing)))
+    return bool(broken) and all(one["words"] for one in broken)
 
 
 def _status(ending: str, *, complete: bool, detailed: bool) -> ExitStatus:

@@ -9,20 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import attrs
-
 from fleet_components.model.codec import encode
 from fleet_components.model.karmada.memory import EvictionTask
 from fleet_components.model.karmada.policy import CLUSTER_PROPAGATION
 from fleet_components.model.karmada.template import Template
 from fleet_components.model.manifest import Manifest
-from fleet_components.plan.karmada.record import TemplateState
 from fleet_components.plan.karmada.subject import TemplateSubject
 from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.form import without_none
-from fleet_components.scheduler.karmada.status import TemplateDecision
+from fleet_components.status.karmada import API_VERSION, binding_metadata, scheduling_status
 
-API_VERSION = "work.karmada.io/v1alpha2"
 _POLICY, _CLUSTER_POLICY = "propagationpolicy.karmada.io", "clusterpropagationpolicy.karmada.io"
 
 
@@ -51,7 +47,7 @@ def binding(decided: Decided, manifests: Mapping[str, Manifest] | None = None) -
     return {
         "apiVersion": API_VERSION,
         "kind": "ResourceBinding" if manifest.namespace else "ClusterResourceBinding",
-        "metadata": {**_named(manifest), "annotations": _claimed(decided)},
+        "metadata": {**binding_metadata(manifest), "annotations": _claimed(decided)},
         "spec": without_none(spec),
         "status": _settled(decided),
     }
@@ -62,20 +58,10 @@ def _subject(decided: Decided) -> TemplateSubject:
     return decided.subject
 
 
-def binding_status(decision: TemplateDecision | None, memory: TemplateState) -> dict[str, Any]:
-    """Return the status of a binding, right after a decision or after the next scheduling."""
-    condition = decision.status.condition if decision else None
-    observed = memory.schedule.observed_group
-    return {
-        "conditions": [attrs.asdict(condition)] if condition else [],
-        **({"schedulerObservedAffinityName": observed} if observed else {}),
-    }
-
-
 def _settled(decided: Decided) -> dict[str, Any]:
     """Return the status after the next scheduling, which stays the same while nothing changes."""
     decision = decided.subject.decide(decided.record).decision  # type: ignore[attr-defined]
-    return binding_status(decision, decided.record.memory)
+    return scheduling_status(decision, decided.record.memory)
 
 
 def _claimed(decided: Decided) -> dict[str, str]:
@@ -86,12 +72,6 @@ def _claimed(decided: Decided) -> dict[str, str]:
     if policy.kind == CLUSTER_PROPAGATION:
         return {f"{_CLUSTER_POLICY}/name": policy.name}
     return {f"{_POLICY}/name": policy.name, f"{_POLICY}/namespace": policy.namespace}
-
-
-def _named(manifest: Manifest) -> dict[str, str]:
-    """Return the name and the namespace of an object's binding."""
-    name = f"{manifest.name}-{manifest.kind.lower()}"
-    return {"name": name, **({"namespace": manifest.namespace} if manifest.namespace else {})}
 
 
 def _resource(manifest: Manifest) -> dict[str, Any]:
@@ -112,7 +92,7 @@ def _clusters(clusters: Mapping[str, int], template: Template) -> list[dict[str,
 
 
 def _required(parent: Manifest, clusters: Iterable[str]) -> dict[str, Any]:
-    return {**_named(parent), "clusters": [{"name": name} for name in sorted(clusters)]}
+    return {**binding_metadata(parent), "clusters": [{"name": name} for name in sorted(clusters)]}
 
 
 def _task(cluster: str, task: EvictionTask) -> dict[str, Any]:

@@ -28,21 +28,27 @@ def explanation(plans: Sequence[FleetPlan], placement: str | None = None, member
     Raises:
         FleetError: the placement, template or member is unknown.
     """
-    chosen = _find([one for plan in plans for one in plan.subjects], placement)
+    chosen = find([one for plan in plans for one in plan.subjects], placement)
     found = [_subject(one, None if member is None else {member}) for one in chosen]
     if member is not None and not any(one["members"] for one in found):
-        raise FleetError([_unknown("member", member, {name for plan in plans for name in plan.inventory.names})])
+        raise FleetError([unknown("member", member, {name for plan in plans for name in plan.inventory.names})])
     return {"version": VERSION, "subjects": found}
 
 
-def _find(decided: Sequence[Decided], wanted: str | None) -> list[Decided]:
+def find(decided: Sequence[Decided], wanted: str | None) -> list[Decided]:
+    """Return the placement or template of a key, or ``Kind/key``; all of them for None.
+
+    Raises:
+        FleetError: there is none.
+    """
     found = [one for one in decided if wanted in (None, one.subject.key, one.name)]
     if not found and wanted is not None:
-        raise FleetError([_unknown("placement or template", wanted, [one.subject.key for one in decided])])
+        raise FleetError([unknown("placement or template", wanted, [one.subject.key for one in decided])])
     return found
 
 
-def _unknown(noun: str, wanted: str, known: Iterable[str]) -> Problem:
+def unknown(noun: str, wanted: str, known: Iterable[str]) -> Problem:
+    """Return the problem of a name that nothing has, with the name that was probably meant."""
     names = sorted(known)
     near = nearest(wanted, names)
     hint = f"did you mean {near}?" if near else f"there is: {few(names, 20) or 'none'}"

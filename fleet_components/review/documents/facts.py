@@ -20,11 +20,10 @@ from fleet_components.plan.kubefleet.place import PlacementOutcome
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
 from fleet_components.plan.vain import values_of_label
-from fleet_components.review.documents.binding import binding_status
 from fleet_components.review.documents.form import Document
-from fleet_components.review.documents.status import cluster_decisions, placement_status
 from fleet_components.rollout.describe import describe_stages
 from fleet_components.scheduler.explain import show_requirement
+from fleet_components.status import karmada, kubefleet
 
 
 @attrs.frozen(kw_only=True)
@@ -71,12 +70,12 @@ def _of_placement(decided: Decided) -> Facts:
     """Return the facts of a placement."""
     subject, status = decided.subject, decided.outcome.decision.status
     assert isinstance(subject, PlacementSubject)
-    shown = placement_status(decided, status)
+    shown = kubefleet.scheduling_status(decided, status)
     return Facts(
         policy=_policy(subject),
         first_told={one.cluster_name: one.reason for one in status.decisions if not one.selected},
         skipped=subject.skipped,
-        status={**shown, "clusterDecisions": cluster_decisions(status)},
+        status={**shown, "clusterDecisions": kubefleet.cluster_decisions(status)},
         evictions=tuple(_evictions(decided)),
         update_run=_update_run(decided),
     )
@@ -156,7 +155,7 @@ def _of_template(decided: Decided) -> Facts:
         due=outcome.due,
         left=outcome.left,
         required_by=encode(memory.schedule.required_by),
-        status=binding_status(outcome.decision, memory),
+        status=karmada.scheduling_status(outcome.decision, memory),
     )
 
 

@@ -50,13 +50,18 @@ class StateFile:
         return (names.Urn.parse(urn).project, names.Urn.parse(urn).stack) if urn else ("", "")
 
     @property
+    def fleets(self) -> tuple[str, ...]:
+        """Names of its fleets."""
+        return fleets_of(self.state.resources.values())
+
+    @property
     def fleet(self) -> str:
         """Name of its only fleet; empty for a new fleet.
 
         Raises:
             FleetError: it holds several fleets.
         """
-        fleets = fleets_of(self.state.resources.values())
+        fleets = self.fleets
         if len(fleets) > 1:
             what = f"holds several fleets: {', '.join(fleets)}"
             hint = "plan the Pulumi project, whose program says which is which"
@@ -67,7 +72,7 @@ class StateFile:
     def sound(self) -> StateFile:
         """Return the state itself, or that of a new fleet with the problems if one of its fleets cannot be read."""
         problems: list[Problem] = []
-        for fleet in fleets_of(self.state.resources.values()) or ("",):
+        for fleet in self.fleets or ("",):
             try:
                 self.past(fleet)
             except FleetError as error:

@@ -8,12 +8,11 @@ from typing import Any
 
 import attrs
 
-from fleet_components.content.difference import Difference, differences
+from fleet_components.content.difference import Difference, amounts_alike, differences
 from fleet_components.content.replacement import as_sent, replacement
 from fleet_components.content.secret import REDACTED, redacted, secret_fields
 from fleet_components.model.manifest import value_at
 from fleet_components.model.problem import show_path
-from fleet_components.model.quantity import is_quantity, parse_quantity
 from fleet_components.plan.names import PROVIDER, is_object
 from fleet_components.plan.state import ENCRYPTED, is_marked_secret, redact, reveal
 from fleet_components.review.planning.resource import (
@@ -130,8 +129,6 @@ def _resource(
     return attrs.evolve(resource, change=change, differences=found, uncompared=tuple(uncompared))
 
 
-_AMOUNTS = frozenset({"limits", "requests", "hard", "capacity", "sizeLimit"})
-"""Fields of built-in kinds with quantities in them."""
 _MUTABLE = {"ConfigMap": "enableConfigMapMutable", "Secret": "enableSecretMutable"}
 """Setting with which the Kubernetes provider changes objects in place, by kind."""
 
@@ -184,16 +181,8 @@ def _changes(
             continue
         if not sent and one.old is None and one.new in ("", {}, []):
             uncompared.append(one.field)
-        elif sent or not _amounts_alike(one):
+        elif sent or not amounts_alike(one):
             yield one
-
-
-def _amounts_alike(one: Difference) -> bool:
-    """Return whether a field has one amount, written in two ways."""
-    if one.path[0] != "spec" or _AMOUNTS.isdisjoint(one.path) or None in (one.old, one.new):
-        return False
-    old, new = str(one.old), str(one.new)
-    return is_quantity(old) and is_quantity(new) and parse_quantity(old) == parse_quantity(new)
 
 
 def _as_sent(data: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -17,9 +17,9 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.delivered import delivered
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.review.documents.binding import bindings
-from fleet_components.review.documents.status import api_objects
 from fleet_components.review.documents.wire import to_yaml
 from fleet_components.review.planning.past import is_render, to_render
+from fleet_components.status.kubefleet import api_objects
 
 DECISIONS, STATE = "decisions.yaml", "state.json"
 DEFINITIONS, MANIFESTS = "0-crd", "1-manifest"

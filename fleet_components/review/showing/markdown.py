@@ -21,28 +21,28 @@ _VALUE_SHOWN = 200
 def to_markdown(document: Document, *, diff: bool = False) -> str:
     """Return the plan in GitHub's Markdown, always shorter than ``LIMIT``; a note at the end says what is left out."""
     document = to_read(document)
-    parts = ["### Fleet plan\n", *_first(document), f"{_escaped(words.summary(document))}\n"]
+    parts = ["### Fleet plan\n", *_first(document), f"{escaped(words.summary(document))}\n"]
     if counts := document["totals"].get("resources"):
         parts.append(f"Resources: {words.resource_counts(counts)}\n")
     if line := words.uncompared(document.get("resources") or ()):
-        parts.append(f"{_escaped(line)}\n")
-    parts += [f"> {m['level']}: {_escaped(m['text'])}\n" for m in document.get("messages", ())]
-    parts += [f"> warning: {_escaped(warning)}\n" for warning in document["warnings"]]
+        parts.append(f"{escaped(line)}\n")
+    parts += [f"> {m['level']}: {escaped(m['text'])}\n" for m in document.get("messages", ())]
+    parts += [f"> warning: {escaped(warning)}\n" for warning in document["warnings"]]
     blocks = [(_block(subject, diff), _title(subject)) for subject in document["subjects"]]
-    return _fitted("\n".join(parts), blocks)
+    return fitted("\n".join(parts), blocks, "fleet plan")
 
 
 def _first(document: Document) -> Iterator[str]:
     """Yield what a reader must see first: why the update is refused, and what is lost."""
-    yield from (f"> **{_escaped(line)}**\n" for line in words.refusals(document))
+    yield from (f"> **{escaped(line)}**\n" for line in words.refusals(document))
     if line := words.confirmation(document):
-        yield f"> {_escaped(line)}\n"
-    if lines := [f"- {_escaped(line)}" for _, line in words.leaving(document)]:
+        yield f"> {escaped(line)}\n"
+    if lines := [f"- {escaped(line)}" for _, line in words.leaving(document)]:
         yield "\n".join(lines) + "\n"
 
 
-def _fitted(text: str, blocks: Iterable[tuple[str, str]]) -> str:
-    """Return the text with every block, or only its title, as far as they fit."""
+def fitted(text: str, blocks: Iterable[tuple[str, str]], command: str) -> str:
+    """Return the text with every block, or only its title, as far as they fit; the command shows all of it."""
     room = LIMIT - _RESERVE
     text = text[:room]
     folded = dropped = 0
@@ -57,7 +57,7 @@ def _fitted(text: str, blocks: Iterable[tuple[str, str]]) -> str:
             dropped += 1
     notes = ((folded, "the details of {}"), (dropped, "{} altogether"))
     cut = " and ".join(note.format(count(number, "placement")) for number, note in notes if number)
-    return text + (f"\n_Cut to {LIMIT:,} characters: left out {cut}; `fleet plan` shows all._\n" if cut else "")
+    return text + (f"\n_Cut to {LIMIT:,} characters: left out {cut}; `{command}` shows all._\n" if cut else "")
 
 
 def _title(subject: Document) -> str:
@@ -65,30 +65,31 @@ def _title(subject: Document) -> str:
     for cluster in subject["clusters"]:
         changes[cluster["change"]] += 1
     # HTML, because Markdown is not rendered inside of ``<summary>``.
-    return f"{_escaped(subject['kind'])} <b>{_escaped(subject['key'])}</b>: {words.changes(changes)}"
+    return f"{escaped(subject['kind'])} <b>{escaped(subject['key'])}</b>: {words.changes(changes)}"
 
 
 def _block(subject: Document, diff: bool) -> str:
-    lines = [_escaped(words.headline(subject)), "", *(f"- {_escaped(line)}" for line in words.holders(subject))]
+    lines = [escaped(words.headline(subject)), "", *(f"- {escaped(line)}" for line in words.holders(subject))]
     lines += [""] if words.holders(subject) else []
     if subject["clusters"]:
-        lines += [*_table([(*words.cells(cluster), words.why(cluster)) for cluster in subject["clusters"]]), ""]
+        rows = [(*words.cells(cluster), words.why(cluster)) for cluster in subject["clusters"]]
+        lines += [*table((*words.HEADER, "why"), rows), ""]
     for change in subject["content"] or ():
         lines += _content(change, diff)
-    lines += [f"{'  ' * level}- {_escaped(_cut(line))}" for level, line in words.overridden(subject, diff=diff)]
-    return _folded(_title(subject), [*lines, *(f"- {_escaped(note)}" for _, note in words.notes(subject))])
+    lines += [f"{'  ' * level}- {escaped(_cut(line))}" for level, line in words.overridden(subject, diff=diff)]
+    return folded(_title(subject), [*lines, *(f"- {escaped(note)}" for _, note in words.notes(subject))])
 
 
-def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield the rows below their header; columns that are empty in every row are left out."""
-    used = [column for column in range(len(rows[0])) if any(row[column] for row in rows)]
-    header = (*words.HEADER, "why")
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield rows below their header; columns that are empty in every row are left out."""
+    used = [column for column in range(len(header)) if any(row[column] for row in rows)]
     yield "| " + " | ".join(header[column] for column in used) + " |"
     yield "| " + " | ".join("---" for _ in used) + " |"
-    yield from ("| " + " | ".join(_escaped(row[column]) for column in used) + " |" for row in rows)
+    yield from ("| " + " | ".join(escaped(row[column]) for column in used) + " |" for row in rows)
 
 
-def _folded(title: str, lines: Iterable[str]) -> str:
+def folded(title: str, lines: Iterable[str]) -> str:
+    """Return lines in a block that a click unfolds."""
     # The empty line after the summary ends the HTML block, so that Markdown is rendered again.
     return "\n".join(["", f"<details><summary>{title}</summary>", "", *lines, "", "</details>", ""])
 
@@ -96,15 +97,15 @@ def _folded(title: str, lines: Iterable[str]) -> str:
 def _content(change: Document, diff: bool) -> list[str]:
     fields = change["fields"]
     names = "" if diff or not fields else ": " + ", ".join(field["field"] for field in fields)
-    lines = [f"- `{_SIGNS[change['change']]}` {_escaped(words.changed(change) + names)}"]
-    return lines + [f"  - {_escaped(_cut(words.show_field(field)))}" for field in fields if diff]
+    lines = [f"- `{_SIGNS[change['change']]}` {escaped(words.changed(change) + names)}"]
+    return lines + [f"  - {escaped(_cut(words.show_field(field)))}" for field in fields if diff]
 
 
 def _cut(text: str) -> str:
     return text if len(text) <= _VALUE_SHOWN else f"{text[:_VALUE_SHOWN]}..."
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Return a text that is shown as it is: nothing in it is markup, a link, an image, a mention or a reference."""
     plain = words.one_line(text).replace("&", "&amp;").replace("<", "&lt;")
     return _LINKS.sub(r"\g<0><!-- -->", _MARKUP.sub(r"\\\g<0>", plain))

@@ -36,12 +36,12 @@ _COUNTS = {
 
 def summary(document: Document) -> str:
     """Return a summary: ``3 placements and 1 template on 5 members: 9 join, 1 is held; 2 objects are deleted``."""
-    subjects = _subjects([one["kind"] for one in document["subjects"]])
+    subjects = subjects_in_words([one["kind"] for one in document["subjects"]])
     placed = f"{subjects} on {count(document['members'], 'member')}: {changes(document['totals'])}"
     return "; ".join([placed, *_losses(document)])
 
 
-def _subjects(kinds: Sequence[str]) -> str:
+def subjects_in_words(kinds: Sequence[str]) -> str:
     """Return the number of subjects in words: ``3 placements and 1 template``."""
     templates = kinds.count("Template")
     placements = len(kinds) - templates
@@ -57,7 +57,7 @@ def _losses(document: Document) -> Iterator[str]:
     gone = document["gone"]["subjects"]
     if gone:
         kinds = [name.partition("/")[0] for name in gone]
-        yield f"{_subjects(kinds)} {'go' if len(gone) > 1 else 'goes'}"
+        yield f"{subjects_in_words(kinds)} {'go' if len(gone) > 1 else 'goes'}"
     deleted = sum(one["fate"] in ("deleted", "swept") for one in document["gone"]["objects"])
     if deleted:
         yield f"{count(deleted, 'object')} {'are' if deleted > 1 else 'is'} deleted"

@@ -1,0 +1,134 @@
+"""The command ``fleet drift``: holds what was delivered against what members have."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fleet_components.cli import edits, options
+from fleet_components.cli.exit_status import ExitStatus, epilogue
+from fleet_components.cli.stack import with_state
+from fleet_components.review.documents.drift import drift_document
+from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.wire import to_json, to_yaml
+from fleet_components.review.planning.adoption import Adoption
+from fleet_components.review.planning.adoption import adopt as adoption
+from fleet_components.review.planning.drift import drift as compared
+from fleet_components.review.showing.console import shown
+from fleet_components.review.showing.drift import drift_markdown, print_adoption, print_drift
+
+
+class _Kubeconfig(click.ParamType[tuple[str, Path]]):
+    """Parameter type of ``MEMBER=PATH``."""
+
+    name = "MEMBER=PATH"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Path]:
+        """Split a value; one without a member or a path is a usage error, in which the value is not shown."""
+        member, _, path = value.partition("=") if isinstance(value, str) else (value[0], "", str(value[1]))
+        if not member or not path or "\n" in value:
+            self.fail("write MEMBER=PATH, with the path of a kubeconfig", param, ctx)
+        return member, Path(path)
+
+
+@click.command(epilog=epilogue())
+@options.PATHS
+@options.where
+@click.option("--member", "members", multiple=True, metavar="NAME", help="Ask this member alone; repeatable.")
+@click.option("--only", multiple=True, metavar="PLACEMENT", help="Look at this placement or template; repeatable.")
+@click.option(
+    "--kubeconfig",
+    "kubeconfigs",
+    multiple=True,
+    type=_Kubeconfig(),
+    help="A kubeconfig that counts instead of the one in the state; repeatable.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0.1, 3600),
+    default=10.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long a member has for its answers; a quarter of a second is added for each object.",
+)
+@click.option("--adopt", is_flag=True, help="Put what members have into the source, as far as files can say it.")
+@options.output("text", "json", "yaml", "markdown")
+@options.endings()
+@edits.WRITE
+def drift(
+    paths: tuple[Path, ...],
+    members: tuple[str, ...],
+    only: tuple[str, ...],
+    kubeconfigs: tuple[tuple[str, Path], ...],
+    timeout: float,
+    adopt: bool,
+    output: str,
+    write: bool,
+    strict: bool,
+    detailed: bool,
+    **where: Any,
+) -> None:
+    """Hold what was delivered against what the members have now.
+
+    What was delivered is read from the state; the source of today does not count. Every member is asked at once, and
+    nothing is written there: the API servers try out what was delivered, so that their defaults are no drift. Of a
+    Pulumi project the state is asked of the Pulumi CLI unless --state gives it. A member that does not answer is an
+    error.
+
+    With --adopt, a change that all members have goes into the object's file, and one that single members have into an
+    override of theirs; shows how the files change, and the plan of the changed fleet.
+
+    \b
+    fleet drift . --stack prod
+    pulumi stack export --stack prod --show-secrets | fleet drift fleet/ --state -
+    """
+    if write and not adopt:
+        raise click.UsageError("--write is for --adopt")
+    if adopt and output != "text":
+        raise click.UsageError("--adopt shows files and a plan: it has no other output than text")
+    command = with_state(paths, options.command_line(**where))
+    found = compared(command.state, dict(kubeconfigs), members=members, only=only, timeout=timeout)
+    document = drift_document(found)
+    if adopt:
+        sys.stdout.write(shown(lambda console: print_drift(console, document)) + "\n")
+        _adopt(adoption(found, paths, command), write=write, strict=strict, uncompared=_say_uncompared(document))
+    match output:
+        case "json":
+            text = to_json(document)
+        case "yaml":
+            text = to_yaml(document)
+        case "markdown":
+            text = drift_markdown(document)
+        case _:
+            text = shown(lambda console: print_drift(console, document))
+    sys.stdout.write(text)
+    if _say_uncompared(document):
+        sys.exit(ExitStatus.ERROR)
+    if strict and document["drifted"]:
+        click.echo("refused by --strict: somebody has changed what was delivered", err=True)
+        sys.exit(ExitStatus.REFUSED)
+    sys.exit(ExitStatus.CHANGES if detailed and document["drifted"] else ExitStatus.FINE)
+
+
+def _adopt(adopted: Adoption, *, write: bool, strict: bool, uncompared: bool) -> None:
+    """Show and write the files, and exit with the status of the plan, or as an error if something is not known."""
+    try:
+        edits.end(
+            adopted.edits, adopted.survey, lambda console: print_adoption(console, adopted), write=write, strict=strict
+        )
+    except SystemExit:
+        if uncompared:
+            sys.exit(ExitStatus.ERROR)
+        raise
+
+
+def _say_uncompared(document: Document) -> bool:
+    """Print on standard error how much could not be compared; return whether there is anything."""
+    totals = document["totals"]
+    uncompared = totals["objects"] - totals["compared"]
+    if uncompared:
+        click.echo(f"error: {uncompared} of {totals['objects']} objects could not be compared", err=True)
+    return bool(uncompared)

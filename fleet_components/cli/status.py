@@ -1,0 +1,124 @@
+"""The command ``fleet status``: shows what stands on each cluster, and what went wrong."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fleet_components.cli import options
+from fleet_components.cli.exit_status import ExitStatus, epilogue
+from fleet_components.cli.stack import with_state
+from fleet_components.model.problem import FleetError
+from fleet_components.review.documents.statuses import api_list, statuses_document
+from fleet_components.review.documents.wire import to_json, to_yaml
+from fleet_components.review.planning.asked import asked
+from fleet_components.review.planning.statuses import statuses
+from fleet_components.review.showing.console import shown
+from fleet_components.review.showing.statuses import BY, print_statuses, statuses_markdown
+from fleet_components.status.events import read_events
+
+
+@click.command(epilog=epilogue())
+@options.PATHS
+@options.where
+@click.option(
+    "--events",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="What the last update said, besides the state: the output of `pulumi up --json`, or the file of "
+    "`PULUMI_DEBUG_COMMANDS=true pulumi up --event-log FILE`.",
+)
+@click.option(
+    "--live",
+    is_flag=True,
+    help="Ask the members what they have, and why a workload is not ready. Nothing is written: what was never "
+    "delivered is tried without effect.",
+)
+@click.option(
+    "--kubeconfig",
+    "kubeconfigs",
+    multiple=True,
+    metavar="MEMBER=PATH",
+    help="How to reach a member with --live, in the place of the kubeconfig in the state; repeatable.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=10.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long a member has to answer, with --live.",
+)
+@click.option("--by", type=click.Choice(BY), help="Show each placement, member or object with all that is known of it.")
+@click.option("--only", metavar="PLACEMENT", help="Show this placement or template alone.")
+@click.option("--member", metavar="NAME", help="Show this member alone.")
+@options.output("text", "json", "yaml", "markdown")
+@options.endings()
+def status(
+    paths: tuple[Path, ...],
+    events: Path | None,
+    live: bool,
+    kubeconfigs: tuple[str, ...],
+    timeout: float,
+    by: str | None,
+    only: str | None,
+    member: str | None,
+    output: str,
+    strict: bool,
+    detailed: bool,
+    **where: Any,
+) -> None:
+    """Show what stands on each cluster, what went wrong, and how to go on.
+
+    It is read from the state of the stack after the last update, a failed or killed one too. DIR is its source, as for
+    `fleet plan`, which tells what the next update will do. Of a Pulumi project the state is asked of the Pulumi CLI
+    unless --state gives it. JSON and YAML have the statuses in the form of the APIs of KubeFleet and Karmada.
+
+    \b
+    fleet status . --stack prod --live
+    pulumi stack export --stack prod | fleet status fleet/ --state -
+    """
+    command, heard = options.command_line(**where), None
+    try:
+        heard = read_events(events) if events else None
+    except FleetError as error:
+        command = command.wrong(error.problems)
+    command = with_state(paths, command)
+    members = () if member is None else (member,)
+    ask = partial(asked, state=command.state.state, given=_given(kubeconfigs), members=members, timeout=timeout)
+    found = statuses(paths, command, heard, ask if live else None)
+    document = statuses_document(found, only, member)
+    match output:
+        case "json":
+            text = to_json(api_list(found, only))
+        case "yaml":
+            text = to_yaml(api_list(found, only))
+        case "markdown":
+            text = statuses_markdown(document, by)
+        case _:
+            text = shown(lambda console: print_statuses(console, document, by))
+    sys.stdout.write(text)
+    if strict and not document["settled"]:
+        click.echo("refused by --strict: not everything is applied and available", err=True)
+        sys.exit(ExitStatus.REFUSED)
+    sys.exit(ExitStatus.CHANGES if detailed and not document["settled"] else ExitStatus.FINE)
+
+
+def _given(kubeconfigs: Iterable[str]) -> dict[str, Path]:
+    """Return the files of the kubeconfigs that the command line gives, by member.
+
+    Raises:
+        click.BadParameter: one is not MEMBER=PATH.
+    """
+    given = {}
+    for text in kubeconfigs:
+        member, equals, path = text.partition("=")
+        if not (member and equals and path):
+            raise click.BadParameter(f'"{text}" is not MEMBER=PATH', param_hint="--kubeconfig")
+        given[member] = Path(path).expanduser()
+    return given

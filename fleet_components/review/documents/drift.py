@@ -1,0 +1,54 @@
+"""Drift as a document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fleet_components.review.documents.form import VERSION, Document
+from fleet_components.review.planning.drift import Delivered, Drift
+
+
+def drift_document(found: Drift) -> Document:
+    """Return drift as a document: by member, every object that differs or could not be compared."""
+    return {
+        "version": VERSION,
+        "state": found.state,
+        "stack": found.stack,
+        "drifted": bool(found.drifted),
+        "members": [_member(found, name) for name in found.members],
+        "totals": {
+            "members": len(found.members),
+            "unreached": len(found.unreached),
+            "objects": len(found.objects),
+            "compared": sum(not one.error for one in found.objects),
+            "changed": sum(not one.missing for one in found.drifted),
+            "missing": sum(one.missing for one in found.drifted),
+        },
+    }
+
+
+def _member(found: Drift, name: str) -> dict[str, Any]:
+    objects = [one for one in found.objects if one.standing.cluster == name]
+    told = [one for one in objects if one.differences or (one.error and name not in found.unreached)]
+    return {
+        "name": name,
+        "unreached": found.unreached.get(name),
+        "compared": sum(not one.error for one in objects),
+        "objects": [_object(one) for one in told],
+    }
+
+
+def _object(one: Delivered) -> dict[str, Any]:
+    key = one.standing.key
+    return {
+        "subject": one.standing.subject,
+        "apiVersion": one.standing.api_version,
+        "kind": key.kind,
+        "namespace": key.namespace,
+        "name": key.name,
+        "missing": one.missing,
+        "error": one.error or None,
+        "differences": []
+        if one.missing
+        else [{"path": each.path, "delivered": each.wanted, "there": each.there} for each in one.differences],
+    }

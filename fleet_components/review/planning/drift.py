@@ -1,0 +1,193 @@
+"""Drift: what was delivered to members, held against what they have."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from fleet_components.content.secret import is_hidden
+from fleet_components.content.stamp import field_manager
+from fleet_components.live.observe import Wanted, observe
+from fleet_components.model.observed import FieldDifference, ObservedMember
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import few, nearest
+from fleet_components.plan.apply_mode import OVERWRITES
+from fleet_components.plan.past import LOST, Past, Standing, fleets_of
+from fleet_components.plan.state import ENCRYPTED
+from fleet_components.review.planning.kubeconfigs import Kubeconfigs, unknown
+from fleet_components.review.planning.past import StateFile
+
+_EXPORT = "give --state with the output of: pulumi stack export --show-secrets; or a Pulumi project with --stack NAME"
+_UNKNOWN_DATA = "is not compared: the state does not show its data; pulumi stack export --show-secrets does"
+_GONE = "is lost: nobody asks it"
+_UNSAID = "its API server has not answered for it in time"
+
+
+@attrs.frozen
+class Delivered:
+    """An object that was delivered to a member, and what the member has of it.
+
+    Attributes:
+        standing: whose it is, and where.
+        data: the object as it was sent.
+        differences: the fields that somebody has changed.
+        there: the object as the member has it; None if it has none.
+        error: why it could not be compared; empty if it was.
+    """
+
+    standing: Standing
+    data: Mapping[str, Any] = attrs.field(repr=False)
+    differences: tuple[FieldDifference, ...] = ()
+    there: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
+    error: str = ""
+
+    @property
+    def missing(self) -> bool:
+        """True if somebody has deleted it."""
+        return any(one.path == "/" for one in self.differences)
+
+
+@attrs.frozen
+class Drift:
+    """The drift of a stack.
+
+    Attributes:
+        state: where the state was read.
+        stack: the stack.
+        objects: everything that was asked for, in the order of members.
+        unreached: why members did not answer, by member.
+        members: the members that were asked, or were to be.
+    """
+
+    state: str
+    stack: str
+    objects: tuple[Delivered, ...] = ()
+    unreached: Mapping[str, str] = attrs.field(factory=dict)
+    members: tuple[str, ...] = ()
+
+    @property
+    def drifted(self) -> tuple[Delivered, ...]:
+        """The objects that somebody has changed or deleted."""
+        return tuple(one for one in self.objects if one.differences)
+
+    @property
+    def failed(self) -> tuple[Delivered, ...]:
+        """The objects that could not be compared, on members that answer."""
+        return tuple(one for one in self.objects if one.error and one.standing.cluster not in self.unreached)
+
+
+def drift(
+    state: StateFile,
+    given: Mapping[str, Path],
+    *,
+    members: Collection[str] = (),
+    only: Collection[str] = (),
+    timeout: float = 10.0,
+) -> Drift:
+    """Ask members for what was delivered to them. Nothing is written.
+
+    Args:
+        state: the state after the last update.
+        given: files of kubeconfigs that count instead of those of the state, by member.
+        members: the members to ask; all if empty.
+        only: the placements and templates to look at, as ``Kind/key`` or by their keys; all if empty.
+        timeout: limit for each member, in seconds.
+
+    Raises:
+        FleetError: there is no state of a fleet, it has no such member or placement, or a file cannot be read.
+    """
+    pasts = _pasts(state)
+    standing = [one for past in pasts for one in past.standing]
+    _check([one.cluster for one in standing], (*members, *given), "member")
+    _check([name for one in standing for name in (one.subject, one.subject.partition("/")[2])], only, "placement")
+    kubeconfigs = Kubeconfigs.of(state.state, given)
+    lost = {name for past in pasts for name, member in past.members.items() if member.state == LOST}
+    chosen = [one for one in standing if _chosen(one, members, only)]
+    objects = [_of(one, state) for one in sorted(chosen, key=lambda one: one.cluster)]
+    names = tuple(dict.fromkeys(one.standing.cluster for one in objects))
+    texts = {one.standing.urn: _kubeconfig(one, kubeconfigs, state) for one in objects}
+
+    def asked(one: Delivered) -> str:
+        # Fleets of one stack may have members of one name.
+        return f"{one.standing.cluster}\n{texts[one.standing.urn]}"
+
+    wanted: dict[str, list[Wanted]] = defaultdict(list)
+    for one in objects:
+        if texts[one.standing.urn] and one.standing.cluster not in lost:
+            wanted[asked(one)] += [] if one.error else [Wanted(one.data, OVERWRITES, field_manager(one.data))]
+    answers = observe({name: name.partition("\n")[2] for name in wanted}, wanted, timeout=timeout)
+    unreached = {one.partition("\n")[0]: answer.unreached for one, answer in answers.items() if answer.unreached}
+    unreached |= {name: unknown(name) for name in (one.standing.cluster for one in objects if asked(one) not in wanted)}
+    unreached |= {name: _GONE for name in names if name in lost}
+    found = tuple(_answered(one, answers.get(asked(one), ObservedMember())) for one in objects)
+    return Drift(state.file, state.stack[1], found, unreached, names)
+
+
+def _kubeconfig(one: Delivered, kubeconfigs: Kubeconfigs, state: StateFile) -> str:
+    return kubeconfigs.text(one.standing.cluster, state.state.resources[one.standing.urn].provider)
+
+
+def _pasts(state: StateFile) -> list[Past]:
+    """Return the pasts of all fleets.
+
+    Raises:
+        FleetError: there is no state, or no update was recorded in it.
+    """
+    if state.problems:
+        raise FleetError(state.problems)
+    if not state.file:
+        raise FleetError([Problem("there is no state, which says what was delivered", subject="--state", hint=_EXPORT)])
+    if state.export is None:
+        what = "is the state of a render, which delivers nothing to a cluster"
+        raise FleetError([Problem(what, file=state.file, hint=_EXPORT)])
+    fleets = fleets_of(state.state.resources.values())
+    if not fleets:
+        raise FleetError([Problem("has no fleet: nothing was delivered yet", file=state.file, hint="pulumi up")])
+    return [state.past(fleet) for fleet in fleets]
+
+
+def _check(known: Iterable[str], asked: Iterable[str], noun: str) -> None:
+    there = sorted(set(known))
+    problems = []
+    for name in (name for name in asked if name not in there):
+        meant = nearest(name, there)
+        hint = f"did you mean {meant}?" if meant else f"there is: {few(there) or 'nothing'}"
+        problems.append(Problem(f'nothing was delivered by or to a {noun} "{name}"', hint=hint))
+    if problems:
+        raise FleetError(problems)
+
+
+def _chosen(one: Standing, members: Collection[str], only: Collection[str]) -> bool:
+    subject = {one.subject, one.subject.partition("/")[2]}
+    return (not members or one.cluster in members) and (not only or not subject.isdisjoint(only))
+
+
+def _of(one: Standing, state: StateFile) -> Delivered:
+    stored = state.state.resources[one.urn]
+    data = stored.inputs or stored.outputs
+    return Delivered(one, data, error=_UNKNOWN_DATA if _is_encrypted(data) or is_hidden(data) else "")
+
+
+def _is_encrypted(value: Any) -> bool:
+    match value:
+        case Mapping():
+            return any(map(_is_encrypted, value.values()))
+        case list() | tuple():
+            return any(map(_is_encrypted, value))
+    return bool(value == ENCRYPTED)
+
+
+def _answered(one: Delivered, member: ObservedMember) -> Delivered:
+    """Return an object with the answer of its member."""
+    if one.error:
+        return one
+    said = member.objects.get(one.standing.key)
+    if said is None:
+        return attrs.evolve(one, error=member.unreached or _UNSAID)
+    # What is gone is gone, also where its namespace is: the API server then refuses the trial.
+    missing = any(each.path == "/" for each in said.differences)
+    return attrs.evolve(one, differences=said.differences, there=said.there, error="" if missing else said.error)

@@ -1,0 +1,118 @@
+"""Statuses of a fleet: what the last update decided, what is known of every object, and what the next one will do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import attrs
+
+from fleet_components.model.observed import ObservedMember
+from fleet_components.model.problem import Problem
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.subject import Decided
+from fleet_components.review.planning.survey import CommandLine, Survey, survey
+from fleet_components.status.events import Events
+from fleet_components.status.last import changed_since, last
+from fleet_components.status.recorded import recorded
+
+_EXPORT = "give the output of: pulumi stack export --file FILE; or a Pulumi project with --stack NAME"
+
+
+@attrs.frozen
+class Status:
+    """A placement or template with all that is known of it.
+
+    Attributes:
+        plan: the plan of the next update.
+        next: the subject in that plan.
+        last: the subject as the last update has decided it; None if none has.
+        changed: True if the source has changed since.
+        observed: what is known of its objects, by member.
+    """
+
+    plan: FleetPlan
+    next: Decided
+    last: Decided | None
+    changed: bool
+    observed: Mapping[str, ObservedMember] = attrs.field(factory=dict)
+
+
+@attrs.frozen
+class Statuses:
+    """Statuses of the placements and templates of a stack.
+
+    Attributes:
+        survey: the plan of the next update.
+        paths: what was planned.
+        of: the statuses.
+        stack: the stack of the state.
+        interrupted: True if the last update was killed.
+        events: True if the events of the last update were read.
+        live: True if the members were asked.
+    """
+
+    survey: Survey
+    paths: tuple[str, ...]
+    of: tuple[Status, ...]
+    stack: str = ""
+    interrupted: bool = False
+    events: bool = False
+    live: bool = False
+
+    @property
+    def gone(self) -> tuple[str, ...]:
+        """Names of what stands and is no longer in the source."""
+        return tuple(name for plan in self.survey.plans for name in plan.gone)
+
+
+Asked = Callable[[Sequence[Status]], Sequence[Status]]
+"""Adds what the members themselves say."""
+
+
+def statuses(
+    paths: Sequence[Path], command: CommandLine, events: Events | None = None, ask: Asked | None = None
+) -> Statuses:
+    """Return the statuses of a fleet.
+
+    Args:
+        paths: the source, as for a plan.
+        command: the options of the command line, with the state.
+        events: the events of the last update; None where they were not kept.
+        ask: asks the members; None to leave them alone.
+
+    Raises:
+        FleetError: there is no plan, or no state of a fleet.
+    """
+    surveyed = survey(paths, command.wrong(_unfit(command)))
+    found = tuple(_status(plan, one, command, events) for plan in surveyed.plans for one in plan.subjects)
+    return Statuses(
+        surveyed,
+        tuple(map(str, paths)),
+        tuple(ask(found)) if ask else found,
+        command.state.stack[1],
+        interrupted=bool(command.state.state.pending) or (events is not None and not events.ended),
+        events=events is not None,
+        live=ask is not None,
+    )
+
+
+def _status(plan: FleetPlan, decided: Decided, command: CommandLine, events: Events | None) -> Status:
+    before = last(plan, decided)
+    observed = recorded(plan, before, command.state.state, events) if before else {}
+    return Status(plan, decided, before, changed_since(plan, decided), observed)
+
+
+def _unfit(command: CommandLine) -> list[Problem]:
+    """Return a problem if the state is none in which an update of a fleet was recorded."""
+    state = command.state
+    if state.problems:
+        return []
+    if not state.file:
+        return [Problem("there is no state, which a status is read from", subject="--state", hint=_EXPORT)]
+    if state.export is None:
+        what = "is the state of a render, which delivers nothing to a cluster"
+        return [Problem(what, file=state.file, hint=_EXPORT)]
+    if not state.fleets:
+        return [Problem("has no fleet: no update of one has begun", file=state.file, hint="pulumi up")]
+    return []

@@ -1,0 +1,99 @@
+"""Drift for people: in a terminal, and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.text import Text
+
+from fleet_components.model.text import count, visible
+from fleet_components.review.documents.form import Document, to_read
+from fleet_components.review.planning.adoption import Adoption
+from fleet_components.review.showing.markdown import table
+from fleet_components.review.showing.rows import print_indented
+from fleet_components.review.showing.words import one_line
+
+_ABSENT = "(absent)"
+
+
+def print_drift(console: Console, document: Document) -> None:
+    """Print what differs, member by member."""
+    document = to_read(document)
+    for member in document["members"]:
+        if not member["objects"] and not member["unreached"]:
+            continue
+        print_indented(console, Text(member["name"], "bold"), 0)
+        if member["unreached"]:
+            print_indented(console, Text(f"! {one_line(member['unreached'])}", "red"))
+        for one in member["objects"]:
+            print_indented(console, Text(f"{_mark(one)} {_name(one)} of {one['subject']}{_fate(one)}", _style(one)))
+            for each in one["differences"]:
+                print_indented(console, Text(f"{each['path']}: {_values(each)}"), 4)
+    print_indented(console, Text(summary(document)), 0)
+
+
+def print_adoption(console: Console, adopted: Adoption) -> None:
+    """Print what could not be written into the source."""
+    for name, why in adopted.by_hand.items():
+        print_indented(console, Text(f"{visible(name)}: {one_line(visible(why))}"), 0)
+    if not adopted.edits and not adopted.by_hand:
+        print_indented(console, Text("nothing has drifted: there is nothing to adopt"), 0)
+    console.print()
+
+
+def drift_markdown(document: Document) -> str:
+    """Return what differs as Markdown, for a comment or a summary."""
+    document = to_read(document)
+    rows = [row for member in document["members"] for row in _rows(member)]
+    lines = table(("member", "object", "field", "delivered", "there", "what"), rows) if rows else ()
+    return "\n".join(["### Drift", "", summary(document), "", *lines]).rstrip() + "\n"
+
+
+def _rows(member: Document) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of a member: one for each field, each object that could not be compared, and its own silence."""
+    if member["unreached"]:
+        yield member["name"], "", "", "", "", member["unreached"]
+    for one in member["objects"]:
+        if not one["differences"]:
+            yield member["name"], _name(one), "", "", "", _fate(one).removeprefix(": ")
+        for each in one["differences"]:
+            yield member["name"], _name(one), each["path"], *_sides(each), one["error"] or ""
+
+
+def summary(document: Document) -> str:
+    """Return the outcome in a line."""
+    totals = document["totals"]
+    parts = [f"{count(totals['changed'], 'object')} changed by hand"] if totals["changed"] else []
+    parts += [f"{count(totals['missing'], 'object')} missing"] if totals["missing"] else []
+    of = f"of {count(totals['compared'], 'object')} compared on {count(totals['members'], 'member')}"
+    uncompared = totals["objects"] - totals["compared"]
+    rest = f"; {count(uncompared, 'object')} not compared" if uncompared else ""
+    return f"{', '.join(parts) or 'no drift'}, {of}{rest}"
+
+
+def _name(one: Document) -> str:
+    return f"{one['kind']} {one['namespace']}/{one['name']}" if one["namespace"] else f"{one['kind']} {one['name']}"
+
+
+def _fate(one: Document) -> str:
+    if one["missing"]:
+        return ": missing, somebody has deleted it"
+    return f": {one_line(one['error'])}" if one["error"] else ""
+
+
+def _mark(one: Document) -> str:
+    return "-" if one["missing"] else "~" if one["differences"] else "!"
+
+
+def _style(one: Document) -> str:
+    return "yellow" if one["differences"] else "red"
+
+
+def _values(each: Document) -> str:
+    return " -> ".join(_sides(each))
+
+
+def _sides(each: Document) -> tuple[str, str]:
+    wanted, there = (_ABSENT if each[side] is None else one_line(each[side]) for side in ("delivered", "there"))
+    return wanted, there

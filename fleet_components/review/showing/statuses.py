@@ -1,0 +1,263 @@
+"""Statuses for people: first what went wrong and how to go on, then every placement, member or object in a row."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from fleet_components.model.text import count, few
+from fleet_components.review.documents.form import Document, to_read
+from fleet_components.review.showing.markdown import escaped, fitted, folded, table
+from fleet_components.review.showing.rows import Row, print_indented, print_rows
+from fleet_components.review.showing.words import one_line, subjects_in_words
+from fleet_components.status.stand import Stand
+
+PLACEMENT, MEMBER, OBJECT = "placement", "member", "object"
+BY = (PLACEMENT, MEMBER, OBJECT)
+_STORIES, _TROUBLES, _WORDS, _LONGEST, _FINE_SHOWN, _SHOWN = 3, 3, 4, 240, 8, 5
+"""The most that is told of each, so that it fits a screen of 80 columns and 40 lines."""
+_VERBS: Mapping[str, str] = {
+    Stand.REFUSED: "was refused",
+    Stand.NOT_TAKEN_OVER: "stands there already, and is not taken over",
+    Stand.NOT_COMPARED: "could not be compared",
+    Stand.UNREACHED: "does not answer",
+    Stand.UNFINISHED: "is unfinished",
+    Stand.UNREADY: "is not ready",
+    Stand.MISSING: "is missing",
+}
+_STYLES: Mapping[str, str] = {Stand.HELD: "magenta", Stand.NOT_BEGUN: "magenta", Stand.LEAVING: "red"}
+
+
+def print_statuses(console: Console, document: Document, by: str | None = None) -> None:
+    """Print the statuses; without ``by`` a line for each placement."""
+    document = to_read(document)
+    print_stories(console, document)
+    if any(map(_is_broken, document["subjects"])):
+        console.print()
+    for title, tables in blocks(document, by):
+        if title:
+            print_indented(console, Text(title, "bold cyan"), 0)
+        for header, rows in tables:
+            print_rows(console, header, rows)
+        if title:
+            console.print()
+    for line in notes(document):
+        print_indented(console, Text(line, "yellow"), 0)
+    print_indented(console, Text(summary(document), "bold"), 0)
+
+
+def statuses_markdown(document: Document, by: str | None = None) -> str:
+    """Return the statuses in GitHub's Markdown, always shorter than ``LIMIT``."""
+    document = to_read(document)
+    parts = ["### Fleet status\n", f"{escaped(summary(document))}\n"]
+    parts += (f"> {escaped(line)}\n" for line in notes(document))
+    parts += (f"{'  ' * level}- {escaped(line)}" for _, level, line in stories(document))
+    folding = [_block(title, tables) for title, tables in blocks(document, by)]
+    return fitted("\n".join([*parts, ""]), folding, "fleet status")
+
+
+def _block(title: str, tables: Sequence[Table]) -> tuple[str, str]:
+    lines = []
+    for header, rows in tables:
+        lines += [*table((*header.cells, header.text), [(*row.cells, row.text) for row in rows]), ""]
+    return ("\n".join(["", *lines]), "placements") if not title else (folded(escaped(title), lines), escaped(title))
+
+
+def print_stories(console: Console, document: Document) -> None:
+    """Print what went wrong."""
+    for style, level, line in stories(to_read(document)):
+        print_indented(console, Text(line, style), 2 * level)
+
+
+def stories(document: Document) -> Iterator[tuple[str, int, str]]:
+    """Yield what went wrong with the placements, each line with its style and its level."""
+    broken = list(filter(_is_broken, document["subjects"]))
+    for subject in broken[:_STORIES]:
+        yield from _story(document, subject)
+    if more := broken[_STORIES:]:
+        yield "red", 0, f"broken too: {few([_title(one) for one in more], _SHOWN)}; --only shows one of them"
+
+
+def _story(document: Document, subject: Document) -> Iterator[tuple[str, int, str]]:
+    """Yield the story of one placement: what broke where, what was said, what stands, what comes, how to go back."""
+    troubles = subject["broken"]
+    members = sorted({name for one in troubles for name in one["members"]})
+    what = f"broke in wave {subject['wave']}" if subject["wave"] else "is not as decided"
+    yield "bold red", 0, f"{_title(subject)} {what} on {few(members, _SHOWN)}"
+    for one in troubles[:_TROUBLES]:
+        yield "red", 1, _trouble(one)
+        yield from (("", 2, _cut(line)) for line in one["words"][:_WORDS])
+        if not one["words"] and not document["live"]:
+            yield "dim", 2, _why_not(document)
+    if more := troubles[_TROUBLES:]:
+        yield "red", 1, f"and {few([_trouble(one) for one in more], 2)}"
+    yield "", 1, f"stands: {'; '.join(subject['stands'])}"
+    yield "", 1, f"next: {'; '.join(subject['next'])}"
+    yield from (("", 1, f"mend: {line}") for line in subject["mend"])
+    yield "", 1, f"back: {subject['back']}"
+
+
+def _why_not(document: Document) -> str:
+    if document["events"]:
+        return "neither the state nor the events say why: --live asks the members"
+    return "the state does not say why: --live asks the members, --events FILE has what the update said"
+
+
+def _trouble(one: Document) -> str:
+    where = few(one["members"], _SHOWN)
+    verb = _VERBS.get(one["state"], one["state"])
+    if one["state"] == Stand.UNREACHED and len(one["members"]) > 1:
+        verb = "do not answer"
+    return f"{one['object']} on {where} {verb}" if one["object"] else f"{where} {verb}"
+
+
+Table = tuple[Row, list[Row]]
+"""A header and the rows below it."""
+
+
+def blocks(document: Document, by: str | None) -> Iterator[tuple[str, list[Table]]]:
+    """Yield what a view shows, a title with its tables; the titles are empty where there is but one table."""
+    subjects = [one for one in document["subjects"] if not one["undelivered"]]
+    header = Row(("placement", "runs", "state"), "what", "bold")
+    match by:
+        case None:
+            if subjects:
+                yield "", [(Row(("placement", "revision"), "members", "bold"), list(_lines(subjects)))]
+        case "placement":
+            for subject in subjects:
+                yield _title(subject), list(_of_placement(subject))
+        case "object":
+            for subject in subjects:
+                yield _title(subject), [(Row(("object",), "state", "bold"), list(_by_object(subject)))]
+        case "member":
+            for name in sorted({row["name"] for subject in subjects for row in subject["members"]}):
+                yield name, [(header, list(_on_member(subjects, name)))]
+
+
+def _of_placement(subject: Document) -> Iterator[Table]:
+    if subject["conditions"]:
+        yield Row(("condition", "status"), "why", "bold"), list(_conditions(subject))
+    yield Row(("member", "runs", "state"), "what", "bold"), list(_by_member(subject))
+
+
+def _lines(subjects: Sequence[Document]) -> Iterator[Row]:
+    """Yield a row for each placement; where some are broken, only a few of the fine ones."""
+    broken = any(map(_is_broken, subjects))
+    shown = 0
+    for subject in sorted(subjects, key=lambda one: not _is_broken(one)) if broken else subjects:
+        shown += not _is_broken(subject)
+        if broken and shown > _FINE_SHOWN:
+            continue
+        states = Counter(row["state"] for row in subject["members"])
+        style = "red" if _is_broken(subject) else "" if _is_settled(subject) else "yellow"
+        words = ", ".join(f"{number} {state}" for state, number in states.items()) or "no member"
+        whys = dict.fromkeys(row["why"] for row in subject["members"] if row["why"] and not row["broken"])
+        held = f": {one_line(next(iter(whys)))}" if len(whys) == 1 and not _is_broken(subject) else ""
+        unfulfilled = f"; {one_line(subject['unfulfilled'])}" if subject["unfulfilled"] else ""
+        yield Row((_title(subject), _text(subject["revision"])), words + held + unfulfilled, style)
+    if broken and shown > _FINE_SHOWN:
+        yield Row((f"and {count(shown - _FINE_SHOWN, 'more')}", ""), "as decided")
+
+
+def _conditions(subject: Document) -> Iterator[Row]:
+    for one in subject["conditions"]:
+        name, style = one["type"].removeprefix(subject["kind"]), "" if one["status"] == "True" else "yellow"
+        yield Row((name, one["status"]), f"{one['reason']}: {one_line(one['message'])}", style)
+
+
+def _by_member(subject: Document) -> Iterator[Row]:
+    for row in subject["members"]:
+        yield Row((row["name"], _runs(row), row["state"]), _what(row), _style(row))
+
+
+def _on_member(subjects: Iterable[Document], name: str) -> Iterator[Row]:
+    for subject in subjects:
+        for row in subject["members"]:
+            if row["name"] == name:
+                yield Row((_title(subject), _runs(row), row["state"]), _what(row), _style(row))
+
+
+def _by_object(subject: Document) -> Iterator[Row]:
+    found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for row in subject["members"]:
+        for one in row["objects"]:
+            waits = one["state"] == Stand.MISSING and not row["broken"]
+            found[one["object"]][row["state"] if waits else one["state"]].append(row["name"])
+    for key, states in found.items():
+        words = "; ".join(f"{state} on {few(names, _SHOWN)}" for state, names in states.items())
+        yield Row((key,), words, "red" if any(Stand(state).broken for state in states) else "")
+
+
+def _what(row: Document) -> str:
+    """Return what is to be said of a placement on a member in a line."""
+    parts = [one_line(row["why"])] if row["why"] else []
+    for one in row["objects"]:
+        if one["broken"] and one["words"] and one_line(one["words"][0]) not in parts:
+            parts.append(f"{one['object']}: {one_line(_cut(one['words'][0]))}")
+        if one["differences"]:
+            fields = [difference["path"] for difference in one["differences"]]
+            parts.append(f"{one['object']}: {few(fields, 3)} {'differs' if len(fields) == 1 else 'differ'}")
+    return "; ".join(parts[:_TROUBLES])
+
+
+def _runs(row: Document) -> str:
+    """Return the revision that runs on a member, and the one that was sent to it: ``0 -> 1``."""
+    runs, sent = row["runs"], row["sent"]
+    if sent is None or sent == runs:
+        return _text(runs)
+    return f"{_text(runs)} -> {sent}".strip()
+
+
+def _style(row: Document) -> str:
+    return "red" if row["broken"] else _STYLES.get(row["state"], "")
+
+
+def notes(document: Document) -> Iterator[str]:
+    """Yield what has to be known to read it aright."""
+    subjects = document["subjects"]
+    new = [_title(one) for one in subjects if one["undelivered"]]
+    changed = [_title(one) for one in subjects if one["changed"] and not one["undelivered"]]
+    if document["interrupted"]:
+        yield "the last update was killed: pulumi cancel if the stack is still locked, then pulumi up"
+    if changed:
+        what = "this is of the last update; fleet plan shows the next one"
+        yield f"the source has changed since for {few(changed, _SHOWN)}: {what}"
+    if new:
+        yield f"not delivered by any update yet: {few(new, _SHOWN)}"
+    if document["gone"]:
+        yield f"no longer in the source, and standing until the next update: {few(document['gone'], _SHOWN)}"
+    yield from (f"the next update is refused: {one_line(problem)}" for problem in document["refused"][:1])
+
+
+def summary(document: Document) -> str:
+    """Return the summary: ``2 placements on 3 members: 5 of 6 available``."""
+    rows = [row for subject in document["subjects"] for row in subject["members"]]
+    members = len({row["name"] for row in rows})
+    fine = sum(row["settled"] for row in rows)
+    placements = subjects_in_words([one["kind"] for one in document["subjects"]])
+    from_where = "as the members say" if document["live"] else "as the last update left it"
+    return f"{placements} on {count(members, 'member')}: {fine} of {len(rows)} as decided, {from_where}"
+
+
+def _is_broken(subject: Document) -> bool:
+    return bool(subject["broken"])
+
+
+def _is_settled(subject: Document) -> bool:
+    return all(row["settled"] for row in subject["members"])
+
+
+def _title(subject: Document) -> str:
+    return f"{subject['kind']} {subject['key']}"
+
+
+def _text(number: int | None) -> str:
+    return "" if number is None else str(number)
+
+
+def _cut(line: str) -> str:
+    line = one_line(line)
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
