@@ -22,7 +22,7 @@ FLEETS = {
 }
 ABOUT = {
     "crp-with-status-reporting": [
-        '"NamespaceAccessible" has no effect: no status is written anywhere: plans and outputs have it'
+        '"NamespaceAccessible" has no effect: no status is written to a cluster: fleet status -o yaml prints the ClusterResourcePlacementStatus'
     ],
     "crp-namespace-only": ["2 objects are selected by no policy: Service my-app/web, Deployment my-app/web"],
     "envelope-without-namespace": [
