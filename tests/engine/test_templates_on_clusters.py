@@ -148,8 +148,8 @@ def test_what_somebody_else_made(
         assert clusters.preview().changes == {}
     else:
         assert found == before
-        assert "shop/ConfigMap/settings@a/shop/settings" in done.text
-        assert "already exists" in done.text
+        assert "ConfigMap shop/settings: is on a already, somebody else has made it" in done.text
+        assert "conflictResolution of Template/shop/ConfigMap/settings is Abort" in done.text
 
 
 def test_what_somebody_else_made_without_a_field_in_conflict(clusters: Engine[World], planes: Planes) -> None:
@@ -158,7 +158,7 @@ def test_what_somebody_else_made_without_a_field_in_conflict(clusters: Engine[Wo
     clusters.world.objects = {"settings": {**CONFIG, "data": {"colour": "ours"}}, "policy": configs()}
     done = clusters.up()
     assert not done.ok
-    assert "already exists" in done.text
+    assert "is on a already, somebody else has made it" in done.text
     assert stands(planes, "configmap", "settings")["a"] == before
 
 

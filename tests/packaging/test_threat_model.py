@@ -10,8 +10,8 @@ import pytest
 from fleet_components.cli import command
 from fleet_components.cli.command import fleet
 from fleet_components.components.config import KEYS
-from fleet_components.components.live import ask_cluster
 from fleet_components.content import document, regular_file, revision, tool
+from fleet_components.live.connection import ask_cluster
 from fleet_components.plan.options import Settings
 
 ROOT = Path(__file__).parents[2]

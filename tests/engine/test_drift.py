@@ -1,0 +1,116 @@
+"""What somebody has changed or deleted by hand, on real API servers: what the engine does, and what `fleet drift` says."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.engine.driver import Engine
+from tests.engine.stories import Story, config_map, deployment, namespace, placement
+
+pytestmark = pytest.mark.engine
+
+
+@pytest.fixture
+def shop(story: Engine[Story]) -> Engine[Story]:
+    """A Namespace with a Deployment and a ConfigMap on both members."""
+    tale = story.world
+    space = namespace(tale.space)
+    tale.objects = {
+        "space": space,
+        "web": deployment(tale.space),
+        "c": config_map(tale.space),
+        "shop": placement("shop", space),
+    }
+    assert (first := story.up()).ok, first.text
+    return story
+
+
+def by_hand(tale: Story, *command: str) -> None:
+    tale.planes["b"].kubectl(*command, "-n", tale.space)
+
+
+def patch(tale: Story, value: str) -> None:
+    by_hand(tale, "patch", "configmap", "c", "-p", json.dumps({"data": {"k": value}}))
+
+
+def value(tale: Story) -> str | None:
+    found = tale.live("b", "configmap", "c")
+    return found and str(found["data"]["k"])
+
+
+def replicas(tale: Story) -> int:
+    return int(tale.live("b", "deployment", "web")["spec"]["replicas"])
+
+
+def test_an_update_sees_it_if_it_is_refreshed(shop: Engine[Story]) -> None:
+    """An unchanged one does not look; neither a preview nor a refresh fails on what somebody else has set."""
+    tale = shop.world
+    patch(tale, "by hand")
+    by_hand(tale, "scale", "deployment", "web", "--replicas=4")
+    for outcome in (shop.preview(), shop.up()):
+        assert (outcome.ok, outcome.changes) == (True, {}), outcome.text
+    assert (value(tale), replicas(tale)) == ("by hand", 4)
+    assert (mended := shop.up_refreshed()).ok, mended.text
+    assert (value(tale), replicas(tale)) == ("one", 1)
+    by_hand(tale, "delete", "configmap", "c")
+    assert shop.up().changes == {}
+    assert value(tale) is None
+    assert (mended := shop.up_refreshed()).ok, mended.text
+    assert value(tale) == "one"
+    by_hand(tale, "scale", "deployment", "web", "--replicas=4")
+    assert (refreshed := shop.refresh()).ok, refreshed.text
+    assert shop.preview().changes == {f"Deployment shop@b/{tale.space}/web": "update"}
+    assert shop.up().ok
+    assert replicas(tale) == 1
+
+
+def drift(engine: Engine[Story], *args: str, status: int = 0) -> str:
+    """Everything that the command prints on standard output."""
+    with engine.fleet("drift", ".", "--stack", engine.name, *args) as process:
+        out, err = process.communicate(timeout=300)
+    assert process.returncode == status, (out, err)
+    return out
+
+
+def found(engine: Engine[Story], status: int) -> Any:
+    return json.loads(drift(engine, "-o", "json", "--detailed-exitcode", status=status))
+
+
+def test_it_is_told_by_member_object_and_field(shop: Engine[Story]) -> None:
+    tale = shop.world
+    assert found(shop, 0)["drifted"] is False
+    patch(tale, "by hand")
+    by_hand(tale, "annotate", "deployment", "web", "other=theirs")
+    by_hand(tale, "scale", "deployment", "web", "--replicas=4")
+    document = found(shop, 2)
+    a, b = document["members"]
+    assert (a["name"], a["objects"]) == ("a", [])
+    assert {
+        (one["kind"], each["path"], each["delivered"], each["there"])
+        for one in b["objects"]
+        for each in one["differences"]
+    } == {
+        ("ConfigMap", "/data/k", "one", "by hand"),
+        ("Deployment", "/spec/replicas", "1", "4"),
+    }
+    drift(shop, "--strict", status=3)
+    by_hand(tale, "delete", "configmap", "c")
+    assert f"- ConfigMap {tale.space}/c of ClusterResourcePlacement/shop: missing" in drift(shop)
+    tale.planes["a"].pause()
+    try:
+        assert "does not answer" in drift(shop, "--timeout", "2", status=1)
+    finally:
+        tale.planes["a"].resume()
+
+
+def test_it_is_adopted(shop: Engine[Story]) -> None:
+    """A change on all members goes into the file; the next update then changes nothing of it on any member."""
+    tale = shop.world
+    for plane in tale.planes.values():
+        plane.kubectl("scale", "deployment", "web", "-n", tale.space, "--replicas=4")
+    text = drift(shop, "--adopt")
+    assert "replicas: 4" in text
+    assert "not written, without --write" in text
