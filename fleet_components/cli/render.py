@@ -124,7 +124,7 @@ def _last(folder: Path) -> Path | None:
 
 
 def _report(document: Document, folder: Path, state: str, files: dict[str, str]) -> None:
-    """Print what is lost, the warnings, and what was written, which is nothing if the update is refused."""
+    """Print what is lost, warnings and notes, and what was written, which is nothing if the update is refused."""
     document = to_read(document)
     if line := words.confirmation(document):
         click.echo(line, err=True)
@@ -132,6 +132,9 @@ def _report(document: Document, folder: Path, state: str, files: dict[str, str])
         click.echo(lost)
     options.say_warnings(document)
     click.echo(words.summary(document))
+    for subject in document["subjects"]:
+        for note in subject["notes"]:
+            click.echo(f"  {subject['name']}: {note}")
     if not files:
         click.echo(visible(f"planned {_start(state)}; wrote nothing"))
         return
