@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO_STAMP := $(VENV)/.demo
 
-.PHONY: setup demo test test-clusters clusters clusters-down fuzz lint bench docs clean
+.PHONY: setup demo test test-long test-clusters clusters clusters-down fuzz lint bench docs clean
 
 setup: $(STAMP)
 
@@ -34,10 +34,14 @@ demo: $(DEMO_STAMP)
 	@printf '\nThe manifests are in out/local, a folder a member.\n'
 
 # Tests start many processes, each of which would compile the package anew where the environment keeps no bytecode.
-test test-clusters fuzz: export PYTHONDONTWRITEBYTECODE :=
+test test-long test-clusters fuzz: export PYTHONDONTWRITEBYTECODE :=
 
 test: setup
-	$(BIN)/python -m pytest -n auto -m "not clusters"
+	$(BIN)/python -m pytest -n auto -m "not clusters and not long"
+
+# Properties over many examples and histories, and what is damaged, field by field.
+test-long: setup
+	$(BIN)/python -m pytest -n auto -m long
 
 # Without Go nothing is built, and the tests skip and say so.
 test-clusters: setup

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.delivery.driver import Driver
+
+pytestmark = pytest.mark.long
 
 
 def everywhere(image: str, clusters: str = "abcd") -> dict[str, str]:

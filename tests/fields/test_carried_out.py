@@ -18,6 +18,8 @@ from tests.fields.changes import changed, in_version, others
 from tests.fields.schemas import CARRIED_OUT, FIELDS, Field
 from tests.fields.seen import Object, Step, seen
 
+pytestmark = pytest.mark.long
+
 SITUATIONS = {
     **{f"KubeFleet: {name}": steps for name, steps in kubefleet.SITUATIONS.items()},
     **{f"Karmada: {name}": steps for name, steps in karmada.SITUATIONS.items()},

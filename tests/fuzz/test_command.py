@@ -18,6 +18,8 @@ from tests.fuzz.mutations import changed, cut
 from tests.fuzz.readers import CORPUS, READERS, corpus
 from tests.fuzz.test_readers import OF_PYTHON
 
+pytestmark = pytest.mark.long
+
 COMMANDS = [
     ("plan", "--output", "table", "--as-of", "2026-11-21T10:01:00Z"),
     ("plan", "--output", "json", "--diff"),

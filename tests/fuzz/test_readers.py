@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from fleet_components.model.problem import FleetError
 from tests.fuzz.readers import CORPUS, READERS, corpus
 
+pytestmark = pytest.mark.long
+
 FILES = sorted(CORPUS.glob("*/*"))
 OF_PYTHON = re.compile("Exceeds the limit|codec can't|object is not|has no attribute|subscriptable|unhashable|Errno")
 """Words of Python's own errors, which nobody outside of the code can make use of."""

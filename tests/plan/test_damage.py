@@ -34,6 +34,8 @@ from tests.cli.fleets import run
 from tests.fuzz.mutations import Path_, at, paths
 from tests.plan.rich import FLEET, PROJECT, STACK, exported, history
 
+pytestmark = pytest.mark.long
+
 OWN = "pulumi-python:dynamic/fleet:"
 TASK = {"replicas": 1, "reason": "TaintUntolerated", "created": "2026-11-21T09:55:00Z", "purgeMode": "Gracefully"}
 JUNK: list[Any] = [

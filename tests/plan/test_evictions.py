@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +19,8 @@ from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.rollout.rollout import Change, Done
 from fleet_components.rollout.strategy import scaled
+
+pytestmark = pytest.mark.long
 
 NAMES = "abcdef"
 MOST = 12

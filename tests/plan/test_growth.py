@@ -16,6 +16,8 @@ from fleet_components.plan.past import Past
 from fleet_components.plan.source import source_of
 from tests.growth import DIMENSIONS
 
+pytestmark = pytest.mark.long
+
 _SIZE = 33
 _MOST_GROWTH = 2.4
 """Twice what is added takes twice the calls; with a cost that grows as the square it would be four times."""

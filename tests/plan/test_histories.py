@@ -27,6 +27,8 @@ from fleet_components.rollout.rollout import Change
 from fleet_components.testing import reveal
 from tests.plan.stack import Seen, Stack, changes, pair_of
 
+pytestmark = pytest.mark.long
+
 MEMBERS = ("a", "b", "c", "d")
 SPACES = ("one", "two", "three")
 thorough = settings(

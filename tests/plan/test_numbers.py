@@ -13,6 +13,8 @@ from fleet_components.model.problem import FieldPath, FleetError
 from tests.fields import karmada, kubefleet
 from tests.fields.seen import Step, seen
 
+pytestmark = pytest.mark.long
+
 FAR = {"float": 1e300, "64 bits": 2**63 - 1, "digits": "9" * 5000, "hours": "9" * 300 + "h", "negative": -1}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +24,8 @@ from fleet_components.model.kubefleet.placement import (
 )
 from fleet_components.rollout.rollout import Change, Opens
 from tests.plan.placement_world import CANARY, NAMES, REST, Asked, PlacementWorld, results, through_the_engine, tried
+
+pytestmark = pytest.mark.long
 
 Action = tuple[Any, ...]
 

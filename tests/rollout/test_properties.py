@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import TypeVar
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +16,8 @@ from fleet_components.rollout.rollout import Change, Done, Rollout, Wanted
 from fleet_components.rollout.strategy import Budget
 from tests.rollout.one_pass import Binding, Condition, one_pass
 from tests.rollout.world import World, picked
+
+pytestmark = pytest.mark.long
 
 V = TypeVar("V")
 NAMES = "abcdefgh"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -22,6 +23,8 @@ from fleet_components.scheduler.karmada.profile import PROFILE
 from fleet_components.scheduler.karmada.state import KarmadaState
 from fleet_components.scheduler.karmada.status import TemplateDecision
 from tests.scheduler.karmada.builders import AGGREGATED, DUPLICATED, DYNAMIC, placement, spread, static
+
+pytestmark = pytest.mark.long
 
 NAMES = [f"m{number:02}" for number in range(16)]
 quick = settings(max_examples=80)

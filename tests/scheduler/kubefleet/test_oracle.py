@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +13,8 @@ from fleet_components.scheduler.kubefleet import schedule
 from tests.conformance.kubefleet_scheduling import roll_out
 from tests.scheduler.kubefleet.oracle import Bond, Oracle
 from tests.strategies import AS_OF, Step, histories
+
+pytestmark = pytest.mark.long
 
 
 @settings(max_examples=150)

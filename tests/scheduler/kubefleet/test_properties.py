@@ -7,6 +7,7 @@ from random import Random
 from typing import TypeVar
 
 import attrs
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +24,8 @@ from tests.conformance.kubefleet_scheduling import roll_out
 from tests.scheduler.kubefleet.hub import next_cycle
 from tests.scheduler.kubefleet.oracle import Oracle
 from tests.strategies import AS_OF, NAMES, Step, fleets, histories, labels, pick_n, policies, renumbered
+
+pytestmark = pytest.mark.long
 
 V = TypeVar("V")
 many = settings(max_examples=50)
