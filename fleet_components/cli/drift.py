@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,39 +22,12 @@ from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.drift import drift_markdown, print_adoption, print_drift
 
 
-class _Kubeconfig(click.ParamType[tuple[str, Path]]):
-    """Parameter type of ``MEMBER=PATH``."""
-
-    name = "MEMBER=PATH"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Path]:
-        """Split a value; one without a member or a path is a usage error, in which the value is not shown."""
-        member, _, path = value.partition("=") if isinstance(value, str) else (value[0], "", str(value[1]))
-        if not member or not path or "\n" in value:
-            self.fail("write MEMBER=PATH, with the path of a kubeconfig", param, ctx)
-        return member, Path(path)
-
-
 @click.command(epilog=epilogue())
 @options.PATHS
 @options.where
 @click.option("--member", "members", multiple=True, metavar="NAME", help="Ask this member alone; repeatable.")
 @click.option("--only", multiple=True, metavar="PLACEMENT", help="Look at this placement or template; repeatable.")
-@click.option(
-    "--kubeconfig",
-    "kubeconfigs",
-    multiple=True,
-    type=_Kubeconfig(),
-    help="A kubeconfig that counts instead of the one in the state; repeatable.",
-)
-@click.option(
-    "--timeout",
-    type=click.FloatRange(0.1, 3600),
-    default=10.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long a member has for its answers; a quarter of a second is added for each object.",
-)
+@options.reaching
 @click.option("--adopt", is_flag=True, help="Put what members have into the source, as far as files can say it.")
 @options.output("text", "json", "yaml", "markdown")
 @options.endings()
@@ -62,7 +36,7 @@ def drift(
     paths: tuple[Path, ...],
     members: tuple[str, ...],
     only: tuple[str, ...],
-    kubeconfigs: tuple[tuple[str, Path], ...],
+    kubeconfigs: Mapping[str, Path],
     timeout: float,
     adopt: bool,
     output: str,
@@ -90,7 +64,7 @@ def drift(
     if adopt and output != "text":
         raise click.UsageError("--adopt shows files and a plan: it has no other output than text")
     command = with_state(paths, options.command_line(**where))
-    found = compared(command.state, dict(kubeconfigs), members=members, only=only, timeout=timeout)
+    found = compared(command.state, kubeconfigs, members=members, only=only, timeout=timeout)
     document = drift_document(found)
     if adopt:
         sys.stdout.write(shown(lambda console: print_drift(console, document)) + "\n")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -16,6 +16,7 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.observed import Applied, Compared, ObservedMember, ObservedObject
 from fleet_components.plan.apply_mode import ApplyMode
 
+K = TypeVar("K", bound=Hashable)
 _AT_ONCE = 64
 _UNUSABLE = "cannot be asked: its kubeconfig or its credential plugin does not work, or takes longer than {:g} s"
 _SILENT = "does not answer in {:g} s, or not as Kubernetes does"
@@ -39,8 +40,8 @@ class Wanted:
 
 
 def observe(
-    kubeconfigs: Mapping[str, str], wanted: Mapping[str, Sequence[Wanted]], *, timeout: float = 10.0
-) -> Mapping[str, ObservedMember]:
+    kubeconfigs: Mapping[K, str], wanted: Mapping[K, Sequence[Wanted]], *, timeout: float = 10.0
+) -> Mapping[K, ObservedMember]:
     """Ask members for objects, all of them at once. Nothing is written.
 
     Args:

@@ -136,6 +136,11 @@ class Past:
         return found if isinstance(found, kind) else kind()
 
     @property
+    def lost(self) -> frozenset[str]:
+        """Members that are gone for good."""
+        return frozenset(name for name, member in self.members.items() if member.state == LOST)
+
+    @property
     def reporting(self) -> frozenset[str]:
         """Subjects whose objects were compared only, and never written."""
         return frozenset(name for name, shown in self.shown.items() if shown.get("reports"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -112,7 +113,7 @@ def members(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Member]]:
         one.server.server_close()
 
 
-@attrs.define
+@attrs.define(slots=False)
 class Fleet:
     """A fleet that is delivered to stand-ins."""
 
@@ -126,6 +127,20 @@ class Fleet:
         assert "hunter2" not in result.output
         assert "aHVudGVyMg" not in result.output
         return result
+
+    def resources(self) -> list[dict[str, Any]]:
+        """Those of the state, to be changed."""
+        found: list[dict[str, Any]] = self._export["deployment"]["resources"]
+        return found
+
+    @cached_property
+    def _export(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.state.read_text())
+        return found
+
+    def keep(self) -> None:
+        """Write the state as it was changed."""
+        self.state.write_text(json.dumps(self._export))
 
     def at(self, member: str, path: str) -> dict[str, Any]:
         found: dict[str, Any] = self.members[member].objects[path]
@@ -210,9 +225,80 @@ def test_a_member_that_does_not_answer_is_an_error(fleet: Fleet, tmp_path: Path)
     broken.write_text(f"token: {CANARY}")
     result = fleet.drift("--member", "b", "--kubeconfig", f"b={broken}")
     assert result.exit_code == 1
-    assert "cannot be asked" in result.stdout
+    assert f"{broken}: member b: is not a kubeconfig: it has no clusters and no contexts" in result.stderr
     assert fleet.drift("--kubeconfig", "b").exit_code == 1
     assert fleet.drift("--kubeconfig", f"b={tmp_path / 'none'}").exit_code == 1
+
+
+def test_a_provider_of_a_members_own_may_have_a_path_and_choose_a_context(fleet: Fleet, tmp_path: Path) -> None:
+    """Its objects name it, whatever it is called; a status asks with it as well."""
+    config = yaml.safe_load(fleet.members["b"].kubeconfig())
+    config["contexts"].append({"name": "elsewhere", "context": {"cluster": "gone", "user": "u"}})
+    config["clusters"].append({"name": "gone", "cluster": {"server": "http://127.0.0.1:9"}})
+    file = tmp_path / "own.yaml"
+    file.write_text(yaml.safe_dump({**config, "current-context": "elsewhere"}))
+    for one in fleet.resources():
+        if one["urn"].endswith("kubernetes::dev/b"):
+            one["urn"] = one["urn"].replace("fleet:index:Fleet$", "").replace("dev/b", "tools")
+            one["inputs"] |= {"kubeconfig": str(file), "context": "x"}
+        if "@b/" in one["urn"]:
+            one["provider"] = "urn:pulumi:stack::project::pulumi:providers:kubernetes::tools::id"
+    fleet.keep()
+    assert "no drift, of 8 objects compared on 2 members" in fleet.drift().stdout
+    fleet.members["b"].methods.clear()
+    status = run("status", fleet.folder, "--state", fleet.state, "--any-state", "--live", "--by", "member")
+    assert "not reached" not in status.stdout
+    assert fleet.members["b"].methods == {"GET", "dryRun=All"}
+
+
+def test_fleets_may_have_members_of_one_name(fleet: Fleet) -> None:
+    """A second fleet of the stack: its member ``a`` is another cluster, and its ``b`` does not answer."""
+    own = json.dumps(fleet.resources())
+    other = own.replace("dev/", "other/").replace("::dev", "::other").replace('"dev"', '"other"')
+    mine, theirs = (fleet.members[name].kubeconfig() for name in "ab")
+    for one in json.loads(other):
+        if one["urn"].endswith("kubernetes::other/a"):
+            one["inputs"]["kubeconfig"] = theirs
+        if one["urn"].endswith("kubernetes::other/b"):
+            one["inputs"]["kubeconfig"] = theirs.replace(str(fleet.members["b"].server.server_port), "9")
+        fleet.resources().append(one)
+    fleet.keep()
+    fleet.at("b", CONFIG)["data"]["k"] = "by hand"
+    document = json.loads(fleet.drift("-o", "json").stdout)
+    told = {
+        (one["fleet"], one["name"]): (bool(one["unreached"]), [each["kind"] for each in one["objects"]])
+        for one in document["members"]
+    }
+    assert told == {
+        ("dev", "a"): (False, []),
+        ("dev", "b"): (False, ["ConfigMap"]),
+        ("other", "a"): (False, ["ConfigMap"]),
+        ("other", "b"): (True, []),
+    }
+    assert document["totals"]["unreached"] == 1
+    lines = fleet.drift().stdout.splitlines()
+    assert [line for line in lines if "/" in line and " " not in line] == ["dev/b", "other/a", "other/b"]
+    file = fleet.folder.parent / "kubeconfig"
+    file.write_text(mine)
+    given = fleet.drift("--kubeconfig", f"other/b={file}", "-o", "json")
+    assert (given.exit_code, json.loads(given.stdout)["totals"]["unreached"]) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--kubeconfig", "b"), "write MEMBER=PATH"),
+        (("--kubeconfig", "b=none"), "none: member b: the kubeconfig cannot be read"),
+        (("--kubeconfig", "b=one", "--kubeconfig", "b=two"), "b is given two kubeconfigs"),
+        (("--kubeconfig", "z=one"), 'nothing was delivered by or to a member "z"'),
+    ],
+)
+@pytest.mark.parametrize("command", ["drift", "status"])
+def test_wrong_kubeconfigs(fleet: Fleet, command: str, options: tuple[str, ...], words: str) -> None:
+    live = ("--live",) if command == "status" else ()
+    result = run(command, fleet.folder, "--state", fleet.state, "--any-state", *live, *options)
+    assert (result.exit_code, words in result.stderr) == (1, True), result.stderr
+    assert result.stdout == ""
 
 
 def test_what_all_have_is_adopted_in_place(fleet: Fleet) -> None:

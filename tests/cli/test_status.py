@@ -215,13 +215,18 @@ def test_what_the_members_say_counts(folder: Path, monkeypatch: pytest.MonkeyPat
     }
 
     def observe(kubeconfigs: Any, wanted: Any, timeout: float) -> Any:
-        assert kubeconfigs.keys() == wanted.keys() == set("abc")
-        assert (timeout, {one.manager for one in wanted["a"]}) == (3.0, {"fleet-components/organization/project/stack"})
+        members = {name.member: name for name in wanted}
+        assert kubeconfigs.keys() == wanted.keys()
+        assert members.keys() == set("abc")
+        assert (timeout, {one.manager for one in wanted[members["a"]]}) == (
+            3.0,
+            {"fleet-components/organization/project/stack"},
+        )
         found = {}
         for name, objects in wanted.items():
             keys = [Manifest(one.data).key for one in objects]
             fine = {key: ObservedObject(key, "v1", applied="Applied", available="Available") for key in keys[:1]}
-            found[name] = ObservedMember({**fine, keys[1]: ObservedObject(keys[1], "apps/v1", **told[name])})
+            found[name] = ObservedMember({**fine, keys[1]: ObservedObject(keys[1], "apps/v1", **told[name.member])})
         return found
 
     monkeypatch.setattr("fleet_components.review.planning.asked.observe", observe)
@@ -240,6 +245,6 @@ def test_a_member_that_nobody_knows_how_to_reach(folder: Path) -> None:
     stack.write(folder)
     (folder / "state.json").write_text(json.dumps(export))
     result = run("status", "fleet", "--state", "state.json", "--live")
-    assert "a, b, c do not answer\n    nobody knows how to reach it: give --kubeconfig MEMBER=PATH" in result.stdout
+    assert "a, b, c do not answer\n    cannot be asked: its kubeconfig is not known" in result.stdout
     wrong = run("status", "fleet", "--state", "state.json", "--live", "--kubeconfig", "a")
-    assert (wrong.exit_code, '"a" is not MEMBER=PATH' in wrong.stderr) == (1, True)
+    assert (wrong.exit_code, "write MEMBER=PATH" in wrong.stderr) == (1, True)

@@ -6,6 +6,7 @@ from typing import Any
 
 from fleet_components.review.documents.form import VERSION, Document
 from fleet_components.review.planning.drift import Delivered, Drift
+from fleet_components.review.planning.kubeconfigs import MemberName
 
 
 def drift_document(found: Drift) -> Document:
@@ -27,11 +28,12 @@ def drift_document(found: Drift) -> Document:
     }
 
 
-def _member(found: Drift, name: str) -> dict[str, Any]:
-    objects = [one for one in found.objects if one.standing.cluster == name]
+def _member(found: Drift, name: MemberName) -> dict[str, Any]:
+    objects = [one for one in found.objects if one.member == name]
     told = [one for one in objects if one.differences or (one.error and name not in found.unreached)]
     return {
-        "name": name,
+        "fleet": name.fleet,
+        "name": name.member,
         "unreached": found.unreached.get(name),
         "compared": sum(not one.error for one in objects),
         "objects": [_object(one) for one in told],

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,10 @@ from fleet_components.content.stamp import field_manager
 from fleet_components.live.observe import Wanted, observe
 from fleet_components.model.observed import FieldDifference, ObservedMember
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.model.text import few, nearest
 from fleet_components.plan.apply_mode import OVERWRITES
-from fleet_components.plan.past import LOST, Past, Standing, fleets_of
+from fleet_components.plan.past import Past, Standing
 from fleet_components.plan.state import ENCRYPTED
-from fleet_components.review.planning.kubeconfigs import Kubeconfigs, unknown
+from fleet_components.review.planning.kubeconfigs import UNKNOWN, MemberName, check_names, kubeconfigs
 from fleet_components.review.planning.past import StateFile
 
 _EXPORT = "give --state with the output of: pulumi stack export --show-secrets; or a Pulumi project with --stack NAME"
@@ -32,6 +30,7 @@ class Delivered:
     """An object that was delivered to a member, and what the member has of it.
 
     Attributes:
+        member: the member.
         standing: whose it is, and where.
         data: the object as it was sent.
         differences: the fields that somebody has changed.
@@ -39,6 +38,7 @@ class Delivered:
         error: why it could not be compared; empty if it was.
     """
 
+    member: MemberName
     standing: Standing
     data: Mapping[str, Any] = attrs.field(repr=False)
     differences: tuple[FieldDifference, ...] = ()
@@ -66,8 +66,8 @@ class Drift:
     state: str
     stack: str
     objects: tuple[Delivered, ...] = ()
-    unreached: Mapping[str, str] = attrs.field(factory=dict)
-    members: tuple[str, ...] = ()
+    unreached: Mapping[MemberName, str] = attrs.field(factory=dict)
+    members: tuple[MemberName, ...] = ()
 
     @property
     def drifted(self) -> tuple[Delivered, ...]:
@@ -77,7 +77,7 @@ class Drift:
     @property
     def failed(self) -> tuple[Delivered, ...]:
         """The objects that could not be compared, on members that answer."""
-        return tuple(one for one in self.objects if one.error and one.standing.cluster not in self.unreached)
+        return tuple(one for one in self.objects if one.error and one.member not in self.unreached)
 
 
 def drift(
@@ -101,38 +101,27 @@ def drift(
         FleetError: there is no state of a fleet, it has no such member or placement, or a file cannot be read.
     """
     pasts = _pasts(state)
-    standing = [one for past in pasts for one in past.standing]
-    _check([one.cluster for one in standing], (*members, *given), "member")
-    _check([name for one in standing for name in (one.subject, one.subject.partition("/")[2])], only, "placement")
-    kubeconfigs = Kubeconfigs.of(state.state, given)
-    lost = {name for past in pasts for name, member in past.members.items() if member.state == LOST}
-    chosen = [one for one in standing if _chosen(one, members, only)]
-    objects = [_of(one, state) for one in sorted(chosen, key=lambda one: one.cluster)]
-    names = tuple(dict.fromkeys(one.standing.cluster for one in objects))
-    texts = {one.standing.urn: _kubeconfig(one, kubeconfigs, state) for one in objects}
-
-    def asked(one: Delivered) -> str:
-        # Fleets of one stack may have members of one name.
-        return f"{one.standing.cluster}\n{texts[one.standing.urn]}"
-
-    wanted: dict[str, list[Wanted]] = defaultdict(list)
+    standing = [(MemberName(fleet, one.cluster), one) for fleet, past in pasts.items() for one in past.standing]
+    check_names("member", members, (name.member for name, _ in standing))
+    check_names("placement", only, (text for _, one in standing for text in _names_of(one)))
+    known = kubeconfigs(state.state, given, (name for name, _ in standing))
+    lost = {MemberName(fleet, name) for fleet, past in pasts.items() for name in past.lost}
+    chosen = [(name, one) for name, one in standing if _chosen(one, members, only)]
+    objects = [_of(*one, state) for one in sorted(chosen, key=lambda each: each[0])]
+    names = tuple(dict.fromkeys(one.member for one in objects))
+    wanted: dict[MemberName, list[Wanted]] = {name: [] for name in names if name in known and name not in lost}
     for one in objects:
-        if texts[one.standing.urn] and one.standing.cluster not in lost:
-            wanted[asked(one)] += [] if one.error else [Wanted(one.data, OVERWRITES, field_manager(one.data))]
-    answers = observe({name: name.partition("\n")[2] for name in wanted}, wanted, timeout=timeout)
-    unreached = {one.partition("\n")[0]: answer.unreached for one, answer in answers.items() if answer.unreached}
-    unreached |= {name: unknown(name) for name in (one.standing.cluster for one in objects if asked(one) not in wanted)}
-    unreached |= {name: _GONE for name in names if name in lost}
-    found = tuple(_answered(one, answers.get(asked(one), ObservedMember())) for one in objects)
-    return Drift(state.file, state.stack[1], found, unreached, names)
+        if one.member in wanted and not one.error:
+            wanted[one.member].append(Wanted(one.data, OVERWRITES, field_manager(one.data)))
+    answers = observe({name: known[name] for name in wanted}, wanted, timeout=timeout)
+    silent = {name: answer.unreached for name, answer in answers.items() if answer.unreached}
+    silent |= {name: _GONE if name in lost else UNKNOWN for name in names if name not in wanted}
+    found = tuple(_answered(one, answers.get(one.member, ObservedMember())) for one in objects)
+    return Drift(state.file, state.stack[1], found, silent, names)
 
 
-def _kubeconfig(one: Delivered, kubeconfigs: Kubeconfigs, state: StateFile) -> str:
-    return kubeconfigs.text(one.standing.cluster, state.state.resources[one.standing.urn].provider)
-
-
-def _pasts(state: StateFile) -> list[Past]:
-    """Return the pasts of all fleets.
+def _pasts(state: StateFile) -> Mapping[str, Past]:
+    """Return the pasts of all fleets, by their names.
 
     Raises:
         FleetError: there is no state, or no update was recorded in it.
@@ -144,32 +133,24 @@ def _pasts(state: StateFile) -> list[Past]:
     if state.export is None:
         what = "is the state of a render, which delivers nothing to a cluster"
         raise FleetError([Problem(what, file=state.file, hint=_EXPORT)])
-    fleets = fleets_of(state.state.resources.values())
-    if not fleets:
+    if not state.fleets:
         raise FleetError([Problem("has no fleet: nothing was delivered yet", file=state.file, hint="pulumi up")])
-    return [state.past(fleet) for fleet in fleets]
+    return {fleet: state.past(fleet) for fleet in state.fleets}
 
 
-def _check(known: Iterable[str], asked: Iterable[str], noun: str) -> None:
-    there = sorted(set(known))
-    problems = []
-    for name in (name for name in asked if name not in there):
-        meant = nearest(name, there)
-        hint = f"did you mean {meant}?" if meant else f"there is: {few(there) or 'nothing'}"
-        problems.append(Problem(f'nothing was delivered by or to a {noun} "{name}"', hint=hint))
-    if problems:
-        raise FleetError(problems)
+def _names_of(one: Standing) -> tuple[str, str]:
+    """Return the names by which a command line may call what has brought an object."""
+    return one.subject, one.subject.partition("/")[2]
 
 
 def _chosen(one: Standing, members: Collection[str], only: Collection[str]) -> bool:
-    subject = {one.subject, one.subject.partition("/")[2]}
-    return (not members or one.cluster in members) and (not only or not subject.isdisjoint(only))
+    return (not members or one.cluster in members) and (not only or not {*_names_of(one)}.isdisjoint(only))
 
 
-def _of(one: Standing, state: StateFile) -> Delivered:
+def _of(member: MemberName, one: Standing, state: StateFile) -> Delivered:
     stored = state.state.resources[one.urn]
     data = stored.inputs or stored.outputs
-    return Delivered(one, data, error=_UNKNOWN_DATA if _is_encrypted(data) or is_hidden(data) else "")
+    return Delivered(member, one, data, error=_UNKNOWN_DATA if _is_encrypted(data) or is_hidden(data) else "")
 
 
 def _is_encrypted(value: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from rich.console import Console
 from rich.text import Text
@@ -20,10 +20,11 @@ _ABSENT = "(absent)"
 def print_drift(console: Console, document: Document) -> None:
     """Print what differs, member by member."""
     document = to_read(document)
+    called = _called(document)
     for member in document["members"]:
         if not member["objects"] and not member["unreached"]:
             continue
-        print_indented(console, Text(member["name"], "bold"), 0)
+        print_indented(console, Text(called(member), "bold"), 0)
         if member["unreached"]:
             print_indented(console, Text(f"! {one_line(member['unreached'])}", "red"))
         for one in member["objects"]:
@@ -45,20 +46,27 @@ def print_adoption(console: Console, adopted: Adoption) -> None:
 def drift_markdown(document: Document) -> str:
     """Return what differs as Markdown, for a comment or a summary."""
     document = to_read(document)
-    rows = [row for member in document["members"] for row in _rows(member)]
+    called = _called(document)
+    rows = [row for member in document["members"] for row in _rows(member, called(member))]
     lines = table(("member", "object", "field", "delivered", "there", "what"), rows) if rows else ()
     return "\n".join(["### Drift", "", summary(document), "", *lines]).rstrip() + "\n"
 
 
-def _rows(member: Document) -> Iterator[tuple[str, ...]]:
+def _called(document: Document) -> Callable[[Document], str]:
+    """Return what members are called: by their names, in a stack of several fleets after that of the fleet."""
+    several = len({member["fleet"] for member in document["members"]}) > 1
+    return lambda member: f"{member['fleet']}/{member['name']}" if several else str(member["name"])
+
+
+def _rows(member: Document, name: str) -> Iterator[tuple[str, ...]]:
     """Yield the rows of a member: one for each field, each object that could not be compared, and its own silence."""
     if member["unreached"]:
-        yield member["name"], "", "", "", "", member["unreached"]
+        yield name, "", "", "", "", member["unreached"]
     for one in member["objects"]:
         if not one["differences"]:
-            yield member["name"], _name(one), "", "", "", _fate(one).removeprefix(": ")
+            yield name, _name(one), "", "", "", _fate(one).removeprefix(": ")
         for each in one["differences"]:
-            yield member["name"], _name(one), each["path"], *_sides(each), one["error"] or ""
+            yield name, _name(one), each["path"], *_sides(each), one["error"] or ""
 
 
 def summary(document: Document) -> str:
