@@ -52,9 +52,11 @@ def _decided(status: Status) -> Iterator[MemberName]:
 
 def _wanted(status: Status, cluster: str) -> Iterator[Wanted]:
     assert status.last
-    mode, manager = status.last.deliveries[cluster].mode, status.plan.manager
-    for data in status.plan.emitted(status.last, cluster):
-        yield Wanted(data, mode=mode, manager=manager, causes=True)
+    delivery, manager = status.last.deliveries[cluster], status.plan.manager
+    # What is compared only is asked for as the report of an update does: as it is, without the marks of a delivery.
+    objects = delivery.objects if delivery.mode.reports else status.plan.emitted(status.last, cluster)
+    for data in objects:
+        yield Wanted(data, mode=delivery.mode, manager=manager, causes=not delivery.mode.reports)
 
 
 def _answered(status: Status, answers: Mapping[MemberName, ObservedMember]) -> Status:

@@ -1,0 +1,109 @@
+"""A fleet on disk that is delivered to stand-ins for API servers, for commands that ask its members."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+import yaml
+
+from fleet_components.content.stamp import field_manager
+from fleet_components.plan.state import StackState
+from tests.cli.fleets import run
+from tests.delivery.driver import InProcess
+from tests.live.api_server import CANARY, Api, api_server
+
+
+@attrs.define(slots=False)
+class Fleet:
+    """A fleet whose objects are on its members.
+
+    Attributes:
+        members: the API servers, by member.
+        folder: the source.
+        state: the file of its state.
+    """
+
+    members: dict[str, Api]
+    folder: Path
+    state: Path
+
+    def run(self, command: str, *args: object, width: int | None = None) -> Any:
+        """Run a command on it; nothing secret is printed."""
+        result = run(command, self.folder, "--state", self.state, "--any-state", *args, width=width)
+        for secret in (CANARY, "hunter2", "aHVudGVyMg"):
+            assert secret not in result.output
+        return result
+
+    def at(self, member: str, path: str) -> dict[str, Any]:
+        """An object as a member has it."""
+        return self.members[member].objects[path]
+
+    def at_source(self, kind: str) -> dict[str, Any]:
+        """The object of a kind as the source has it."""
+        (found,) = (one for one in yaml.safe_load_all((self.folder / "fleet.yaml").read_text()) if one["kind"] == kind)
+        return dict(found)
+
+    def asking(self) -> list[str]:
+        """The options that say how members are reached."""
+        for name, member in self.members.items():
+            (self.folder.parent / f"{name}.kubeconfig").write_text(member.kubeconfig())
+        return [
+            text for name in self.members for text in ("--kubeconfig", f"{name}={self.folder.parent / name}.kubeconfig")
+        ]
+
+    def methods(self, member: str) -> set[str]:
+        """The methods by which a member was asked, but for trials."""
+        return {method for method, path in self.members[member].asked if "dryRun=All" not in path}
+
+    @cached_property
+    def resources(self) -> list[dict[str, Any]]:
+        """Those of the state, to be changed, and then kept."""
+        found: list[dict[str, Any]] = json.loads(self.state.read_text())["deployment"]["resources"]
+        return found
+
+    def keep(self) -> None:
+        """Write the state as it was changed."""
+        self.state.write_text(json.dumps({"version": 3, "deployment": {"resources": self.resources}}))
+
+    def deliver(self, state: StackState) -> None:
+        """Keep a state, and have its objects on the members."""
+        self.resources = [
+            {"urn": one.urn, "type": one.type, "custom": True, "parent": one.parent, "provider": one.provider}
+            | {"inputs": dict(one.inputs), "outputs": dict(one.outputs)}
+            for one in state.resources.values()
+        ]
+        self.keep()
+        for one in state.resources.values():
+            if one.type.startswith("kubernetes:"):
+                data = json.loads(json.dumps(dict(one.inputs)))
+                self.members[one.name.partition("@")[2].partition("/")[0]].apply(data, field_manager(data))
+
+
+Delivered = Callable[[Any], Fleet]
+"""Delivers what is written."""
+
+
+@pytest.fixture
+def delivered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Delivered]:
+    """Delivers a world to members of the names ``a`` and ``b``."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with ExitStack() as servers:
+        members = {name: servers.enter_context(api_server()) for name in "ab"}
+
+        def deliver(world: Any) -> Fleet:
+            world.config["kubeconfigs"] = {name: one.kubeconfig() for name, one in members.items()}
+            world.write(tmp_path / "fleet")
+            driver = InProcess(world)
+            assert (done := driver.up()).ok, done.text
+            fleet = Fleet(members, tmp_path / "fleet", tmp_path / "state.json")
+            fleet.deliver(driver.state)
+            return fleet
+
+        yield deliver
