@@ -87,7 +87,9 @@ def observed_object(member: Connection, wanted: Wanted) -> ObservedObject:
         found = compare(member, wanted.data, manager=wanted.manager, full=mode.full, force=mode.forces or mode.reports)
     except UnexpectedAnswer as error:
         return attrs.evolve(nothing, error=error.said, compared="FailedToReportDiff" if mode.reports else "")
-    known = attrs.evolve(nothing, differences=found.fields, error=found.refused, there=found.there)
+    known = attrs.evolve(
+        nothing, differences=found.fields, degraded=found.degraded, error=found.refused, there=found.there
+    )
     if mode.reports:
         return attrs.evolve(known, compared=_compared(found), generation=_generation(found))
     if found.there is None:

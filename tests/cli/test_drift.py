@@ -12,7 +12,7 @@ import yaml
 from tests.cli.delivered import Delivered, Fleet, delivered
 from tests.cli.fleets import run
 from tests.delivery.world import World
-from tests.live.api_server import CANARY, closes
+from tests.live.api_server import CANARY, closes, refuses
 
 __all__ = ["delivered"]
 
@@ -160,6 +160,77 @@ def test_wrong_kubeconfigs(fleet: Fleet, command: str, options: tuple[str, ...],
     result = fleet.run(command, *live, *options)
     assert (result.exit_code, words in result.stderr) == (1, True), result.stderr
     assert result.stdout == ""
+
+
+def under(delivered: Delivered, **apply: Any) -> Fleet:
+    """A fleet whose placement has an apply strategy, and on whose member ``b`` somebody scales and adds a label."""
+    fleet = delivered(world(strategy={"applyStrategy": apply}))
+    metadata = {"name": "web", "namespace": "shop", "labels": {"by": "hand"}}
+    theirs = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": {"replicas": 4}}
+    fleet.members["b"].apply(theirs, "kubectl")
+    return fleet
+
+
+SCALED = {"path": "/spec/replicas", "delivered": "1", "there": "4"}
+LABELLED = {"path": "/metadata/labels/by", "delivered": None, "there": "hand"}
+CONFLICT = 'an update of it fails: Apply failed with 1 conflict: conflict with "kubectl": .spec.replicas'
+ALONE = "left alone until the source changes it"
+UNFORCED = {"type": "ServerSideApply", "serverSideApplyConfig": {"force": False}}
+
+
+@pytest.mark.parametrize(
+    ("apply", "differences", "then"),
+    [
+        ({}, [SCALED], None),
+        ({"type": "ServerSideApply", "serverSideApplyConfig": {"force": True}}, [SCALED], None),
+        ({"comparisonOption": "FullComparison"}, [LABELLED, SCALED], None),
+        ({"whenToApply": "IfNotDrifted"}, [SCALED], ALONE),
+        ({"whenToApply": "IfNotDrifted", "comparisonOption": "FullComparison"}, [LABELLED, SCALED], ALONE),
+        (UNFORCED, [SCALED], CONFLICT),
+        ({**UNFORCED, "comparisonOption": "FullComparison"}, [LABELLED, SCALED], CONFLICT),
+    ],
+    ids=str,
+)
+def test_objects_are_compared_as_they_are_applied(
+    delivered: Delivered, apply: Any, differences: list[Any], then: str | None
+) -> None:
+    fleet = under(delivered, **apply)
+    (_, b) = json.loads(fleet.run("drift", "-o", "json").stdout)["members"]
+    (web,) = b["objects"]
+    assert (web["differences"], web["then"], web["error"]) == (differences, then, None)
+    for form in ("text", "markdown"):
+        assert (then or "") in fleet.run("drift", "-o", form).stdout
+    assert fleet.run("drift", "--strict").exit_code == 3
+
+
+def test_what_others_add_is_not_compared_where_it_cannot_be_told_from_defaults(delivered: Delivered) -> None:
+    fleet = under(delivered, comparisonOption="FullComparison")
+    fleet.members["b"].answers[f"POST {WEB.rpartition('/')[0]}"] = refuses(403)
+    result = fleet.run("drift", "-o", "json")
+    (web,) = json.loads(result.stdout)["members"][1]["objects"]
+    assert (result.exit_code, web["differences"]) == (1, [SCALED])
+    assert "the fields that others have added are not compared" in web["error"]
+
+
+@pytest.mark.parametrize("from_render", [False, True])
+def test_a_changed_strategy_is_a_change_once(delivered: Delivered, from_render: bool, tmp_path: Path) -> None:
+    """It is recorded, so that what has drifted is known without the source."""
+    fleet = under(delivered, comparisonOption="FullComparison")
+    if from_render:
+        assert run("render", fleet.folder, "--out", tmp_path / "out").exit_code == 0
+        fleet.state = tmp_path / "out" / "local" / "state.json"
+    stack = () if from_render else ("--stack", "organization/project/stack")
+    assert fleet.run("plan", *stack, "--detailed-exitcode").exit_code == 0
+    world().write(fleet.folder)
+    assert fleet.run("plan", *stack, "--detailed-exitcode").exit_code == 2
+
+
+def test_what_is_compared_only_cannot_drift(delivered: Delivered) -> None:
+    fleet = under(delivered, type="ReportDiff")
+    assert "no drift, of 0 objects compared on 0 members" in fleet.run("drift").stdout
+    result = fleet.run("drift", "--only", "shop")
+    assert (result.exit_code, "shop: compares only" in result.stderr) == (1, True)
+    assert "fleet status --live" in result.stderr
 
 
 def test_what_all_have_is_adopted_in_place(fleet: Fleet) -> None:

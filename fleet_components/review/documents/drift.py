@@ -50,6 +50,7 @@ def _object(one: Delivered) -> dict[str, Any]:
         "name": key.name,
         "missing": one.missing,
         "error": one.error or None,
+        "then": one.then or None,
         "differences": []
         if one.missing
         else [{"path": each.path, "delivered": each.wanted, "there": each.there} for each in one.differences],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,9 @@ import attrs
 from fleet_components.content.secret import is_hidden
 from fleet_components.content.stamp import field_manager
 from fleet_components.live.observe import Wanted, observe
-from fleet_components.model.observed import FieldDifference, ObservedMember
+from fleet_components.model.observed import FieldDifference, ObservedMember, ObservedObject
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.plan.apply_mode import OVERWRITES
+from fleet_components.plan.apply_mode import OVERWRITES, ApplyMode
 from fleet_components.plan.past import Past, Standing
 from fleet_components.plan.state import ENCRYPTED
 from fleet_components.review.planning.kubeconfigs import UNKNOWN, MemberName, check_names, kubeconfigs
@@ -22,6 +22,7 @@ from fleet_components.review.planning.past import StateFile
 _EXPORT = "give --state with the output of: pulumi stack export --show-secrets; or a Pulumi project with --stack NAME"
 _UNKNOWN_DATA = "is not compared: the state does not show its data; pulumi stack export --show-secrets does"
 _GONE = "is lost: nobody asks it"
+_UNSEEN = "the fields that others have added are not compared: its API server does not tell what it would add itself"
 _UNSAID = "its API server has not answered for it in time"
 
 
@@ -33,7 +34,9 @@ class Delivered:
         member: the member.
         standing: whose it is, and where.
         data: the object as it was sent.
+        mode: how it was written, as far as it concerns drift.
         differences: the fields that somebody has changed.
+        then: what becomes of them, unless they are overwritten; empty if nothing has changed.
         there: the object as the member has it; None if it has none.
         error: why it could not be compared; empty if it was.
     """
@@ -41,7 +44,9 @@ class Delivered:
     member: MemberName
     standing: Standing
     data: Mapping[str, Any] = attrs.field(repr=False)
+    mode: ApplyMode = OVERWRITES
     differences: tuple[FieldDifference, ...] = ()
+    then: str = ""
     there: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
     error: str = ""
 
@@ -103,16 +108,18 @@ def drift(
     pasts = _pasts(state)
     standing = [(MemberName(fleet, one.cluster), one) for fleet, past in pasts.items() for one in past.standing]
     check_names("member", members, (name.member for name, _ in standing))
-    check_names("placement", only, (text for _, one in standing for text in _names_of(one)))
+    brought = {text for _, one in standing for text in _names_of(one.subject)}
+    _check_compared_only(only, pasts.values(), brought)
+    check_names("placement", only, brought)
     known = kubeconfigs(state.state, given, (name for name, _ in standing))
     lost = {MemberName(fleet, name) for fleet, past in pasts.items() for name in past.lost}
     chosen = [(name, one) for name, one in standing if _chosen(one, members, only)]
-    objects = [_of(*one, state) for one in sorted(chosen, key=lambda each: each[0])]
+    objects = [_of(name, one, pasts[name.fleet], state) for name, one in sorted(chosen, key=lambda each: each[0])]
     names = tuple(dict.fromkeys(one.member for one in objects))
     wanted: dict[MemberName, list[Wanted]] = {name: [] for name in names if name in known and name not in lost}
     for one in objects:
         if one.member in wanted and not one.error:
-            wanted[one.member].append(Wanted(one.data, OVERWRITES, field_manager(one.data)))
+            wanted[one.member].append(Wanted(one.data, one.mode, field_manager(one.data)))
     answers = observe({name: known[name] for name in wanted}, wanted, timeout=timeout)
     silent = {name: answer.unreached for name, answer in answers.items() if answer.unreached}
     silent |= {name: _GONE if name in lost else UNKNOWN for name in names if name not in wanted}
@@ -138,19 +145,32 @@ def _pasts(state: StateFile) -> Mapping[str, Past]:
     return {fleet: state.past(fleet) for fleet in state.fleets}
 
 
-def _names_of(one: Standing) -> tuple[str, str]:
-    """Return the names by which a command line may call what has brought an object."""
-    return one.subject, one.subject.partition("/")[2]
+def _names_of(subject: str) -> tuple[str, str]:
+    """Return the names by which a command line may call a placement or template."""
+    return subject, subject.partition("/")[2]
+
+
+def _check_compared_only(only: Collection[str], pasts: Iterable[Past], brought: Collection[str]) -> None:
+    """Check that placements of the command line have delivered something.
+
+    Raises:
+        FleetError: some compare only.
+    """
+    reporting = {text for past in pasts for name in past.reporting for text in _names_of(name)} - {*brought}
+    what, hint = "compares only, so that nothing of it can drift", "fleet status --live tells what differs"
+    if problems := [Problem(what, subject=name, hint=hint) for name in only if name in reporting]:
+        raise FleetError(problems)
 
 
 def _chosen(one: Standing, members: Collection[str], only: Collection[str]) -> bool:
-    return (not members or one.cluster in members) and (not only or not {*_names_of(one)}.isdisjoint(only))
+    return (not members or one.cluster in members) and (not only or not {*_names_of(one.subject)}.isdisjoint(only))
 
 
-def _of(member: MemberName, one: Standing, state: StateFile) -> Delivered:
+def _of(member: MemberName, one: Standing, past: Past, state: StateFile) -> Delivered:
     stored = state.state.resources[one.urn]
     data = stored.inputs or stored.outputs
-    return Delivered(member, one, data, error=_UNKNOWN_DATA if _is_encrypted(data) or is_hidden(data) else "")
+    error = _UNKNOWN_DATA if _is_encrypted(data) or is_hidden(data) else ""
+    return Delivered(member, one, data, past.mode(one.subject), error=error)
 
 
 def _is_encrypted(value: Any) -> bool:
@@ -171,4 +191,14 @@ def _answered(one: Delivered, member: ObservedMember) -> Delivered:
         return attrs.evolve(one, error=member.unreached or _UNSAID)
     # What is gone is gone, also where its namespace is: the API server then refuses the trial.
     missing = any(each.path == "/" for each in said.differences)
-    return attrs.evolve(one, differences=said.differences, there=said.there, error="" if missing else said.error)
+    stuck = bool(said.error and said.differences) and not (missing or said.degraded or one.mode.forces)
+    then = _then(one.mode, said, stuck=stuck) if said.differences and not missing else ""
+    error = "" if missing or stuck else said.error or (_UNSEEN if one.mode.full and said.degraded else "")
+    return attrs.evolve(one, differences=said.differences, then=then, there=said.there, error=error)
+
+
+def _then(mode: ApplyMode, said: ObservedObject, *, stuck: bool) -> str:
+    """Return what becomes of fields that somebody has changed, unless an update of the object overwrites them."""
+    if mode.stops_at_drift:
+        return "left alone until the source changes it"
+    return f"an update of it fails: {said.error}" if stuck else ""

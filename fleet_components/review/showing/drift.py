@@ -66,7 +66,7 @@ def _rows(member: Document, name: str) -> Iterator[tuple[str, ...]]:
         if not one["differences"]:
             yield name, _name(one), "", "", "", _fate(one).removeprefix(": ")
         for each in one["differences"]:
-            yield name, _name(one), each["path"], *_sides(each), one["error"] or ""
+            yield name, _name(one), each["path"], *_sides(each), _fate(one).removeprefix(": ")
 
 
 def summary(document: Document) -> str:
@@ -87,7 +87,8 @@ def _name(one: Document) -> str:
 def _fate(one: Document) -> str:
     if one["missing"]:
         return ": missing, somebody has deleted it"
-    return f": {one_line(one['error'])}" if one["error"] else ""
+    words = one["error"] or one["then"]
+    return f": {one_line(words)}" if words else ""
 
 
 def _mark(one: Document) -> str:
