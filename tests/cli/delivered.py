@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ from fleet_components.content.stamp import field_manager
 from fleet_components.plan.state import StackState
 from tests.cli.fleets import run
 from tests.delivery.driver import InProcess
-from tests.live.api_server import CANARY, Api, api_server
+from tests.live.api_server import CANARY, Api, api_server, path_of
 
 
 @attrs.define(slots=False)
@@ -25,11 +25,13 @@ class Fleet:
     """A fleet whose objects are on its members.
 
     Attributes:
+        driver: its updates.
         members: the API servers, by member.
         folder: the source.
         state: the file of its state.
     """
 
+    driver: InProcess[Any]
     members: dict[str, Api]
     folder: Path
     state: Path
@@ -72,6 +74,23 @@ class Fleet:
         """Write the state as it was changed."""
         self.state.write_text(json.dumps({"version": 3, "deployment": {"resources": self.resources}}))
 
+    def refresh(self) -> None:
+        """Let the state have what the members have, as ``pulumi refresh`` does."""
+        for one in self.resources[:]:
+            if one["type"].startswith("kubernetes:"):
+                live = self.members[member_of(one)].objects.get(path_of(one["inputs"]))
+                if live is None:
+                    self.resources.remove(one)
+                else:
+                    one["inputs"] = one["outputs"] = json.loads(json.dumps(live))
+        self.keep()
+
+    def update(self, fails: Collection[str] = ()) -> None:
+        """Update; what comes to some members fails."""
+        done = self.driver.up(fails)
+        assert done.ok is not bool(fails), done.text
+        self.deliver(self.driver.state)
+
     def deliver(self, state: StackState) -> None:
         """Keep a state, and have its objects on the members."""
         self.resources = [
@@ -80,10 +99,15 @@ class Fleet:
             for one in state.resources.values()
         ]
         self.keep()
-        for one in state.resources.values():
-            if one.type.startswith("kubernetes:"):
-                data = json.loads(json.dumps(dict(one.inputs)))
-                self.members[one.name.partition("@")[2].partition("/")[0]].apply(data, field_manager(data))
+        for one in self.resources:
+            if one["type"].startswith("kubernetes:"):
+                data = json.loads(json.dumps(one["inputs"]))
+                self.members[member_of(one)].apply(data, field_manager(data))
+
+
+def member_of(resource: Mapping[str, Any]) -> str:
+    """The member of an object."""
+    return str(resource["urn"]).rpartition("@")[2].partition("/")[0]
 
 
 Delivered = Callable[[Any], Fleet]
@@ -100,10 +124,8 @@ def delivered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Deliv
         def deliver(world: Any) -> Fleet:
             world.config["kubeconfigs"] = {name: one.kubeconfig() for name, one in members.items()}
             world.write(tmp_path / "fleet")
-            driver = InProcess(world)
-            assert (done := driver.up()).ok, done.text
-            fleet = Fleet(members, tmp_path / "fleet", tmp_path / "state.json")
-            fleet.deliver(driver.state)
+            fleet = Fleet(InProcess(world), members, tmp_path / "fleet", tmp_path / "state.json")
+            fleet.update()
             return fleet
 
         yield deliver

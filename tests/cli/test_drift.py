@@ -11,6 +11,7 @@ import yaml
 
 from tests.cli.delivered import Delivered, Fleet, delivered
 from tests.cli.fleets import run
+from tests.delivery.karmada import world as karmada
 from tests.delivery.world import World
 from tests.live.api_server import CANARY, closes, refuses
 
@@ -231,6 +232,73 @@ def test_what_is_compared_only_cannot_drift(delivered: Delivered) -> None:
     result = fleet.run("drift", "--only", "shop")
     assert (result.exit_code, "shop: compares only" in result.stderr) == (1, True)
     assert "fleet status --live" in result.stderr
+
+
+def told(fleet: Fleet, *options: object) -> dict[tuple[str, str], Any]:
+    """What is said of each object that has drifted: its fields, or that it is missing; by member and kind."""
+    document = json.loads(fleet.run("drift", "-o", "json", *options).stdout)
+    return {
+        (member["name"], one["kind"]): "missing" if one["missing"] else [each["path"] for each in one["differences"]]
+        for member in document["members"]
+        for one in member["objects"]
+    }
+
+
+def test_a_refresh_hides_no_drift(fleet: Fleet) -> None:
+    """What was sent is recorded beside the objects, whose own entries the refresh has overwritten or removed."""
+    fleet.at("b", CONFIG)["data"]["k"] = "by hand"
+    fleet.at("b", SECRET)["data"]["k"] = "aHVudGVyMgo="
+    del fleet.members["a"].objects[WEB]
+    before = told(fleet)
+    assert before == {("a", "Deployment"): "missing", ("b", "ConfigMap"): ["/data/k"], ("b", "Secret"): ["/data/k"]}
+    fleet.refresh()
+    assert told(fleet) == before
+    assert "of 8 objects compared on 2 members" in fleet.run("drift").stdout
+    assert "state alone" not in fleet.run("drift").stdout
+
+
+def test_a_state_that_hides_its_records_is_said_to_be_all_there_is(fleet: Fleet) -> None:
+    secret = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "ciphertext": "AAAA"}
+    for one in fleet.resources:
+        for side in ("inputs", "outputs"):
+            one[side] |= {field: secret for field in ("contents", "kubeconfig") if field in one[side]}
+            if one["type"].endswith(":Secret"):
+                one[side]["data"] = secret
+    fleet.keep()
+    fleet.at("b", CONFIG)["data"]["k"] = "by hand"
+    result = fleet.run("drift", *fleet.asking())
+    assert "6 objects compared with the state alone" in result.stdout
+    assert "2 of 8 objects could not be compared" in result.stderr
+    assert "a pulumi refresh" in fleet.run("drift", "-o", "markdown", *fleet.asking()).stdout
+    assert told(fleet, *fleet.asking())["b", "ConfigMap"] == ["/data/k"]
+    fleet.refresh()
+    assert ("b", "ConfigMap") not in told(fleet, *fleet.asking())
+
+
+def test_where_an_update_broke_the_state_of_each_object_counts(fleet: Fleet) -> None:
+    fleet.driver.world.image = "web:2"
+    fleet.update(fails={"b"})
+    result = fleet.run("drift")
+    assert "no drift, of 8 objects compared" in result.stdout
+    assert "4 objects compared with the state alone: an update broke there" in result.stdout
+    fleet.update()
+    assert "state alone" not in fleet.run("drift").stdout
+
+
+def test_replicas_that_members_keep_do_not_drift(delivered: Delivered) -> None:
+    written = karmada.World({name: karmada.member(name) for name in "ab"})
+    written.objects = {
+        "shop": {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}},
+        "web": karmada.deployment(),
+        "policy": karmada.policy(placement=karmada.on("a", "b")),
+    }
+    written.objects["web"]["metadata"]["labels"]["resourcetemplate.karmada.io/retain-replicas"] = "true"
+    fleet = delivered(written)
+    web = fleet.at("b", WEB)["spec"]
+    web["replicas"] = 9
+    assert told(fleet) == {}
+    web["template"]["spec"]["containers"][0]["image"] = "by-hand"
+    assert told(fleet) == {("b", "Deployment"): ["/spec/template/spec/containers/0/image"]}
 
 
 def test_what_all_have_is_adopted_in_place(fleet: Fleet) -> None:

@@ -106,6 +106,17 @@ def test_it_is_told_by_member_object_and_field(shop: Engine[Story]) -> None:
         tale.planes["a"].resume()
 
 
+def test_a_refresh_hides_none(shop: Engine[Story]) -> None:
+    tale = shop.world
+    patch(tale, "by hand")
+    by_hand(tale, "delete", "deployment", "web")
+    before = found(shop, 2)
+    assert (refreshed := shop.refresh()).ok, refreshed.text
+    assert found(shop, 2) == before
+    assert (mended := shop.up()).ok, mended.text
+    assert found(shop, 0)["drifted"] is False
+
+
 def test_it_is_adopted(shop: Engine[Story]) -> None:
     """A change on all members goes into the file; the next update then changes nothing of it on any member."""
     tale = shop.world

@@ -22,6 +22,7 @@ def drift_document(found: Drift) -> Document:
             "unreached": len(found.unreached),
             "objects": len(found.objects),
             "compared": sum(not one.error for one in found.objects),
+            "unrecorded": len(found.unrecorded),
             "changed": sum(not one.missing for one in found.drifted),
             "missing": sum(one.missing for one in found.drifted),
         },
@@ -49,6 +50,7 @@ def _object(one: Delivered) -> dict[str, Any]:
         "namespace": key.namespace,
         "name": key.name,
         "missing": one.missing,
+        "recorded": one.recorded,
         "error": one.error or None,
         "then": one.then or None,
         "differences": []

@@ -15,6 +15,7 @@ from fleet_components.model.observed import FieldDifference, ObservedMember, Obs
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.apply_mode import OVERWRITES, ApplyMode
 from fleet_components.plan.past import Past, Standing
+from fleet_components.plan.sent import Sent, sent
 from fleet_components.plan.state import ENCRYPTED
 from fleet_components.review.planning.kubeconfigs import UNKNOWN, MemberName, check_names, kubeconfigs
 from fleet_components.review.planning.past import StateFile
@@ -34,7 +35,11 @@ class Delivered:
         member: the member.
         standing: whose it is, and where.
         data: the object as it was sent.
+        manager: the field manager that has sent it.
         mode: how it was written, as far as it concerns drift.
+        left_alone: fields that keep their values on the member.
+        recorded: True if the update has recorded what it sent; False if only the state of the object tells it, which a
+            refresh changes.
         differences: the fields that somebody has changed.
         then: what becomes of them, unless they are overwritten; empty if nothing has changed.
         there: the object as the member has it; None if it has none.
@@ -44,7 +49,10 @@ class Delivered:
     member: MemberName
     standing: Standing
     data: Mapping[str, Any] = attrs.field(repr=False)
+    manager: str = ""
     mode: ApplyMode = OVERWRITES
+    left_alone: tuple[str, ...] = ()
+    recorded: bool = True
     differences: tuple[FieldDifference, ...] = ()
     then: str = ""
     there: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
@@ -80,9 +88,9 @@ class Drift:
         return tuple(one for one in self.objects if one.differences)
 
     @property
-    def failed(self) -> tuple[Delivered, ...]:
-        """The objects that could not be compared, on members that answer."""
-        return tuple(one for one in self.objects if one.error and one.member not in self.unreached)
+    def unrecorded(self) -> tuple[Delivered, ...]:
+        """The objects that were compared with what the state of each tells."""
+        return tuple(one for one in self.objects if not (one.recorded or one.error))
 
 
 def drift(
@@ -106,20 +114,23 @@ def drift(
         FleetError: there is no state of a fleet, it has no such member or placement, or a file cannot be read.
     """
     pasts = _pasts(state)
-    standing = [(MemberName(fleet, one.cluster), one) for fleet, past in pasts.items() for one in past.standing]
-    check_names("member", members, (name.member for name, _ in standing))
-    brought = {text for _, one in standing for text in _names_of(one.subject)}
+    objects = [
+        _of(one, MemberName(fleet, one.standing.cluster), past, state)
+        for fleet, past in pasts.items()
+        for one in sent(past)
+    ]
+    check_names("member", members, (one.member.member for one in objects))
+    brought = {text for one in objects for text in _names_of(one.standing.subject)}
     _check_compared_only(only, pasts.values(), brought)
     check_names("placement", only, brought)
-    known = kubeconfigs(state.state, given, (name for name, _ in standing))
+    known = kubeconfigs(state.state, given, (one.member for one in objects))
     lost = {MemberName(fleet, name) for fleet, past in pasts.items() for name in past.lost}
-    chosen = [(name, one) for name, one in standing if _chosen(one, members, only)]
-    objects = [_of(name, one, pasts[name.fleet], state) for name, one in sorted(chosen, key=lambda each: each[0])]
+    objects = sorted((one for one in objects if _chosen(one.standing, members, only)), key=lambda one: one.member)
     names = tuple(dict.fromkeys(one.member for one in objects))
     wanted: dict[MemberName, list[Wanted]] = {name: [] for name in names if name in known and name not in lost}
     for one in objects:
         if one.member in wanted and not one.error:
-            wanted[one.member].append(Wanted(one.data, one.mode, field_manager(one.data)))
+            wanted[one.member].append(Wanted(one.data, one.mode, one.manager))
     answers = observe({name: known[name] for name in wanted}, wanted, timeout=timeout)
     silent = {name: answer.unreached for name, answer in answers.items() if answer.unreached}
     silent |= {name: _GONE if name in lost else UNKNOWN for name in names if name not in wanted}
@@ -166,11 +177,13 @@ def _chosen(one: Standing, members: Collection[str], only: Collection[str]) -> b
     return (not members or one.cluster in members) and (not only or not {*_names_of(one.subject)}.isdisjoint(only))
 
 
-def _of(member: MemberName, one: Standing, past: Past, state: StateFile) -> Delivered:
-    stored = state.state.resources[one.urn]
-    data = stored.inputs or stored.outputs
+def _of(one: Sent, member: MemberName, past: Past, state: StateFile) -> Delivered:
+    stored = state.state.resources.get(one.standing.urn)
+    inputs = (stored.inputs or stored.outputs) if stored else {}
+    data, manager = inputs if one.data is None else one.data, past.manager or field_manager(inputs)
     error = _UNKNOWN_DATA if _is_encrypted(data) or is_hidden(data) else ""
-    return Delivered(member, one, data, past.mode(one.subject), error=error)
+    mode, recorded = past.mode(one.standing.subject), one.data is not None
+    return Delivered(member, one.standing, data, manager, mode, one.left_alone, recorded=recorded, error=error)
 
 
 def _is_encrypted(value: Any) -> bool:
@@ -189,6 +202,8 @@ def _answered(one: Delivered, member: ObservedMember) -> Delivered:
     said = member.objects.get(one.standing.key)
     if said is None:
         return attrs.evolve(one, error=member.unreached or _UNSAID)
+    alone = {"/" + field.replace(".", "/") for field in one.left_alone}
+    said = attrs.evolve(said, differences=tuple(each for each in said.differences if each.path not in alone))
     # What is gone is gone, also where its namespace is: the API server then refuses the trial.
     missing = any(each.path == "/" for each in said.differences)
     stuck = bool(said.error and said.differences) and not (missing or said.degraded or one.mode.forces)

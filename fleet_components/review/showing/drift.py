@@ -31,7 +31,8 @@ def print_drift(console: Console, document: Document) -> None:
             print_indented(console, Text(f"{_mark(one)} {_name(one)} of {one['subject']}{_fate(one)}", _style(one)))
             for each in one["differences"]:
                 print_indented(console, Text(f"{each['path']}: {_values(each)}"), 4)
-    print_indented(console, Text(summary(document)), 0)
+    for line in (summary(document), *_caution(document)):
+        print_indented(console, Text(line), 0)
 
 
 def print_adoption(console: Console, adopted: Adoption) -> None:
@@ -49,7 +50,8 @@ def drift_markdown(document: Document) -> str:
     called = _called(document)
     rows = [row for member in document["members"] for row in _rows(member, called(member))]
     lines = table(("member", "object", "field", "delivered", "there", "what"), rows) if rows else ()
-    return "\n".join(["### Drift", "", summary(document), "", *lines]).rstrip() + "\n"
+    above = [line for text in (summary(document), *_caution(document)) for line in (text, "")]
+    return "\n".join(["### Drift", "", *above, *lines]).rstrip() + "\n"
 
 
 def _called(document: Document) -> Callable[[Document], str]:
@@ -78,6 +80,14 @@ def summary(document: Document) -> str:
     uncompared = totals["objects"] - totals["compared"]
     rest = f"; {count(uncompared, 'object')} not compared" if uncompared else ""
     return f"{', '.join(parts) or 'no drift'}, {of}{rest}"
+
+
+def _caution(document: Document) -> Iterator[str]:
+    """Yield how far the comparison can be relied on, where that has to be said."""
+    if number := document["totals"]["unrecorded"]:
+        why = "an update broke there, or the state hides what it recorded"
+        what = "what a pulumi refresh has taken over is not seen"
+        yield f"{count(number, 'object')} compared with the state alone: {why}; {what}"
 
 
 def _name(one: Document) -> str:
