@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack
 from functools import cached_property
@@ -18,6 +19,25 @@ from fleet_components.plan.state import StackState
 from tests.cli.fleets import run
 from tests.delivery.driver import InProcess
 from tests.live.api_server import CANARY, Api, api_server, path_of
+
+
+@attrs.define
+class Written:
+    """A source that is on disk already.
+
+    Attributes:
+        folder: where it is.
+        members: the members by name.
+        config: the ``fleet:`` configuration.
+    """
+
+    folder: Path
+    members: Mapping[str, Any]
+    config: dict[str, Any]
+
+    def write(self, folder: Path) -> None:
+        """Copy it."""
+        shutil.copytree(self.folder, folder, dirs_exist_ok=True)
 
 
 @attrs.define(slots=False)
@@ -84,6 +104,11 @@ class Fleet:
                 else:
                     one["inputs"] = one["outputs"] = json.loads(json.dumps(live))
         self.keep()
+
+    def take_source(self) -> None:
+        """Update from the files as they are now, which a command may have changed."""
+        self.driver.world = Written(self.folder, self.driver.world.members, self.driver.world.config)
+        self.update()
 
     def update(self, fails: Collection[str] = ()) -> None:
         """Update; what comes to some members fails."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import yaml
 from tests.cli.delivered import Delivered, Fleet, delivered
 from tests.cli.fleets import run
 from tests.delivery.karmada import world as karmada
-from tests.delivery.world import World
+from tests.delivery.world import IDENTITY, MEMBER, World
 from tests.live.api_server import CANARY, closes, refuses
 
 __all__ = ["delivered"]
@@ -29,6 +30,7 @@ SEALED: dict[str, Any] = {
     "metadata": {"name": "s", "namespace": "shop"},
     "data": {"k": "aHVudGVyMg=="},
 }
+SHOP: dict[str, Any] = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
 CONFIG = "/api/v1/namespaces/shop/configmaps/c"
 WEB = "/apis/apps/v1/namespaces/shop/deployments/web"
 SECRET = "/api/v1/namespaces/shop/secrets/s"
@@ -285,13 +287,18 @@ def test_where_an_update_broke_the_state_of_each_object_counts(fleet: Fleet) -> 
     assert "state alone" not in fleet.run("drift").stdout
 
 
-def test_replicas_that_members_keep_do_not_drift(delivered: Delivered) -> None:
+def karmada_world() -> karmada.World:
     written = karmada.World({name: karmada.member(name) for name in "ab"})
     written.objects = {
-        "shop": {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}},
+        "shop": SHOP,
         "web": karmada.deployment(),
         "policy": karmada.policy(placement=karmada.on("a", "b")),
     }
+    return written
+
+
+def test_replicas_that_members_keep_do_not_drift(delivered: Delivered) -> None:
+    written = karmada_world()
     written.objects["web"]["metadata"]["labels"]["resourcetemplate.karmada.io/retain-replicas"] = "true"
     fleet = delivered(written)
     web = fleet.at("b", WEB)["spec"]
@@ -312,6 +319,8 @@ def test_what_all_have_is_adopted_in_place(fleet: Fleet) -> None:
     assert file.read_text() == before
     assert fleet.run("drift", "--adopt", "--write").exit_code == 0
     assert file.read_text() == before.replace("k: one", "k: adopted")
+    fleet.take_source()
+    assert told(fleet) == {}
 
 
 def test_what_one_has_becomes_an_override(fleet: Fleet) -> None:
@@ -325,6 +334,111 @@ def test_what_one_has_becomes_an_override(fleet: Fleet) -> None:
     assert rule["clusterSelector"]["clusterSelectorTerms"] == [{"labelSelector": {"matchLabels": {"zone": "2"}}}]
     assert rule["jsonPatchOverrides"] == [{"op": "add", "path": "/data/k", "value": "here"}]
     assert fleet.run("drift", "--write").exit_code == 1
+
+
+def adopted(fleet: Fleet, file: str) -> Any:
+    """A file that adoption has written; the next update then finds everything on the members as it is wanted."""
+    result = fleet.run("drift", "--adopt", "--write")
+    assert result.exit_code == 0, result.output
+    before = copy.deepcopy({name: fleet.members[name].objects for name in "ab"})
+    assert told(fleet)
+    fleet.take_source()
+    assert told(fleet) == {}
+    assert {name: fleet.members[name].objects for name in "ab"} == before
+    return yaml.safe_load((fleet.folder / file).read_text())
+
+
+def test_what_one_has_becomes_an_override_policy_of_karmada(delivered: Delivered) -> None:
+    fleet = delivered(karmada_world())
+    by_hand(fleet, "b", WEB, "spec", "replicas", 5)
+    policy = adopted(fleet, "adopted-deployment-web.yaml")
+    assert (policy["kind"], policy["metadata"]) == (
+        "OverridePolicy",
+        {"name": "adopted-deployment-web", "namespace": "shop"},
+    )
+    (rule,) = policy["spec"]["overrideRules"]
+    assert rule["targetCluster"] == {"clusterNames": ["b"]}
+    assert rule["overriders"]["plaintext"] == [{"path": "/spec/replicas", "operator": "add", "value": 5}]
+
+
+def by_hand(fleet: Fleet, member: str, path: str, *way: Any) -> None:
+    """Set a field of an object."""
+    *steps, last, value = way
+    there: Any = fleet.at(member, path)
+    for step in steps:
+        there = there[step]
+    there[last] = value
+
+
+def namespaced() -> karmada.World:
+    """A ResourcePlacement of a ConfigMap, whose namespace another placement brings."""
+    selector = {"group": "", "version": "v1", "kind": "Namespace", "name": "shop", "selectionScope": "NamespaceOnly"}
+    config = {"group": "", "version": "v1", "kind": "ConfigMap", "name": "c"}
+    written = karmada.World({name: kubefleet(name, {"zone": name}) for name in "ab"})
+    written.objects = {
+        "shop": SHOP,
+        "c": SETTINGS,
+        "space": placement("ClusterResourcePlacement", {"name": "space"}, selector),
+        "config": placement("ResourcePlacement", {"name": "config", "namespace": "shop"}, config),
+    }
+    return written
+
+
+def kubefleet(name: str, labels: dict[str, str]) -> dict[str, Any]:
+    return {**MEMBER, "metadata": {"name": name, "labels": labels}, "spec": {"identity": IDENTITY}}
+
+
+def placement(kind: str, metadata: dict[str, str], selector: dict[str, str]) -> dict[str, Any]:
+    spec = {"resourceSelectors": [selector], "policy": {"placementType": "PickAll"}}
+    version = "placement.kubernetes-fleet.io/v1beta1"
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def test_what_one_has_of_a_resource_placement_becomes_a_resource_override(delivered: Delivered) -> None:
+    fleet = delivered(namespaced())
+    by_hand(fleet, "b", CONFIG, "data", "k", "here")
+    override = adopted(fleet, "adopted-configmap-c.yaml")
+    assert (override["kind"], override["metadata"]["namespace"]) == ("ResourceOverride", "shop")
+    assert override["spec"]["placement"] == {"name": "config", "scope": "Namespaced"}
+    (rule,) = override["spec"]["policy"]["overrideRules"]
+    assert rule["clusterSelector"]["clusterSelectorTerms"] == [{"labelSelector": {"matchLabels": {"zone": "b"}}}]
+
+
+def test_what_is_in_an_envelope_drifts_and_is_left_to_people(delivered: Delivered) -> None:
+    """After a refresh too; no file holds such an object as it is."""
+    envelope = {
+        "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+        "kind": "ResourceEnvelope",
+        "metadata": {"name": "e", "namespace": "shop"},
+        "data": {"c.yaml": SETTINGS},
+    }
+    fleet = delivered(World(members={"a": {}, "b": {}}, extra=[envelope]))
+    by_hand(fleet, "b", CONFIG, "data", "k", "by hand")
+    for _ in range(2):
+        assert told(fleet) == {("b", "ConfigMap"): ["/data/k"]}
+        fleet.refresh()
+    before = (fleet.folder / "fleet.yaml").read_text()
+    result = fleet.run("drift", "--adopt", "--write")
+    assert "b: ConfigMap shop/c /data/k: no file holds the object as it is" in result.stdout
+    assert (fleet.folder / "fleet.yaml").read_text() == before
+
+
+def test_a_lost_member_is_not_asked(fleet: Fleet) -> None:
+    """Whether an update has given it up already, or has marked it and then broke."""
+    (roster,) = (one for one in fleet.resources if one["type"].endswith(":Roster"))
+    for side in ("inputs", "outputs"):
+        roster[side]["members"]["b"] = "lost"
+    fleet.keep()
+    fleet.members["b"].asked.clear()
+    result = fleet.run("drift")
+    assert (result.exit_code, "is lost: nobody asks it" in result.stdout) == (1, True)
+    assert "4 of 8 objects could not be compared" in result.stderr
+    fleet.driver.world.config["lost"] = ["b"]
+    fleet.update()
+    assert "no drift, of 4 objects compared on 1 member" in fleet.run("drift").stdout
+    result = fleet.run("drift", "--member", "b")
+    assert (result.exit_code, "member b: is lost" in result.stderr) == (1, True)
+    assert fleet.members["b"].asked == []
 
 
 def test_without_a_state_there_is_nothing_to_hold_against(fleet: Fleet) -> None:

@@ -119,12 +119,13 @@ def drift(
         for fleet, past in pasts.items()
         for one in sent(past)
     ]
+    lost = {MemberName(fleet, name) for fleet, past in pasts.items() for name in past.lost}
+    _check_lost(members, lost, objects)
     check_names("member", members, (one.member.member for one in objects))
     brought = {text for one in objects for text in _names_of(one.standing.subject)}
     _check_compared_only(only, pasts.values(), brought)
     check_names("placement", only, brought)
     known = kubeconfigs(state.state, given, (one.member for one in objects))
-    lost = {MemberName(fleet, name) for fleet, past in pasts.items() for name in past.lost}
     objects = sorted((one for one in objects if _chosen(one.standing, members, only)), key=lambda one: one.member)
     names = tuple(dict.fromkeys(one.member for one in objects))
     wanted: dict[MemberName, list[Wanted]] = {name: [] for name in names if name in known and name not in lost}
@@ -159,6 +160,18 @@ def _pasts(state: StateFile) -> Mapping[str, Past]:
 def _names_of(subject: str) -> tuple[str, str]:
     """Return the names by which a command line may call a placement or template."""
     return subject, subject.partition("/")[2]
+
+
+def _check_lost(members: Collection[str], lost: Iterable[MemberName], objects: Iterable[Delivered]) -> None:
+    """Check that members of the command line are not lost, with nothing on them any more.
+
+    Raises:
+        FleetError: some are.
+    """
+    given_up = {one.member for one in lost} - {one.member.member for one in objects}
+    hint = "take it out of fleet:lost once it is back"
+    if problems := [Problem(_GONE, subject=f"member {name}", hint=hint) for name in members if name in given_up]:
+        raise FleetError(problems)
 
 
 def _check_compared_only(only: Collection[str], pasts: Iterable[Past], brought: Collection[str]) -> None:
