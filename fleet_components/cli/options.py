@@ -168,17 +168,25 @@ def output(*forms: str) -> Callable[[F], F]:
     return click.option("-o", "--output", type=click.Choice(forms), default=forms[0], show_default=True)
 
 
-def endings(*, detailed: bool = True) -> Callable[[F], F]:
-    """Return a decorator that adds ``--strict`` and, if ``detailed``, ``--detailed-exitcode``, for :func:`end`."""
+def endings(
+    *,
+    detailed: bool = True,
+    changes: str = "there are changes",
+    strict: str = "Refuse a plan with an unfulfilled policy or a warning",
+) -> Callable[[F], F]:
+    """Return a decorator that adds ``--strict`` and, if ``detailed``, ``--detailed-exitcode``, for :func:`end`.
+
+    Args:
+        detailed: True for both.
+        changes: where ``--detailed-exitcode`` ends with 2, for the help.
+        strict: what ``--strict`` does, for the help.
+    """
 
     def decorated(command: F) -> F:
         if detailed:
             flag = "--detailed-exitcode"
-            command = click.option(flag, "detailed", is_flag=True, help="End with status 2 where there are changes.")(
-                command
-            )
-        text = "Refuse a plan with an unfulfilled policy or a warning: end with status 3."
-        return click.option("--strict", is_flag=True, help=text)(command)
+            command = click.option(flag, "detailed", is_flag=True, help=f"End with status 2 where {changes}.")(command)
+        return click.option("--strict", is_flag=True, help=f"{strict}: end with status 3.")(command)
 
     return decorated
 

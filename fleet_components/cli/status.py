@@ -44,7 +44,7 @@ from fleet_components.status.events import read_events
 @click.option("--only", metavar="PLACEMENT", help="Show this placement or template alone.")
 @click.option("--member", metavar="NAME", help="Show this member alone.")
 @options.output("text", "json", "yaml", "markdown")
-@options.endings()
+@options.endings(changes="not all is applied and available", strict="Refuse what is not all applied and available")
 def status(
     paths: tuple[Path, ...],
     events: Path | None,

@@ -148,6 +148,44 @@ def test_fleets_may_have_members_of_one_name(fleet: Fleet) -> None:
     assert (given.exit_code, json.loads(given.stdout)["totals"]["unreached"]) == (0, 0)
 
 
+def test_it_is_printed_for_people(fleet: Fleet) -> None:
+    by_hand(fleet, "b", CONFIG, "data", "k", "by hand")
+    by_hand(fleet, "b", SECRET, "data", "k", "aHVudGVyMgo=")
+    del fleet.members["a"].objects[WEB]
+    assert fleet.run("drift").stdout.splitlines() == [
+        "a",
+        "  - Deployment shop/web of ClusterResourcePlacement/shop: missing, somebody has deleted it",
+        "b",
+        "  ~ ConfigMap shop/c of ClusterResourcePlacement/shop",
+        "    /data/k: one -> by hand",
+        "  ~ Secret shop/s of ClusterResourcePlacement/shop",
+        "    /data/k: has another value, which is secret",
+        "2 objects changed by hand, 1 object missing, of 8 objects compared on 2 members",
+    ]
+    assert max(map(len, fleet.run("drift", width=60).stdout.splitlines())) <= 60
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--stack", "prod"), "is the state of stack stack of project project, not of stack prod"),
+        (("--lost", "b"), "--lost is for --adopt"),
+        (("--plugin", "m:C"), "--plugin is for --adopt"),
+        (("--pass-over", "Eviction"), "--pass-over is for --adopt"),
+        (("--as-of", "2026-01-01T00:00:00Z"), "--as-of is for --adopt"),
+        (("nowhere",), "nowhere: cannot be read: No such file or directory"),
+        (("--member", "z"), 'nothing was delivered by or to a member "z"'),
+        (("--write",), "--write is for --adopt"),
+        (("--adopt", "-o", "json"), "--adopt shows files and a plan"),
+    ],
+)
+def test_wrong_use(fleet: Fleet, options: tuple[str, ...], words: str) -> None:
+    result = run("drift", fleet.folder, "--state", fleet.state, *options)
+    assert (result.exit_code, words in result.stderr) == (1, True), result.stderr
+    assert result.stdout == ""
+    assert all(one.asked == [] for one in fleet.members.values())
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

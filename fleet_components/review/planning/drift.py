@@ -11,6 +11,7 @@ import attrs
 from fleet_components.content.secret import is_hidden
 from fleet_components.content.stamp import field_manager
 from fleet_components.live.observe import Wanted, observe
+from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.observed import FieldDifference, ObservedMember, ObservedObject
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.apply_mode import OVERWRITES, ApplyMode
@@ -126,7 +127,7 @@ def drift(
     _check_compared_only(only, pasts.values(), brought)
     check_names("placement", only, brought)
     known = kubeconfigs(state.state, given, (one.member for one in objects))
-    objects = sorted((one for one in objects if _chosen(one.standing, members, only)), key=lambda one: one.member)
+    objects = sorted((one for one in objects if _chosen(one.standing, members, only)), key=_place)
     names = tuple(dict.fromkeys(one.member for one in objects))
     wanted: dict[MemberName, list[Wanted]] = {name: [] for name in names if name in known and name not in lost}
     for one in objects:
@@ -184,6 +185,11 @@ def _check_compared_only(only: Collection[str], pasts: Iterable[Past], brought: 
     what, hint = "compares only, so that nothing of it can drift", "fleet status --live tells what differs"
     if problems := [Problem(what, subject=name, hint=hint) for name in only if name in reporting]:
         raise FleetError(problems)
+
+
+def _place(one: Delivered) -> tuple[MemberName, str, ObjectKey]:
+    """Return the order of an object: whether the state still has it or not."""
+    return one.member, one.standing.subject, one.standing.key
 
 
 def _chosen(one: Standing, members: Collection[str], only: Collection[str]) -> bool:

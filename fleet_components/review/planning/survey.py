@@ -141,6 +141,19 @@ def project_among(paths: Sequence[Path], command: CommandLine) -> Path | None:
     return folder
 
 
+def of_its_stack(paths: Sequence[Path], command: CommandLine) -> CommandLine:
+    """Return the options for commands that only read the state: one of another stack than theirs becomes a problem.
+
+    Raises:
+        FleetError: the project cannot be read.
+    """
+    if not command.stack:
+        return command
+    folder = project_among(paths, command)
+    project = read_project(folder).name if folder else ""
+    return of_stack(command, project, command.stack.rpartition("/")[2])
+
+
 def of_stack(command: CommandLine, project: str, stack: str) -> CommandLine:
     """Return the options; a state of another project or stack becomes a problem, since nothing would be found in it.
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from rich.console import Console
 from rich.text import Text
 
+from fleet_components.live.comparison import REDACTED
 from fleet_components.model.text import count, visible
 from fleet_components.review.documents.form import Document, to_read
 from fleet_components.review.planning.adoption import Adoption
@@ -15,6 +16,7 @@ from fleet_components.review.showing.rows import print_indented
 from fleet_components.review.showing.words import one_line
 
 _ABSENT = "(absent)"
+_SECRET = "has another value, which is secret"
 
 
 def print_drift(console: Console, document: Document) -> None:
@@ -110,7 +112,7 @@ def _style(one: Document) -> str:
 
 
 def _values(each: Document) -> str:
-    return " -> ".join(_sides(each))
+    return _SECRET if each["delivered"] == each["there"] == REDACTED else " -> ".join(_sides(each))
 
 
 def _sides(each: Document) -> tuple[str, str]:
