@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,27 +12,17 @@ import click
 from fleet_components.cli import edits, options
 from fleet_components.cli.exit_status import ExitStatus, epilogue
 from fleet_components.cli.stack import with_state
+from fleet_components.content.files import unreadable
+from fleet_components.model.problem import FleetError
 from fleet_components.review.documents.drift import drift_document
 from fleet_components.review.documents.form import Document
 from fleet_components.review.documents.wire import to_json, to_yaml
 from fleet_components.review.planning.adoption import Adoption
 from fleet_components.review.planning.adoption import adopt as adoption
 from fleet_components.review.planning.drift import drift as compared
+from fleet_components.review.planning.survey import of_its_stack
 from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.drift import drift_markdown, print_adoption, print_drift
-
-
-class _Kubeconfig(click.ParamType[tuple[str, Path]]):
-    """Parameter type of ``MEMBER=PATH``."""
-
-    name = "MEMBER=PATH"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Path]:
-        """Split a value; one without a member or a path is a usage error, in which the value is not shown."""
-        member, _, path = value.partition("=") if isinstance(value, str) else (value[0], "", str(value[1]))
-        if not member or not path or "\n" in value:
-            self.fail("write MEMBER=PATH, with the path of a kubeconfig", param, ctx)
-        return member, Path(path)
 
 
 @click.command(epilog=epilogue())
@@ -39,30 +30,16 @@ class _Kubeconfig(click.ParamType[tuple[str, Path]]):
 @options.where
 @click.option("--member", "members", multiple=True, metavar="NAME", help="Ask this member alone; repeatable.")
 @click.option("--only", multiple=True, metavar="PLACEMENT", help="Look at this placement or template; repeatable.")
-@click.option(
-    "--kubeconfig",
-    "kubeconfigs",
-    multiple=True,
-    type=_Kubeconfig(),
-    help="A kubeconfig that counts instead of the one in the state; repeatable.",
-)
-@click.option(
-    "--timeout",
-    type=click.FloatRange(0.1, 3600),
-    default=10.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long a member has for its answers; a quarter of a second is added for each object.",
-)
+@options.reaching
 @click.option("--adopt", is_flag=True, help="Put what members have into the source, as far as files can say it.")
 @options.output("text", "json", "yaml", "markdown")
-@options.endings()
+@options.endings(changes="something has drifted", strict="Refuse drift, and with --adopt what fleet plan refuses")
 @edits.WRITE
 def drift(
     paths: tuple[Path, ...],
     members: tuple[str, ...],
     only: tuple[str, ...],
-    kubeconfigs: tuple[tuple[str, Path], ...],
+    kubeconfigs: Mapping[str, Path],
     timeout: float,
     adopt: bool,
     output: str,
@@ -89,8 +66,12 @@ def drift(
         raise click.UsageError("--write is for --adopt")
     if adopt and output != "text":
         raise click.UsageError("--adopt shows files and a plan: it has no other output than text")
+    if not adopt and (vain := [option for name, option in _OF_PLANS.items() if where[name]]):
+        raise click.UsageError(f"{vain[0]} is for --adopt")
+    _check_there(paths)
     command = with_state(paths, options.command_line(**where))
-    found = compared(command.state, dict(kubeconfigs), members=members, only=only, timeout=timeout)
+    command = of_its_stack(paths, command)
+    found = compared(command.state, kubeconfigs, members=members, only=only, timeout=timeout)
     document = drift_document(found)
     if adopt:
         sys.stdout.write(shown(lambda console: print_drift(console, document)) + "\n")
@@ -111,6 +92,31 @@ def drift(
         click.echo("refused by --strict: somebody has changed what was delivered", err=True)
         sys.exit(ExitStatus.REFUSED)
     sys.exit(ExitStatus.CHANGES if detailed and document["drifted"] else ExitStatus.FINE)
+
+
+_OF_PLANS = {
+    **{name: f"--{name}" for name in ("confirm", "approve", "lost", "returned")},
+    "pass_over": "--pass-over",
+    "plugins": "--plugin",
+    "as_of": "--as-of",
+}
+"""Options that say how a plan is made: only the adoption of drift makes one."""
+
+
+def _check_there(paths: Iterable[Path]) -> None:
+    """Check that the source is there, though it counts for an adoption alone.
+
+    Raises:
+        FleetError: something is not.
+    """
+    problems = []
+    for path in paths:
+        try:
+            path.stat()
+        except OSError as error:
+            problems.append(unreadable(path, error))
+    if problems:
+        raise FleetError(problems)
 
 
 def _adopt(adopted: Adoption, *, write: bool, strict: bool, uncompared: bool) -> None:

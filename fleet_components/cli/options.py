@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -38,6 +38,19 @@ class _Time(click.ParamType[datetime]):
             self.fail(str(error), param, ctx)
         assert time is not None
         return time
+
+
+class _Kubeconfig(click.ParamType[tuple[str, Path]]):
+    """Parameter type of ``MEMBER=PATH``."""
+
+    name = "MEMBER=PATH"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Path]:
+        """Split a value; one without a member or a path is a usage error, in which the value is not shown."""
+        member, _, path = value.partition("=") if isinstance(value, str) else (value[0], "", str(value[1]))
+        if not member or not path or "\n" in value:
+            self.fail("write MEMBER=PATH, with the path of a kubeconfig", param, ctx)
+        return member, Path(os.path.expanduser(path))
 
 
 TIME = _Time()
@@ -119,22 +132,61 @@ def where(command: F) -> F:
     return command
 
 
+def reaching(command: F) -> F:
+    """Add ``--kubeconfig`` and ``--timeout`` to a command that asks members."""
+    timeout = click.option(
+        "--timeout",
+        type=click.FloatRange(0.1, 3600),
+        default=10.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="How long a member has for its answers; a quarter of a second is added for each object.",
+    )
+    kubeconfig = click.option(
+        "--kubeconfig",
+        "kubeconfigs",
+        multiple=True,
+        type=_Kubeconfig(),
+        callback=_once_each,
+        help="A kubeconfig that counts instead of the one in the state; repeatable. In a stack of several fleets, a "
+        "member is FLEET/MEMBER where both have one of its name.",
+    )
+    return kubeconfig(timeout(command))
+
+
+def _once_each(ctx: click.Context, param: click.Parameter, given: tuple[tuple[str, Path], ...]) -> Mapping[str, Path]:
+    """Return the files by member; a member that is given two is a usage error."""
+    found: dict[str, Path] = {}
+    for member, path in given:
+        if found.setdefault(member, path) != path:
+            raise click.BadParameter(f"{member} is given two kubeconfigs", ctx, param)
+    return found
+
+
 def output(*forms: str) -> Callable[[F], F]:
     """Return a decorator that adds ``-o``; the first form is the default."""
     return click.option("-o", "--output", type=click.Choice(forms), default=forms[0], show_default=True)
 
 
-def endings(*, detailed: bool = True) -> Callable[[F], F]:
-    """Return a decorator that adds ``--strict`` and, if ``detailed``, ``--detailed-exitcode``, for :func:`end`."""
+def endings(
+    *,
+    detailed: bool = True,
+    changes: str = "there are changes",
+    strict: str = "Refuse a plan with an unfulfilled policy or a warning",
+) -> Callable[[F], F]:
+    """Return a decorator that adds ``--strict`` and, if ``detailed``, ``--detailed-exitcode``, for :func:`end`.
+
+    Args:
+        detailed: True for both.
+        changes: where ``--detailed-exitcode`` ends with 2, for the help.
+        strict: what ``--strict`` does, for the help.
+    """
 
     def decorated(command: F) -> F:
         if detailed:
             flag = "--detailed-exitcode"
-            command = click.option(flag, "detailed", is_flag=True, help="End with status 2 where there are changes.")(
-                command
-            )
-        text = "Refuse a plan with an unfulfilled policy or a warning: end with status 3."
-        return click.option("--strict", is_flag=True, help=text)(command)
+            command = click.option(flag, "detailed", is_flag=True, help=f"End with status 2 where {changes}.")(command)
+        return click.option("--strict", is_flag=True, help=f"{strict}: end with status 3.")(command)
 
     return decorated
 

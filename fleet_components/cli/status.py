@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,31 +39,17 @@ from fleet_components.status.events import read_events
     help="Ask the members what they have, and why a workload is not ready. Nothing is written: what was never "
     "delivered is tried without effect.",
 )
-@click.option(
-    "--kubeconfig",
-    "kubeconfigs",
-    multiple=True,
-    metavar="MEMBER=PATH",
-    help="How to reach a member with --live, in the place of the kubeconfig in the state; repeatable.",
-)
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    default=10.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long a member has to answer, with --live.",
-)
+@options.reaching
 @click.option("--by", type=click.Choice(BY), help="Show each placement, member or object with all that is known of it.")
 @click.option("--only", metavar="PLACEMENT", help="Show this placement or template alone.")
 @click.option("--member", metavar="NAME", help="Show this member alone.")
 @options.output("text", "json", "yaml", "markdown")
-@options.endings()
+@options.endings(changes="not all is applied and available", strict="Refuse what is not all applied and available")
 def status(
     paths: tuple[Path, ...],
     events: Path | None,
     live: bool,
-    kubeconfigs: tuple[str, ...],
+    kubeconfigs: Mapping[str, Path],
     timeout: float,
     by: str | None,
     only: str | None,
@@ -83,6 +69,8 @@ def status(
     fleet status . --stack prod --live
     pulumi stack export --stack prod | fleet status fleet/ --state -
     """
+    if kubeconfigs and not live:
+        raise click.UsageError("--kubeconfig is for --live")
     command, heard = options.command_line(**where), None
     try:
         heard = read_events(events) if events else None
@@ -90,7 +78,7 @@ def status(
         command = command.wrong(error.problems)
     command = with_state(paths, command)
     members = () if member is None else (member,)
-    ask = partial(asked, state=command.state.state, given=_given(kubeconfigs), members=members, timeout=timeout)
+    ask = partial(asked, state=command.state.state, given=kubeconfigs, members=members, timeout=timeout)
     found = statuses(paths, command, heard, ask if live else None)
     document = statuses_document(found, only, member)
     match output:
@@ -107,18 +95,3 @@ def status(
         click.echo("refused by --strict: not everything is applied and available", err=True)
         sys.exit(ExitStatus.REFUSED)
     sys.exit(ExitStatus.CHANGES if detailed and not document["settled"] else ExitStatus.FINE)
-
-
-def _given(kubeconfigs: Iterable[str]) -> dict[str, Path]:
-    """Return the files of the kubeconfigs that the command line gives, by member.
-
-    Raises:
-        click.BadParameter: one is not MEMBER=PATH.
-    """
-    given = {}
-    for text in kubeconfigs:
-        member, equals, path = text.partition("=")
-        if not (member and equals and path):
-            raise click.BadParameter(f'"{text}" is not MEMBER=PATH', param_hint="--kubeconfig")
-        given[member] = Path(path).expanduser()
-    return given

@@ -23,11 +23,12 @@ from fleet_components.components.member import Member
 from fleet_components.components.past import past_kubeconfigs, read_past
 from fleet_components.components.process import in_process, tell_at_end
 from fleet_components.components.progress import Progress
-from fleet_components.components.provider import in_earnest, kubeconfig_key, unreachable_members
+from fleet_components.components.provider import in_earnest, unreachable_members
 from fleet_components.components.providers import MemberProviders
 from fleet_components.components.refusal import RefusedError, RefusedPlanError, expect, of_the_program, refusing
 from fleet_components.components.untraced import untraced
 from fleet_components.content.secret import REDACTED, redacted
+from fleet_components.live.kubeconfig import kubeconfig_key
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.frames import called_from
 from fleet_components.model.inventory import Inventory

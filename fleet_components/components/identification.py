@@ -21,13 +21,13 @@ from fleet_components.components.former import Former
 from fleet_components.components.member import Member
 from fleet_components.components.own_provider import ProviderSettings, demands_of, settings_of, unreached
 from fleet_components.components.process import in_process, unknown
-from fleet_components.components.provider import read_kubeconfig
 from fleet_components.components.refusal import RefusedError, refusing
 from fleet_components.content.guarded import read_yaml
 from fleet_components.content.secret import REDACTED, secret_fields
 from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, annotated
 from fleet_components.dynamic import Member as MemberRecord
 from fleet_components.live.connection import Answer, Leftover, ask_cluster, delete_leftovers
+from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.live.observe import Wanted, observe
 from fleet_components.model.manifest import ObjectKey, Origin
 from fleet_components.model.observed import ObservedObject

@@ -11,7 +11,6 @@ from typing import Any
 
 import attrs
 import pulumi
-import yaml
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.struct_pb2 import Struct
 from pulumi.runtime import rpc
@@ -19,8 +18,7 @@ from pulumi.runtime.proto.resource_pb2 import ResourceInvokeRequest
 from pulumi.runtime.settings import get_monitor
 
 from fleet_components.components.member import Member
-from fleet_components.components.provider import read_kubeconfig
-from fleet_components.content.guarded import read_yaml
+from fleet_components.live.kubeconfig import chosen, read_kubeconfig
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan.apply_mode import TakeOver
@@ -64,8 +62,7 @@ class ProviderSettings:
             text = read_kubeconfig(str(self.given.get("kubeconfig") or ""), member)
         except FleetError:
             return ""
-        chosen = {name: str(self.given[name]) for name in ("context", "cluster") if self.given.get(name)}
-        return _choosing(text, **chosen) if chosen else text
+        return chosen(text, self.given)
 
 
 def settings_of(provider: pulumi.ProviderResource) -> pulumi.Output[ProviderSettings]:
@@ -197,14 +194,3 @@ def _state(monitor: Any, urn: str) -> Mapping[str, Any]:
     answer = monitor.Invoke(ResourceInvokeRequest(tok=_GET, args=arguments, acceptResources=True))
     found: Mapping[str, Any] = reveal(MessageToDict(getattr(answer, "return")))
     return found.get("state") or {}
-
-
-def _choosing(text: str, context: str = "", cluster: str = "") -> str:
-    """Return a kubeconfig with another current context, or with another cluster in that context."""
-    config = read_yaml(text)
-    current = context or str(config.get("current-context") or "")
-    contexts = [
-        {**each, "context": {**each["context"], "cluster": cluster}} if cluster and each["name"] == current else each
-        for each in config["contexts"]
-    ]
-    return yaml.safe_dump({**config, "current-context": current, "contexts": contexts})

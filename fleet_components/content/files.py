@@ -100,7 +100,7 @@ def read_file(path: Path) -> str:
     try:
         raw = read_regular(path)
     except OSError as error:
-        raise FleetError([_unreadable(path, error)]) from error
+        raise FleetError([unreadable(path, error)]) from error
     except UnreadableError as error:
         raise FleetError([error.problem(str(path))]) from None
     return decoded(raw, str(path))
@@ -129,7 +129,7 @@ def _in_folder(source: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
 
 def _walk(top: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
     def failed(error: OSError) -> None:
-        problems.append(_unreadable(Path(error.filename), error))
+        problems.append(unreadable(Path(error.filename), error))
 
     for folder, subfolders, names in os.walk(top, onerror=failed):
         marker = _marker(Path(folder))
@@ -157,7 +157,8 @@ def _kind(name: str) -> Literal["chart", "kustomization"]:
     return "chart" if name == CHART else "kustomization"
 
 
-def _unreadable(path: Path, error: OSError) -> Problem:
+def unreadable(path: Path, error: OSError) -> Problem:
+    """Return the problem of a path that cannot be read."""
     missing = isinstance(error, FileNotFoundError)
     hint = f"the path is taken from {Path.cwd()}" if missing and not path.is_absolute() else ""
     return Problem(f"cannot be read: {error.strerror}", file=str(path), hint=hint)

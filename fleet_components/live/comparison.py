@@ -77,6 +77,10 @@ def compare(
     try:
         applied = member.try_out(sent, manager=manager, force=force)
     except UnexpectedAnswer as error:
+        if error.code == http.CONFLICT and not force:
+            # Fields that others have set: which ones, and how, is told by what would overwrite them.
+            forced = compare(member, wanted, manager=manager, full=full)
+            return attrs.evolve(forced, refused=forced.refused or _told(error, sent))
         if there is None:
             return Comparison(None, (WHOLE,), refused=_told(error, sent))
         degraded = error.code == http.UNPROCESSABLE_ENTITY

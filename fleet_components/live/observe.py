@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -16,6 +16,7 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.observed import Applied, Compared, ObservedMember, ObservedObject
 from fleet_components.plan.apply_mode import ApplyMode
 
+K = TypeVar("K", bound=Hashable)
 _AT_ONCE = 64
 _UNUSABLE = "cannot be asked: its kubeconfig or its credential plugin does not work, or takes longer than {:g} s"
 _SILENT = "does not answer in {:g} s, or not as Kubernetes does"
@@ -39,8 +40,8 @@ class Wanted:
 
 
 def observe(
-    kubeconfigs: Mapping[str, str], wanted: Mapping[str, Sequence[Wanted]], *, timeout: float = 10.0
-) -> Mapping[str, ObservedMember]:
+    kubeconfigs: Mapping[K, str], wanted: Mapping[K, Sequence[Wanted]], *, timeout: float = 10.0
+) -> Mapping[K, ObservedMember]:
     """Ask members for objects, all of them at once. Nothing is written.
 
     Args:
@@ -86,7 +87,9 @@ def observed_object(member: Connection, wanted: Wanted) -> ObservedObject:
         found = compare(member, wanted.data, manager=wanted.manager, full=mode.full, force=mode.forces or mode.reports)
     except UnexpectedAnswer as error:
         return attrs.evolve(nothing, error=error.said, compared="FailedToReportDiff" if mode.reports else "")
-    known = attrs.evolve(nothing, differences=found.fields, error=found.refused, there=found.there)
+    known = attrs.evolve(
+        nothing, differences=found.fields, degraded=found.degraded, error=found.refused, there=found.there
+    )
     if mode.reports:
         return attrs.evolve(known, compared=_compared(found), generation=_generation(found))
     if found.there is None:

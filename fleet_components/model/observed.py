@@ -54,6 +54,7 @@ class ObservedObject:
         error: why it was not written or compared, in the words of the API server or of the engine; empty if it was.
         generation: its generation on the member; 0 if that is unknown.
         differences: fields that somebody has changed since it was written, or that stand in the way of writing it.
+        degraded: True if only what is sent was compared, as the API server refuses a trial.
         causes: why it is not available, in words: events, conditions, pods that are not ready.
         status: its status on the member; None if that is unknown.
         there: the object as the member has it; None if it has none, or if that is unknown.
@@ -67,6 +68,7 @@ class ObservedObject:
     error: str = ""
     generation: int = 0
     differences: tuple[FieldDifference, ...] = ()
+    degraded: bool = False
     causes: tuple[str, ...] = ()
     status: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
     there: Mapping[str, Any] | None = attrs.field(default=None, repr=False, eq=False)

@@ -53,6 +53,11 @@ class ApplyMode:
         )
 
     @property
+    def at_drift(self) -> ApplyMode:
+        """The mode as far as it says what of a standing object is drift, and what becomes of that."""
+        return ApplyMode(forces=self.forces, full=self.full, stops_at_drift=self.stops_at_drift)
+
+    @property
     def adopts(self) -> bool:
         """True if anything that is there already is taken over."""
         return self.takes_over is not TakeOver.NEVER

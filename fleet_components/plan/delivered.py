@@ -11,6 +11,7 @@ from fleet_components.content.secret import redacted_content
 from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, annotated
 from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.past import MODES
 from fleet_components.plan.record import FORMAT, Record, particulars
 from fleet_components.plan.state import StoredResource
 from fleet_components.plan.subject import Decided
@@ -56,7 +57,7 @@ def _subject(plan: FleetPlan, decided: Decided, redacted: bool) -> Iterator[Stor
     above = (names.FLEET, names.component_type(decided.subject.COMPONENT))
     record = _without_secrets(decided.record) if redacted else decided.record
     outputs = {"key": decided.name, "fleet": fleet, "protected": decided.subject.protected, **record.to_wire()}
-    outputs |= {"reports": True} if decided.subject.reports else {}
+    outputs |= {key: value for key, value in decided.subject.shown().items() if key in MODES}
     token = names.decision_type(decided.subject.COMPONENT)
     yield _stored(plan, (*above, token), names.subject_name(fleet, key), outputs)
     for cluster, placed in decided.record.decisions.items():

@@ -19,7 +19,7 @@ from fleet_components.plan.guard import Pair
 from fleet_components.plan.immutable import Held
 from fleet_components.plan.names import Urn
 from fleet_components.plan.options import Options
-from fleet_components.plan.past import ALL, CLUSTER_SCOPED, LOST, Past, Standing, outlives
+from fleet_components.plan.past import ALL, CLUSTER_SCOPED, LOST, MODES, Past, Standing, outlives
 from fleet_components.plan.record import FORMAT, LACKS_HINT
 from fleet_components.plan.remainder import Remainder, remainder_of
 from fleet_components.plan.subject import Decided
@@ -98,8 +98,8 @@ class FleetPlan:
 
     def asks_otherwise(self, decided: Decided) -> bool:
         """Return whether the request differs from what was recorded of it before, as far as it was recorded."""
-        before = {"protected": False, "reports": False, **self.past.shown.get(decided.name, {})}
-        now = {"reports": False, **decided.subject.shown(), "protected": decided.subject.protected}
+        before = {"protected": False, **MODES, **self.past.shown.get(decided.name, {})}
+        now = {**MODES, **decided.subject.shown(), "protected": decided.subject.protected}
         return any(key in before and before[key] != value for key, value in now.items() if value is not None)
 
     @cached_property

@@ -21,6 +21,7 @@ from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
+from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.immutable import Held, damaged
 from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.kubefleet.record import PlacementRecord
@@ -37,7 +38,9 @@ CLUSTER_SCOPED, ALL = "cluster-scoped", "all"
 """Values of a binding's ``keeps``: which objects stay on the member when they leave the stack; none if empty."""
 _WRITTEN_PARTS = 4
 _NOT_IN_URN = "is not what the URN says"
-_SHOWN = ("policy", "strategy", "protected", "reports")
+MODES: Mapping[str, Any] = {"reports": False, "apply": {}}
+"""Records of the way in which objects are written, each with what its absence stands for."""
+_SHOWN = ("policy", "strategy", "protected", *MODES)
 _RECORDS: Mapping[str, type[Record[Any, Any]]] = {names.PLACEMENT: PlacementRecord, names.TEMPLATE: TemplateRecord}
 
 
@@ -136,9 +139,18 @@ class Past:
         return found if isinstance(found, kind) else kind()
 
     @property
+    def lost(self) -> frozenset[str]:
+        """Members that are gone for good."""
+        return frozenset(name for name, member in self.members.items() if member.state == LOST)
+
+    @property
     def reporting(self) -> frozenset[str]:
         """Subjects whose objects were compared only, and never written."""
         return frozenset(name for name, shown in self.shown.items() if shown.get("reports"))
+
+    def mode(self, name: str) -> ApplyMode:
+        """Return the mode in which the objects of a subject were written, as far as it concerns drift."""
+        return decode(ApplyMode, self.shown.get(name, {}).get("apply") or {})
 
     def templates(self) -> list[str]:
         """Return the keys of the known templates."""
@@ -387,6 +399,8 @@ class _Collector:
             self.records[name.key] = record = kind.from_wire(outputs)
             self.decided[urn.text] = record.members
             self.shown[name.key] = {key: outputs[key] for key in _SHOWN if key in outputs}
+            with below("apply"):
+                decode(ApplyMode, outputs.get("apply") or {})
             if name.protected:
                 self.protected.add(name.key)
 

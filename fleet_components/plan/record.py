@@ -210,6 +210,10 @@ class Record(ABC, Generic[P, M]):
     def standing(self, done: Done) -> P:
         """Return the decision that leads to what runs on a member."""
 
+    def left_alone(self, revision: int) -> tuple[str, ...]:
+        """Return the fields that keep their values on members once the objects exist, such as ``spec.replicas``."""
+        return ()
+
     def content(self, revision: int) -> Objects | None:
         """Return what members get of a revision, before changes for single ones; None if it is unknown."""
         content = self.contents.get(revision)

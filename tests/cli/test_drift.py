@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 import json
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import attrs
 import pytest
 import yaml
 
+from tests.cli.delivered import Delivered, Fleet, delivered
 from tests.cli.fleets import run
-from tests.delivery.driver import InProcess
-from tests.delivery.world import World
+from tests.delivery.karmada import world as karmada
+from tests.delivery.world import IDENTITY, MEMBER, World
+from tests.live.api_server import CANARY, closes, refuses
 
-CANARY = "SWORDFISH"
+__all__ = ["delivered"]
+
 SETTINGS: dict[str, Any] = {
     "apiVersion": "v1",
     "kind": "ConfigMap",
@@ -30,156 +30,36 @@ SEALED: dict[str, Any] = {
     "metadata": {"name": "s", "namespace": "shop"},
     "data": {"k": "aHVudGVyMg=="},
 }
-KINDS = {"namespaces": "Namespace", "configmaps": "ConfigMap", "secrets": "Secret", "deployments": "Deployment"}
-
-
-def merged(old: Any, new: Any) -> Any:
-    if isinstance(old, dict) and isinstance(new, dict):
-        return {**old, **{key: merged(old.get(key), item) for key, item in new.items()}}
-    return new
-
-
-@attrs.define
-class Member:
-    """A stand-in for an API server that applies maps on trial."""
-
-    server: ThreadingHTTPServer
-    objects: dict[str, Any] = attrs.field(factory=dict)
-    methods: set[str] = attrs.field(factory=set)
-
-    def kubeconfig(self) -> str:
-        parts = {
-            "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{self.server.server_port}"}}],
-            "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
-            "users": [{"name": "u", "user": {"token": CANARY}}],
-        }
-        return yaml.safe_dump({"apiVersion": "v1", "kind": "Config", "current-context": "x", **parts})
-
-    def take(self, data: dict[str, Any]) -> None:
-        """Have what was delivered."""
-        plural = next(name for name, kind in KINDS.items() if kind == data["kind"])
-        root = "/apis/apps/v1" if "/" in data["apiVersion"] else "/api/v1"
-        space = data["metadata"].get("namespace")
-        space = f"/namespaces/{space}" if space else ""
-        self.objects[f"{root}{space}/{plural}/{data['metadata']['name']}"] = json.loads(json.dumps(data))
-
-    def answer(self, method: str, path: str, body: Any) -> tuple[int, Any]:
-        self.methods.add(method if method == "GET" else path.partition("?")[2].partition("&")[0])
-        path = path.partition("?")[0]
-        served = [{"name": name, "kind": kind, "namespaced": kind != "Namespace"} for name, kind in KINDS.items()]
-        known = {
-            "/api/v1": {"resources": served},
-            "/apis": {"groups": [{"name": "apps", "versions": [{"version": "v1"}]}]},
-            "/apis/apps/v1": {"resources": served},
-        }
-        if path in known:
-            return 200, known[path]
-        if method == "PATCH":
-            return 200, merged(self.objects.get(path), body)
-        return (200, self.objects[path]) if path in self.objects else (404, {"kind": "Status"})
-
-
-@pytest.fixture
-def members(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Member]]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    found: dict[str, Member] = {}
-    for name in "ab":
-
-        class Handler(BaseHTTPRequestHandler):
-            of = name
-
-            def do_GET(self) -> None:
-                length = int(self.headers.get("Content-Length") or 0)
-                body = json.loads(self.rfile.read(length) or "null")
-                status, said = found[self.of].answer(self.command, self.path, body)
-                data = json.dumps(said).encode()
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            do_PATCH = do_GET  # noqa: N815
-
-            def log_message(self, *_: Any) -> None:
-                """Nothing."""
-
-        found[name] = Member(ThreadingHTTPServer(("127.0.0.1", 0), Handler))
-        threading.Thread(target=found[name].server.serve_forever, args=[0.01], daemon=True).start()
-    yield found
-    for one in found.values():
-        one.server.shutdown()
-        one.server.server_close()
-
-
-@attrs.define
-class Fleet:
-    """A fleet that is delivered to stand-ins."""
-
-    members: dict[str, Member]
-    folder: Path
-    state: Path
-
-    def drift(self, *args: object, width: int | None = None) -> Any:
-        result = run("drift", self.folder, "--state", self.state, "--any-state", *args, width=width)
-        assert CANARY not in result.output
-        assert "hunter2" not in result.output
-        assert "aHVudGVyMg" not in result.output
-        return result
-
-    def at(self, member: str, path: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.members[member].objects[path]
-        return found
-
-
+SHOP: dict[str, Any] = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
 CONFIG = "/api/v1/namespaces/shop/configmaps/c"
 WEB = "/apis/apps/v1/namespaces/shop/deployments/web"
 SECRET = "/api/v1/namespaces/shop/secrets/s"
 
 
-@pytest.fixture
-def fleet(members: dict[str, Member], tmp_path: Path) -> Fleet:
+def world(**changes: Any) -> World:
     labels = {"a": {"zone": "1", "env": "x"}, "b": {"zone": "2", "env": "x"}}
-    world = World(members=labels, extra=[SETTINGS, SEALED])
-    world.config["kubeconfigs"] = {name: one.kubeconfig() for name, one in members.items()}
-    world.write(tmp_path / "fleet")
-    driver = InProcess(world)
-    assert (done := driver.up()).ok, done.text
-    resources = []
-    for one in driver.state.resources.values():
-        inputs = dict(one.inputs)
-        resources.append(
-            {
-                "urn": one.urn,
-                "type": one.type,
-                "custom": True,
-                "inputs": inputs,
-                "outputs": dict(one.outputs),
-                "provider": one.provider,
-                "parent": one.parent,
-            }
-        )
-        if one.type.startswith("kubernetes:"):
-            members[one.name.partition("@")[2].partition("/")[0]].take(inputs)
-    state = tmp_path / "state.json"
-    state.write_text(json.dumps({"version": 3, "deployment": {"resources": resources}}))
-    return Fleet(members, tmp_path / "fleet", state)
+    return World(members=labels, extra=[SETTINGS, SEALED], **changes)
+
+
+@pytest.fixture
+def fleet(delivered: Delivered) -> Fleet:
+    return delivered(world())
 
 
 def test_nothing_has_drifted(fleet: Fleet) -> None:
-    result = fleet.drift("--detailed-exitcode", "--strict")
+    result = fleet.run("drift", "--detailed-exitcode", "--strict")
     assert result.exit_code == 0, result.output
     assert "no drift, of 8 objects compared on 2 members" in result.stdout
-    assert all(one.methods == {"GET", "dryRun=All"} for one in fleet.members.values())
+    assert [fleet.methods(name) for name in "ab"] == [{"GET"}, {"GET"}]
 
 
 def test_fields_and_missing_objects_are_told(fleet: Fleet) -> None:
     fleet.at("b", CONFIG)["data"]["k"] = "by\x1b[31m hand"
     fleet.at("b", SECRET)["data"]["k"] = "aHVudGVyMgo="
     del fleet.members["a"].objects[WEB]
-    assert fleet.drift().exit_code == 0
-    assert fleet.drift("--strict").exit_code == 3
-    result = fleet.drift("--detailed-exitcode", "-o", "json")
+    assert fleet.run("drift").exit_code == 0
+    assert fleet.run("drift", "--strict").exit_code == 3
+    result = fleet.run("drift", "--detailed-exitcode", "-o", "json")
     assert result.exit_code == 2
     a, b = json.loads(result.stdout)["members"]
     assert [(one["kind"], one["missing"]) for one in a["objects"]] == [("Deployment", True)]
@@ -187,32 +67,283 @@ def test_fields_and_missing_objects_are_told(fleet: Fleet) -> None:
     assert told["ConfigMap"] == [{"path": "/data/k", "delivered": "one", "there": "by\x1b[31m hand"}]
     assert [each["path"] for each in told["Secret"]] == ["/data/k"]
     assert "redacted" in told["Secret"][0]["there"]
-    assert yaml.safe_load(fleet.drift("-o", "yaml").stdout)["totals"]["missing"] == 1
+    assert yaml.safe_load(fleet.run("drift", "-o", "yaml").stdout)["totals"]["missing"] == 1
     for form in ("text", "markdown"):
         for width in (None, 40):
-            text = fleet.drift("-o", form, width=width).stdout
+            text = fleet.run("drift", "-o", form, width=width).stdout
             assert "\x1b" not in text
             assert "/data/k" in text
     assert "(absent)" not in text
-    assert json.loads(fleet.drift("--member", "a", "-o", "json").stdout)["totals"]["changed"] == 0
-    unknown = fleet.drift("--only", "shpo")
+    assert json.loads(fleet.run("drift", "--member", "a", "-o", "json").stdout)["totals"]["changed"] == 0
+    unknown = fleet.run("drift", "--only", "shpo")
     assert unknown.exit_code == 1
     assert "did you mean shop?" in unknown.stderr
 
 
 def test_a_member_that_does_not_answer_is_an_error(fleet: Fleet, tmp_path: Path) -> None:
-    fleet.members["a"].server.server_close()
-    fleet.members["a"].server.shutdown()
-    result = fleet.drift("--detailed-exitcode", "--timeout", "1")
+    fleet.members["a"].answers["GET"] = closes
+    result = fleet.run("drift", "--detailed-exitcode", "--timeout", "1")
     assert result.exit_code == 1
     assert "4 of 8 objects could not be compared" in result.stderr
     broken = tmp_path / "broken"
     broken.write_text(f"token: {CANARY}")
-    result = fleet.drift("--member", "b", "--kubeconfig", f"b={broken}")
+    result = fleet.run("drift", "--member", "b", "--kubeconfig", f"b={broken}")
     assert result.exit_code == 1
-    assert "cannot be asked" in result.stdout
-    assert fleet.drift("--kubeconfig", "b").exit_code == 1
-    assert fleet.drift("--kubeconfig", f"b={tmp_path / 'none'}").exit_code == 1
+    assert f"{broken}: member b: is not a kubeconfig: it has no clusters and no contexts" in result.stderr
+    assert fleet.run("drift", "--kubeconfig", "b").exit_code == 1
+    assert fleet.run("drift", "--kubeconfig", f"b={tmp_path / 'none'}").exit_code == 1
+
+
+def test_a_provider_of_a_members_own_may_have_a_path_and_choose_a_context(fleet: Fleet, tmp_path: Path) -> None:
+    """Its objects name it, whatever it is called; a status asks with it as well."""
+    config = yaml.safe_load(fleet.members["b"].kubeconfig())
+    config["contexts"].append({"name": "elsewhere", "context": {"cluster": "gone", "user": "u"}})
+    config["clusters"].append({"name": "gone", "cluster": {"server": "http://127.0.0.1:9"}})
+    file = tmp_path / "own.yaml"
+    file.write_text(yaml.safe_dump({**config, "current-context": "elsewhere"}))
+    for one in fleet.resources:
+        if one["urn"].endswith("kubernetes::dev/b"):
+            one["urn"] = one["urn"].replace("fleet:index:Fleet$", "").replace("dev/b", "tools")
+            one["inputs"] |= {"kubeconfig": str(file), "context": "x"}
+        if "@b/" in one["urn"]:
+            one["provider"] = "urn:pulumi:stack::project::pulumi:providers:kubernetes::tools::id"
+    fleet.keep()
+    assert "no drift, of 8 objects compared on 2 members" in fleet.run("drift").stdout
+    fleet.members["b"].asked.clear()
+    status = fleet.run("status", "--live", "--by", "member")
+    assert "not reached" not in status.stdout
+    assert {method for method, _ in fleet.members["b"].asked} == {"GET", "PATCH"}
+
+
+def test_fleets_may_have_members_of_one_name(fleet: Fleet) -> None:
+    """A second fleet of the stack: its member ``a`` is another cluster, and its ``b`` does not answer."""
+    own = json.dumps(fleet.resources)
+    other = own.replace("dev/", "other/").replace("::dev", "::other").replace('"dev"', '"other"')
+    mine, theirs = (fleet.members[name].kubeconfig() for name in "ab")
+    for one in json.loads(other):
+        if one["urn"].endswith("kubernetes::other/a"):
+            one["inputs"]["kubeconfig"] = theirs
+        if one["urn"].endswith("kubernetes::other/b"):
+            one["inputs"]["kubeconfig"] = theirs.replace(str(fleet.members["b"].server.server_port), "9")
+        fleet.resources.append(one)
+    fleet.keep()
+    fleet.at("b", CONFIG)["data"]["k"] = "by hand"
+    document = json.loads(fleet.run("drift", "-o", "json").stdout)
+    told = {
+        (one["fleet"], one["name"]): (bool(one["unreached"]), [each["kind"] for each in one["objects"]])
+        for one in document["members"]
+    }
+    assert told == {
+        ("dev", "a"): (False, []),
+        ("dev", "b"): (False, ["ConfigMap"]),
+        ("other", "a"): (False, ["ConfigMap"]),
+        ("other", "b"): (True, []),
+    }
+    assert document["totals"]["unreached"] == 1
+    lines = fleet.run("drift").stdout.splitlines()
+    assert [line for line in lines if "/" in line and " " not in line] == ["dev/b", "other/a", "other/b"]
+    file = fleet.folder.parent / "kubeconfig"
+    file.write_text(mine)
+    given = fleet.run("drift", "--kubeconfig", f"other/b={file}", "-o", "json")
+    assert (given.exit_code, json.loads(given.stdout)["totals"]["unreached"]) == (0, 0)
+
+
+def test_it_is_printed_for_people(fleet: Fleet) -> None:
+    by_hand(fleet, "b", CONFIG, "data", "k", "by hand")
+    by_hand(fleet, "b", SECRET, "data", "k", "aHVudGVyMgo=")
+    del fleet.members["a"].objects[WEB]
+    assert fleet.run("drift").stdout.splitlines() == [
+        "a",
+        "  - Deployment shop/web of ClusterResourcePlacement/shop: missing, somebody has deleted it",
+        "b",
+        "  ~ ConfigMap shop/c of ClusterResourcePlacement/shop",
+        "    /data/k: one -> by hand",
+        "  ~ Secret shop/s of ClusterResourcePlacement/shop",
+        "    /data/k: has another value, which is secret",
+        "2 objects changed by hand, 1 object missing, of 8 objects compared on 2 members",
+    ]
+    assert max(map(len, fleet.run("drift", width=60).stdout.splitlines())) <= 60
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--stack", "prod"), "is the state of stack stack of project project, not of stack prod"),
+        (("--lost", "b"), "--lost is for --adopt"),
+        (("--plugin", "m:C"), "--plugin is for --adopt"),
+        (("--pass-over", "Eviction"), "--pass-over is for --adopt"),
+        (("--as-of", "2026-01-01T00:00:00Z"), "--as-of is for --adopt"),
+        (("nowhere",), "nowhere: cannot be read: No such file or directory"),
+        (("--member", "z"), 'nothing was delivered by or to a member "z"'),
+        (("--write",), "--write is for --adopt"),
+        (("--adopt", "-o", "json"), "--adopt shows files and a plan"),
+    ],
+)
+def test_wrong_use(fleet: Fleet, options: tuple[str, ...], words: str) -> None:
+    result = run("drift", fleet.folder, "--state", fleet.state, *options)
+    assert (result.exit_code, words in result.stderr) == (1, True), result.stderr
+    assert result.stdout == ""
+    assert all(one.asked == [] for one in fleet.members.values())
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--kubeconfig", "b"), "write MEMBER=PATH"),
+        (("--kubeconfig", "b=none"), "none: member b: the kubeconfig cannot be read"),
+        (("--kubeconfig", "b=one", "--kubeconfig", "b=two"), "b is given two kubeconfigs"),
+        (("--kubeconfig", "z=one"), 'nothing was delivered by or to a member "z"'),
+    ],
+)
+@pytest.mark.parametrize("command", ["drift", "status"])
+def test_wrong_kubeconfigs(fleet: Fleet, command: str, options: tuple[str, ...], words: str) -> None:
+    live = ("--live",) if command == "status" else ()
+    result = fleet.run(command, *live, *options)
+    assert (result.exit_code, words in result.stderr) == (1, True), result.stderr
+    assert result.stdout == ""
+
+
+def under(delivered: Delivered, **apply: Any) -> Fleet:
+    """A fleet whose placement has an apply strategy, and on whose member ``b`` somebody scales and adds a label."""
+    fleet = delivered(world(strategy={"applyStrategy": apply}))
+    metadata = {"name": "web", "namespace": "shop", "labels": {"by": "hand"}}
+    theirs = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": {"replicas": 4}}
+    fleet.members["b"].apply(theirs, "kubectl")
+    return fleet
+
+
+SCALED = {"path": "/spec/replicas", "delivered": "1", "there": "4"}
+LABELLED = {"path": "/metadata/labels/by", "delivered": None, "there": "hand"}
+CONFLICT = 'an update of it fails: Apply failed with 1 conflict: conflict with "kubectl": .spec.replicas'
+ALONE = "left alone until the source changes it"
+UNFORCED = {"type": "ServerSideApply", "serverSideApplyConfig": {"force": False}}
+
+
+@pytest.mark.parametrize(
+    ("apply", "differences", "then"),
+    [
+        ({}, [SCALED], None),
+        ({"type": "ServerSideApply", "serverSideApplyConfig": {"force": True}}, [SCALED], None),
+        ({"comparisonOption": "FullComparison"}, [LABELLED, SCALED], None),
+        ({"whenToApply": "IfNotDrifted"}, [SCALED], ALONE),
+        ({"whenToApply": "IfNotDrifted", "comparisonOption": "FullComparison"}, [LABELLED, SCALED], ALONE),
+        (UNFORCED, [SCALED], CONFLICT),
+        ({**UNFORCED, "comparisonOption": "FullComparison"}, [LABELLED, SCALED], CONFLICT),
+    ],
+    ids=str,
+)
+def test_objects_are_compared_as_they_are_applied(
+    delivered: Delivered, apply: Any, differences: list[Any], then: str | None
+) -> None:
+    fleet = under(delivered, **apply)
+    (_, b) = json.loads(fleet.run("drift", "-o", "json").stdout)["members"]
+    (web,) = b["objects"]
+    assert (web["differences"], web["then"], web["error"]) == (differences, then, None)
+    for form in ("text", "markdown"):
+        assert (then or "") in fleet.run("drift", "-o", form).stdout
+    assert fleet.run("drift", "--strict").exit_code == 3
+
+
+def test_what_others_add_is_not_compared_where_it_cannot_be_told_from_defaults(delivered: Delivered) -> None:
+    fleet = under(delivered, comparisonOption="FullComparison")
+    fleet.members["b"].answers[f"POST {WEB.rpartition('/')[0]}"] = refuses(403)
+    result = fleet.run("drift", "-o", "json")
+    (web,) = json.loads(result.stdout)["members"][1]["objects"]
+    assert (result.exit_code, web["differences"]) == (1, [SCALED])
+    assert "the fields that others have added are not compared" in web["error"]
+
+
+@pytest.mark.parametrize("from_render", [False, True])
+def test_a_changed_strategy_is_a_change_once(delivered: Delivered, from_render: bool, tmp_path: Path) -> None:
+    """It is recorded, so that what has drifted is known without the source."""
+    fleet = under(delivered, comparisonOption="FullComparison")
+    if from_render:
+        assert run("render", fleet.folder, "--out", tmp_path / "out").exit_code == 0
+        fleet.state = tmp_path / "out" / "local" / "state.json"
+    stack = () if from_render else ("--stack", "organization/project/stack")
+    assert fleet.run("plan", *stack, "--detailed-exitcode").exit_code == 0
+    world().write(fleet.folder)
+    assert fleet.run("plan", *stack, "--detailed-exitcode").exit_code == 2
+
+
+def test_what_is_compared_only_cannot_drift(delivered: Delivered) -> None:
+    fleet = under(delivered, type="ReportDiff")
+    assert "no drift, of 0 objects compared on 0 members" in fleet.run("drift").stdout
+    result = fleet.run("drift", "--only", "shop")
+    assert (result.exit_code, "shop: compares only" in result.stderr) == (1, True)
+    assert "fleet status --live" in result.stderr
+
+
+def told(fleet: Fleet, *options: object) -> dict[tuple[str, str], Any]:
+    """What is said of each object that has drifted: its fields, or that it is missing; by member and kind."""
+    document = json.loads(fleet.run("drift", "-o", "json", *options).stdout)
+    return {
+        (member["name"], one["kind"]): "missing" if one["missing"] else [each["path"] for each in one["differences"]]
+        for member in document["members"]
+        for one in member["objects"]
+    }
+
+
+def test_a_refresh_hides_no_drift(fleet: Fleet) -> None:
+    """What was sent is recorded beside the objects, whose own entries the refresh has overwritten or removed."""
+    fleet.at("b", CONFIG)["data"]["k"] = "by hand"
+    fleet.at("b", SECRET)["data"]["k"] = "aHVudGVyMgo="
+    del fleet.members["a"].objects[WEB]
+    before = told(fleet)
+    assert before == {("a", "Deployment"): "missing", ("b", "ConfigMap"): ["/data/k"], ("b", "Secret"): ["/data/k"]}
+    fleet.refresh()
+    assert told(fleet) == before
+    assert "of 8 objects compared on 2 members" in fleet.run("drift").stdout
+    assert "state alone" not in fleet.run("drift").stdout
+
+
+def test_a_state_that_hides_its_records_is_said_to_be_all_there_is(fleet: Fleet) -> None:
+    secret = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "ciphertext": "AAAA"}
+    for one in fleet.resources:
+        for side in ("inputs", "outputs"):
+            one[side] |= {field: secret for field in ("contents", "kubeconfig") if field in one[side]}
+            if one["type"].endswith(":Secret"):
+                one[side]["data"] = secret
+    fleet.keep()
+    fleet.at("b", CONFIG)["data"]["k"] = "by hand"
+    result = fleet.run("drift", *fleet.asking())
+    assert "6 objects compared with the state alone" in result.stdout
+    assert "2 of 8 objects could not be compared" in result.stderr
+    assert "a pulumi refresh" in fleet.run("drift", "-o", "markdown", *fleet.asking()).stdout
+    assert told(fleet, *fleet.asking())["b", "ConfigMap"] == ["/data/k"]
+    fleet.refresh()
+    assert ("b", "ConfigMap") not in told(fleet, *fleet.asking())
+
+
+def test_where_an_update_broke_the_state_of_each_object_counts(fleet: Fleet) -> None:
+    fleet.driver.world.image = "web:2"
+    fleet.update(fails={"b"})
+    result = fleet.run("drift")
+    assert "no drift, of 8 objects compared" in result.stdout
+    assert "4 objects compared with the state alone: an update broke there" in result.stdout
+    fleet.update()
+    assert "state alone" not in fleet.run("drift").stdout
+
+
+def karmada_world() -> karmada.World:
+    written = karmada.World({name: karmada.member(name) for name in "ab"})
+    written.objects = {
+        "shop": SHOP,
+        "web": karmada.deployment(),
+        "policy": karmada.policy(placement=karmada.on("a", "b")),
+    }
+    return written
+
+
+def test_replicas_that_members_keep_do_not_drift(delivered: Delivered) -> None:
+    written = karmada_world()
+    written.objects["web"]["metadata"]["labels"]["resourcetemplate.karmada.io/retain-replicas"] = "true"
+    fleet = delivered(written)
+    web = fleet.at("b", WEB)["spec"]
+    web["replicas"] = 9
+    assert told(fleet) == {}
+    web["template"]["spec"]["containers"][0]["image"] = "by-hand"
+    assert told(fleet) == {("b", "Deployment"): ["/spec/template/spec/containers/0/image"]}
 
 
 def test_what_all_have_is_adopted_in_place(fleet: Fleet) -> None:
@@ -220,25 +351,132 @@ def test_what_all_have_is_adopted_in_place(fleet: Fleet) -> None:
         fleet.at(name, CONFIG)["data"] |= {"k": "adopted", "more": "not ours"}
     file = fleet.folder / "fleet.yaml"
     before = file.read_text()
-    shown = fleet.drift("--adopt")
+    shown = fleet.run("drift", "--adopt")
     assert shown.exit_code == 0, shown.output
     assert "+  k: adopted" in shown.stdout
     assert file.read_text() == before
-    assert fleet.drift("--adopt", "--write").exit_code == 0
+    assert fleet.run("drift", "--adopt", "--write").exit_code == 0
     assert file.read_text() == before.replace("k: one", "k: adopted")
+    fleet.take_source()
+    assert told(fleet) == {}
 
 
 def test_what_one_has_becomes_an_override(fleet: Fleet) -> None:
     fleet.at("b", CONFIG)["data"]["k"] = "here"
     fleet.at("b", SECRET)["data"]["k"] = "aHVudGVyMgo="
-    result = fleet.drift("--adopt", "--write")
+    result = fleet.run("drift", "--adopt", "--write")
     assert result.exit_code == 0, result.output
     assert "Secret shop/s" in result.stdout
     override = yaml.safe_load((fleet.folder / "adopted-configmap-c.yaml").read_text())
     (rule,) = override["spec"]["policy"]["overrideRules"]
     assert rule["clusterSelector"]["clusterSelectorTerms"] == [{"labelSelector": {"matchLabels": {"zone": "2"}}}]
     assert rule["jsonPatchOverrides"] == [{"op": "add", "path": "/data/k", "value": "here"}]
-    assert fleet.drift("--write").exit_code == 1
+    assert fleet.run("drift", "--write").exit_code == 1
+
+
+def adopted(fleet: Fleet, file: str) -> Any:
+    """A file that adoption has written; the next update then finds everything on the members as it is wanted."""
+    result = fleet.run("drift", "--adopt", "--write")
+    assert result.exit_code == 0, result.output
+    before = copy.deepcopy({name: fleet.members[name].objects for name in "ab"})
+    assert told(fleet)
+    fleet.take_source()
+    assert told(fleet) == {}
+    assert {name: fleet.members[name].objects for name in "ab"} == before
+    return yaml.safe_load((fleet.folder / file).read_text())
+
+
+def test_what_one_has_becomes_an_override_policy_of_karmada(delivered: Delivered) -> None:
+    fleet = delivered(karmada_world())
+    by_hand(fleet, "b", WEB, "spec", "replicas", 5)
+    policy = adopted(fleet, "adopted-deployment-web.yaml")
+    assert (policy["kind"], policy["metadata"]) == (
+        "OverridePolicy",
+        {"name": "adopted-deployment-web", "namespace": "shop"},
+    )
+    (rule,) = policy["spec"]["overrideRules"]
+    assert rule["targetCluster"] == {"clusterNames": ["b"]}
+    assert rule["overriders"]["plaintext"] == [{"path": "/spec/replicas", "operator": "add", "value": 5}]
+
+
+def by_hand(fleet: Fleet, member: str, path: str, *way: Any) -> None:
+    """Set a field of an object."""
+    *steps, last, value = way
+    there: Any = fleet.at(member, path)
+    for step in steps:
+        there = there[step]
+    there[last] = value
+
+
+def namespaced() -> karmada.World:
+    """A ResourcePlacement of a ConfigMap, whose namespace another placement brings."""
+    selector = {"group": "", "version": "v1", "kind": "Namespace", "name": "shop", "selectionScope": "NamespaceOnly"}
+    config = {"group": "", "version": "v1", "kind": "ConfigMap", "name": "c"}
+    written = karmada.World({name: kubefleet(name, {"zone": name}) for name in "ab"})
+    written.objects = {
+        "shop": SHOP,
+        "c": SETTINGS,
+        "space": placement("ClusterResourcePlacement", {"name": "space"}, selector),
+        "config": placement("ResourcePlacement", {"name": "config", "namespace": "shop"}, config),
+    }
+    return written
+
+
+def kubefleet(name: str, labels: dict[str, str]) -> dict[str, Any]:
+    return {**MEMBER, "metadata": {"name": name, "labels": labels}, "spec": {"identity": IDENTITY}}
+
+
+def placement(kind: str, metadata: dict[str, str], selector: dict[str, str]) -> dict[str, Any]:
+    spec = {"resourceSelectors": [selector], "policy": {"placementType": "PickAll"}}
+    version = "placement.kubernetes-fleet.io/v1beta1"
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def test_what_one_has_of_a_resource_placement_becomes_a_resource_override(delivered: Delivered) -> None:
+    fleet = delivered(namespaced())
+    by_hand(fleet, "b", CONFIG, "data", "k", "here")
+    override = adopted(fleet, "adopted-configmap-c.yaml")
+    assert (override["kind"], override["metadata"]["namespace"]) == ("ResourceOverride", "shop")
+    assert override["spec"]["placement"] == {"name": "config", "scope": "Namespaced"}
+    (rule,) = override["spec"]["policy"]["overrideRules"]
+    assert rule["clusterSelector"]["clusterSelectorTerms"] == [{"labelSelector": {"matchLabels": {"zone": "b"}}}]
+
+
+def test_what_is_in_an_envelope_drifts_and_is_left_to_people(delivered: Delivered) -> None:
+    """After a refresh too; no file holds such an object as it is."""
+    envelope = {
+        "apiVersion": "placement.kubernetes-fleet.io/v1beta1",
+        "kind": "ResourceEnvelope",
+        "metadata": {"name": "e", "namespace": "shop"},
+        "data": {"c.yaml": SETTINGS},
+    }
+    fleet = delivered(World(members={"a": {}, "b": {}}, extra=[envelope]))
+    by_hand(fleet, "b", CONFIG, "data", "k", "by hand")
+    for _ in range(2):
+        assert told(fleet) == {("b", "ConfigMap"): ["/data/k"]}
+        fleet.refresh()
+    before = (fleet.folder / "fleet.yaml").read_text()
+    result = fleet.run("drift", "--adopt", "--write")
+    assert "b: ConfigMap shop/c /data/k: no file holds the object as it is" in result.stdout
+    assert (fleet.folder / "fleet.yaml").read_text() == before
+
+
+def test_a_lost_member_is_not_asked(fleet: Fleet) -> None:
+    """Whether an update has given it up already, or has marked it and then broke."""
+    (roster,) = (one for one in fleet.resources if one["type"].endswith(":Roster"))
+    for side in ("inputs", "outputs"):
+        roster[side]["members"]["b"] = "lost"
+    fleet.keep()
+    fleet.members["b"].asked.clear()
+    result = fleet.run("drift")
+    assert (result.exit_code, "is lost: nobody asks it" in result.stdout) == (1, True)
+    assert "4 of 8 objects could not be compared" in result.stderr
+    fleet.driver.world.config["lost"] = ["b"]
+    fleet.update()
+    assert "no drift, of 4 objects compared on 1 member" in fleet.run("drift").stdout
+    result = fleet.run("drift", "--member", "b")
+    assert (result.exit_code, "member b: is lost" in result.stderr) == (1, True)
+    assert fleet.members["b"].asked == []
 
 
 def test_without_a_state_there_is_nothing_to_hold_against(fleet: Fleet) -> None:

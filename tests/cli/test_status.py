@@ -14,9 +14,14 @@ import yaml
 
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.observed import FieldDifference, ObservedMember, ObservedObject
+from tests.cli.delivered import Delivered, delivered
 from tests.cli.fleets import run
 from tests.cli.test_looks import golden
+from tests.delivery.world import World
+from tests.live.api_server import closes
 from tests.status.stacks import REFUSED, SAID, UNREACHABLE, UNREADY, Stack, broke
+
+__all__ = ["delivered"]
 
 
 @pytest.fixture
@@ -215,13 +220,18 @@ def test_what_the_members_say_counts(folder: Path, monkeypatch: pytest.MonkeyPat
     }
 
     def observe(kubeconfigs: Any, wanted: Any, timeout: float) -> Any:
-        assert kubeconfigs.keys() == wanted.keys() == set("abc")
-        assert (timeout, {one.manager for one in wanted["a"]}) == (3.0, {"fleet-components/organization/project/stack"})
+        members = {name.member: name for name in wanted}
+        assert kubeconfigs.keys() == wanted.keys()
+        assert members.keys() == set("abc")
+        assert (timeout, {one.manager for one in wanted[members["a"]]}) == (
+            3.0,
+            {"fleet-components/organization/project/stack"},
+        )
         found = {}
         for name, objects in wanted.items():
             keys = [Manifest(one.data).key for one in objects]
             fine = {key: ObservedObject(key, "v1", applied="Applied", available="Available") for key in keys[:1]}
-            found[name] = ObservedMember({**fine, keys[1]: ObservedObject(keys[1], "apps/v1", **told[name])})
+            found[name] = ObservedMember({**fine, keys[1]: ObservedObject(keys[1], "apps/v1", **told[name.member])})
         return found
 
     monkeypatch.setattr("fleet_components.review.planning.asked.observe", observe)
@@ -232,6 +242,34 @@ def test_what_the_members_say_counts(folder: Path, monkeypatch: pytest.MonkeyPat
     assert "as the members say" in document
 
 
+def test_a_placement_that_compares_only_is_asked_for_its_differences(delivered: Delivered) -> None:
+    """They are told as a report of an update tells them, and nothing but trials is sent."""
+    fleet = delivered(World(members={"a": {}, "b": {}}, strategy={"applyStrategy": {"type": "ReportDiff"}}))
+    shop = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+    theirs = fleet.at_source("Deployment")
+    for name, replicas in {"a": 1, "b": 4}.items():
+        fleet.members[name].apply(shop, "kubectl")
+        theirs["spec"]["replicas"] = replicas
+        fleet.members[name].apply(theirs, "kubectl")
+    before = [dict(fleet.members[name].objects) for name in "ab"]
+    ask = fleet.asking()  # nothing is written, so the state has no provider
+    found = json.loads(fleet.run("status", "--live", *ask, "-o", "json").stdout)["items"]
+    (report,) = (one for one in found if one["kind"] == "ClusterResourcePlacement")
+    entries = {one["clusterName"]: one for one in report["status"]["placementStatuses"]}
+    assert "diffedPlacements" not in entries["a"]
+    (diffed,) = entries["b"]["diffedPlacements"]
+    assert (diffed["kind"], diffed["name"]) == ("Deployment", "web")
+    assert diffed["observedDiffs"] == [{"path": "/spec/replicas", "valueInHub": "1", "valueInMember": "4"}]
+    for name in "ab":
+        reported = {one["type"]: one["status"] for one in entries[name]["conditions"]}
+        assert reported["DiffReported"] == "True"
+    text = fleet.run("status", "--live", *ask, "--by", "member").stdout
+    assert "Deployment shop/web: /spec/replicas differs" in text
+    assert [dict(fleet.members[name].objects) for name in "ab"] == before
+    fleet.members["b"].answers["GET"] = closes
+    assert "b does not answer" in fleet.run("status", "--live", *ask, "--timeout", "1").stdout
+
+
 def test_a_member_that_nobody_knows_how_to_reach(folder: Path) -> None:
     stack = refused()
     export = stack.export()
@@ -240,6 +278,6 @@ def test_a_member_that_nobody_knows_how_to_reach(folder: Path) -> None:
     stack.write(folder)
     (folder / "state.json").write_text(json.dumps(export))
     result = run("status", "fleet", "--state", "state.json", "--live")
-    assert "a, b, c do not answer\n    nobody knows how to reach it: give --kubeconfig MEMBER=PATH" in result.stdout
+    assert "a, b, c do not answer\n    cannot be asked: its kubeconfig is not known" in result.stdout
     wrong = run("status", "fleet", "--state", "state.json", "--live", "--kubeconfig", "a")
-    assert (wrong.exit_code, '"a" is not MEMBER=PATH' in wrong.stderr) == (1, True)
+    assert (wrong.exit_code, "write MEMBER=PATH" in wrong.stderr) == (1, True)

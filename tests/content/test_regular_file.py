@@ -51,7 +51,7 @@ def test_the_limit_is_named_with_how_to_raise_it(tmp_path: Path, monkeypatch: py
 
 
 def test_a_kubeconfig_that_is_no_file_is_refused(tmp_path: Path) -> None:
-    from fleet_components.components.provider import read_kubeconfig
+    from fleet_components.live.kubeconfig import read_kubeconfig
 
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(FleetError, match="the kubeconfig cannot be read: it is not a regular file"):

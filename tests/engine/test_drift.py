@@ -6,9 +6,11 @@ import json
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.engine.driver import Engine
-from tests.engine.stories import Story, config_map, deployment, namespace, placement
+from tests.engine.stories import Story, carried_out, config_map, deployment, namespace, placement
+from tests.engine.test_own_provider import PROGRAM
 
 pytestmark = pytest.mark.engine
 
@@ -106,6 +108,17 @@ def test_it_is_told_by_member_object_and_field(shop: Engine[Story]) -> None:
         tale.planes["a"].resume()
 
 
+def test_a_refresh_hides_none(shop: Engine[Story]) -> None:
+    tale = shop.world
+    patch(tale, "by hand")
+    by_hand(tale, "delete", "deployment", "web")
+    before = found(shop, 2)
+    assert (refreshed := shop.refresh()).ok, refreshed.text
+    assert found(shop, 2) == before
+    assert (mended := shop.up()).ok, mended.text
+    assert found(shop, 0)["drifted"] is False
+
+
 def test_it_is_adopted(shop: Engine[Story]) -> None:
     """A change on all members goes into the file; the next update then changes nothing of it on any member."""
     tale = shop.world
@@ -114,3 +127,34 @@ def test_it_is_adopted(shop: Engine[Story]) -> None:
     text = drift(shop, "--adopt")
     assert "replicas: 4" in text
     assert "not written, without --write" in text
+    drift(shop, "--adopt", "--write")
+    written = yaml.safe_load_all((shop.project / "fleet" / "fleet.yaml").read_text())
+    (tale.objects["web"],) = (one for one in written if one["kind"] == "Deployment")
+    before = {name: tale.live(name, "deployment", "web")["metadata"]["generation"] for name in tale.planes}
+    carried_out(shop)
+    assert {name: tale.live(name, "deployment", "web")["metadata"]["generation"] for name in tale.planes} == before
+    assert found(shop, 0)["drifted"] is False
+
+
+def test_a_provider_of_ones_own_may_not_force(tale: Story, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Then an update of what somebody has changed fails on the conflict, where the providers of members overwrite it."""
+    for name in tale.planes:
+        tale.join(name)
+    space = namespace(tale.space)
+    tale.objects = {"space": space, "c": config_map(tale.space), "shop": placement("shop", space)}
+    own = {"enable_config_map_mutable": True, "enable_secret_mutable": True, "upsert_existing_objects": True}
+    tale.config["own:providers"] = {"b": {**own, "cluster_identifier": "b"}}
+    engine = Engine(tmp_path_factory.mktemp("stack"), PROGRAM, tale, standin=False)
+    assert (first := engine.up()).ok, first.text
+    for name, plane in tale.planes.items():
+        plane.kubectl(
+            "patch", "configmap", "c", "-n", tale.space, "-p", json.dumps({"data": {"k": f"by hand on {name}"}})
+        )
+    told = [one["differences"] for member in found(engine, 2)["members"] for one in member["objects"]]
+    assert [each["there"] for one in told for each in one] == ["by hand on a", "by hand on b"]
+    tale.objects["c"] = config_map(tale.space, "two")
+    outcome = engine.up()
+    assert not outcome.ok
+    assert "conflict" in outcome.text
+    assert tale.live("a", "configmap", "c")["data"] == {"k": "two"}
+    assert tale.live("b", "configmap", "c")["data"] == {"k": "by hand on b"}

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from fleet_components.components.config import KEYS, WrongValueError
 from fleet_components.components.identification import identity_in
-from fleet_components.components.provider import read_kubeconfig
 from fleet_components.content.envelope import unwrap
 from fleet_components.content.files import Text
 from fleet_components.content.guarded import UnreadableError, read_json, read_nodes, read_yaml
@@ -23,6 +22,7 @@ from fleet_components.content.karmada.image import Image
 from fleet_components.content.load import load_text
 from fleet_components.content.patch import Operation, PatchError, apply_patch
 from fleet_components.content.revision import decompress
+from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.problem import FleetError
 from fleet_components.model.quantity import parse_quantity

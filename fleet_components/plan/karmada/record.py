@@ -23,7 +23,7 @@ from fleet_components.model.karmada.policy import (
     PolicyKey,
     Suspension,
 )
-from fleet_components.plan.karmada.content import Share, check_part, is_custom, shared
+from fleet_components.plan.karmada.content import Share, check_part, is_custom, retained, shared
 from fleet_components.plan.karmada.overrides import apply_rules, check_rules
 from fleet_components.plan.record import Objects, Record, digest
 from fleet_components.rollout.rollout import Done
@@ -168,6 +168,11 @@ class TemplateRecord(Record[Share, TemplateState]):
     def standing(self, done: Done) -> Share:
         """Return a share with all that the member has."""
         return Share.of(done)
+
+    def left_alone(self, revision: int) -> tuple[str, ...]:
+        """Return the replicas, if the object asks for that."""
+        content = self.contents.get(revision)
+        return retained(content) if content else ()
 
     def content(self, revision: int) -> Objects | None:
         """Return the object alone."""

@@ -23,7 +23,7 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.wire import read_time
 from fleet_components.plan.apply_mode import ABORTS, OVERWRITES
-from fleet_components.plan.karmada.content import content_of, forced, retained
+from fleet_components.plan.karmada.content import content_of, forced
 from fleet_components.plan.karmada.needs import Needs
 from fleet_components.plan.karmada.overrides import rule_path
 from fleet_components.plan.karmada.place import TemplateOutcome, place_template
@@ -191,13 +191,12 @@ class TemplateSubject(Subject[TemplateRecord]):
         share, member = record.decisions[cluster], self.inventory.clusters[self.inventory.position(cluster) or 0]
         overwrite = self.needs.overwrites(memory, self.manifest)
         objects = tuple(forced(data) if overwrite else data for data in record.objects(share, member))
-        content = record.contents.get(share.revision, ())
         return Delivery(
             objects,
             # Cluster-scoped objects outlive what brought them (``keep_cluster_resources``): they are taken up again.
             mode=OVERWRITES if overwrite or not self.manifest.namespace else ABORTS,
             keeps=self.needs.preserves(memory),
-            left_alone=retained(content) if content else (),
+            left_alone=record.left_alone(share.revision),
         )
 
     def shown(self) -> dict[str, Any]:

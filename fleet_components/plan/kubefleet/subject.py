@@ -167,9 +167,12 @@ class PlacementSubject(Subject[PlacementRecord]):
         return Delivery(objects, mode=self.mode, keeps=self.abandons)
 
     def shown(self) -> dict[str, Any]:
-        """Return policy and strategy."""
+        """Return policy and strategy, and what says how drift is treated, unless it is overwritten."""
         asked = {"policy": encode(self.policy) if self.policy else {}, "strategy": encode(self.strategy)}
-        return asked | ({"reports": True} if self.reports else {})
+        if self.reports:
+            return {**asked, "reports": True}
+        apply = encode(self.mode.at_drift)
+        return {**asked, "apply": apply} if apply else asked
 
     def to_wire(self) -> dict[str, Any]:
         """Return the form for a feed, without the inventory and what only messages need."""

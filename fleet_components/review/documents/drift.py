@@ -6,6 +6,7 @@ from typing import Any
 
 from fleet_components.review.documents.form import VERSION, Document
 from fleet_components.review.planning.drift import Delivered, Drift
+from fleet_components.review.planning.kubeconfigs import MemberName
 
 
 def drift_document(found: Drift) -> Document:
@@ -21,17 +22,19 @@ def drift_document(found: Drift) -> Document:
             "unreached": len(found.unreached),
             "objects": len(found.objects),
             "compared": sum(not one.error for one in found.objects),
+            "unrecorded": len(found.unrecorded),
             "changed": sum(not one.missing for one in found.drifted),
             "missing": sum(one.missing for one in found.drifted),
         },
     }
 
 
-def _member(found: Drift, name: str) -> dict[str, Any]:
-    objects = [one for one in found.objects if one.standing.cluster == name]
+def _member(found: Drift, name: MemberName) -> dict[str, Any]:
+    objects = [one for one in found.objects if one.member == name]
     told = [one for one in objects if one.differences or (one.error and name not in found.unreached)]
     return {
-        "name": name,
+        "fleet": name.fleet,
+        "name": name.member,
         "unreached": found.unreached.get(name),
         "compared": sum(not one.error for one in objects),
         "objects": [_object(one) for one in told],
@@ -47,7 +50,9 @@ def _object(one: Delivered) -> dict[str, Any]:
         "namespace": key.namespace,
         "name": key.name,
         "missing": one.missing,
+        "recorded": one.recorded,
         "error": one.error or None,
+        "then": one.then or None,
         "differences": []
         if one.missing
         else [{"path": each.path, "delivered": each.wanted, "there": each.there} for each in one.differences],

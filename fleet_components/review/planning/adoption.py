@@ -92,15 +92,14 @@ class _Adopter:
 
     def adopt(self, command: CommandLine) -> None:
         """Write what can be written; the rest is named in :attr:`by_hand`."""
-        running: dict[tuple[str, ObjectKey], list[Delivered]] = defaultdict(list)
+        running: dict[tuple[str, str, ObjectKey], list[Delivered]] = defaultdict(list)
         for one in self.found.objects:
-            running[one.standing.subject, one.standing.key].append(one)
-        state = command.state
-        standing = [one for fleet in state.fleets for one in state.past(fleet).standing]
+            running[one.member.fleet, one.standing.subject, one.standing.key].append(one)
+        standing = {fleet: command.state.past(fleet).standing for fleet in command.state.fleets}
         # From the end of the files: a change moves the lines below it.
-        for key in sorted(running, key=lambda key: self._line(key[1]), reverse=True):
+        for key in sorted(running, key=lambda key: self._line(key[2]), reverse=True):
             if any(one.differences for one in running[key]):
-                everywhere = [one for one in standing if (one.subject, one.key) == key]
+                everywhere = [one for one in standing[key[0]] if (one.subject, one.key) == key[1:]]
                 self._adopt(running[key], everywhere)
 
     def _line(self, key: ObjectKey) -> int:

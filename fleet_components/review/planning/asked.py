@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import attrs
 
-from fleet_components.content.guarded import UnreadableError
-from fleet_components.content.regular_file import read_regular
 from fleet_components.live.observe import Wanted, observe
 from fleet_components.model.observed import ObservedMember, ObservedObject
-from fleet_components.model.problem import FleetError, Problem
-from fleet_components.plan import names
-from fleet_components.plan.state import ENCRYPTED, StackState
+from fleet_components.plan.state import StackState
+from fleet_components.review.planning.kubeconfigs import UNKNOWN, MemberName, kubeconfigs
 from fleet_components.review.planning.statuses import Status
 
-_UNKNOWN = (
-    "nobody knows how to reach it: give --kubeconfig MEMBER=PATH, or a state with its secrets, as pulumi stack export "
-    "--show-secrets prints it"
-)
 _ACCEPTED = "its API server would take it now"
 
 
@@ -32,43 +25,48 @@ def asked(
     Args:
         found: the statuses as the stack knows them.
         state: the state, which has the kubeconfigs of the members.
-        given: the files of kubeconfigs that count instead, by member.
+        given: the files of kubeconfigs that count instead, by ``MEMBER`` or ``FLEET/MEMBER``.
         members: the members to ask; all of them if empty.
         timeout: how long a member has, in seconds.
 
     Raises:
-        FleetError: a given kubeconfig cannot be read.
+        FleetError: a given kubeconfig cannot be read, or there is no such member.
     """
-    kubeconfigs = {**_stored(found, state), **_read(given)}
-    wanted: dict[str, list[Wanted]] = defaultdict(list)
+    known = kubeconfigs(state, given, (name for status in found for name in _decided(status)))
+    wanted: dict[MemberName, list[Wanted]] = defaultdict(list)
     for status in found:
-        for cluster in _asked(status, members):
-            wanted[cluster] += _wanted(status, cluster)
-    reached = {name: kubeconfigs[name] for name in wanted if name in kubeconfigs}
+        for name in _decided(status):
+            if name.member in members or not members:
+                wanted[name] += _wanted(status, name.member)
+    reached = {name: known[name] for name in wanted if name in known}
     answers = dict(observe(reached, {name: wanted[name] for name in reached}, timeout=timeout))
-    unknown = {name: ObservedMember(unreached=_UNKNOWN) for name in wanted if name not in kubeconfigs}
-    return tuple(_answered(status, {**answers, **unknown}) for status in found)
+    unreached = {name: ObservedMember(unreached=UNKNOWN) for name in wanted if name not in known}
+    return tuple(_answered(status, {**answers, **unreached}) for status in found)
 
 
-def _asked(status: Status, members: Collection[str]) -> Iterator[str]:
+def _decided(status: Status) -> Iterator[MemberName]:
+    """Yield the members about which the last update has decided."""
     decisions = status.last.record.decisions if status.last else {}
-    return (cluster for cluster in decisions if cluster in members or not members)
+    return (MemberName(status.plan.options.fleet, cluster) for cluster in decisions)
 
 
 def _wanted(status: Status, cluster: str) -> Iterator[Wanted]:
     assert status.last
-    mode, manager = status.last.deliveries[cluster].mode, status.plan.manager
-    for data in status.plan.emitted(status.last, cluster):
-        yield Wanted(data, mode=mode, manager=manager, causes=True)
+    delivery, manager = status.last.deliveries[cluster], status.plan.manager
+    # What is compared only is asked for as the report of an update does: as it is, without the marks of a delivery.
+    objects = delivery.objects if delivery.mode.reports else status.plan.emitted(status.last, cluster)
+    for data in objects:
+        yield Wanted(data, mode=delivery.mode, manager=manager, causes=not delivery.mode.reports)
 
 
-def _answered(status: Status, answers: Mapping[str, ObservedMember]) -> Status:
+def _answered(status: Status, answers: Mapping[MemberName, ObservedMember]) -> Status:
     """Return a status with the answers of its members."""
     observed = dict(status.observed)
-    for cluster in _asked(status, answers):
-        known, answer = observed[cluster], answers[cluster]
-        objects = {key: _together(one, answer.objects.get(key)) for key, one in known.objects.items()}
-        observed[cluster] = ObservedMember(objects, answer.unreached)
+    for name in _decided(status):
+        if name in answers:
+            known, answer = observed[name.member], answers[name]
+            objects = {key: _together(one, answer.objects.get(key)) for key, one in known.objects.items()}
+            observed[name.member] = ObservedMember(objects, answer.unreached)
     return attrs.evolve(status, observed=observed)
 
 
@@ -91,31 +89,3 @@ def _together(known: ObservedObject, live: ObservedObject | None) -> ObservedObj
         return attrs.evolve(live, applied="Applied")
     accepted = (_ACCEPTED,) if known.error else ()
     return attrs.evolve(known, causes=(*known.causes, *accepted), generation=live.generation, status=live.status)
-
-
-def _stored(found: Iterable[Status], state: StackState) -> Mapping[str, str]:
-    """Return the kubeconfigs with which the last update has reached the members."""
-    kubeconfigs: dict[str, str] = {}
-    fleets = dict.fromkeys(status.plan.options.fleet for status in found)
-    for one in state.resources.values():
-        text = one.inputs.get("kubeconfig") if one.type == names.PROVIDER else None
-        fleet, _, member = one.name.partition("/")
-        if isinstance(text, str) and text and text != ENCRYPTED and fleet in fleets:
-            kubeconfigs.setdefault(member.partition("/")[0], text)
-    return kubeconfigs
-
-
-def _read(given: Mapping[str, Path]) -> Mapping[str, str]:
-    kubeconfigs, problems = {}, []
-    for member, path in given.items():
-        try:
-            kubeconfigs[member] = read_regular(path).decode()
-        except UnreadableError as error:
-            problems.append(error.problem(str(path)))
-        except UnicodeDecodeError:
-            problems.append(Problem("is not text", file=str(path)))
-        except OSError as error:
-            problems.append(Problem(f"cannot be read: {error.strerror}", file=str(path)))
-    if problems:
-        raise FleetError(problems)
-    return kubeconfigs

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,18 +11,20 @@ import attrs
 from fleet_components.content.secret import is_hidden
 from fleet_components.content.stamp import field_manager
 from fleet_components.live.observe import Wanted, observe
-from fleet_components.model.observed import FieldDifference, ObservedMember
+from fleet_components.model.manifest import ObjectKey
+from fleet_components.model.observed import FieldDifference, ObservedMember, ObservedObject
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.model.text import few, nearest
-from fleet_components.plan.apply_mode import OVERWRITES
-from fleet_components.plan.past import LOST, Past, Standing, fleets_of
+from fleet_components.plan.apply_mode import OVERWRITES, ApplyMode
+from fleet_components.plan.past import Past, Standing
+from fleet_components.plan.sent import Sent, sent
 from fleet_components.plan.state import ENCRYPTED
-from fleet_components.review.planning.kubeconfigs import Kubeconfigs, unknown
+from fleet_components.review.planning.kubeconfigs import UNKNOWN, MemberName, check_names, kubeconfigs
 from fleet_components.review.planning.past import StateFile
 
 _EXPORT = "give --state with the output of: pulumi stack export --show-secrets; or a Pulumi project with --stack NAME"
 _UNKNOWN_DATA = "is not compared: the state does not show its data; pulumi stack export --show-secrets does"
 _GONE = "is lost: nobody asks it"
+_UNSEEN = "the fields that others have added are not compared: its API server does not tell what it would add itself"
 _UNSAID = "its API server has not answered for it in time"
 
 
@@ -32,16 +33,29 @@ class Delivered:
     """An object that was delivered to a member, and what the member has of it.
 
     Attributes:
+        member: the member.
         standing: whose it is, and where.
         data: the object as it was sent.
+        manager: the field manager that has sent it.
+        mode: how it was written, as far as it concerns drift.
+        left_alone: fields that keep their values on the member.
+        recorded: True if the update has recorded what it sent; False if only the state of the object tells it, which a
+            refresh changes.
         differences: the fields that somebody has changed.
+        then: what becomes of them, unless they are overwritten; empty if nothing has changed.
         there: the object as the member has it; None if it has none.
         error: why it could not be compared; empty if it was.
     """
 
+    member: MemberName
     standing: Standing
     data: Mapping[str, Any] = attrs.field(repr=False)
+    manager: str = ""
+    mode: ApplyMode = OVERWRITES
+    left_alone: tuple[str, ...] = ()
+    recorded: bool = True
     differences: tuple[FieldDifference, ...] = ()
+    then: str = ""
     there: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
     error: str = ""
 
@@ -66,8 +80,8 @@ class Drift:
     state: str
     stack: str
     objects: tuple[Delivered, ...] = ()
-    unreached: Mapping[str, str] = attrs.field(factory=dict)
-    members: tuple[str, ...] = ()
+    unreached: Mapping[MemberName, str] = attrs.field(factory=dict)
+    members: tuple[MemberName, ...] = ()
 
     @property
     def drifted(self) -> tuple[Delivered, ...]:
@@ -75,9 +89,9 @@ class Drift:
         return tuple(one for one in self.objects if one.differences)
 
     @property
-    def failed(self) -> tuple[Delivered, ...]:
-        """The objects that could not be compared, on members that answer."""
-        return tuple(one for one in self.objects if one.error and one.standing.cluster not in self.unreached)
+    def unrecorded(self) -> tuple[Delivered, ...]:
+        """The objects that were compared with what the state of each tells."""
+        return tuple(one for one in self.objects if not (one.recorded or one.error))
 
 
 def drift(
@@ -101,38 +115,33 @@ def drift(
         FleetError: there is no state of a fleet, it has no such member or placement, or a file cannot be read.
     """
     pasts = _pasts(state)
-    standing = [one for past in pasts for one in past.standing]
-    _check([one.cluster for one in standing], (*members, *given), "member")
-    _check([name for one in standing for name in (one.subject, one.subject.partition("/")[2])], only, "placement")
-    kubeconfigs = Kubeconfigs.of(state.state, given)
-    lost = {name for past in pasts for name, member in past.members.items() if member.state == LOST}
-    chosen = [one for one in standing if _chosen(one, members, only)]
-    objects = [_of(one, state) for one in sorted(chosen, key=lambda one: one.cluster)]
-    names = tuple(dict.fromkeys(one.standing.cluster for one in objects))
-    texts = {one.standing.urn: _kubeconfig(one, kubeconfigs, state) for one in objects}
-
-    def asked(one: Delivered) -> str:
-        # Fleets of one stack may have members of one name.
-        return f"{one.standing.cluster}\n{texts[one.standing.urn]}"
-
-    wanted: dict[str, list[Wanted]] = defaultdict(list)
+    objects = [
+        _of(one, MemberName(fleet, one.standing.cluster), past, state)
+        for fleet, past in pasts.items()
+        for one in sent(past)
+    ]
+    lost = {MemberName(fleet, name) for fleet, past in pasts.items() for name in past.lost}
+    _check_lost(members, lost, objects)
+    check_names("member", members, (one.member.member for one in objects))
+    brought = {text for one in objects for text in _names_of(one.standing.subject)}
+    _check_compared_only(only, pasts.values(), brought)
+    check_names("placement", only, brought)
+    known = kubeconfigs(state.state, given, (one.member for one in objects))
+    objects = sorted((one for one in objects if _chosen(one.standing, members, only)), key=_place)
+    names = tuple(dict.fromkeys(one.member for one in objects))
+    wanted: dict[MemberName, list[Wanted]] = {name: [] for name in names if name in known and name not in lost}
     for one in objects:
-        if texts[one.standing.urn] and one.standing.cluster not in lost:
-            wanted[asked(one)] += [] if one.error else [Wanted(one.data, OVERWRITES, field_manager(one.data))]
-    answers = observe({name: name.partition("\n")[2] for name in wanted}, wanted, timeout=timeout)
-    unreached = {one.partition("\n")[0]: answer.unreached for one, answer in answers.items() if answer.unreached}
-    unreached |= {name: unknown(name) for name in (one.standing.cluster for one in objects if asked(one) not in wanted)}
-    unreached |= {name: _GONE for name in names if name in lost}
-    found = tuple(_answered(one, answers.get(asked(one), ObservedMember())) for one in objects)
-    return Drift(state.file, state.stack[1], found, unreached, names)
+        if one.member in wanted and not one.error:
+            wanted[one.member].append(Wanted(one.data, one.mode, one.manager))
+    answers = observe({name: known[name] for name in wanted}, wanted, timeout=timeout)
+    silent = {name: answer.unreached for name, answer in answers.items() if answer.unreached}
+    silent |= {name: _GONE if name in lost else UNKNOWN for name in names if name not in wanted}
+    found = tuple(_answered(one, answers.get(one.member, ObservedMember())) for one in objects)
+    return Drift(state.file, state.stack[1], found, silent, names)
 
 
-def _kubeconfig(one: Delivered, kubeconfigs: Kubeconfigs, state: StateFile) -> str:
-    return kubeconfigs.text(one.standing.cluster, state.state.resources[one.standing.urn].provider)
-
-
-def _pasts(state: StateFile) -> list[Past]:
-    """Return the pasts of all fleets.
+def _pasts(state: StateFile) -> Mapping[str, Past]:
+    """Return the pasts of all fleets, by their names.
 
     Raises:
         FleetError: there is no state, or no update was recorded in it.
@@ -144,32 +153,56 @@ def _pasts(state: StateFile) -> list[Past]:
     if state.export is None:
         what = "is the state of a render, which delivers nothing to a cluster"
         raise FleetError([Problem(what, file=state.file, hint=_EXPORT)])
-    fleets = fleets_of(state.state.resources.values())
-    if not fleets:
+    if not state.fleets:
         raise FleetError([Problem("has no fleet: nothing was delivered yet", file=state.file, hint="pulumi up")])
-    return [state.past(fleet) for fleet in fleets]
+    return {fleet: state.past(fleet) for fleet in state.fleets}
 
 
-def _check(known: Iterable[str], asked: Iterable[str], noun: str) -> None:
-    there = sorted(set(known))
-    problems = []
-    for name in (name for name in asked if name not in there):
-        meant = nearest(name, there)
-        hint = f"did you mean {meant}?" if meant else f"there is: {few(there) or 'nothing'}"
-        problems.append(Problem(f'nothing was delivered by or to a {noun} "{name}"', hint=hint))
-    if problems:
+def _names_of(subject: str) -> tuple[str, str]:
+    """Return the names by which a command line may call a placement or template."""
+    return subject, subject.partition("/")[2]
+
+
+def _check_lost(members: Collection[str], lost: Iterable[MemberName], objects: Iterable[Delivered]) -> None:
+    """Check that members of the command line are not lost, with nothing on them any more.
+
+    Raises:
+        FleetError: some are.
+    """
+    given_up = {one.member for one in lost} - {one.member.member for one in objects}
+    hint = "take it out of fleet:lost once it is back"
+    if problems := [Problem(_GONE, subject=f"member {name}", hint=hint) for name in members if name in given_up]:
         raise FleetError(problems)
 
 
+def _check_compared_only(only: Collection[str], pasts: Iterable[Past], brought: Collection[str]) -> None:
+    """Check that placements of the command line have delivered something.
+
+    Raises:
+        FleetError: some compare only.
+    """
+    reporting = {text for past in pasts for name in past.reporting for text in _names_of(name)} - {*brought}
+    what, hint = "compares only, so that nothing of it can drift", "fleet status --live tells what differs"
+    if problems := [Problem(what, subject=name, hint=hint) for name in only if name in reporting]:
+        raise FleetError(problems)
+
+
+def _place(one: Delivered) -> tuple[MemberName, str, ObjectKey]:
+    """Return the order of an object: whether the state still has it or not."""
+    return one.member, one.standing.subject, one.standing.key
+
+
 def _chosen(one: Standing, members: Collection[str], only: Collection[str]) -> bool:
-    subject = {one.subject, one.subject.partition("/")[2]}
-    return (not members or one.cluster in members) and (not only or not subject.isdisjoint(only))
+    return (not members or one.cluster in members) and (not only or not {*_names_of(one.subject)}.isdisjoint(only))
 
 
-def _of(one: Standing, state: StateFile) -> Delivered:
-    stored = state.state.resources[one.urn]
-    data = stored.inputs or stored.outputs
-    return Delivered(one, data, error=_UNKNOWN_DATA if _is_encrypted(data) or is_hidden(data) else "")
+def _of(one: Sent, member: MemberName, past: Past, state: StateFile) -> Delivered:
+    stored = state.state.resources.get(one.standing.urn)
+    inputs = (stored.inputs or stored.outputs) if stored else {}
+    data, manager = inputs if one.data is None else one.data, past.manager or field_manager(inputs)
+    error = _UNKNOWN_DATA if _is_encrypted(data) or is_hidden(data) else ""
+    mode, recorded = past.mode(one.standing.subject), one.data is not None
+    return Delivered(member, one.standing, data, manager, mode, one.left_alone, recorded=recorded, error=error)
 
 
 def _is_encrypted(value: Any) -> bool:
@@ -188,6 +221,18 @@ def _answered(one: Delivered, member: ObservedMember) -> Delivered:
     said = member.objects.get(one.standing.key)
     if said is None:
         return attrs.evolve(one, error=member.unreached or _UNSAID)
+    alone = {"/" + field.replace(".", "/") for field in one.left_alone}
+    said = attrs.evolve(said, differences=tuple(each for each in said.differences if each.path not in alone))
     # What is gone is gone, also where its namespace is: the API server then refuses the trial.
     missing = any(each.path == "/" for each in said.differences)
-    return attrs.evolve(one, differences=said.differences, there=said.there, error="" if missing else said.error)
+    stuck = bool(said.error and said.differences) and not (missing or said.degraded or one.mode.forces)
+    then = _then(one.mode, said, stuck=stuck) if said.differences and not missing else ""
+    error = "" if missing or stuck else said.error or (_UNSEEN if one.mode.full and said.degraded else "")
+    return attrs.evolve(one, differences=said.differences, then=then, there=said.there, error=error)
+
+
+def _then(mode: ApplyMode, said: ObservedObject, *, stuck: bool) -> str:
+    """Return what becomes of fields that somebody has changed, unless an update of the object overwrites them."""
+    if mode.stops_at_drift:
+        return "left alone until the source changes it"
+    return f"an update of it fails: {said.error}" if stuck else ""

@@ -2,76 +2,117 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import attrs
 
-from fleet_components.content.guarded import UnreadableError
-from fleet_components.content.regular_file import read_regular
 from fleet_components.content.secret import REDACTED
+from fleet_components.live.kubeconfig import chosen, read_kubeconfig, read_kubeconfig_file
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.plan.state import ENCRYPTED, StackState, StoredResource
+from fleet_components.model.text import few, nearest
+from fleet_components.plan import names
+from fleet_components.plan.names import Urn
+from fleet_components.plan.state import ENCRYPTED, StackState
 
-_UNKNOWN = (
-    "cannot be asked: its kubeconfig is not known; give --kubeconfig {0}=PATH, or a state with its secrets, as pulumi "
-    "stack export --show-secrets prints it"
+UNKNOWN = (
+    "cannot be asked: its kubeconfig is not known; give --kubeconfig MEMBER=PATH, or a state with its secrets, as "
+    "pulumi stack export --show-secrets prints it"
 )
 
 
-@attrs.frozen
-class Kubeconfigs:
-    """Texts of kubeconfigs.
+@attrs.frozen(order=True)
+class MemberName:
+    """Name of a member in a stack, whose fleets may have members of one name.
 
     Attributes:
-        given: those that were given, by member.
-        providers: the providers of a state, by reference: ``URN::ID``.
+        fleet: the fleet.
+        member: its name there.
     """
 
-    given: Mapping[str, str] = attrs.field(factory=dict, repr=False)
-    providers: Mapping[str, StoredResource] = attrs.field(factory=dict, repr=False)
+    fleet: str
+    member: str
 
-    @classmethod
-    def of(cls, state: StackState, given: Mapping[str, Path]) -> Kubeconfigs:
-        """Return the kubeconfigs of a state, and of files that count instead.
-
-        Raises:
-            FleetError: a file cannot be read.
-        """
-        return cls(_read(given), state.resources)
-
-    def text(self, member: str, provider: str) -> str:
-        """Return the kubeconfig with which an object of a member is written; empty if it is not known."""
-        if member in self.given:
-            return self.given[member]
-        found = self.providers.get(provider.rpartition("::")[0])
-        text = found.inputs.get("kubeconfig") if found else None
-        if not isinstance(text, str) or text in (ENCRYPTED, REDACTED):
-            return ""
-        if "\n" in text or text.lstrip().startswith("{"):
-            return text
-        try:  # a provider of one's own may have the path
-            return read_regular(Path(text).expanduser()).decode()
-        except (OSError, RuntimeError, ValueError, UnreadableError):
-            return ""
+    def __str__(self) -> str:
+        return names.member_name(self.fleet, self.member)
 
 
-def unknown(member: str) -> str:
-    """Return why a member without a kubeconfig is not asked."""
-    return _UNKNOWN.format(member)
+def kubeconfigs(
+    state: StackState, given: Mapping[str, Path], members: Iterable[MemberName]
+) -> Mapping[MemberName, str]:
+    """Return the texts of the kubeconfigs of members, of those of which they are known.
 
+    Args:
+        state: the state after the last update, with the kubeconfigs of its providers.
+        given: files of kubeconfigs that count instead, by ``MEMBER`` or ``FLEET/MEMBER``.
+        members: the members to ask.
 
-def _read(given: Mapping[str, Path]) -> Mapping[str, str]:
-    texts, problems = {}, []
-    for member, path in given.items():
+    Raises:
+        FleetError: a file cannot be read or is no kubeconfig, or there is no such member.
+    """
+    members = tuple(dict.fromkeys(members))
+    check_names("member", given.keys() - set(map(str, members)), (one.member for one in members))
+    read, problems = dict[str, str](), list[Problem]()
+    for name, path in given.items():
         try:
-            texts[member] = read_regular(path).decode()
-        except UnreadableError as error:
-            problems.append(error.problem(str(path)))
-        except ValueError:
-            problems.append(Problem("is not UTF-8 text", file=str(path)))
-        except OSError as error:
-            problems.append(Problem(f"cannot be read: {error.strerror}", file=str(path)))
+            read[name] = read_kubeconfig_file(path, name)
+        except FleetError as error:
+            problems += error.problems
     if problems:
         raise FleetError(problems)
-    return texts
+    stored = _stored(state)
+    found = {one: read.get(str(one)) or read.get(one.member) or stored.get(one) for one in members}
+    return {one: text for one, text in found.items() if text}
+
+
+def check_names(noun: str, asked: Iterable[str], known: Iterable[str]) -> None:
+    """Check names of a command line against those that there are.
+
+    Raises:
+        FleetError: some are not there.
+    """
+    there = sorted(set(known))
+    problems = []
+    for name in (name for name in asked if name not in there):
+        meant = nearest(name, there)
+        hint = f"did you mean {meant}?" if meant else f"there is: {few(there) or 'nothing'}"
+        problems.append(Problem(f'nothing was delivered by or to a {noun} "{name}"', hint=hint))
+    if problems:
+        raise FleetError(problems)
+
+
+def _stored(state: StackState) -> Mapping[MemberName, str]:
+    """Return the kubeconfigs with which the last update has reached the members."""
+    found: dict[MemberName, str] = {}
+    for member, providers in _providers(state).items():
+        texts = (_kubeconfig(state, provider, member.member) for provider in providers)
+        if text := next(filter(None, texts), ""):
+            found[member] = text
+    return found
+
+
+def _providers(state: StackState) -> Mapping[MemberName, Iterable[str]]:
+    """Return the URNs of the providers of each member: of its objects, as it may bring one, and those of its name."""
+    of_objects: dict[MemberName, dict[str, None]] = defaultdict(dict)
+    by_name: dict[MemberName, dict[str, None]] = defaultdict(dict)
+    for one in state.resources.values():
+        urn = Urn.parse(one.urn)
+        fleet, _, rest = urn.name.partition("/")  # names of fleets have no slash
+        if place := names.place_of(fleet, urn):
+            of_objects[MemberName(fleet, place.cluster)][one.provider.rpartition("::")[0]] = None
+        elif one.type == names.PROVIDER and names.FLEET in urn.types:
+            by_name[MemberName(fleet, rest.partition("/")[0])][urn.text] = None
+    return {member: {**of_objects[member], **by_name[member]} for member in {**of_objects, **by_name}}
+
+
+def _kubeconfig(state: StackState, provider: str, member: str) -> str:
+    """Return the kubeconfig of a provider, which may have its path; empty if the state does not show a usable one."""
+    found = state.resources.get(provider)
+    text = found.inputs.get("kubeconfig") if found else None
+    if found is None or text in (None, ENCRYPTED, REDACTED):
+        return ""
+    try:
+        return chosen(read_kubeconfig(text, member), found.inputs)
+    except FleetError:
+        return ""

@@ -19,7 +19,7 @@ from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.plan.fleet import lacking, plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.options import Options
-from fleet_components.plan.past import LOST, Past
+from fleet_components.plan.past import Past
 from fleet_components.plan.refusals import confirmed_in_vain
 from fleet_components.plan.source import Source, gather
 from fleet_components.review.planning.past import StateFile
@@ -141,6 +141,19 @@ def project_among(paths: Sequence[Path], command: CommandLine) -> Path | None:
     return folder
 
 
+def of_its_stack(paths: Sequence[Path], command: CommandLine) -> CommandLine:
+    """Return the options for commands that only read the state: one of another stack than theirs becomes a problem.
+
+    Raises:
+        FleetError: the project cannot be read.
+    """
+    if not command.stack:
+        return command
+    folder = project_among(paths, command)
+    project = read_project(folder).name if folder else ""
+    return of_stack(command, project, command.stack.rpartition("/")[2])
+
+
 def of_stack(command: CommandLine, project: str, stack: str) -> CommandLine:
     """Return the options; a state of another project or stack becomes a problem, since nothing would be found in it.
 
@@ -217,7 +230,7 @@ def _unnamed(past: Past, command: CommandLine) -> Iterator[Problem]:
 def _heard(plans: Sequence[FleetPlan], command: CommandLine) -> Iterator[FleetPlan]:
     """Yield the plans; warnings about options that have no effect in any plan are added to the first."""
     allowed = {token for plan in plans for token in plan.options.confirm - confirmed_in_vain(plan)}
-    lost = {name for plan in plans for name, member in plan.past.members.items() if member.state == LOST}
+    lost = {name for plan in plans for name in plan.past.lost}
     allows, knows = "nothing that is refused has this token", "as far as the state knows, it was not lost"
     warnings = [
         *(Problem(f"--confirm {token} allows nothing", hint=allows) for token in sorted(command.confirm - allowed)),
@@ -238,7 +251,7 @@ def _said_here(problem: Problem) -> Problem:
 def _lost(source: Source, past: Past, command: CommandLine) -> frozenset[str]:
     """Return the lost members: those of the past that are still declared, and those of the command line."""
     declared = {cluster.name for cluster in source.clusters}
-    known = {name for name, member in past.members.items() if member.state == LOST and name in declared}
+    known = past.lost.intersection(declared)
     return command.lost | (known - command.returned)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from rich.console import Console
 from rich.text import Text
 
+from fleet_components.live.comparison import REDACTED
 from fleet_components.model.text import count, visible
 from fleet_components.review.documents.form import Document, to_read
 from fleet_components.review.planning.adoption import Adoption
@@ -15,22 +16,25 @@ from fleet_components.review.showing.rows import print_indented
 from fleet_components.review.showing.words import one_line
 
 _ABSENT = "(absent)"
+_SECRET = "has another value, which is secret"
 
 
 def print_drift(console: Console, document: Document) -> None:
     """Print what differs, member by member."""
     document = to_read(document)
+    called = _called(document)
     for member in document["members"]:
         if not member["objects"] and not member["unreached"]:
             continue
-        print_indented(console, Text(member["name"], "bold"), 0)
+        print_indented(console, Text(called(member), "bold"), 0)
         if member["unreached"]:
             print_indented(console, Text(f"! {one_line(member['unreached'])}", "red"))
         for one in member["objects"]:
             print_indented(console, Text(f"{_mark(one)} {_name(one)} of {one['subject']}{_fate(one)}", _style(one)))
             for each in one["differences"]:
                 print_indented(console, Text(f"{each['path']}: {_values(each)}"), 4)
-    print_indented(console, Text(summary(document)), 0)
+    for line in (summary(document), *_caution(document)):
+        print_indented(console, Text(line), 0)
 
 
 def print_adoption(console: Console, adopted: Adoption) -> None:
@@ -45,20 +49,28 @@ def print_adoption(console: Console, adopted: Adoption) -> None:
 def drift_markdown(document: Document) -> str:
     """Return what differs as Markdown, for a comment or a summary."""
     document = to_read(document)
-    rows = [row for member in document["members"] for row in _rows(member)]
+    called = _called(document)
+    rows = [row for member in document["members"] for row in _rows(member, called(member))]
     lines = table(("member", "object", "field", "delivered", "there", "what"), rows) if rows else ()
-    return "\n".join(["### Drift", "", summary(document), "", *lines]).rstrip() + "\n"
+    above = [line for text in (summary(document), *_caution(document)) for line in (text, "")]
+    return "\n".join(["### Drift", "", *above, *lines]).rstrip() + "\n"
 
 
-def _rows(member: Document) -> Iterator[tuple[str, ...]]:
+def _called(document: Document) -> Callable[[Document], str]:
+    """Return what members are called: by their names, in a stack of several fleets after that of the fleet."""
+    several = len({member["fleet"] for member in document["members"]}) > 1
+    return lambda member: f"{member['fleet']}/{member['name']}" if several else str(member["name"])
+
+
+def _rows(member: Document, name: str) -> Iterator[tuple[str, ...]]:
     """Yield the rows of a member: one for each field, each object that could not be compared, and its own silence."""
     if member["unreached"]:
-        yield member["name"], "", "", "", "", member["unreached"]
+        yield name, "", "", "", "", member["unreached"]
     for one in member["objects"]:
         if not one["differences"]:
-            yield member["name"], _name(one), "", "", "", _fate(one).removeprefix(": ")
+            yield name, _name(one), "", "", "", _fate(one).removeprefix(": ")
         for each in one["differences"]:
-            yield member["name"], _name(one), each["path"], *_sides(each), one["error"] or ""
+            yield name, _name(one), each["path"], *_sides(each), _fate(one).removeprefix(": ")
 
 
 def summary(document: Document) -> str:
@@ -72,6 +84,14 @@ def summary(document: Document) -> str:
     return f"{', '.join(parts) or 'no drift'}, {of}{rest}"
 
 
+def _caution(document: Document) -> Iterator[str]:
+    """Yield how far the comparison can be relied on, where that has to be said."""
+    if number := document["totals"]["unrecorded"]:
+        why = "an update broke there, or the state hides what it recorded"
+        what = "what a pulumi refresh has taken over is not seen"
+        yield f"{count(number, 'object')} compared with the state alone: {why}; {what}"
+
+
 def _name(one: Document) -> str:
     return f"{one['kind']} {one['namespace']}/{one['name']}" if one["namespace"] else f"{one['kind']} {one['name']}"
 
@@ -79,7 +99,8 @@ def _name(one: Document) -> str:
 def _fate(one: Document) -> str:
     if one["missing"]:
         return ": missing, somebody has deleted it"
-    return f": {one_line(one['error'])}" if one["error"] else ""
+    words = one["error"] or one["then"]
+    return f": {one_line(words)}" if words else ""
 
 
 def _mark(one: Document) -> str:
@@ -91,7 +112,7 @@ def _style(one: Document) -> str:
 
 
 def _values(each: Document) -> str:
-    return " -> ".join(_sides(each))
+    return _SECRET if each["delivered"] == each["there"] == REDACTED else " -> ".join(_sides(each))
 
 
 def _sides(each: Document) -> tuple[str, str]:

@@ -1,0 +1,126 @@
+"""Kubeconfigs as text: read from a text or a file, and with the context that a provider's settings choose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from fleet_components.content.guarded import UnreadableError, read_yaml
+from fleet_components.content.regular_file import read_regular
+from fleet_components.content.secret import REDACTED
+from fleet_components.model.problem import FleetError, Problem
+
+_HINT = "give the text or the path of a kubeconfig with clusters, contexts and users"
+
+
+def kubeconfig_key(cluster: str) -> str:
+    """Return the configuration key of a member's kubeconfig, as the command line takes it with ``--path``."""
+    return f"'fleet:kubeconfigs[\"{cluster}\"]'" if "." in cluster else f"fleet:kubeconfigs.{cluster}"
+
+
+def read_kubeconfig(text_or_path: Any, cluster: str) -> str:
+    """Return the text of a kubeconfig that is given as text or path; an output may have resolved to any type.
+
+    Raises:
+        FleetError: there is none, the file cannot be read, or the text is not a kubeconfig. The text is never shown.
+    """
+    if text_or_path is None:
+        hint = f"pulumi config set --path {kubeconfig_key(cluster)} PATH, or give it to the member in the program"
+        raise FleetError([Problem("has no kubeconfig", subject=f"member {cluster}", hint=hint)])
+    if not isinstance(text_or_path, str):
+        raise FleetError([Problem("the kubeconfig is not text", subject=f"member {cluster}", hint=_HINT)])
+    if text_or_path == REDACTED:
+        return text_or_path  # in a plan without the passphrase, encrypted values are unknown
+    # A path has one line and is not JSON.
+    if "\n" in text_or_path or text_or_path.lstrip().startswith("{"):
+        return _checked(text_or_path, cluster)
+    path = _file_at(text_or_path)
+    if path is None:
+        what, hint = "the kubeconfig is neither a text nor the path of a file that is there", _HINT
+        raise FleetError([Problem(what, subject=f"member {cluster}", hint=hint)])
+    return read_kubeconfig_file(path, cluster)
+
+
+def read_kubeconfig_file(path: Path, cluster: str) -> str:
+    """Return the text of a kubeconfig.
+
+    Args:
+        path: the file.
+        cluster: name of the member, for messages.
+
+    Raises:
+        FleetError: the file cannot be read, or is not a kubeconfig. The text is never shown.
+    """
+    try:
+        text = read_regular(path).decode("utf-8")
+    except (OSError, ValueError) as error:
+        what = f"the kubeconfig cannot be read: {_why(error)}"
+        raise FleetError([Problem(what, subject=f"member {cluster}", file=str(path), hint=_HINT)]) from None
+    return _checked(text, cluster, str(path))
+
+
+def _checked(text: str, cluster: str, file: str = "") -> str:
+    if missing := _missing_parts(text):
+        what = f"is not a kubeconfig: {missing}"
+        raise FleetError([Problem(what, subject=f"member {cluster}", file=file, hint=_HINT)])
+    return text
+
+
+def chosen(text: str, settings: Mapping[str, Any]) -> str:
+    """Return a kubeconfig with the context and the cluster that the settings of a provider choose, if they do."""
+    context, cluster = (str(settings.get(name) or "") for name in ("context", "cluster"))
+    if not context and not cluster:
+        return text
+    config = read_yaml(text)
+    current = context or str(config.get("current-context") or "")
+    contexts = [
+        {**each, "context": {**each["context"], "cluster": cluster}} if cluster and each["name"] == current else each
+        for each in config["contexts"]
+    ]
+    return yaml.safe_dump({**config, "current-context": current, "contexts": contexts})
+
+
+def _file_at(path: str) -> Path | None:
+    """Return a path if something is there. Any other text may be a token, or a kubeconfig in base64: not to be told."""
+    try:
+        found = Path(path).expanduser()
+        return found if found.exists() else None
+    except (OSError, RuntimeError, ValueError):  # too long for a name, with a NUL, or the home of nobody
+        return None
+
+
+def _why(error: OSError | ValueError) -> str:
+    match error:
+        case OSError():
+            return str(error.strerror)
+        case UnreadableError():
+            return f"it {error.what}"
+    return "it is not UTF-8 text"
+
+
+def _missing_parts(text: str) -> str:
+    try:
+        parsed = read_yaml(text)
+    except UnreadableError as error:
+        return f"it {error.what}"
+    if not isinstance(parsed, dict):
+        return "it is not a YAML mapping"
+    missing = [part for part in _PARTS if not parsed.get(part)]
+    if missing:
+        return f"it has no {' and no '.join(missing)}"
+    wrong = [part for part, of_one in _PARTS.items() if not _are_named(parsed[part], of_one)]
+    return f"its {wrong[0]} are not a list of names, each with a {_PARTS[wrong[0]]}" if wrong else ""
+
+
+_PARTS = {"clusters": "cluster", "contexts": "context"}
+
+
+def _are_named(entries: object, of_one: str) -> bool:
+    """Return whether a part of a kubeconfig is a list of maps with a name and the named map."""
+    return isinstance(entries, list) and all(
+        isinstance(one, dict) and isinstance(one.get("name"), str) and isinstance(one.get(of_one), dict)
+        for one in entries
+    )
