@@ -18,10 +18,11 @@ from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.azure.values.member import FleetMember
 from fleet_components.components.config import confirmed
 from fleet_components.components.past import stored
-from fleet_components.model.problem import Problem
+from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
 from fleet_components.plan.guard import Guard, is_token
+from fleet_components.plan.state import MEND, StoredResource
 
 HUB, CLUSTER, ENTRY, GROUP = "hub", "cluster", "member", "group"
 _WORDS = {
@@ -102,12 +103,11 @@ class RemovalGuard:
             opts: its resource options, whose aliases tell its former names.
 
         Raises:
-            FleetError: ``fleet:confirm`` is no list of names.
+            FleetError: ``fleet:confirm`` is no list of names, or the state is damaged.
         """
         fleets = {fleet, *_former(opts)}
-        records = [resource.outputs for resource in stored(names.PROVISIONED)]
-        standing = frozenset(Thing(one["kind"], one["key"]) for one in records if one["fleet"] in fleets)
-        return cls(fleet, standing, confirmed(confirm))
+        standing = (_recorded(resource) for resource in stored(names.PROVISIONED))
+        return cls(fleet, frozenset(thing for of, thing in standing if of in fleets), confirmed(confirm))
 
     def problems(self, declared: Collection[Thing]) -> Iterator[Problem]:
         """Yield a refusal of all removals, unless a token allows them, and a problem for each text that is no token."""
@@ -133,6 +133,14 @@ class RemovalGuard:
     def record(self, thing: Thing, opts: pulumi.ResourceOptions) -> Provisioned:
         """Register the record of a thing, which must depend on it."""
         return Provisioned(f"{self.fleet}-{thing.kind}-{thing.name}", self.fleet, thing.kind, thing.name, opts)
+
+
+def _recorded(resource: StoredResource) -> tuple[str, Thing]:
+    """Return the fleet and the thing of a record."""
+    fleet, *thing = (resource.outputs.get(field) for field in ("fleet", "kind", "key"))
+    if not all(isinstance(part, str) for part in (fleet, *thing)):
+        raise FleetError([Problem("is damaged: it has no fleet, kind or key", ("outputs",), MEND, resource.urn)])
+    return str(fleet), Thing(*map(str, thing))
 
 
 def _key(hint: str) -> str:
