@@ -117,12 +117,6 @@ def test_a_refused_source_registers_nothing(tmp_path: Path, door: str, changed: 
     assert run.registrations == ()
 
 
-def test_a_fleet_without_a_placement_registers_nothing(tmp_path: Path) -> None:
-    run = from_config(tmp_path, {**EVERYTHING, "placement": OBJECTS.replace("rates", "more").replace("shop", "more")})
-    assert "there is no placement" in str(run.error)
-    assert run.registrations == ()
-
-
 def test_a_plan_that_would_take_too_much_registers_nothing(tmp_path: Path, made: ProgramRun) -> None:
     fewer = {**EVERYTHING, "members": MEMBERS.replace("  - {name: eus-1, region: eastus}\n", "")}
     fewer["members"] = fewer["members"].replace("  - {name: sea-1, region: southeastasia}\n", "")

@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 from google.protobuf.json_format import MessageToDict
-from pulumi.runtime import MockCallArgs, MockResourceArgs, Mocks, set_mocks
+from pulumi.runtime import MockCallArgs, MockResourceArgs, Mocks, set_all_config, set_mocks
 from pulumi.runtime.mocks import MockMonitor
 from pulumi.runtime.settings import set_root_resource
 from pulumi.runtime.stack import run_in_stack
@@ -195,6 +195,7 @@ def run(program: Callable[[], Any], before: Run | None = None) -> Run:
     handler.emit = lambda record: messages.append(record.getMessage())  # type: ignore[method-assign]
     logger.addHandler(handler)
     reset_runtime()
+    set_all_config({})
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     loop.set_exception_handler(lambda *_: None)
