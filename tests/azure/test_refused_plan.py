@@ -151,7 +151,7 @@ def test_declarations_that_are_gone_delete_nothing_unless_that_is_meant(
         files["members"] = MEMBERS[: MEMBERS.index("  defaults")] + "  members: []\n"
     else:
         files = {name: text for name, text in files.items() if name not in gone}
-    known = {"kubeconfigs": {"own": "{clusters: [], contexts: [], users: []}"}}
+    known: dict[str, Any] = {"kubeconfigs": {"own": "{clusters: [], contexts: [], users: []}"}}
     allowed: list[str] = []
     refusals = []
     while True:

@@ -56,7 +56,8 @@ class Declared(AzureStack):
 
     def urns(self) -> set[str]:
         """What stands, beside what the engine makes by itself."""
-        found = {str(one["urn"]) for one in self.stack.export_stack().deployment.get("resources") or ()}
+        deployment = self.stack.export_stack().deployment or {}
+        found = {str(one["urn"]) for one in deployment.get("resources") or ()}
         return {urn for urn in found if "::pulumi:pulumi:Stack::" not in urn and "::default" not in urn}
 
     def named(self, name: str) -> str:
@@ -146,14 +147,12 @@ def test_a_fleet_that_is_refused_has_nothing_of_azure(tmp_path: Path) -> None:
     stack.write("Hub", HUB)
     stack.members(WEU, US)
     stack.stack.set_config("fleet:source", automation.ConfigValue("fleet"))
-    placement = {
-        "apiVersion": "placement.kubernetes-fleet.io/v1",
-        "kind": "ClusterResourcePlacement",
-        "metadata": {"name": "shop"},
-        "spec": {"resourceSelectors": [{"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}]},
-    }
-    written = stack.project / "fleet" / "placement.yaml"
-    written.write_text(yaml.safe_dump({**placement, "spec": {**placement["spec"], "policy": {"placementType": "All"}}}))
+    selectors = [{"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}]
+    stack.write(
+        "ClusterResourcePlacement",
+        {"resourceSelectors": selectors, "policy": {"placementType": "All"}},
+        apiVersion="placement.kubernetes-fleet.io/v1",
+    )
     assert refused(stack, 'Unsupported value: "All"') == []
     assert stack.urns() == set()
 

@@ -21,7 +21,7 @@ from fleet_components.components.past import stored
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
-from fleet_components.plan.guard import Guard, is_token
+from fleet_components.plan.guard import Guard, allowing, is_token
 from fleet_components.plan.state import MEND, StoredResource
 
 HUB, CLUSTER, ENTRY, GROUP = "hub", "cluster", "member", "group"
@@ -120,8 +120,10 @@ class RemovalGuard:
 
     def allowed(self, declared: Collection[Thing]) -> str:
         """Return what a token allows to be deleted, with the token; empty if nothing is."""
-        refused = self._refused(declared, frozenset())
-        return f"{refused.what.replace('would delete', 'deletes')}, as {_key(refused.hint)} allows" if refused else ""
+        if not (refused := self._refused(declared, frozenset())):
+            return ""
+        token = refused.hint.rpartition("=")[2]
+        return f"{refused.what.replace('would delete', 'deletes')}, as {allowing(token)}"
 
     def _refused(self, declared: Collection[Thing], confirm: frozenset[str]) -> Problem | None:
         removed = sorted(self.standing.difference(declared))
@@ -141,10 +143,6 @@ def _recorded(resource: StoredResource) -> tuple[str, Thing]:
     if not all(isinstance(part, str) for part in (fleet, *thing)):
         raise FleetError([Problem("is damaged: it has no fleet, kind or key", ("outputs",), MEND, resource.urn)])
     return str(fleet), Thing(*map(str, thing))
-
-
-def _key(hint: str) -> str:
-    return hint.rpartition(" ")[2]
 
 
 def _former(opts: pulumi.ResourceOptions | None) -> Iterator[str]:
