@@ -1,4 +1,4 @@
-"""The dynamic resource of fleets on Azure.
+"""The dynamic resources of fleets on Azure.
 
 FROZEN PATH, as :mod:`fleet_components.dynamic`: states refer to this module and to the class names in it, for ever.
 """
@@ -44,3 +44,24 @@ class CreateOnly(Resource, module="fleet", name="CreateOnly"):
         self, name: str, kind: str, key: str, fields: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None
     ) -> None:
         super().__init__(CreateOnlyProvider(), name, {"kind": kind, "key": key, "fields": dict(fields)}, opts)
+
+
+class ProvisionedProvider(RecordProvider):
+    """Provider that records what a fleet has provisioned."""
+
+
+class Provisioned(Resource, module="fleet", name="Provisioned"):
+    """The record of a hub, member or resource group that a fleet provisions.
+
+    It stands as long as what it records: that depends on it, so it is made first and deleted last. A program reads the
+    records of the last update, and refuses to delete what is not declared any more.
+
+    Args:
+        name: the resource's name.
+        fleet: the name of the fleet.
+        kind: what it records: ``hub``, ``cluster``, ``member`` or ``group``.
+        key: the name of that.
+    """
+
+    def __init__(self, name: str, fleet: str, kind: str, key: str, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(ProvisionedProvider(), name, {"fleet": fleet, "kind": kind, "key": key}, opts)

@@ -16,7 +16,7 @@ from pulumi.runtime.config import CONFIG
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.secret import REDACTED
-from fleet_components.model.problem import Problem, layered
+from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.text import few, nearest
 from fleet_components.model.wire import read_time
 from fleet_components.plan.options import A_SHARE, A_TIMEOUT, A_WAIT, Renamed, no_share, no_timeout, no_wait
@@ -82,6 +82,19 @@ def configured(args: FleetArgs) -> FleetArgs:
     warnings = (*args.source.warnings, *values.warnings)
     source = attrs.evolve(args.source, problems=layered(values.problems, args.source.problems), warnings=warnings)
     return attrs.evolve(heard, source=source)
+
+
+def confirmed(program: Iterable[str] = ()) -> frozenset[str]:
+    """Return the tokens of intended losses: those of a program, and those of ``fleet:confirm``.
+
+    Raises:
+        FleetError: the value of the key is no list of names.
+    """
+    values = _Values(pulumi.Config(NAMESPACE), [])
+    said = values.read("confirm") or ()
+    if values.problems:
+        raise FleetError(values.problems)
+    return frozenset((*program, *said))
 
 
 def _of_the_program(args: FleetArgs) -> Iterator[Problem]:

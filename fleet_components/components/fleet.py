@@ -15,13 +15,13 @@ from fleet_components.components.comparison import compare
 from fleet_components.components.config import FromConfig, configured, read_config
 from fleet_components.components.delivery import DeliveryArgs, SubjectDelivery
 from fleet_components.components.fleet_args import FleetArgs
-from fleet_components.components.fleet_options import read_options
+from fleet_components.components.fleet_options import FleetOptions, read_options
 from fleet_components.components.former import Former
 from fleet_components.components.identification import Identification, identities_of
 from fleet_components.components.made import manifests_of
 from fleet_components.components.member import Member
 from fleet_components.components.past import past_kubeconfigs, read_past
-from fleet_components.components.process import in_process, tell_at_end
+from fleet_components.components.process import in_process, tell_at_end, unknown
 from fleet_components.components.progress import Progress
 from fleet_components.components.provider import in_earnest, unreachable_members
 from fleet_components.components.providers import MemberProviders
@@ -31,6 +31,7 @@ from fleet_components.content.secret import REDACTED, redacted
 from fleet_components.live.kubeconfig import kubeconfig_key
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.frames import called_from
+from fleet_components.model.guests import guests, present
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.labels import subdomain_errors
 from fleet_components.model.problem import FleetError, Problem, layered
@@ -41,7 +42,6 @@ from fleet_components.plan.describe import describe_plan
 from fleet_components.plan.feed import feed_inventory, feed_plan
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.guests import present
 from fleet_components.plan.identity import same_cluster
 from fleet_components.plan.karmada.member import serving_both
 from fleet_components.plan.options import Options, Settings
@@ -88,9 +88,10 @@ class Fleet(pulumi.ComponentResource):
         args = attrs.evolve(args, source=args.source.with_objects(manifests_of(args.objects)), objects=())
         args = configured(args)
         options = read_options(opts)
-        members, problems = _members(name, args)
-        # Before the component is registered: a refusal leaves nothing in the state, not even the component.
-        self.plan = _plan(name, args, members, problems, options.former)
+        # Before anything is registered: a refusal leaves nothing in the state, not even the component.
+        self.plan = _plan(name, args, *_members(name, _to_be_provisioned(args)), options.former)
+        args = _provisioned(name, args, self.plan, options)
+        members, _ = _members(name, args)
         self.inventory = self.plan.inventory
         former = Former(self.plan)
         gone = _gone(self.plan, members)
@@ -131,18 +132,13 @@ class Fleet(pulumi.ComponentResource):
     def from_config(cls, name: str, opts: pulumi.ResourceOptions | None = None) -> Fleet:
         """Return a fleet that only the ``fleet:`` keys of the configuration describe; see ``config.KEYS``.
 
-        Clusters that its YAML declares are provisioned beside it: they get its parent, providers and transforms, and
-        wait for what it waits for.
+        Clusters that its YAML declares are provisioned beside it, once its plan is not refused: they get its parent,
+        providers and transforms, and wait for what it waits for.
 
         Raises:
             FleetError: the configuration, or a source that it names, is invalid.
         """
-        options = read_options(opts)
-        args: FleetArgs = read_config()
-        # With problems the fleet is refused below, and nothing may be registered for it before.
-        for guest in () if args.source.problems else present(args.source.catalogue.manifests):
-            args = guest.provision(name, args, options.beside)
-        return cls(name, args, opts)
+        return cls(name, read_config(), opts)
 
     def _enroll(self, former: Former, after: Sequence[pulumi.Resource], *, protect: bool) -> dynamic.Roster:
         """Register the roster, the record of all members, once everything else stands.
@@ -287,6 +283,34 @@ def _plan(
     if plan.hidden and not in_process():
         raise FleetError(plan.hidden)
     return plan
+
+
+def _to_be_provisioned(args: FleetArgs) -> FleetArgs:
+    """Return the arguments of a fleet as if the clusters that its configuration declares stood already.
+
+    A plan needs no more of their kubeconfigs than that there will be some.
+    """
+    if not isinstance(args, FromConfig) or args.source.problems:
+        return args
+    manifests = args.source.catalogue.manifests
+    coming = [cluster.name for guest in present(manifests) for cluster in guest.clusters(manifests)]
+    return attrs.evolve(args, kubeconfigs={**{member: unknown() for member in coming}, **args.kubeconfigs})
+
+
+def _provisioned(name: str, args: FleetArgs, plan: FleetPlan, options: FleetOptions) -> FleetArgs:
+    """Return the arguments of a fleet with the clusters provisioned that its configuration declares.
+
+    A guest is asked also if it declares nothing any more and something stands that one has provisioned: it refuses to
+    delete that, unless it is confirmed.
+    """
+    if not isinstance(args, FromConfig):
+        return args
+    stands = any(kind == names.PROVISIONED for kind, _ in plan.past.urns)
+    former = [pulumi.Alias(name=one) for one in filter(None, (args.renamed.fleet, *options.former))]
+    beside = pulumi.ResourceOptions.merge(options.beside, pulumi.ResourceOptions(aliases=former))
+    for guest in guests() if stands else present(args.source.catalogue.manifests):
+        args = guest.provision(name, args, beside)
+    return args
 
 
 def _past(name: str, former: Iterable[str]) -> tuple[Past, str, tuple[Problem, ...]]:

@@ -51,6 +51,12 @@ def read_past(fleet: str, former: Iterable[str] = ()) -> tuple[Past, str]:
     return past, ""
 
 
+def stored(kind: str) -> tuple[StoredResource, ...]:
+    """Return the resources of one type in the state of the own stack before this run, with their outputs."""
+    found = _read(_TRIES).fields.items()
+    return tuple(_stored(urn, one.struct_value) for urn, one in found if names.Urn.parse(urn).type == kind)
+
+
 def past_kubeconfigs(plan: FleetPlan) -> dict[str, str]:
     """Return the kubeconfigs with which members that are no longer declared were reached, by member.
 

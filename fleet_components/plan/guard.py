@@ -94,6 +94,11 @@ def loss_token(what: str, lost: Iterable[str]) -> str:
     return hashlib.sha256("\n".join((what, *sorted(lost))).encode()).hexdigest()[:8]
 
 
+def allowing(token: str) -> str:
+    """Return the words in which a message names the token that has allowed something."""
+    return f"fleet:confirm={token} allows"
+
+
 def is_token(text: str) -> bool:
     """Return whether a text has the form of a token."""
     return re.fullmatch("[0-9a-f]{8}", text) is not None

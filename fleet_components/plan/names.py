@@ -22,6 +22,8 @@ PLACEMENT, TEMPLATE, BINDING = f"{_DYNAMIC}Placement", f"{_DYNAMIC}Template", f"
 ROSTER, MEMBER, REPORT = f"{_DYNAMIC}Roster", f"{_DYNAMIC}Member", f"{_DYNAMIC}Report"
 OWN = (PLACEMENT, TEMPLATE, BINDING, ROSTER, MEMBER)
 """Types of the resources in which this package keeps its own data."""
+PROVISIONED = f"{_DYNAMIC}Provisioned"
+"""Type of the records of what guests have provisioned."""
 TEMPLATE_KIND = "Template"
 """Kind with which the names of templates begin."""
 FLEET, TARGET = "fleet:index:Fleet", "fleet:index:Target"

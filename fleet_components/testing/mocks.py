@@ -11,7 +11,7 @@ import pulumi
 from pulumi.runtime import MockCallArgs, MockResourceArgs, Mocks
 
 from fleet_components import dynamic
-from fleet_components.azure.dynamic import CreateOnlyProvider
+from fleet_components.azure.dynamic import CreateOnlyProvider, ProvisionedProvider
 from fleet_components.plan.state import StackState, is_marked_secret, reveal
 
 PROVIDERS: Mapping[str, dynamic.RecordProvider] = {
@@ -23,6 +23,7 @@ PROVIDERS: Mapping[str, dynamic.RecordProvider] = {
     "pulumi-python:dynamic/fleet:Report": dynamic.ReportProvider(),
     "pulumi-python:dynamic/fleet:Barrier": dynamic.BarrierProvider(),
     "pulumi-python:dynamic/fleet:CreateOnly": CreateOnlyProvider(),
+    "pulumi-python:dynamic/fleet:Provisioned": ProvisionedProvider(),
 }
 READ_OUTPUTS = "pulumi:pulumi:readStackResourceOutputs"
 _KUBECONFIG = base64.b64encode(

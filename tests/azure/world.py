@@ -14,13 +14,14 @@ from typing import Any
 
 import attrs
 from google.protobuf.json_format import MessageToDict
-from pulumi.runtime import MockCallArgs, MockResourceArgs, Mocks, set_mocks
+from pulumi.runtime import MockCallArgs, MockResourceArgs, Mocks, set_all_config, set_mocks
 from pulumi.runtime.mocks import MockMonitor
 from pulumi.runtime.settings import set_root_resource
 from pulumi.runtime.stack import run_in_stack
 
 from fleet_components.azure.dynamic import CreateOnlyProvider
-from fleet_components.plan.state import reveal
+from fleet_components.plan.names import PROVISIONED
+from fleet_components.plan.state import StackState, StoredResource, reveal
 from fleet_components.testing.mocks import FleetMocks
 from fleet_components.testing.program import end_loop, reset_runtime
 
@@ -116,7 +117,13 @@ class Azure(FleetMocks):
     """Answers as Azure would, as far as components look at the answers."""
 
     def __init__(self, before: Run | None) -> None:
-        super().__init__()
+        stood = before.resources.items() if before else ()
+        # What a program reads of the state: the records of what was provisioned.
+        super().__init__(
+            StackState(
+                {urn: StoredResource(urn, r.type, r.inputs, r.inputs) for urn, r in stood if r.type == PROVISIONED}
+            )
+        )
         self.fields = {r.name: r.inputs for r in before.resources.values() if r.type == CREATE_ONLY} if before else {}
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
@@ -188,6 +195,7 @@ def run(program: Callable[[], Any], before: Run | None = None) -> Run:
     handler.emit = lambda record: messages.append(record.getMessage())  # type: ignore[method-assign]
     logger.addHandler(handler)
     reset_runtime()
+    set_all_config({})
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     loop.set_exception_handler(lambda *_: None)

@@ -39,6 +39,10 @@ PICKLES = {
         AZURE,
         "CreateOnlyProvider",
     ): "gASVPAAAAAAAAACMHmZsZWV0X2NvbXBvbmVudHMuYXp1cmUuZHluYW1pY5SMEkNyZWF0ZU9ubHlQcm92aWRlcpSTlCmBlC4=",
+    (
+        AZURE,
+        "ProvisionedProvider",
+    ): "gASVPQAAAAAAAACMHmZsZWV0X2NvbXBvbmVudHMuYXp1cmUuZHluYW1pY5SME1Byb3Zpc2lvbmVkUHJvdmlkZXKUk5QpgZQu",
 }
 TYPES = ["Barrier", "Binding", "Member", "Placement", "Roster", "Template"]
 LATER = ["Report"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import sys
 from collections.abc import Mapping
@@ -200,7 +201,10 @@ def test_members_come_and_go_alone(settled: AzureStack) -> None:
     assert set(added.changes.values()) == {"create"}
     assert all("sea-1" in title for title in added.changes)
     settled.declare(EUS)
+    (token,) = re.findall("fleet:confirm=([0-9a-f]{8})", settled.preview().text)
+    settled.stack.set_config("fleet:confirm", automation.ConfigValue(token))
     removed = settled.preview()
+    settled.stack.remove_config("fleet:confirm")
     assert set(removed.changes.values()) == {"delete"}
     assert all("weu-1" in title for title in removed.changes)
 

@@ -14,8 +14,18 @@ from fleet_components.azure.components.arm import children_of
 from fleet_components.azure.components.hub import AzureHub, AzureHubArgs, OwnHub
 from fleet_components.azure.components.kubeconfig import Login
 from fleet_components.azure.components.member import AzureMember, AzureMemberArgs
+from fleet_components.azure.components.removal import (
+    CLUSTER,
+    ENTRY,
+    GROUP,
+    HUB,
+    RemovalGuard,
+    Thing,
+    things_of,
+)
 from fleet_components.azure.components.upgrades import AzureUpgrades, AzureUpgradesArgs
-from fleet_components.azure.declarations.hub import is_declaration, read_declarations
+from fleet_components.azure.declarations.hub import read_declarations
+from fleet_components.azure.declarations.together import hubs_among, lists_among, misspelt
 from fleet_components.azure.values import checks
 from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.azure.values.cost import member_cost, sum_of
@@ -42,10 +52,11 @@ class AzureFleetArgs(Arguments):
         members: its members; at most 1,000.
         hub: the fleet manager to create, or an existing hub; None for clusters without a fleet.
         existing_resource_groups: resource groups that are not created. All others that hub and members name are
-            created here, and deleted with the last member in them.
+            created here, and deleted with the last member in them, once that is confirmed.
         strategies: update strategies.
         runs: update runs.
         profiles: auto-upgrade profiles.
+        confirm: tokens of refused removals that are meant; those of the configuration, ``fleet:confirm``, count too.
         login: how kubeconfigs sign in.
         sizes: the table of VM sizes and prices; None for the built-in one.
     """
@@ -56,6 +67,7 @@ class AzureFleetArgs(Arguments):
     strategies: tuple[Strategy, ...] = ()
     runs: tuple[Run, ...] = ()
     profiles: tuple[AutoUpgrade, ...] = ()
+    confirm: tuple[str, ...] = ()
     login: Login = attrs.field(factory=Login)
     sizes: SizeTable | None = None
 
@@ -88,9 +100,15 @@ class AzureFleet(pulumi.ComponentResource):
     def __init__(self, name: str, args: AzureFleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         expect(type(self), name, args, AzureFleetArgs, opts)
         table = args.sizes or built_in_sizes()
-        refuse(args.problems(table), f"AzureFleet {name}")
+        with refusing():
+            self._guard = RemovalGuard.of(name, args.confirm, opts)
+        things = things_of(name, args.hub, args.members, args.existing_resource_groups)
+        refuse((*args.problems(table), *self._guard.problems(things)), f"AzureFleet {name}")
         super().__init__("fleet:index:AzureFleet", name, None, opts)
         self._mine = children_of(self, opts)
+        self._recorded = {thing: self._guard.record(thing, self._mine) for thing in things}
+        if allowed := self._guard.allowed(things):
+            pulumi.log.warn(allowed, resource=self)
         groups = self._resource_groups(args)
         self.hub = self._make_hub(name, args.hub, groups) if isinstance(args.hub, AzureHubArgs) else args.hub
         self.members = {member.name: self._member(member, args, groups) for member in args.members}
@@ -111,7 +129,7 @@ class AzureFleet(pulumi.ComponentResource):
         """
         with refusing():
             manifests = load(path)
-            if not any(map(is_declaration, manifests)):
+            if not (hubs_among(manifests) or lists_among(manifests) or any(misspelt(manifests))):
                 hint = "objects of apiVersion fleet-components/v1 and kind Hub or Members"
                 raise FleetError([Problem("no fleet is declared there", hint=hint, file=str(path))])
         return cls.from_manifests(name, manifests, args, opts)
@@ -126,11 +144,14 @@ class AzureFleet(pulumi.ComponentResource):
     ) -> AzureFleet:
         """Return the fleet that objects declare; like :meth:`from_file`, for objects that were read before.
 
+        A hub needs a word on its members: an object of kind ``Members``, whose list may be empty, or those of ``args``.
+
         Raises:
-            RefusedError: a declaration is invalid; with file and line.
+            RefusedError: a declaration is invalid, misspelt or missing; with file and line.
         """
         with refusing():
-            declared = read_declarations(manifests, args.sizes or built_in_sizes())
+            table = args.sizes or built_in_sizes()
+            declared = read_declarations(manifests, table, members=bool(args.members))
         members = (*args.members, *declared.members)
         return cls(name, attrs.evolve(args, members=members, hub=args.hub or declared.hub), opts)
 
@@ -148,26 +169,40 @@ class AzureFleet(pulumi.ComponentResource):
                 regions.setdefault(member.resource_group, member.region)
         # The region of a group only says where Azure keeps its metadata. It is that of the hub or of the first member
         # in the group, so a new order of members must not move the group.
-        stay = pulumi.ResourceOptions.merge(self._mine, pulumi.ResourceOptions(ignore_changes=["location"]))
+        stay = pulumi.ResourceOptions(ignore_changes=["location"])
         return {
-            group: resources.ResourceGroup(group, resource_group_name=group, location=region, opts=stay)
+            group: resources.ResourceGroup(
+                group,
+                resource_group_name=group,
+                location=region,
+                opts=pulumi.ResourceOptions.merge(self._after(GROUP, group), stay),
+            )
             for group, region in regions.items()
             if group not in args.existing_resource_groups
         }
 
     def _make_hub(self, name: str, hub: AzureHubArgs, groups: Mapping[str, pulumi.Resource]) -> AzureHub:
-        return AzureHub(name, hub, self._in_group(hub.resource_group, groups))
+        recorded = self._after(HUB, hub.fleet_name or name)
+        return AzureHub(name, hub, self._in_group(hub.resource_group, groups, recorded))
 
     def _member(self, member: FleetMember, args: AzureFleetArgs, groups: Mapping[str, pulumi.Resource]) -> AzureMember:
         group = member.resource_group if isinstance(member, AksMember) else ""
         # A cluster outside of Azure takes part in placement only, not in Azure's fleet.
         hub = None if isinstance(self.hub, AzureHub) and member.cluster is None else self.hub
         member_args = AzureMemberArgs(member=member, hub=hub, login=args.login, sizes=args.sizes, tell_cost=False)
-        return AzureMember(member.name, member_args, self._in_group(group, groups))
+        recorded = self._after(CLUSTER if isinstance(member, AksMember) else ENTRY, member.name)
+        return AzureMember(member.name, member_args, self._in_group(group, groups, recorded))
 
-    def _in_group(self, group: str, groups: Mapping[str, pulumi.Resource]) -> pulumi.ResourceOptions:
+    def _after(self, kind: str, name: str) -> pulumi.ResourceOptions:
+        """Return the options of a child that depends on its record, if it has one."""
+        record = self._recorded.get(Thing(kind, name))
+        return pulumi.ResourceOptions.merge(self._mine, pulumi.ResourceOptions(depends_on=[record] if record else []))
+
+    def _in_group(
+        self, group: str, groups: Mapping[str, pulumi.Resource], opts: pulumi.ResourceOptions
+    ) -> pulumi.ResourceOptions:
         after = pulumi.ResourceOptions(depends_on=[groups[group]] if group in groups else [])
-        return pulumi.ResourceOptions.merge(self._mine, after)
+        return pulumi.ResourceOptions.merge(opts, after)
 
     def _upgrades(self, name: str, args: AzureFleetArgs) -> None:
         if not isinstance(self.hub, AzureHub) or not (args.strategies or args.runs or args.profiles):

@@ -18,6 +18,7 @@ from fleet_components.model.extras import extra_of, not_installed
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.plan.fleet import lacking, plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.guard import allowing
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.refusals import confirmed_in_vain
@@ -227,9 +228,15 @@ def _unnamed(past: Past, command: CommandLine) -> Iterator[Problem]:
         yield Problem(f"was decided with plug-ins: {', '.join(unnamed)}", file=past.file, hint=hint)
 
 
-def _heard(plans: Sequence[FleetPlan], command: CommandLine) -> Iterator[FleetPlan]:
-    """Yield the plans; warnings about options that have no effect in any plan are added to the first."""
+def _heard(
+    plans: Sequence[FleetPlan], command: CommandLine, messages: Iterable[tuple[str, str]] = ()
+) -> Iterator[FleetPlan]:
+    """Yield the plans; warnings about options that have no effect in any plan are added to the first.
+
+    A token may also allow what a program deletes beside its fleets: a message of the program then says so.
+    """
     allowed = {token for plan in plans for token in plan.options.confirm - confirmed_in_vain(plan)}
+    allowed |= {token for token in command.confirm for _, text in messages if allowing(token) in text}
     lost = {name for plan in plans for name in plan.past.lost}
     allows, knows = "nothing that is refused has this token", "as far as the state knows, it was not lost"
     warnings = [
@@ -311,4 +318,5 @@ def _project(folder: Path, command: CommandLine) -> Survey:
     seen = preview(project, command)
     name = seen.stack.rpartition("/")[2]
     subject = {"project": project.name, "stack": name, "directory": str(folder)}
-    return Survey(tuple(_heard(seen.plans, command)), command.state.file, subject, seen.resources, seen.messages)
+    plans = tuple(_heard(seen.plans, command, seen.messages))
+    return Survey(plans, command.state.file, subject, seen.resources, seen.messages)

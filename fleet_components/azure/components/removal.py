@@ -1,0 +1,154 @@
+"""The guard of what a fleet has provisioned: a hub, a cluster or a resource group goes only if that is confirmed.
+
+What stands is read from the state, so a refusal comes before anything is registered, in previews and updates alike. The
+records are read, not the resources of Azure: a record tells which fleet of the stack a resource belongs to. It is made
+before its resource, and deleted after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+import attrs
+import pulumi
+
+from fleet_components.azure.components.hub import AzureHub, AzureHubArgs, OwnHub
+from fleet_components.azure.dynamic import Provisioned
+from fleet_components.azure.values.aks_member import AksMember
+from fleet_components.azure.values.member import FleetMember
+from fleet_components.components.config import confirmed
+from fleet_components.components.past import stored
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import few
+from fleet_components.plan import names
+from fleet_components.plan.guard import Guard, allowing, is_token
+from fleet_components.plan.state import MEND, StoredResource
+
+HUB, CLUSTER, ENTRY, GROUP = "hub", "cluster", "member", "group"
+_WORDS = {
+    HUB: "the hub {}",
+    CLUSTER: "the AKS cluster {}",
+    ENTRY: "the entry of {} in the hub",
+    GROUP: "the resource group {} with everything in it",
+}
+_SHOWN = 10
+
+
+@attrs.frozen(order=True)
+class Thing:
+    """A part of a fleet whose removal deletes something in Azure.
+
+    Attributes:
+        kind: ``hub``, ``cluster`` (one that the fleet creates), ``member`` (the entry of a cluster that joined), or
+            ``group`` (a resource group).
+        name: its name in Azure; of a cluster and of an entry that of the member.
+    """
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return _WORDS.get(self.kind, f"the {self.kind} {{}}").format(self.name)
+
+
+def things_of(
+    fleet: str,
+    hub: AzureHubArgs | AzureHub | OwnHub | None,
+    members: Iterable[FleetMember],
+    existing_groups: Collection[str],
+) -> tuple[Thing, ...]:
+    """Return what a fleet provisions.
+
+    Args:
+        fleet: the fleet's name.
+        hub: its hub; only one that the fleet creates counts.
+        members: its members.
+        existing_groups: names of resource groups that it does not create.
+    """
+    found: dict[Thing, None] = {}
+    groups: dict[str, None] = {}
+    if isinstance(hub, AzureHubArgs):
+        found[Thing(HUB, hub.fleet_name or fleet)] = None
+        groups[hub.resource_group] = None
+    for member in members:
+        if isinstance(member, AksMember):
+            found[Thing(CLUSTER, member.name)] = None
+            groups[member.resource_group] = None
+        elif isinstance(hub, OwnHub) or (hub is not None and member.cluster is not None):
+            found[Thing(ENTRY, member.name)] = None
+    return (*found, *(Thing(GROUP, group) for group in groups if group not in existing_groups))
+
+
+@attrs.frozen
+class RemovalGuard:
+    """Compares what one fleet of a stack has provisioned with what it declares.
+
+    Attributes:
+        fleet: the fleet's name.
+        standing: what stands, as the state has it.
+        confirm: tokens of intended removals, of the program and of the configuration.
+    """
+
+    fleet: str
+    standing: frozenset[Thing]
+    confirm: frozenset[str]
+
+    @classmethod
+    def of(cls, fleet: str, confirm: Iterable[str], opts: pulumi.ResourceOptions | None) -> RemovalGuard:
+        """Return the guard of a fleet, with what the state has of it.
+
+        Args:
+            fleet: its name.
+            confirm: tokens that the program gives; those of ``fleet:confirm`` are added.
+            opts: its resource options, whose aliases tell its former names.
+
+        Raises:
+            FleetError: ``fleet:confirm`` is no list of names, or the state is damaged.
+        """
+        fleets = {fleet, *_former(opts)}
+        standing = (_recorded(resource) for resource in stored(names.PROVISIONED))
+        return cls(fleet, frozenset(thing for of, thing in standing if of in fleets), confirmed(confirm))
+
+    def problems(self, declared: Collection[Thing]) -> Iterator[Problem]:
+        """Yield a refusal of all removals, unless a token allows them, and a problem for each text that is no token."""
+        for text in sorted(self.confirm):
+            if not is_token(text):
+                hint = "a refusal tells its token: eight digits and letters, a to f"
+                yield Problem(f'"{text}" is not a token', ("confirm",), hint)
+        if refused := self._refused(declared, self.confirm):
+            yield refused
+
+    def allowed(self, declared: Collection[Thing]) -> str:
+        """Return what a token allows to be deleted, with the token; empty if nothing is."""
+        if not (refused := self._refused(declared, frozenset())):
+            return ""
+        token = refused.hint.rpartition("=")[2]
+        return f"{refused.what.replace('would delete', 'deletes')}, as {allowing(token)}"
+
+    def _refused(self, declared: Collection[Thing], confirm: frozenset[str]) -> Problem | None:
+        removed = sorted(self.standing.difference(declared))
+        # By kind and name: the words may be said better one day, and a token in a configuration stays.
+        lost = [f"{thing.kind}/{thing.name}" for thing in removed]
+        what = f"would delete {few(removed, _SHOWN)}"
+        return Guard(confirm=confirm).refuse(f"AzureFleet {self.fleet}", what, lost) if removed else None
+
+    def record(self, thing: Thing, opts: pulumi.ResourceOptions) -> Provisioned:
+        """Register the record of a thing, which must depend on it."""
+        return Provisioned(f"{self.fleet}-{thing.kind}-{thing.name}", self.fleet, thing.kind, thing.name, opts)
+
+
+def _recorded(resource: StoredResource) -> tuple[str, Thing]:
+    """Return the fleet and the thing of a record."""
+    fleet, *thing = (resource.outputs.get(field) for field in ("fleet", "kind", "key"))
+    if not all(isinstance(part, str) for part in (fleet, *thing)):
+        raise FleetError([Problem("is damaged: it has no fleet, kind or key", ("outputs",), MEND, resource.urn)])
+    return str(fleet), Thing(*map(str, thing))
+
+
+def _former(opts: pulumi.ResourceOptions | None) -> Iterator[str]:
+    """Yield the names in the aliases of a component, as far as they are known before it is made."""
+    for alias in (opts.aliases if opts else None) or ():
+        if isinstance(alias, pulumi.Alias) and isinstance(alias.name, str):
+            yield alias.name
+        elif isinstance(alias, str) and names.is_urn(alias):
+            yield names.Urn.parse(alias).name
