@@ -11,6 +11,7 @@ import pulumi
 from pulumi_azure_native import resources
 
 from fleet_components.azure.components.arm import children_of
+from fleet_components.azure.components.created_cluster import CreatedCluster
 from fleet_components.azure.components.hub import AzureHub, AzureHubArgs, OwnHub
 from fleet_components.azure.components.kubeconfig import Login
 from fleet_components.azure.components.member import AzureMember, AzureMemberArgs
@@ -78,12 +79,14 @@ class AzureFleet(pulumi.ComponentResource):
         members: the members by name.
         records: what the schedulers know of each member, as plain values.
         kubeconfigs: the kubeconfigs by member name, as secrets.
+        clusters: the clusters that were created, by member name, with what Azure says of each.
     """
 
     hub: AzureHub | OwnHub | None
     members: Mapping[str, AzureMember]
     records: tuple[Cluster, ...]
     kubeconfigs: Mapping[str, pulumi.Output[str]]
+    clusters: Mapping[str, CreatedCluster]
 
     def __init__(self, name: str, args: AzureFleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         expect(type(self), name, args, AzureFleetArgs, opts)
@@ -96,6 +99,7 @@ class AzureFleet(pulumi.ComponentResource):
         self.members = {member.name: self._member(member, args, groups) for member in args.members}
         self.records = tuple(member.record for member in self.members.values())
         self.kubeconfigs = {member: made.kubeconfig for member, made in self.members.items()}
+        self.clusters = {member: made.cluster for member, made in self.members.items() if made.cluster}
         self._upgrades(name, args)
         self._tell_cost(name, args, table)
         self.register_outputs(self.exports)
@@ -136,8 +140,14 @@ class AzureFleet(pulumi.ComponentResource):
 
     @property
     def exports(self) -> dict[str, Any]:
-        """Stack outputs that a stack of workloads reads: plain records and secret kubeconfigs."""
-        return member_exports(member.member for member in self.members.values())
+        """Stack outputs: plain records and secret kubeconfigs, which a stack of workloads reads, and what Azure says.
+
+        ``clusters`` has the outputs of each :class:`CreatedCluster` by member name, ``hub`` those of an
+        :class:`AzureHub`; both in camelCase, neither secret.
+        """
+        exports = member_exports(member.member for member in self.members.values())
+        exports["clusters"] = {name: cluster.outputs for name, cluster in self.clusters.items()}
+        return exports | ({"hub": self.hub.outputs} if isinstance(self.hub, AzureHub) else {})
 
     def _resource_groups(self, args: AzureFleetArgs) -> dict[str, resources.ResourceGroup]:
         regions: dict[str, str] = {}
