@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from fleet_components.azure.declarations import HUB, MEMBERS
 from fleet_components.azure.declarations.members import declared_clusters
+from fleet_components.azure.declarations.together import disagreements
 from fleet_components.azure.declarations.unobserved import unobserved
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.manifest import Manifest
-from fleet_components.model.problem import Problem
+from fleet_components.model.problem import FleetError, Problem
 
 if TYPE_CHECKING:
     import pulumi
@@ -24,9 +25,18 @@ def clusters(manifests: Iterable[Manifest]) -> tuple[Cluster, ...]:
     """Return the clusters of all lists of members among the manifests.
 
     Raises:
-        FleetError: something in a list is wrong; carries all problems, with file and line.
+        FleetError: something in a list is wrong, there are two hubs, or a hub with no word on its members; carries all
+            problems, with file and line.
     """
-    return declared_clusters(manifests)
+    manifests = tuple(manifests)
+    problems = [*disagreements(manifests)]
+    try:
+        found = declared_clusters(manifests)
+    except FleetError as error:
+        problems += error.problems
+    if problems:
+        raise FleetError(problems)
+    return found
 
 
 def problems(policy: Manifest, clusters: Iterable[Cluster]) -> Iterator[Problem]:

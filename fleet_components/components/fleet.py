@@ -30,6 +30,7 @@ from fleet_components.components.untraced import untraced
 from fleet_components.content.secret import REDACTED, redacted
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.frames import called_from
+from fleet_components.model.guests import present
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.labels import subdomain_errors
 from fleet_components.model.problem import FleetError, Problem, layered
@@ -40,7 +41,6 @@ from fleet_components.plan.describe import describe_plan
 from fleet_components.plan.feed import feed_inventory, feed_plan
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.guests import present
 from fleet_components.plan.identity import same_cluster
 from fleet_components.plan.karmada.member import serving_both
 from fleet_components.plan.options import Options, Settings

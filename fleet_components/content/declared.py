@@ -38,7 +38,7 @@ from fleet_components.content.kustomization import Kustomization
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
-from fleet_components.model.reader import API_VERSION, read, stray_fields
+from fleet_components.model.reader import API_VERSION, CHART, KUSTOMIZATION, read, stray_fields
 
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _NOWHERE = "is carried out only where a file of a source says it"
@@ -60,7 +60,7 @@ class _KustomizationSpec:
     path: str
 
 
-_SPECS: Mapping[str, type] = {"Chart": _ChartSpec, "Kustomization": _KustomizationSpec}
+_SPECS: Mapping[str, type] = {CHART: _ChartSpec, KUSTOMIZATION: _KustomizationSpec}
 
 
 def names_a_build(manifest: Manifest) -> bool:
@@ -88,7 +88,7 @@ def read_build(manifest: Manifest, root: Path, problems: list[Problem]) -> Build
         problems += (manifest.located(problem, "spec") for problem in misfit.problems)
         return None
     paths = _Paths(manifest, root, problems)
-    build = _chart(spec, paths) if manifest.kind == "Chart" else _kustomization(spec, paths)
+    build = _chart(spec, paths) if manifest.kind == CHART else _kustomization(spec, paths)
     problems += build.problems() if build else ()
     return build
 

@@ -9,8 +9,10 @@ from typing import Any
 
 import attrs
 
+from fleet_components.model.declarations import meant_kind
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.model.reader import API_VERSION
 
 _EXAMPLES = {"apiVersion": "apps/v1", "kind": "Deployment"}
 # Source: k8s.io/apimachinery, pkg/api/validation/path (names) and the validation of CustomResourceDefinitions (kinds).
@@ -55,10 +57,12 @@ def _check_type(manifest: Manifest) -> Iterator[Problem]:
         yield from _check_text(manifest, (field,), manifest.data.get(field), f"for example {field}: {example}")
     given, kind = manifest.data.get("apiVersion"), manifest.data.get("kind")
     if isinstance(given, str) and given and not _VERSION.fullmatch(given):
-        yield manifest.problem(f'"{given}" is not group/version', ("apiVersion",), "for example apps/v1, or v1")
+        hint = f"write apiVersion: {API_VERSION}" if meant_kind(manifest) else "for example apps/v1, or v1"
+        yield manifest.problem(f'"{given}" is not group/version', ("apiVersion",), hint)
     if isinstance(kind, str) and kind and not _KIND.fullmatch(kind):
-        what = f'"{kind}" cannot be a kind'
-        yield manifest.problem(what, ("kind",), "a kind has letters and digits, for example kind: Deployment")
+        meant = meant_kind(manifest)
+        hint = f"write kind: {meant}" if meant else "a kind has letters and digits, for example kind: Deployment"
+        yield manifest.problem(f'"{kind}" cannot be a kind', ("kind",), hint)
 
 
 def _check_name(manifest: Manifest) -> Iterator[Problem]:

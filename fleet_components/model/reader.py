@@ -22,7 +22,9 @@ from fleet_components.model.text import nearest
 API_VERSION = "fleet-components/v1"
 """API version of all declarations."""
 DECLARATIONS = ("ApplicationHealth", "KarmadaSettings")
-"""Kinds of declarations, besides those of guests."""
+"""Kinds of declarations, besides those of guests and of what is built."""
+BUILDS = CHART, KUSTOMIZATION = "Chart", "Kustomization"
+"""Kinds of declarations of what a tool builds."""
 
 _NOT_DECLARED = ("time_added", "sizes", "kubeconfig")
 """Attributes that YAML cannot set: a recorded time, a table that the caller passes, and a secret."""

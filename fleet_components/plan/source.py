@@ -20,6 +20,8 @@ from fleet_components.content.karmada.workload import shape_of
 from fleet_components.content.load import named, readable
 from fleet_components.content.select import Selection, select, surprises
 from fleet_components.model.cluster import Cluster
+from fleet_components.model.declarations import GROUP, meant_kind, misdeclared
+from fleet_components.model.guests import present
 from fleet_components.model.karmada.application_health import ApplicationHealth, read_health
 from fleet_components.model.karmada.cluster import read_karmada_cluster
 from fleet_components.model.karmada.policy import CLUSTER_OVERRIDE, CLUSTER_PROPAGATION, OVERRIDE, PROPAGATION
@@ -30,10 +32,8 @@ from fleet_components.model.kubefleet.member_cluster import read_member_cluster
 from fleet_components.model.kubefleet.placement import Placement, RollingUpdate
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin
 from fleet_components.model.problem import FleetError, Problem, layered
-from fleet_components.model.reader import API_VERSION, DECLARATIONS, stray_fields
 from fleet_components.model.text import count, few, nearest
 from fleet_components.plan.effects import unheeded
-from fleet_components.plan.guests import guests, present
 from fleet_components.plan.karmada.member import serving_both
 from fleet_components.plan.kubefleet.runs import STRATEGY_OF, is_approved, runs_of
 from fleet_components.plan.record import Objects
@@ -375,34 +375,21 @@ def _of_no_system(objects: Catalogue) -> Iterator[Problem]:
     They would pass for objects to place, and have no effect.
     """
     for manifest in objects.manifests:
-        if manifest.group == API_VERSION.partition("/")[0]:
-            yield from () if names_a_build(manifest) else _undeclared(manifest)
-        elif not objects.defines(manifest.group, manifest.kind):
-            yield from misnamed(manifest)
+        if names_a_build(manifest) or (manifest.group != GROUP and objects.defines(manifest.group, manifest.kind)):
+            continue
+        yield from tuple(misdeclared(manifest)) or misnamed(manifest)
 
 
 def _of_no_kind(objects: Catalogue, manifests: Iterable[Manifest]) -> Iterator[Problem]:
     """Yield problems of objects in Kubernetes' own groups whose kind does not exist; API servers refuse them."""
     for manifest in manifests:
-        if manifest.group in BUILT_IN_GROUPS and objects.kind(manifest.group, manifest.kind) is None:
+        unknown = manifest.group in BUILT_IN_GROUPS and objects.kind(manifest.group, manifest.kind) is None
+        if unknown and not meant_kind(manifest):  # that of a declaration is refused already
             known = [kind for group, kind in BUILT_IN if group == manifest.group]
             near = nearest(manifest.kind, known)
             hint = f"write kind: {near}" if near else "see kubectl api-resources of the members"
             what = f"Kubernetes 1.36 has no kind {manifest.kind} in {manifest.api_version}"
             yield manifest.problem(what, ("kind",), hint)
-
-
-def _undeclared(manifest: Manifest) -> Iterator[Problem]:
-    """Yield a problem if a declaration's kind or version does not exist."""
-    known = sorted({*DECLARATIONS, *(kind for guest in guests() for kind in guest.KINDS)})
-    if manifest.kind not in known:
-        meant = nearest(manifest.kind, known)
-        hint = f"write kind: {meant}" if meant else f"write one of {', '.join(known)}"
-        yield manifest.problem(f'there is no kind "{manifest.kind}" in {manifest.api_version}', ("kind",), hint)
-    elif manifest.api_version != API_VERSION:
-        what = f'there is no version "{manifest.version}" of {manifest.kind}'
-        yield manifest.problem(what, ("apiVersion",), f"write apiVersion: {API_VERSION}")
-    yield from stray_fields(manifest)
 
 
 def _endless(strategy: Manifest) -> Iterator[Problem]:

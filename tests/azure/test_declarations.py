@@ -32,6 +32,11 @@ spec:
   kind: private
   network: {fleetRp: 99999999-8888-7777-6666-555555555555, agents: 192.168.8.0/24}
   login: {mode: msi}
+---
+apiVersion: fleet-components/v1
+kind: Members
+metadata: {name: none}
+spec: {members: []}
 """
 
 
@@ -63,7 +68,7 @@ def test_a_wrong_hub_is_named_with_its_line(old: str, new: str, words: str) -> N
 
 
 def test_two_hubs() -> None:
-    assert "there are two hubs" in str(declared(f"{HUB}---\n{HUB}").error)
+    assert "fleet.yaml:17: Hub shop: kind: there are two hubs" in str(declared(f"{HUB}---\n{HUB}").error)
 
 
 def test_a_hub_of_the_program_wins() -> None:

@@ -8,9 +8,9 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from fleet_components.azure import guest as azure
+from fleet_components.model.guests import GROUP, guests, present
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.reader import API_VERSION, DECLARATIONS
-from fleet_components.plan.guests import GROUP, guests, present
 
 GUEST: Any = azure
 

@@ -16,7 +16,8 @@ from fleet_components.azure.components.hub import AzureHub, AzureHubArgs, OwnHub
 from fleet_components.azure.components.kubeconfig import Login
 from fleet_components.azure.components.member import AzureMember, AzureMemberArgs
 from fleet_components.azure.components.upgrades import AzureUpgrades, AzureUpgradesArgs
-from fleet_components.azure.declarations.hub import is_declaration, read_declarations
+from fleet_components.azure.declarations.hub import read_declarations
+from fleet_components.azure.declarations.together import hubs_among, lists_among, misspelt
 from fleet_components.azure.values import checks
 from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.azure.values.cost import member_cost, sum_of
@@ -115,7 +116,7 @@ class AzureFleet(pulumi.ComponentResource):
         """
         with refusing():
             manifests = load(path)
-            if not any(map(is_declaration, manifests)):
+            if not (hubs_among(manifests) or lists_among(manifests) or any(misspelt(manifests))):
                 hint = "objects of apiVersion fleet-components/v1 and kind Hub or Members"
                 raise FleetError([Problem("no fleet is declared there", hint=hint, file=str(path))])
         return cls.from_manifests(name, manifests, args, opts)
@@ -130,11 +131,14 @@ class AzureFleet(pulumi.ComponentResource):
     ) -> AzureFleet:
         """Return the fleet that objects declare; like :meth:`from_file`, for objects that were read before.
 
+        A hub needs a word on its members: an object of kind ``Members``, whose list may be empty, or those of ``args``.
+
         Raises:
-            RefusedError: a declaration is invalid; with file and line.
+            RefusedError: a declaration is invalid, misspelt or missing; with file and line.
         """
         with refusing():
-            declared = read_declarations(manifests, args.sizes or built_in_sizes())
+            table = args.sizes or built_in_sizes()
+            declared = read_declarations(manifests, table, members=bool(args.members))
         members = (*args.members, *declared.members)
         return cls(name, attrs.evolve(args, members=members, hub=args.hub or declared.hub), opts)
 

@@ -18,14 +18,14 @@ from collections.abc import Iterable
 import attrs
 
 from fleet_components.azure.components.hub import AzureHubArgs
-from fleet_components.azure.declarations import HUB
-from fleet_components.azure.declarations.members import is_member_list, read_member_lists
+from fleet_components.azure.declarations.members import read_member_lists
+from fleet_components.azure.declarations.together import disagreements, hubs_among, misspelt
 from fleet_components.azure.values.member import FleetMember
 from fleet_components.azure.values.vm_size import SizeTable
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError
-from fleet_components.model.reader import API_VERSION, read
+from fleet_components.model.reader import read
 
 
 @attrs.frozen
@@ -41,24 +41,25 @@ class Declarations:
     members: tuple[FleetMember, ...]
 
 
-def is_declaration(manifest: Manifest) -> bool:
-    """Return whether an object declares a hub or members."""
-    return is_member_list(manifest) or (manifest.api_version, manifest.kind) == (API_VERSION, HUB)
+def read_declarations(manifests: Iterable[Manifest], table: SizeTable, *, members: bool = False) -> Declarations:
+    """Parse the hub and the members among some objects; objects of other systems are ignored.
 
-
-def read_declarations(manifests: Iterable[Manifest], table: SizeTable) -> Declarations:
-    """Parse the hub and the members among some objects; all other objects are ignored.
+    Args:
+        manifests: the objects.
+        table: the table of VM sizes and prices.
+        members: whether a program names members of its own, so that a hub may stand alone.
 
     Raises:
-        FleetError: there are two hubs, or a declaration is invalid; carries all problems, with file and line.
+        FleetError: there are two hubs, a hub without a word on its members, an object that was probably meant to be a
+            declaration, or an invalid declaration; carries all problems, with file and line.
     """
-    manifests = [manifest for manifest in manifests if is_declaration(manifest)]
-    hubs = [manifest for manifest in manifests if manifest.kind == HUB]
-    problems = [second.problem("there are two hubs", ("kind",), "declare one") for second in hubs[1:]]
+    manifests = tuple(manifests)
+    hubs = hubs_among(manifests)
+    problems = [*misspelt(manifests), *disagreements(manifests, members=members)]
     hub: AzureHubArgs | None = None
-    members: tuple[FleetMember, ...] = ()
+    found: tuple[FleetMember, ...] = ()
     try:
-        members = read_member_lists(manifests, table)
+        found = read_member_lists(manifests, table)
     except FleetError as error:
         problems += error.problems
     try:
@@ -67,7 +68,7 @@ def read_declarations(manifests: Iterable[Manifest], table: SizeTable) -> Declar
         problems += error.problems
     if problems:
         raise FleetError(problems)
-    return Declarations(hub, members)
+    return Declarations(hub, found)
 
 
 def _hub(manifest: Manifest) -> AzureHubArgs:

@@ -28,7 +28,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.azure.declarations import MEMBERS
+from fleet_components.azure.declarations.together import lists_among
 from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.azure.values.member import FleetMember, JoinedMember
 from fleet_components.azure.values.record import cluster_record
@@ -37,7 +37,7 @@ from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, FleetError, Problem
-from fleet_components.model.reader import API_VERSION, fields_of, read, unknown_field
+from fleet_components.model.reader import fields_of, read, unknown_field
 
 _SPEC = ("defaults", "regions", "members")
 _MERGED = ("labels", "tags")
@@ -67,11 +67,6 @@ def read_member_list(manifest: Manifest, table: SizeTable) -> tuple[FleetMember,
     return tuple(members)
 
 
-def is_member_list(manifest: Manifest) -> bool:
-    """Return whether an object is of kind ``Members``."""
-    return (manifest.api_version, manifest.kind) == (API_VERSION, MEMBERS)
-
-
 def read_member_lists(manifests: Iterable[Manifest], table: SizeTable) -> tuple[FleetMember, ...]:
     """Return the members of all ``Members`` objects among the manifests; other objects are ignored.
 
@@ -80,7 +75,7 @@ def read_member_lists(manifests: Iterable[Manifest], table: SizeTable) -> tuple[
     """
     members: dict[str, FleetMember] = {}
     problems: list[Problem] = []
-    for manifest in filter(is_member_list, manifests):
+    for manifest in lists_among(manifests):
         try:
             listed = read_member_list(manifest, table)
         except FleetError as error:
@@ -127,8 +122,8 @@ def _members(spec: Mapping[str, Any], table: SizeTable, problems: list[Problem])
 
 def _shape_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
     spec = data.get("spec")
-    if not isinstance(spec, Mapping) or not isinstance(spec.get("members"), list) or not spec["members"]:
-        yield Problem("there are no members", ("members",), "a list with at least one")
+    if not isinstance(spec, Mapping) or not isinstance(spec.get("members"), list):
+        yield Problem("there are no members", ("members",), "a list of them; members: [] if there are none")
         return
     yield from (unknown_field(name, _SPEC, ()) for name in spec if name not in _SPEC)
     for path, fields, is_shared in _field_maps(spec):

@@ -6,8 +6,9 @@ import attrs
 import pulumi
 
 from fleet_components.azure.components.fleet import AzureFleet, AzureFleetArgs
-from fleet_components.azure.declarations.hub import is_declaration
+from fleet_components.azure.declarations.together import hubs_among, lists_among
 from fleet_components.components.fleet_args import FleetArgs
+from fleet_components.components.refusal import RefusedError, of_the_program
 
 
 def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None) -> FleetArgs:
@@ -17,8 +18,14 @@ def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = 
         name: the name of the :class:`AzureFleet` that is created.
         args: the arguments of the fleet; declarations are among the objects of its source.
         opts: resource options.
+
+    Raises:
+        RefusedError: the source has problems, of whatever kind: nothing is provisioned for a fleet that is refused.
     """
-    declared = [manifest for manifest in args.source.catalogue.manifests if is_declaration(manifest)]
+    if args.source.problems:
+        raise RefusedError(of_the_program(args.source.problems))
+    manifests = args.source.catalogue.manifests
+    declared = [*hubs_among(manifests), *lists_among(manifests)]
     if not declared:
         return args
     made = AzureFleet.from_manifests(name, declared, AzureFleetArgs(), opts)

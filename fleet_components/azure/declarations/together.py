@@ -1,0 +1,45 @@
+"""Rules that the declarations of one fleet keep together: one hub, and a word on its members."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from fleet_components.azure.declarations import HUB, MEMBERS
+from fleet_components.model.declarations import misdeclared
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import Problem
+from fleet_components.model.reader import API_VERSION
+
+_LIST_THEM = "declare them as kind: Members; for a hub without any write spec: {members: []} there"
+
+
+def hubs_among(manifests: Iterable[Manifest]) -> list[Manifest]:
+    """Return the objects of kind ``Hub``."""
+    return [manifest for manifest in manifests if (manifest.api_version, manifest.kind) == (API_VERSION, HUB)]
+
+
+def lists_among(manifests: Iterable[Manifest]) -> list[Manifest]:
+    """Return the objects of kind ``Members``."""
+    return [manifest for manifest in manifests if (manifest.api_version, manifest.kind) == (API_VERSION, MEMBERS)]
+
+
+def misspelt(manifests: Iterable[Manifest]) -> Iterator[Problem]:
+    """Yield what is wrong with the kinds and apiVersions of objects that are, or were meant to be, declarations."""
+    return (problem for manifest in manifests for problem in misdeclared(manifest))
+
+
+def disagreements(manifests: Iterable[Manifest], *, members: bool = False) -> Iterator[Problem]:
+    """Yield a problem for each hub beyond the first, and for a hub with no word on its members.
+
+    A list of members that is lost, by a typo or with its file, would otherwise be a fleet without any.
+
+    Args:
+        manifests: the objects; those that declare nothing are ignored.
+        members: whether a program names members of its own.
+    """
+    manifests = tuple(manifests)
+    hubs = hubs_among(manifests)
+    yield from (second.problem("there are two hubs", ("kind",), "declare one") for second in hubs[1:])
+    # What is misspelt may be the list of members.
+    if hubs and not members and not lists_among(manifests) and not any(misspelt(manifests)):
+        yield hubs[0].problem("no members are declared beside this hub", ("kind",), _LIST_THEM)
