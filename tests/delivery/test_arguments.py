@@ -61,6 +61,7 @@ from fleet_components.azure.values.pool_upgrade import PoolUpgrade
 from fleet_components.azure.values.properties import Observation
 from fleet_components.azure.values.strategy import Group, Stage, Strategy
 from fleet_components.azure.values.upgrade import AutoUpgrade, Run
+from fleet_components.azure.values.upgrades import Upgrades
 from fleet_components.components.config import FromConfig
 from fleet_components.components.refusal import RefusedError
 from fleet_components.kubefleet import PlacementPolicy
@@ -78,7 +79,7 @@ CLASSES: list[type[Any]] = [
     *(Grant, HubNetwork, Login, AksMember, JoinedMember, NodePool, Network, ApiServer, Entra, MaintenanceWindow),
     *(Observation, Group, Stage, Strategy, Run, AutoUpgrade),
     *(PoolUpgrade, Autoscaler, ContainerInsights, Prometheus, Defender, KeyVaultSecrets, ImageCleaner),
-    *(WebAppRouting, ServiceMesh, HttpProxy),
+    *(WebAppRouting, ServiceMesh, HttpProxy, Upgrades),
     *(kind for system in (kubefleet, karmada) for name in system.__all__ for kind in [getattr(system, name)]),
     *(Template, Estimates, DecisionConditions),
 ]
