@@ -12,6 +12,7 @@ pytest.importorskip("pulumi_azure_native")
 from fleet_components.azure import ApiServer, AzureFleet, AzureFleetArgs, AzureHub, AzureHubArgs, HubNetwork
 from fleet_components.azure.components.created_cluster import CreatedCluster
 from fleet_components.azure.values.member import FleetMember, JoinedMember
+from fleet_components.testing import run_program
 from tests.azure import world
 from tests.azure.answers import KUBELET
 from tests.azure.build import GUID, aks
@@ -81,6 +82,33 @@ def test_a_cluster_that_was_there_has_no_resource_here() -> None:
     found = exported(joined, aks(), hub=None)
     assert list(found["clusters"]) == ["weu-1"]
     assert found.get("hub") is None
+
+
+def test_a_preview_promises_what_azure_will_add() -> None:
+    """None would be refused by what is built on it, such as a federated credential without an issuer."""
+
+    def program() -> None:
+        fleet = AzureFleet("shop", AzureFleetArgs(members=(aks(),), hub=HUB))
+        pulumi.CustomResource("my:index:Credential", "credential", {"issuer": fleet.clusters["weu-1"].oidc_issuer_url})
+        for name, cluster in fleet.clusters.items():
+            pulumi.export(f"{name}-issuer", cluster.oidc_issuer_url)
+            pulumi.export(f"{name}-principal", cluster.principal_id)
+        assert isinstance(fleet.hub, AzureHub)
+        pulumi.export("hub", fleet.hub.fqdn)
+
+    first = run_program(program, preview=True)
+    assert first.error is None, first.error
+    issuer = first.named("credential").inputs["issuer"]
+    told = {key: first.outputs.get(key) for key in ("weu-1-issuer", "weu-1-principal", "hub")}
+    assert set(told.values()) == {issuer}
+    assert issuer is not None
+    off = run_program(lambda: pulumi.export("off", issuer_of(aks(oidc_issuer=False, workload_identity=False))))
+    assert off.error is None, off.error
+    assert off.outputs.get("off") is None
+
+
+def issuer_of(member: FleetMember) -> pulumi.Output[str | None]:
+    return AzureFleet("shop", AzureFleetArgs(members=(member,))).clusters[member.name].oidc_issuer_url
 
 
 def test_the_resources_themselves_are_at_hand() -> None:

@@ -8,6 +8,7 @@ import attrs
 import pulumi
 from pulumi_azure_native import containerservice as aks
 
+from fleet_components.components.process import unknown
 from fleet_components.model.codec import camel
 
 _KUBELET = "kubeletidentity"
@@ -36,8 +37,8 @@ class CreatedCluster:
     @property
     def oidc_issuer_url(self) -> pulumi.Output[str | None]:
         """The URL of the OIDC issuer, for federated credentials of workloads; None if it is off."""
-        found: pulumi.Output[str | None] = self.resource.oidc_issuer_profile.apply(lambda its: _of(its, "issuer_url"))
-        return found
+        profile: pulumi.Output[Any] = self.resource.oidc_issuer_profile
+        return profile.apply(lambda its: sooner_or_later(_of(its, "issuer_url"), expected=bool(_of(its, "enabled"))))
 
     @property
     def kubelet_client_id(self) -> pulumi.Output[str | None]:
@@ -88,11 +89,21 @@ class CreatedCluster:
         return profile.apply(lambda identities: _of((identities or {}).get(_KUBELET), field))
 
 
-def principal_of(identity: Any) -> str | None:
+def principal_of(identity: Any) -> Any:
     """Return the principal ID of a resource's identity, be it system-assigned or its one user-assigned identity."""
     assigned = _of(identity, "user_assigned_identities") or {}
-    own: str | None = _of(identity, "principal_id")
-    return own or next((_of(each, "principal_id") for each in assigned.values()), None)
+    found = _of(identity, "principal_id") or next((_of(each, "principal_id") for each in assigned.values()), None)
+    return sooner_or_later(found, expected=identity is not None)
+
+
+def sooner_or_later(value: str | None, *, expected: bool) -> Any:
+    """Return a value that Azure adds to what it was sent; an unknown output if it is expected and a preview lacks it.
+
+    None would be told to whatever is built on it, and refused there.
+    """
+    if value is not None or not expected or not pulumi.runtime.is_dry_run():
+        return value
+    return unknown()
 
 
 def _of(value: Any, field: str) -> Any:

@@ -13,7 +13,7 @@ from pulumi_azure_native import containerservice, resources
 
 from fleet_components.azure.components.access import AzureAccess, AzureAccessArgs, Grant, grant_problems
 from fleet_components.azure.components.arm import FleetAddress, children_of, fleet_resource
-from fleet_components.azure.components.created_cluster import principal_of
+from fleet_components.azure.components.created_cluster import principal_of, sooner_or_later
 from fleet_components.azure.components.hub_network import HubNetwork, HubPlace, hub_network
 from fleet_components.azure.components.kubeconfig import Login, decoded, with_login
 from fleet_components.azure.dynamic import CreateOnly
@@ -195,9 +195,9 @@ class OwnHub(Arguments):
     member_identity: Callable[[str], Mapping[str, Any]]
 
 
-def _fqdn(properties: Any) -> str | None:
-    hub = (properties or {}).get("hubProfile") or {}
-    return hub.get("fqdn")
+def _fqdn(properties: Any) -> Any:
+    hub = (properties or {}).get("hubProfile")
+    return sooner_or_later(hub.get("fqdn"), expected=True) if hub is not None else None
 
 
 def _fixed_at_creation(args: AzureHubArgs) -> dict[str, Any]:
