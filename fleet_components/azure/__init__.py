@@ -25,11 +25,21 @@ if TYPE_CHECKING:
         AzureUpgrades as AzureUpgrades,
         AzureUpgradesArgs as AzureUpgradesArgs,
     )
+    from fleet_components.azure.values.add_ons import ImageCleaner as ImageCleaner, KeyVaultSecrets as KeyVaultSecrets
     from fleet_components.azure.values.aks_member import AksMember as AksMember, Entra as Entra
+    from fleet_components.azure.values.autoscaler import Autoscaler as Autoscaler
+    from fleet_components.azure.values.http_proxy import HttpProxy as HttpProxy
+    from fleet_components.azure.values.ingress import ServiceMesh as ServiceMesh, WebAppRouting as WebAppRouting
     from fleet_components.azure.values.maintenance import MaintenanceWindow as MaintenanceWindow
     from fleet_components.azure.values.member import JoinedMember as JoinedMember
+    from fleet_components.azure.values.monitoring import (
+        ContainerInsights as ContainerInsights,
+        Defender as Defender,
+        Prometheus as Prometheus,
+    )
     from fleet_components.azure.values.network import ApiServer as ApiServer, Network as Network
     from fleet_components.azure.values.node_pool import NodePool as NodePool
+    from fleet_components.azure.values.pool_upgrade import PoolUpgrade as PoolUpgrade
     from fleet_components.azure.values.properties import Observation as Observation
     from fleet_components.azure.values.strategy import Group as Group, Stage as Stage, Strategy as Strategy
     from fleet_components.azure.values.upgrade import AutoUpgrade as AutoUpgrade, Run as Run
@@ -44,11 +54,17 @@ _HOMES = {
     "azure.components.member": ("AzureMember", "AzureMemberArgs"),
     "azure.declarations.provision": ("provision",),
     "azure.components.upgrades": ("AzureUpgrades", "AzureUpgradesArgs"),
+    "azure.values.add_ons": ("ImageCleaner", "KeyVaultSecrets"),
     "azure.values.aks_member": ("AksMember", "Entra"),
+    "azure.values.autoscaler": ("Autoscaler",),
+    "azure.values.http_proxy": ("HttpProxy",),
+    "azure.values.ingress": ("ServiceMesh", "WebAppRouting"),
     "azure.values.maintenance": ("MaintenanceWindow",),
     "azure.values.member": ("JoinedMember",),
+    "azure.values.monitoring": ("ContainerInsights", "Defender", "Prometheus"),
     "azure.values.network": ("ApiServer", "Network"),
     "azure.values.node_pool": ("NodePool",),
+    "azure.values.pool_upgrade": ("PoolUpgrade",),
     "azure.values.properties": ("Observation",),
     "azure.values.strategy": ("Group", "Stage", "Strategy"),
     "azure.values.upgrade": ("AutoUpgrade", "Run"),

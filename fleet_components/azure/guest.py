@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from fleet_components.azure.declarations import HUB, MEMBERS
-from fleet_components.azure.declarations.members import declared_clusters
+from fleet_components.azure.declarations import HUB, MEMBERS, UPGRADES
+from fleet_components.azure.declarations.members import read_member_lists
 from fleet_components.azure.declarations.together import disagreements
 from fleet_components.azure.declarations.unobserved import unobserved
+from fleet_components.azure.declarations.upgrades import read_upgrades
+from fleet_components.azure.values.member import FleetMember
+from fleet_components.azure.values.record import cluster_record
+from fleet_components.azure.values.vm_size import built_in_sizes
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
@@ -18,25 +22,27 @@ if TYPE_CHECKING:
 
     from fleet_components.components.fleet_args import FleetArgs
 
-KINDS = (HUB, MEMBERS)
+KINDS = (HUB, MEMBERS, UPGRADES)
 
 
 def clusters(manifests: Iterable[Manifest]) -> tuple[Cluster, ...]:
     """Return the clusters of all lists of members among the manifests.
 
     Raises:
-        FleetError: something in a list is wrong, there are two hubs, or a hub with no word on its members; carries all
-            problems, with file and line.
+        FleetError: something in a list or in upgrades is wrong, there are two hubs, a hub with no word on its members,
+            or upgrades without a hub; carries all problems, with file and line.
     """
-    manifests = tuple(manifests)
+    manifests, table = tuple(manifests), built_in_sizes()
     problems = [*disagreements(manifests)]
+    members: tuple[FleetMember, ...] = ()
     try:
-        found = declared_clusters(manifests)
+        members = read_member_lists(manifests, table)
+        read_upgrades(manifests, {member.group for member in members if member.group})
     except FleetError as error:
         problems += error.problems
     if problems:
         raise FleetError(problems)
-    return found
+    return tuple(cluster_record(member, table) for member in members)
 
 
 def problems(policy: Manifest, clusters: Iterable[Cluster]) -> Iterator[Problem]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -73,7 +74,7 @@ def _typed(resource: Resource) -> Request:
     # Only tracked resources have fields beside their properties; those of a child are all properties.
     top = set(_TOP) if "/" not in kind else set()
     body = {"name": inputs.pop(name), **{key: _top(key, value) for key, value in inputs.items() if key in top}}
-    body["properties"] = {key: value for key, value in inputs.items() if key not in top}
+    body["properties"] = {key: _dashed(key, value) for key, value in inputs.items() if key not in top}
     return Request(schema, f"{_PROVIDER}/{kind}", body)
 
 
@@ -93,6 +94,13 @@ def _top(key: str, value: Any) -> Any:
     """The SDK takes a list of identities, Azure a map."""
     if key == "identity" and "userAssignedIdentities" in value:
         return {**value, "userAssignedIdentities": {each: {} for each in value["userAssignedIdentities"]}}
+    return value
+
+
+def _dashed(key: str, value: Any) -> Any:
+    """The SDK's names of the autoscaler's settings are in camelCase, Azure's have dashes."""
+    if key == "autoScalerProfile":
+        return {re.sub("[A-Z]", lambda upper: f"-{upper[0].lower()}", name): each for name, each in value.items()}
     return value
 
 

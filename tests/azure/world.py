@@ -24,6 +24,7 @@ from fleet_components.plan.names import PROVISIONED
 from fleet_components.plan.state import StackState, StoredResource, reveal
 from fleet_components.testing.mocks import FleetMocks
 from fleet_components.testing.program import end_loop, reset_runtime
+from tests.azure.answers import answered
 
 SUBSCRIPTION = "11111111-2222-3333-4444-555555555555"
 CREATE_ONLY = "pulumi-python:dynamic/fleet:CreateOnly"
@@ -138,6 +139,7 @@ class Azure(FleetMocks):
             outputs["identity"] = {**args.inputs["identity"], "userAssignedIdentities": {i: {} for i in identities}}
         if args.typ.endswith("UserAssignedIdentity"):
             outputs["principalId"] = _guid(name)
+        outputs |= answered(args.typ, args.inputs)
         group = args.inputs.get("resourceGroupName", "none")
         return f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{group}/providers/Mock/{args.typ}/{name}", outputs
 

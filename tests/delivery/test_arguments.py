@@ -47,14 +47,21 @@ from fleet_components.azure.components.hub_network import HubNetwork
 from fleet_components.azure.components.kubeconfig import Login
 from fleet_components.azure.components.member import AzureMember, AzureMemberArgs
 from fleet_components.azure.components.upgrades import AzureUpgrades, AzureUpgradesArgs
+from fleet_components.azure.values.add_ons import ImageCleaner, KeyVaultSecrets
 from fleet_components.azure.values.aks_member import AksMember, Entra
+from fleet_components.azure.values.autoscaler import Autoscaler
+from fleet_components.azure.values.http_proxy import HttpProxy
+from fleet_components.azure.values.ingress import ServiceMesh, WebAppRouting
 from fleet_components.azure.values.maintenance import MaintenanceWindow
 from fleet_components.azure.values.member import JoinedMember
+from fleet_components.azure.values.monitoring import ContainerInsights, Defender, Prometheus
 from fleet_components.azure.values.network import ApiServer, Network
 from fleet_components.azure.values.node_pool import NodePool
+from fleet_components.azure.values.pool_upgrade import PoolUpgrade
 from fleet_components.azure.values.properties import Observation
 from fleet_components.azure.values.strategy import Group, Stage, Strategy
 from fleet_components.azure.values.upgrade import AutoUpgrade, Run
+from fleet_components.azure.values.upgrades import Upgrades
 from fleet_components.components.config import FromConfig
 from fleet_components.components.refusal import RefusedError
 from fleet_components.kubefleet import PlacementPolicy
@@ -71,6 +78,8 @@ CLASSES: list[type[Any]] = [
     *(AzureFleetArgs, AzureHubArgs, AzureMemberArgs, AzureUpgradesArgs, AzureAccessArgs, OwnHub),
     *(Grant, HubNetwork, Login, AksMember, JoinedMember, NodePool, Network, ApiServer, Entra, MaintenanceWindow),
     *(Observation, Group, Stage, Strategy, Run, AutoUpgrade),
+    *(PoolUpgrade, Autoscaler, ContainerInsights, Prometheus, Defender, KeyVaultSecrets, ImageCleaner),
+    *(WebAppRouting, ServiceMesh, HttpProxy, Upgrades),
     *(kind for system in (kubefleet, karmada) for name in system.__all__ for kind in [getattr(system, name)]),
     *(Template, Estimates, DecisionConditions),
 ]
@@ -82,7 +91,10 @@ COMPONENTS: list[tuple[type[Any], type[Any]]] = [
     (AzureAccess, AzureAccessArgs),
     (AzureUpgrades, AzureUpgradesArgs),
 ]
-TAKES_OUTPUTS = {"kubeconfig", "subnet", "identity", "principal", "scope", "agent_subnet", "api_server_subnet"}
+TAKES_OUTPUTS = {
+    *("kubeconfig", "subnet", "identity", "principal", "scope", "agent_subnet", "api_server_subnet"),
+    *("pod_subnet", "disk_encryption_set", "workspace", "trusted_ca"),
+}
 EMPTY = source_of([])
 
 

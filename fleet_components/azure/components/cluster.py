@@ -7,8 +7,10 @@ from typing import Any
 import pulumi
 from pulumi_azure_native import containerservice as aks
 
+from fleet_components.azure.components.cluster_features import feature_request, security_profile
 from fleet_components.azure.components.pool_request import fixed_fields, pool_request
 from fleet_components.azure.values.aks_member import BY_FLEET, AksMember
+from fleet_components.azure.values.features import ON
 from fleet_components.azure.values.maintenance import CONFIGURATIONS, MaintenanceWindow
 from fleet_components.azure.values.node_pool import NodePool
 
@@ -36,14 +38,13 @@ def managed_cluster(name: str, member: AksMember, opts: pulumi.ResourceOptions) 
         aad_profile=_entra(member),
         disable_local_accounts=not member.local_accounts,
         oidc_issuer_profile=aks.ManagedClusterOIDCIssuerProfileArgs(enabled=member.oidc_issuer),
-        security_profile=aks.ManagedClusterSecurityProfileArgs(
-            workload_identity=aks.ManagedClusterSecurityProfileWorkloadIdentityArgs(enabled=member.workload_identity)
-        ),
+        security_profile=security_profile(member),
         # Azure's own upgrade channel is off: it would race with update runs, and with the version declared here.
         auto_upgrade_profile=aks.ManagedClusterAutoUpgradeProfileArgs(
             upgrade_channel="none", node_os_upgrade_channel=_node_os_channel(member)
         ),
         tags=dict(member.tags),
+        **feature_request(member),
         opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=_changed_by_azure(member))),
     )
 
@@ -105,7 +106,14 @@ def fixed_at_creation(member: AksMember) -> dict[str, Any]:
             "dns": network.dns,
             "outbound": network.outbound,
         },
-        "apiServer": {"private": member.api_server.private},
+        "apiServer": {
+            "private": member.api_server.private,
+            "vnetIntegration": member.api_server.vnet_integration,
+            "subnet": member.api_server.subnet,
+        },
+        "diskEncryptionSet": member.disk_encryption_set,
+        "httpProxy": ON if member.http_proxy else None,
+        "features": dict(member.switched),
         "systemPool": {"name": member.system_pool.name, **fixed_fields(member.system_pool)},
         "pools": {pool.name: fixed_fields(pool) for pool in member.pools},
     }
@@ -155,6 +163,9 @@ def _api_server(member: AksMember) -> aks.ManagedClusterAPIServerAccessProfileAr
         authorized_ip_ranges=None if server.private else list(server.authorized),
         private_dns_zone=server.private_dns_zone,
         disable_run_command=not server.run_command,
+        # Off is not sent: it cannot be switched off, and the requests for clusters without it stay what they were.
+        enable_vnet_integration=server.vnet_integration or None,
+        subnet_id=server.subnet,
     )
 
 

@@ -11,6 +11,7 @@ import pulumi
 from pulumi_azure_native import resources
 
 from fleet_components.azure.components.arm import children_of
+from fleet_components.azure.components.created_cluster import CreatedCluster
 from fleet_components.azure.components.hub import AzureHub, AzureHubArgs, OwnHub
 from fleet_components.azure.components.kubeconfig import Login
 from fleet_components.azure.components.member import AzureMember, AzureMemberArgs
@@ -24,8 +25,8 @@ from fleet_components.azure.components.removal import (
     things_of,
 )
 from fleet_components.azure.components.upgrades import AzureUpgrades, AzureUpgradesArgs
-from fleet_components.azure.declarations.hub import read_declarations
-from fleet_components.azure.declarations.together import hubs_among, lists_among, misspelt
+from fleet_components.azure.declarations.hub import Beside, read_declarations
+from fleet_components.azure.declarations.together import hubs_among, lists_among, misspelt, upgrades_among
 from fleet_components.azure.values import checks
 from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.azure.values.cost import member_cost, sum_of
@@ -39,7 +40,7 @@ from fleet_components.content.load import load
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.model.text import count
+from fleet_components.model.text import count, nearest
 
 _MOST_MEMBERS = 1000
 
@@ -57,7 +58,7 @@ class AzureFleetArgs(Arguments):
         runs: update runs.
         profiles: auto-upgrade profiles.
         confirm: tokens of refused removals that are meant; those of the configuration, ``fleet:confirm``, count too.
-        login: how kubeconfigs sign in.
+        login: how the kubeconfigs of members sign in; that of the hub has a ``login`` of its own.
         sizes: the table of VM sizes and prices; None for the built-in one.
     """
 
@@ -80,6 +81,16 @@ class AzureFleetArgs(Arguments):
             yield from member.problems(table, ("members", member.name))
         if (self.strategies or self.runs or self.profiles) and not isinstance(self.hub, AzureHub | AzureHubArgs):
             yield Problem("upgrades are made by an Azure fleet", ("strategies",), "give it a hub, hubless or not")
+        yield from self._group_problems()
+
+    def _group_problems(self) -> Iterator[Problem]:
+        named = [member.resource_group for member in self.members if isinstance(member, AksMember)]
+        named += [self.hub.resource_group] if isinstance(self.hub, AzureHubArgs) else []
+        for group in sorted(self.existing_resource_groups.difference(named)):
+            # One that is not used does no harm; for one that is misspelt, the one that was meant would be created.
+            if meant := nearest(group, [name for name in named if name not in self.existing_resource_groups]):
+                what = f'neither the hub nor a member is in the resource group "{group}"'
+                yield Problem(what, ("existingResourceGroups",), f"{meant}?")
 
 
 class AzureFleet(pulumi.ComponentResource):
@@ -90,12 +101,14 @@ class AzureFleet(pulumi.ComponentResource):
         members: the members by name.
         records: what the schedulers know of each member, as plain values.
         kubeconfigs: the kubeconfigs by member name, as secrets.
+        clusters: the clusters that were created, by member name, with what Azure says of each.
     """
 
     hub: AzureHub | OwnHub | None
     members: Mapping[str, AzureMember]
     records: tuple[Cluster, ...]
     kubeconfigs: Mapping[str, pulumi.Output[str]]
+    clusters: Mapping[str, CreatedCluster]
 
     def __init__(self, name: str, args: AzureFleetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         expect(type(self), name, args, AzureFleetArgs, opts)
@@ -114,6 +127,7 @@ class AzureFleet(pulumi.ComponentResource):
         self.members = {member.name: self._member(member, args, groups) for member in args.members}
         self.records = tuple(member.record for member in self.members.values())
         self.kubeconfigs = {member: made.kubeconfig for member, made in self.members.items()}
+        self.clusters = {member: made.cluster for member, made in self.members.items() if made.cluster}
         self._upgrades(name, args)
         self._tell_cost(name, args, table)
         self.register_outputs(self.exports)
@@ -129,8 +143,9 @@ class AzureFleet(pulumi.ComponentResource):
         """
         with refusing():
             manifests = load(path)
-            if not (hubs_among(manifests) or lists_among(manifests) or any(misspelt(manifests))):
-                hint = "objects of apiVersion fleet-components/v1 and kind Hub or Members"
+            declared = (*hubs_among(manifests), *lists_among(manifests), *upgrades_among(manifests))
+            if not declared and not any(misspelt(manifests)):
+                hint = "objects of apiVersion fleet-components/v1 and kind Hub, Members or Upgrades"
                 raise FleetError([Problem("no fleet is declared there", hint=hint, file=str(path))])
         return cls.from_manifests(name, manifests, args, opts)
 
@@ -144,6 +159,7 @@ class AzureFleet(pulumi.ComponentResource):
     ) -> AzureFleet:
         """Return the fleet that objects declare; like :meth:`from_file`, for objects that were read before.
 
+        Members, resource groups and upgrades of both count; a hub and a login of ``args`` win over declared ones.
         A hub needs a word on its members: an object of kind ``Members``, whose list may be empty, or those of ``args``.
 
         Raises:
@@ -151,14 +167,30 @@ class AzureFleet(pulumi.ComponentResource):
         """
         with refusing():
             table = args.sizes or built_in_sizes()
-            declared = read_declarations(manifests, table, members=bool(args.members))
-        members = (*args.members, *declared.members)
-        return cls(name, attrs.evolve(args, members=members, hub=args.hub or declared.hub), opts)
+            names = tuple(strategy.name for strategy in args.strategies)
+            declared = read_declarations(manifests, table, Beside(args.members, args.hub is not None, names))
+        together = attrs.evolve(
+            args,
+            members=(*args.members, *declared.members),
+            hub=args.hub or declared.hub,
+            existing_resource_groups=args.existing_resource_groups | declared.existing_resource_groups,
+            strategies=(*args.strategies, *declared.upgrades.strategies),
+            runs=(*args.runs, *declared.upgrades.runs),
+            profiles=(*args.profiles, *declared.upgrades.profiles),
+            login=declared.login if declared.login and args.login == Login() else args.login,
+        )
+        return cls(name, together, opts)
 
     @property
     def exports(self) -> dict[str, Any]:
-        """Stack outputs that a stack of workloads reads: plain records and secret kubeconfigs."""
-        return member_exports(member.member for member in self.members.values())
+        """Stack outputs: plain records and secret kubeconfigs, which a stack of workloads reads, and what Azure says.
+
+        ``clusters`` has the outputs of each :class:`CreatedCluster` by member name, ``hub`` those of an
+        :class:`AzureHub`; both in camelCase, neither secret.
+        """
+        exports = member_exports(member.member for member in self.members.values())
+        exports["clusters"] = {name: cluster.outputs for name, cluster in self.clusters.items()}
+        return exports | ({"hub": self.hub.outputs} if isinstance(self.hub, AzureHub) else {})
 
     def _resource_groups(self, args: AzureFleetArgs) -> dict[str, resources.ResourceGroup]:
         regions: dict[str, str] = {}

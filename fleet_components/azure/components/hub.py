@@ -13,6 +13,7 @@ from pulumi_azure_native import containerservice, resources
 
 from fleet_components.azure.components.access import AzureAccess, AzureAccessArgs, Grant, grant_problems
 from fleet_components.azure.components.arm import FleetAddress, children_of, fleet_resource
+from fleet_components.azure.components.created_cluster import principal_of, sooner_or_later
 from fleet_components.azure.components.hub_network import HubNetwork, HubPlace, hub_network
 from fleet_components.azure.components.kubeconfig import Login, decoded, with_login
 from fleet_components.azure.dynamic import CreateOnly
@@ -91,13 +92,17 @@ class AzureHub(pulumi.ComponentResource):
         fleet_name: the fleet's name in Azure.
         kubeconfig: the kubeconfig of the hub cluster, a secret; None without a hub cluster.
         kind: ``public``, ``private`` or ``hubless``, as declared.
-        identity: the principal ID of the fleet's identity.
+        fqdn: the address of the hub's API server; None without a hub cluster.
+        principal_id: the object ID of the fleet's identity, be it system-assigned or, of a private hub, user-assigned.
+        resource: the fleet's resource, for all other outputs of Azure.
     """
 
     fleet_id: pulumi.Output[str]
     fleet_name: str
     kubeconfig: pulumi.Output[str] | None
-    identity: pulumi.Output[str]
+    fqdn: pulumi.Output[str | None]
+    principal_id: pulumi.Output[str | None]
+    resource: resources.Resource
 
     def __init__(self, name: str, args: AzureHubArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         expect(type(self), name, args, AzureHubArgs, opts)
@@ -106,21 +111,26 @@ class AzureHub(pulumi.ComponentResource):
         super().__init__("fleet:index:AzureHub", name, None, opts)
         self.kind = args.kind
         self._name, self._args = name, args
-        self._fleet = self._declare_fleet(children_of(self, opts))
-        self.fleet_id, self.fleet_name = self._fleet.id, args.fleet_name
-        self.identity = self._fleet.identity.apply(lambda identity: identity.principal_id if identity else "")
+        self.resource = self._declare_fleet(children_of(self, opts))
+        self.fleet_id, self.fleet_name = self.resource.id, args.fleet_name
+        self.principal_id = self.resource.identity.apply(principal_of)
+        self.fqdn = self.resource.properties.apply(_fqdn)
         self.kubeconfig = None if args.kind == HUBLESS else self._read_kubeconfig()
         granted = AzureAccessArgs(scope=self.fleet_id, grants=args.grants)
         self._access = [AzureAccess(name, granted, pulumi.ResourceOptions(parent=self))] if args.grants else []
         self._tell_cost()
-        self.register_outputs(
-            {"fleetId": self.fleet_id, "fleetName": self.fleet_name, "kubeconfig": self.kubeconfig, "kind": args.kind}
-        )
+        self.register_outputs({**self.outputs, "kubeconfig": self.kubeconfig, "kind": args.kind})
+
+    @property
+    def outputs(self) -> dict[str, Any]:
+        """All outputs but the kubeconfig by their names in camelCase, as stacks export them; none of them is secret."""
+        fields = {"fleetId": self.fleet_id, "fleetName": self.fleet_name}
+        return {**fields, "fqdn": self.fqdn, "principalId": self.principal_id}
 
     @property
     def address(self) -> FleetAddress:
         """Address for the declaration of the fleet's children."""
-        return FleetAddress(self._args.resource_group, self.fleet_name, self._fleet)
+        return FleetAddress(self._args.resource_group, self.fleet_name, self.resource)
 
     @cached_property
     def provider(self) -> kubernetes.Provider | None:
@@ -158,7 +168,7 @@ class AzureHub(pulumi.ComponentResource):
     def _read_kubeconfig(self) -> pulumi.Output[str]:
         credentials = containerservice.list_fleet_credentials_output(
             resource_group_name=self._args.resource_group,
-            fleet_name=self._fleet.name,
+            fleet_name=self.resource.name,
             opts=pulumi.InvokeOptions(parent=self),
         )
         return pulumi.Output.secret(credentials.apply(lambda found: with_login(decoded(found), self._args.login)))
@@ -183,6 +193,11 @@ class OwnHub(Arguments):
 
     provider: kubernetes.Provider
     member_identity: Callable[[str], Mapping[str, Any]]
+
+
+def _fqdn(properties: Any) -> Any:
+    hub = (properties or {}).get("hubProfile")
+    return sooner_or_later(hub.get("fqdn"), expected=True) if hub is not None else None
 
 
 def _fixed_at_creation(args: AzureHubArgs) -> dict[str, Any]:

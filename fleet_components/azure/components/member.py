@@ -13,6 +13,7 @@ from pulumi_azure_native import containerservice as aks
 
 from fleet_components.azure.components import cluster
 from fleet_components.azure.components.arm import children_of
+from fleet_components.azure.components.created_cluster import CreatedCluster
 from fleet_components.azure.components.hub import AzureHub, OwnHub
 from fleet_components.azure.components.kubeconfig import Login, decoded, with_login
 from fleet_components.azure.components.registration import register
@@ -56,11 +57,14 @@ class AzureMember(pulumi.ComponentResource):
 
     Attributes:
         record: what the schedulers know of it; plain, so that placements can be decided before it exists.
+        cluster: the cluster that was created for it, with what Azure says of it: OIDC issuer, identities, addresses,
+            node resource group; None for one that was there before.
         cluster_id: the resource ID of its cluster; None for one that Azure does not know.
         kubeconfig: its kubeconfig, a secret.
     """
 
     record: Cluster
+    cluster: CreatedCluster | None
     cluster_id: pulumi.Output[str] | None
     kubeconfig: pulumi.Output[str]
 
@@ -72,6 +76,7 @@ class AzureMember(pulumi.ComponentResource):
         self._mine = children_of(self, opts)
         self.record = cluster_record(args.member, table)
         self._identifier = _identifier(args.member)
+        self.cluster = None
         ready: list[pulumi.Resource] = list(args.ready)
         if isinstance(args.member, AksMember):
             ready += self._provision(name, args.member, args.login)
@@ -81,8 +86,9 @@ class AzureMember(pulumi.ComponentResource):
             self._take(name, args.member, args.login)
         if args.hub is not None:
             register(name, args.member, self.cluster_id, args.hub, ready, self._mine)
+        told: dict[str, Any] = self.cluster.outputs if self.cluster else {}
         self.register_outputs(
-            {"record": encode(self.record), "clusterId": self.cluster_id, "kubeconfig": self.kubeconfig}
+            {**told, "record": encode(self.record), "clusterId": self.cluster_id, "kubeconfig": self.kubeconfig}
         )
 
     @property
@@ -97,7 +103,7 @@ class AzureMember(pulumi.ComponentResource):
         pools = [cluster.agent_pool(f"{name}-{pool.name}", pool, member, made, self._mine) for pool in member.pools]
         for window in member.maintenance:
             cluster.maintenance(f"{name}-{window.upgrades}-window", window, member, made, self._mine)
-        self.cluster_id = made.id
+        self.cluster, self.cluster_id = CreatedCluster(made), made.id
         self.kubeconfig = self._ask_azure(member.resource_group, made.name, login)
         return [made, *pools]
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from pulumi_azure_native import containerservice as aks
+
 from fleet_components.azure.values.node_pool import NodePool
+from fleet_components.azure.values.pool_upgrade import PoolUpgrade
 from fleet_components.model.cluster import Taint
 
 _SPOT = {"scale_set_priority": "Spot", "scale_set_eviction_policy": "Delete", "spot_max_price": -1}
@@ -39,7 +42,9 @@ def pool_request(pool: NodePool, version: str | None, subnet: Any) -> dict[str, 
         "max_pods": pool.max_pods,
         "orchestrator_version": version,
         "vnet_subnet_id": pool.subnet if pool.subnet is not None else subnet,
+        "pod_subnet_id": pool.pod_subnet,
         "tags": dict(pool.tags),
+        "upgrade_settings": _upgrade(pool.upgrade),
         **(_SPOT if pool.spot else {}),
     }
     return {field: value for field, value in request.items() if value is not None}
@@ -54,7 +59,20 @@ def fixed_fields(pool: NodePool) -> dict[str, Any]:
         "osDisk": pool.os_disk,
         "osDiskGib": pool.os_disk_gib,
         "maxPods": pool.max_pods,
+        "podSubnet": pool.pod_subnet,
     }
+
+
+def _upgrade(upgrade: PoolUpgrade | None) -> aks.AgentPoolUpgradeSettingsArgs | None:
+    if upgrade is None:
+        return None
+    return aks.AgentPoolUpgradeSettingsArgs(
+        max_surge=upgrade.surge,
+        max_unavailable=upgrade.unavailable,
+        drain_timeout_in_minutes=upgrade.drain_minutes,
+        node_soak_duration_in_minutes=upgrade.soak_minutes,
+        undrainable_node_behavior=upgrade.undrainable,
+    )
 
 
 def _taint(taint: Taint) -> str:

@@ -10,9 +10,9 @@ import pulumi
 
 from fleet_components.azure.components.arm import children_of, fleet_child
 from fleet_components.azure.components.hub import AzureHub
-from fleet_components.azure.values import checks
 from fleet_components.azure.values.strategy import Strategy
 from fleet_components.azure.values.upgrade import AutoUpgrade, Run
+from fleet_components.azure.values.upgrades import Upgrades
 from fleet_components.components.refusal import Arguments, expect, refuse
 from fleet_components.model.problem import Problem
 
@@ -36,17 +36,9 @@ class AzureUpgradesArgs(Arguments):
     groups: frozenset[str] | None = None
 
     def problems(self) -> Iterator[Problem]:
-        """Yield a problem for each value that Azure would reject."""
-        names = [strategy.name for strategy in self.strategies]
-        yield from checks.unique(names, "strategy", ("strategies",))
-        yield from checks.unique((run.name for run in self.runs), "update run", ("runs",))
-        yield from checks.unique((profile.name for profile in self.profiles), "profile", ("profiles",))
-        for position, strategy in enumerate(self.strategies):
-            yield from strategy.problems(self.groups, ("strategies", position))
-        for position, run in enumerate(self.runs):
-            yield from run.problems(names, ("runs", position))
-        for position, profile in enumerate(self.profiles):
-            yield from profile.problems(names, ("profiles", position))
+        """Return a problem for each value that Azure would reject."""
+        together = Upgrades(strategies=self.strategies, runs=self.runs, profiles=self.profiles)
+        return together.problems(self.groups)
 
 
 class AzureUpgrades(pulumi.ComponentResource):

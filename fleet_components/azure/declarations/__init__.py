@@ -1,3 +1,3 @@
-"""Declarations of Azure fleets in YAML: the kinds ``Hub`` and ``Members``."""
+"""Declarations of Azure fleets in YAML: the kinds ``Hub``, ``Members`` and ``Upgrades``."""
 
-HUB, MEMBERS = "Hub", "Members"
+HUB, MEMBERS, UPGRADES = "Hub", "Members", "Upgrades"

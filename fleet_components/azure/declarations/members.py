@@ -16,9 +16,13 @@
       - {name: weu-1, region: westeurope, group: canary}
       - {name: edge, region: westeurope, clusterId: /subscriptions/...}
 
-A member's own fields override those of its region, which override the defaults; labels and tags are merged key by key.
+A member's own fields override those of its region, which override the defaults, each as a whole: a member that says
+something of ``autoscaler`` says everything of it. Only labels and tags are merged key by key.
 A member with ``clusterId`` or ``kubeconfigFile`` is an existing cluster; any other one is an AKS cluster to be created.
 Fields are those of :class:`AksMember` and :class:`JoinedMember`, in camelCase.
+
+For the whole fleet, ``existingResourceGroups`` lists resource groups that are not created, the hub's included, and
+``login`` says how kubeconfigs of members sign in, with the fields of :class:`Login`.
 """
 
 from __future__ import annotations
@@ -29,17 +33,16 @@ from typing import Any
 import attrs
 
 from fleet_components.azure.declarations.together import lists_among
+from fleet_components.azure.values import names
 from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.azure.values.member import FleetMember, JoinedMember
-from fleet_components.azure.values.record import cluster_record
-from fleet_components.azure.values.vm_size import SizeTable, built_in_sizes
-from fleet_components.model.cluster import Cluster
+from fleet_components.azure.values.vm_size import SizeTable
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.model.reader import fields_of, read, unknown_field
 
-_SPEC = ("defaults", "regions", "members")
+_SPEC = ("existingResourceGroups", "login", "defaults", "regions", "members")
 _MERGED = ("labels", "tags")
 _JOINED_BY = ("clusterId", "kubeconfigFile")
 _DEFAULTABLE = tuple(dict.fromkeys((*fields_of(AksMember), *fields_of(JoinedMember))))
@@ -89,22 +92,14 @@ def read_member_lists(manifests: Iterable[Manifest], table: SizeTable) -> tuple[
     return tuple(members.values())
 
 
-def declared_clusters(manifests: Iterable[Manifest], table: SizeTable | None = None) -> tuple[Cluster, ...]:
-    """Return the members of all ``Members`` objects as the scheduler sees them.
-
-    Args:
-        manifests: the objects.
-        table: the table of VM sizes and prices; None for the built-in one.
-
-    Raises:
-        FleetError: as :func:`read_member_lists`.
-    """
-    table = table or built_in_sizes()
-    return tuple(cluster_record(member, table) for member in read_member_lists(manifests, table))
+def existing_groups(manifests: Iterable[Manifest]) -> frozenset[str]:
+    """Return the resource groups that are not created, from all ``Members`` objects; these must be valid."""
+    lists = (manifest.data["spec"].get("existingResourceGroups", []) for manifest in lists_among(manifests))
+    return frozenset(group for groups in lists for group in groups)
 
 
 def _members(spec: Mapping[str, Any], table: SizeTable, problems: list[Problem]) -> Iterator[FleetMember]:
-    names: list[str] = []
+    seen: list[str] = []
     for position in range(len(spec["members"])):
         layers = _layers(spec, position)
         try:
@@ -113,10 +108,10 @@ def _members(spec: Mapping[str, Any], table: SizeTable, problems: list[Problem])
             problems += (_placed(problem, layers) for problem in misfit.problems)
             continue
         problems += (_placed(problem, layers) for problem in member.problems(table))
-        if member.name in names:
+        if member.name in seen:
             hint = "give each its own name"
             problems.append(Problem(f'the member "{member.name}" is declared twice', (*layers[0].path, "name"), hint))
-        names.append(member.name)
+        seen.append(member.name)
         yield member
 
 
@@ -126,11 +121,24 @@ def _shape_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem("there are no members", ("members",), "a list of them; members: [] if there are none")
         return
     yield from (unknown_field(name, _SPEC, ()) for name in spec if name not in _SPEC)
+    yield from _group_problems(spec.get("existingResourceGroups", []))
     for path, fields, is_shared in _field_maps(spec):
         if not isinstance(fields, Mapping):
             yield Problem("is not a map of fields", path, "write field: value")
         elif is_shared:
             yield from (unknown_field(name, _DEFAULTABLE, path) for name in fields if name not in _DEFAULTABLE)
+
+
+def _group_problems(groups: Any) -> Iterator[Problem]:
+    at = ("existingResourceGroups",)
+    if not isinstance(groups, list):
+        yield Problem("is not a list of resource groups", at, "for example [rg-shop]")
+        return
+    for position, group in enumerate(groups):
+        if isinstance(group, str):
+            yield from names.RESOURCE_GROUP.problems(group, (*at, position))
+        else:
+            yield Problem("is not the name of a resource group", (*at, position), "write it in quotes")
 
 
 def _field_maps(spec: Mapping[str, Any]) -> Iterator[tuple[FieldPath, Any, bool]]:

@@ -7,7 +7,7 @@ import pulumi
 
 from fleet_components.azure.components.fleet import AzureFleet, AzureFleetArgs
 from fleet_components.azure.components.removal import RemovalGuard
-from fleet_components.azure.declarations.together import hubs_among, lists_among
+from fleet_components.azure.declarations.together import hubs_among, lists_among, upgrades_among
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.components.refusal import RefusedError, of_the_program, refuse, refusing
 
@@ -29,7 +29,7 @@ def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = 
     if args.source.problems:
         raise RefusedError(of_the_program(args.source.problems))
     manifests = args.source.catalogue.manifests
-    declared = [*hubs_among(manifests), *lists_among(manifests)]
+    declared = [*hubs_among(manifests), *lists_among(manifests), *upgrades_among(manifests)]
     given = AzureFleetArgs(confirm=tuple(args.confirm))
     if not declared:
         with refusing():

@@ -8,10 +8,11 @@ import attrs
 
 from fleet_components.azure.values import checks, names
 from fleet_components.azure.values.arm_id import AKS, ClusterId
+from fleet_components.azure.values.features import FeaturedMember
 from fleet_components.azure.values.maintenance import MaintenanceWindow
-from fleet_components.azure.values.member import FleetMember
 from fleet_components.azure.values.network import ApiServer, Network
 from fleet_components.azure.values.node_pool import SYSTEM, NodePool
+from fleet_components.azure.values.own_subnets import api_server_problems, pod_subnet_problems
 from fleet_components.azure.values.vm_size import SizeTable
 from fleet_components.model.cluster import NO_LABELS
 from fleet_components.model.problem import FieldPath, Problem
@@ -46,12 +47,12 @@ class Entra(Typed):
 
 
 @attrs.frozen(kw_only=True)
-class AksMember(FleetMember):
-    """An AKS cluster to be created and joined.
+class AksMember(FeaturedMember):
+    """An AKS cluster to be created and joined. Its optional features are the attributes of :class:`FeaturedMember`.
 
     These can only be set when a cluster is created: name, region, resource group, DNS prefix, node resource group,
-    network, whether the API server is private, and those fields of the first system pool that can only be set when a
-    pool is created.
+    network, disk encryption set, whether the API server is private, and those fields of the first system pool that can
+    only be set when a pool is created.
 
     Attributes:
         resource_group: the resource group of the cluster; it must exist.
@@ -132,6 +133,8 @@ class AksMember(FleetMember):
         yield from self.api_server.problems((*path, "apiServer"))
         yield from self._sign_in_problems(path)
         yield from self._upgrade_problems(path)
+        yield from pod_subnet_problems(self, path)
+        yield from api_server_problems(self, path)
 
     def _name_problems(self, path: FieldPath) -> Iterator[Problem]:
         yield from names.RESOURCE_GROUP.problems(self.resource_group, (*path, "resourceGroup"))

@@ -1,4 +1,7 @@
-"""Rough cost of declared members: nodes at the prices of the size table, and the fee of the control plane."""
+"""Rough cost of declared members: nodes at the prices of the size table, and the fee of the control plane.
+
+Disks, traffic and what add-ons ingest or scan (logs, metrics, Defender) are not part of it.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,8 @@ class Estimate:
         dated = f"list prices of {table.prices_as_of}" if table.prices_as_of else "the given prices"
         missing = f"; without {', '.join(self.unpriced)}, of which no price is known" if self.unpriced else ""
         return (
-            f"about {amount} USD a month for nodes and control planes, at {dated}{missing}; disks and traffic are extra"
+            f"about {amount} USD a month for nodes and control planes, at {dated}{missing}; "
+            "disks, traffic and add-ons such as monitoring are extra"
         )
 
 

@@ -9,7 +9,7 @@ import attrs
 
 from fleet_components.azure.values import checks
 from fleet_components.model.problem import FieldPath, Problem
-from fleet_components.model.typed import Typed
+from fleet_components.model.typed import Later, Typed
 
 _PLUGINS = ("azure", "kubenet", "none")
 _POLICIES = ("cilium", "azure", "calico", "none")
@@ -111,12 +111,20 @@ class ApiServer(Typed):
         authorized: the address ranges that may reach a public API server; empty for all.
         private_dns_zone: ``system`` (Azure's default), ``none`` or the ID of a zone.
         run_command: ``az aks command invoke`` is allowed; on by default.
+        vnet_integration: nodes reach the API server in the virtual network itself, without a tunnel; off by default.
+            It can never be switched off. Switched on later, it holds after ``az aks stop`` and ``az aks start``, which
+            must follow at once.
+        subnet: the ID of the API server's subnet, delegated to ``Microsoft.ContainerService/managedClusters``, with
+            ``vnet_integration`` and a subnet of the nodes; /28 or larger. It can only be set together with
+            ``vnet_integration``. A Pulumi output is accepted.
     """
 
     private: bool = False
     authorized: tuple[str, ...] = ()
     private_dns_zone: str | None = None
     run_command: bool = True
+    vnet_integration: bool = False
+    subnet: str | Later | None = None
 
     def problems(self, path: FieldPath) -> Iterator[Problem]:
         """Yield Azure validation errors."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import attrs
 
 from fleet_components.azure.values import checks, names
+from fleet_components.azure.values.pool_upgrade import PoolUpgrade
 from fleet_components.azure.values.vm_size import SizeTable, VmSize
 from fleet_components.model.cluster import NO_LABELS, Taint
 from fleet_components.model.problem import FieldPath, Problem
@@ -27,7 +28,7 @@ _RESERVED_LABELS = ("kubernetes.azure.com/",)
 class NodePool(Typed):
     """A node pool: a number of nodes of one VM size.
 
-    These can only be set when a pool is created: name, VM size, zones, spot, OS disk, pods per node, subnet.
+    These can only be set when a pool is created: name, VM size, zones, spot, OS disk, pods per node, subnets.
 
     Attributes:
         name: 1 to 12 lower-case letters and digits.
@@ -50,6 +51,9 @@ class NodePool(Typed):
         memory: memory of a node, as a quantity, for a VM size that is not in the table; used only together with
             ``cpu``.
         hourly_price: USD per hour for a node; None for the list price.
+        pod_subnet: the ID of the pods' subnet; None for addresses by the network's rules. Every pool of the cluster has
+            one, or none has. A Pulumi output is accepted.
+        upgrade: how nodes are replaced in an upgrade; None leaves it to Azure.
     """
 
     name: str
@@ -71,6 +75,8 @@ class NodePool(Typed):
     cpu: str | None = None
     memory: str | None = None
     hourly_price: float | None = None
+    pod_subnet: str | Later | None = None
+    upgrade: PoolUpgrade | None = None
 
     @property
     def autoscaled(self) -> bool:
@@ -114,6 +120,8 @@ class NodePool(Typed):
         if self.spot and self.mode == SYSTEM:
             yield Problem("a system pool cannot be spot", (*path, "spot"), "leave it out, or use a user pool")
         yield from self._node_problems(path)
+        if self.upgrade is not None:
+            yield from self.upgrade.problems(self.mode == SYSTEM, (*path, "upgrade"))
 
     def _size_problems(self, table: SizeTable, path: FieldPath) -> Iterator[Problem]:
         wrong_name = list(names.VM_SIZE.problems(self.vm_size, (*path, "vmSize")))

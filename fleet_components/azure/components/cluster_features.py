@@ -1,0 +1,168 @@
+"""Requests to Azure for the optional features of an AKS cluster. What is not declared is not sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+from pulumi_azure_native import containerservice as aks
+
+from fleet_components.azure.values.aks_member import AksMember
+from fleet_components.azure.values.autoscaler import Autoscaler
+from fleet_components.azure.values.features import FeaturedMember
+from fleet_components.azure.values.ingress import ServiceMesh, WebAppRouting
+from fleet_components.azure.values.monitoring import Defender, Prometheus
+
+_UNITS = {"minutes": "m", "seconds": "s"}
+_PLAIN_SECONDS = "max_graceful_termination_seconds"
+
+
+def feature_request(member: FeaturedMember) -> dict[str, Any]:
+    """Return the arguments of ``ManagedCluster`` for all features but those of its security profile."""
+    request = {
+        "addon_profiles": _add_ons(member) or None,
+        "auto_scaler_profile": None if member.autoscaler is None else _autoscaler(member.autoscaler),
+        "azure_monitor_profile": None if member.prometheus is None else _prometheus(member.prometheus),
+        "disk_encryption_set_id": member.disk_encryption_set,
+        "http_proxy_config": _http_proxy(member),
+        "ingress_profile": None if member.web_app_routing is None else _ingress(member.web_app_routing),
+        "service_mesh_profile": None if member.service_mesh is None else _service_mesh(member.service_mesh),
+        "workload_auto_scaler_profile": _workload_autoscaler(member),
+    }
+    return {field: value for field, value in request.items() if value is not None}
+
+
+def security_profile(member: AksMember) -> aks.ManagedClusterSecurityProfileArgs:
+    """Return the security profile: workload identity, Defender and the image cleaner."""
+    cleaner = member.image_cleaner
+    return aks.ManagedClusterSecurityProfileArgs(
+        workload_identity=aks.ManagedClusterSecurityProfileWorkloadIdentityArgs(enabled=member.workload_identity),
+        defender=None if member.defender is None else _defender(member.defender),
+        image_cleaner=None
+        if cleaner is None
+        else aks.ManagedClusterSecurityProfileImageCleanerArgs(
+            enabled=cleaner.enabled, interval_hours=cleaner.interval_hours
+        ),
+    )
+
+
+def _add_ons(member: FeaturedMember) -> dict[str, aks.ManagedClusterAddonProfileArgs]:
+    add_ons = {}
+    if (insights := member.container_insights) is not None:
+        config = {"logAnalyticsWorkspaceResourceID": insights.workspace, "useAADAuth": _word(insights.entra_auth)}
+        add_ons["omsagent"] = _add_on(insights.enabled, config)
+    if (secrets := member.key_vault_secrets) is not None:
+        config = {
+            "enableSecretRotation": _word(secrets.rotation),
+            "rotationPollInterval": f"{secrets.rotation_seconds}s",
+        }
+        add_ons["azureKeyvaultSecretsProvider"] = _add_on(secrets.enabled, config)
+    return add_ons
+
+
+def _add_on(enabled: bool, config: Mapping[str, Any]) -> aks.ManagedClusterAddonProfileArgs:
+    return aks.ManagedClusterAddonProfileArgs(enabled=enabled, config=dict(config) if enabled else None)
+
+
+def _autoscaler(settings: Autoscaler) -> aks.ManagedClusterPropertiesAutoScalerProfileArgs:
+    """Return the profile. Azure takes numbers, durations and most of the truth values as text."""
+    profile: dict[str, Any] = {}
+    for field, value in attrs.asdict(settings).items():
+        name, _, unit = field.rpartition("_")
+        if value is None:
+            continue
+        if field == _PLAIN_SECONDS:
+            profile["max_graceful_termination_sec"] = str(value)
+        elif unit in _UNITS:
+            profile[_TIMES.get(name, name)] = f"{value}{_UNITS[unit]}"
+        elif field.startswith(("daemonset_", "ignore_daemonsets_", "expander")):
+            profile[field] = value
+        else:
+            profile[field] = _word(value) if isinstance(value, bool) else str(value)
+    return aks.ManagedClusterPropertiesAutoScalerProfileArgs(**profile)
+
+
+_TIMES = {
+    "max_node_provision": "max_node_provision_time",
+    "scale_down_unneeded": "scale_down_unneeded_time",
+    "scale_down_unready": "scale_down_unready_time",
+}
+"""Azure's names of times whose names here end with their unit instead."""
+
+
+def _prometheus(metrics: Prometheus) -> aks.ManagedClusterAzureMonitorProfileArgs:
+    state = aks.ManagedClusterAzureMonitorProfileKubeStateMetricsArgs(
+        metric_labels_allowlist=_allowed(metrics.labels), metric_annotations_allow_list=_allowed(metrics.annotations)
+    )
+    kept = metrics.enabled and (metrics.labels or metrics.annotations)
+    return aks.ManagedClusterAzureMonitorProfileArgs(
+        metrics=aks.ManagedClusterAzureMonitorProfileMetricsArgs(
+            enabled=metrics.enabled, kube_state_metrics=state if kept else None
+        )
+    )
+
+
+def _allowed(keys: Mapping[str, tuple[str, ...]]) -> str:
+    return ",".join(f"{kind}=[{','.join(names)}]" for kind, names in sorted(keys.items()))
+
+
+def _defender(defender: Defender) -> aks.ManagedClusterSecurityProfileDefenderArgs:
+    return aks.ManagedClusterSecurityProfileDefenderArgs(
+        log_analytics_workspace_resource_id=defender.workspace if defender.enabled else None,
+        security_monitoring=aks.ManagedClusterSecurityProfileDefenderSecurityMonitoringArgs(enabled=defender.enabled),
+    )
+
+
+def _workload_autoscaler(member: FeaturedMember) -> aks.ManagedClusterWorkloadAutoScalerProfileArgs | None:
+    if member.keda is None and member.vertical_pod_autoscaler is None:
+        return None
+    return aks.ManagedClusterWorkloadAutoScalerProfileArgs(
+        keda=None if member.keda is None else aks.ManagedClusterWorkloadAutoScalerProfileKedaArgs(enabled=member.keda),
+        vertical_pod_autoscaler=None
+        if member.vertical_pod_autoscaler is None
+        else aks.ManagedClusterWorkloadAutoScalerProfileVerticalPodAutoscalerArgs(
+            enabled=member.vertical_pod_autoscaler
+        ),
+    )
+
+
+def _ingress(routing: WebAppRouting) -> aks.ManagedClusterIngressProfileArgs:
+    controller = routing.default_controller if routing.enabled else None
+    return aks.ManagedClusterIngressProfileArgs(
+        web_app_routing=aks.ManagedClusterIngressProfileWebAppRoutingArgs(
+            enabled=routing.enabled,
+            # An empty list, so that Azure lets go of zones that are no longer named.
+            dns_zone_resource_ids=list(routing.dns_zones) if routing.enabled else None,
+            nginx=aks.ManagedClusterIngressProfileNginxArgs(default_ingress_controller_type=controller)
+            if controller
+            else None,
+        )
+    )
+
+
+def _service_mesh(mesh: ServiceMesh) -> aks.ServiceMeshProfileArgs:
+    if not mesh.enabled:
+        return aks.ServiceMeshProfileArgs(mode="Disabled")
+    gateways = [
+        aks.IstioIngressGatewayArgs(mode=mode, enabled=enabled)
+        for mode, enabled in (("External", mesh.external_ingress), ("Internal", mesh.internal_ingress))
+    ]
+    return aks.ServiceMeshProfileArgs(
+        mode="Istio",
+        istio=aks.IstioServiceMeshArgs(
+            components=aks.IstioComponentsArgs(ingress_gateways=gateways), revisions=list(mesh.revisions) or None
+        ),
+    )
+
+
+def _http_proxy(member: FeaturedMember) -> aks.ManagedClusterHTTPProxyConfigArgs | None:
+    if (proxy := member.http_proxy) is None:
+        return None
+    return aks.ManagedClusterHTTPProxyConfigArgs(
+        http_proxy=proxy.http, https_proxy=proxy.https, no_proxy=list(proxy.no_proxy), trusted_ca=proxy.trusted_ca
+    )
+
+
+def _word(value: bool) -> str:
+    return "true" if value else "false"
