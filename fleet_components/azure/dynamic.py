@@ -11,7 +11,7 @@ from typing import Any
 import pulumi
 from pulumi.dynamic import CheckFailure, CheckResult, Resource
 
-from fleet_components.dynamic import Props, RecordProvider
+from fleet_components.dynamic import Props, RecordProvider, has_unknown
 
 
 class CreateOnlyProvider(RecordProvider):
@@ -21,8 +21,10 @@ class CreateOnlyProvider(RecordProvider):
         """Refuse their change; nothing is held of a new thing."""
         from fleet_components.azure.values.create_only import RULES, refuse_changes
 
-        old = olds.get("fields")
-        problems = refuse_changes(old, news["fields"], RULES[news["kind"]]) if old else ()
+        # What is not known yet, as the subscription of a provider that is created too, is judged in the update.
+        late = {field for field, value in news["fields"].items() if has_unknown(value)}
+        old, new = ({k: v for k, v in (held.get("fields") or {}).items() if k not in late} for held in (olds, news))
+        problems = refuse_changes(old, new, RULES[news["kind"]]) if olds.get("fields") else ()
         return CheckResult(news, [CheckFailure("", f"{news['key']}: {problem}") for problem in problems])
 
 

@@ -8,15 +8,16 @@ from typing import Any
 
 import attrs
 import pulumi
-from pulumi_azure_native import resources
+from pulumi_azure_native import Provider, resources
 
 from fleet_components.azure.components.arm import children_of
 from fleet_components.azure.components.hub import AzureHub, AzureHubArgs, OwnHub
 from fleet_components.azure.components.kubeconfig import Login
-from fleet_components.azure.components.member import AzureMember, AzureMemberArgs
+from fleet_components.azure.components.member import AzureMember, AzureMemberArgs, asked_subscription
+from fleet_components.azure.components.subscription import Subscriptions
 from fleet_components.azure.components.upgrades import AzureUpgrades, AzureUpgradesArgs
 from fleet_components.azure.declarations.hub import is_declaration, read_declarations
-from fleet_components.azure.values import checks
+from fleet_components.azure.values import checks, names
 from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.azure.values.cost import member_cost, sum_of
 from fleet_components.azure.values.member import FleetMember
@@ -32,6 +33,9 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count
 
 _MOST_MEMBERS = 1000
+_Place = tuple[str, str]
+"""A subscription, empty for that of the fleet, and a resource group in it."""
+_Groups = Mapping[_Place, pulumi.Resource]
 
 
 @attrs.frozen(kw_only=True)
@@ -42,10 +46,12 @@ class AzureFleetArgs(Arguments):
         members: its members; at most 1,000.
         hub: the fleet manager to create, or an existing hub; None for clusters without a fleet.
         existing_resource_groups: resource groups that are not created. All others that hub and members name are
-            created here, and deleted with the last member in them.
+            created here, each in the subscription of its hub or member, and deleted with the last member in them.
         strategies: update strategies.
         runs: update runs.
         profiles: auto-upgrade profiles.
+        providers: Azure providers of other subscriptions than the hub's, by subscription ID. For one that is missing
+            here and that members name, a provider is made that signs in as the default provider does.
         login: how kubeconfigs sign in.
         sizes: the table of VM sizes and prices; None for the built-in one.
     """
@@ -56,6 +62,7 @@ class AzureFleetArgs(Arguments):
     strategies: tuple[Strategy, ...] = ()
     runs: tuple[Run, ...] = ()
     profiles: tuple[AutoUpgrade, ...] = ()
+    providers: Mapping[str, Provider] = attrs.field(factory=dict)
     login: Login = attrs.field(factory=Login)
     sizes: SizeTable | None = None
 
@@ -66,6 +73,8 @@ class AzureFleetArgs(Arguments):
             yield Problem(f"{len(self.members)} members", ("members",), f"{_MOST_MEMBERS} at most in one fleet")
         for member in self.members:
             yield from member.problems(table, ("members", member.name))
+        for subscription in self.providers:
+            yield from names.SUBSCRIPTION.problems(subscription, ("providers", subscription))
         if (self.strategies or self.runs or self.profiles) and not isinstance(self.hub, AzureHub | AzureHubArgs):
             yield Problem("upgrades are made by an Azure fleet", ("strategies",), "give it a hub, hubless or not")
 
@@ -91,6 +100,7 @@ class AzureFleet(pulumi.ComponentResource):
         refuse(args.problems(table), f"AzureFleet {name}")
         super().__init__("fleet:index:AzureFleet", name, None, opts)
         self._mine = children_of(self, opts)
+        self._subscriptions = Subscriptions(name, args.providers)
         groups = self._resource_groups(args)
         self.hub = self._make_hub(name, args.hub, groups) if isinstance(args.hub, AzureHubArgs) else args.hub
         self.members = {member.name: self._member(member, args, groups) for member in args.members}
@@ -139,34 +149,46 @@ class AzureFleet(pulumi.ComponentResource):
         """Stack outputs that a stack of workloads reads: plain records and secret kubeconfigs."""
         return member_exports(member.member for member in self.members.values())
 
-    def _resource_groups(self, args: AzureFleetArgs) -> dict[str, resources.ResourceGroup]:
-        regions: dict[str, str] = {}
+    def _resource_groups(self, args: AzureFleetArgs) -> dict[_Place, resources.ResourceGroup]:
+        regions: dict[_Place, str] = {}
         if isinstance(args.hub, AzureHubArgs):
-            regions[args.hub.resource_group] = args.hub.region
+            regions["", args.hub.resource_group] = args.hub.region
         for member in args.members:
             if isinstance(member, AksMember):
-                regions.setdefault(member.resource_group, member.region)
+                regions.setdefault(self._place(member), member.region)
+        return {
+            place: self._resource_group(*place, region)
+            for place, region in regions.items()
+            if place[1] not in args.existing_resource_groups
+        }
+
+    def _resource_group(self, subscription: str, group: str, region: str) -> resources.ResourceGroup:
         # The region of a group only says where Azure keeps its metadata. It is that of the hub or of the first member
         # in the group, so a new order of members must not move the group.
         stay = pulumi.ResourceOptions.merge(self._mine, pulumi.ResourceOptions(ignore_changes=["location"]))
-        return {
-            group: resources.ResourceGroup(group, resource_group_name=group, location=region, opts=stay)
-            for group, region in regions.items()
-            if group not in args.existing_resource_groups
-        }
+        there = self._subscriptions.options(subscription, stay) if subscription else stay
+        name = f"{group}-{subscription}" if subscription else group
+        return resources.ResourceGroup(name, resource_group_name=group, location=region, opts=there)
 
-    def _make_hub(self, name: str, hub: AzureHubArgs, groups: Mapping[str, pulumi.Resource]) -> AzureHub:
-        return AzureHub(name, hub, self._in_group(hub.resource_group, groups))
+    def _make_hub(self, name: str, hub: AzureHubArgs, groups: _Groups) -> AzureHub:
+        return AzureHub(name, hub, self._in_group(("", hub.resource_group), groups))
 
-    def _member(self, member: FleetMember, args: AzureFleetArgs, groups: Mapping[str, pulumi.Resource]) -> AzureMember:
-        group = member.resource_group if isinstance(member, AksMember) else ""
+    def _member(self, member: FleetMember, args: AzureFleetArgs, groups: _Groups) -> AzureMember:
+        place = self._place(member)
         # A cluster outside of Azure takes part in placement only, not in Azure's fleet.
         hub = None if isinstance(self.hub, AzureHub) and member.cluster is None else self.hub
         member_args = AzureMemberArgs(member=member, hub=hub, login=args.login, sizes=args.sizes, tell_cost=False)
-        return AzureMember(member.name, member_args, self._in_group(group, groups))
+        mine = self._in_group(place, groups)
+        there = self._subscriptions.options(place[0], mine) if place[0] else mine
+        return AzureMember(member.name, member_args, there)
 
-    def _in_group(self, group: str, groups: Mapping[str, pulumi.Resource]) -> pulumi.ResourceOptions:
-        after = pulumi.ResourceOptions(depends_on=[groups[group]] if group in groups else [])
+    def _place(self, member: FleetMember) -> _Place:
+        subscription = asked_subscription(member)
+        group = member.resource_group if isinstance(member, AksMember) else ""
+        return (self._subscriptions.key(subscription, self._mine) if subscription else "", group)
+
+    def _in_group(self, place: _Place, groups: _Groups) -> pulumi.ResourceOptions:
+        after = pulumi.ResourceOptions(depends_on=[groups[place]] if place in groups else [])
         return pulumi.ResourceOptions.merge(self._mine, after)
 
     def _upgrades(self, name: str, args: AzureFleetArgs) -> None:

@@ -120,7 +120,7 @@ class AzureHub(pulumi.ComponentResource):
     @property
     def address(self) -> FleetAddress:
         """Address for the declaration of the fleet's children."""
-        return FleetAddress(self._args.resource_group, self.fleet_name, self._fleet)
+        return FleetAddress(self._args.resource_group, self.fleet_name, self._fleet, self)
 
     @cached_property
     def provider(self) -> kubernetes.Provider | None:

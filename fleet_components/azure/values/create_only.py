@@ -41,6 +41,8 @@ RULES = {
     MEMBER: (
         Rule(r"pools\.[^.]+", _NEW_POOL, may_come=True, may_go=True),
         Rule("systemPool", _SECOND_SYSTEM_POOL),
+        # Older versions did not record it, and a program need not know it.
+        Rule("subscription", _NEW_MEMBER, may_come=True, may_go=True),
         Rule("[^.]+", _NEW_MEMBER),
     ),
 }
