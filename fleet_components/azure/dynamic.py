@@ -1,17 +1,21 @@
-"""The dynamic resource of fleets on Azure.
+"""The dynamic resources of fleets on Azure.
 
 FROZEN PATH, as :mod:`fleet_components.dynamic`: states refer to this module and to the class names in it, for ever.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pulumi
-from pulumi.dynamic import CheckFailure, CheckResult, Resource
+from pulumi.dynamic import CheckFailure, CheckResult, CreateResult, Resource, UpdateResult
 
 from fleet_components.dynamic import Props, RecordProvider, has_unknown
+
+if TYPE_CHECKING:
+    from fleet_components.azure.role_wait import RolesWait
 
 
 class CreateOnlyProvider(RecordProvider):
@@ -46,3 +50,51 @@ class CreateOnly(Resource, module="fleet", name="CreateOnly"):
         self, name: str, kind: str, key: str, fields: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None
     ) -> None:
         super().__init__(CreateOnlyProvider(), name, {"kind": kind, "key": key, "fields": dict(fields)}, opts)
+
+
+class RolesReachProvider(RecordProvider):
+    """Waits, where it is created or updated, until role assignments reach."""
+
+    def check(self, olds: Props, news: Props) -> CheckResult:
+        """Say in the preview that the update will wait."""
+        if not olds and (announcement := _wait(news).announcement):
+            _say(announcement)
+        return CheckResult(dict(news), [])
+
+    def create(self, props: Props) -> CreateResult:
+        """Wait."""
+        _wait(props).run()
+        return super().create(props)
+
+    def update(self, id: str, olds: Props, news: Props) -> UpdateResult:
+        """Wait for the assignments that are new."""
+        _wait(news).run()
+        return super().update(id, olds, news)
+
+
+class RolesReach(Resource, module="fleet", name="RolesReach"):
+    """A point in the update at which role assignments have reached, for the resources that need them.
+
+    Args:
+        name: the resource's name.
+        props: ``roles``, ``created``, ``minutes`` and ``kubeconfig`` as in
+            :class:`fleet_components.azure.role_wait.RolesWait`; all but the roles and minutes may be outputs.
+    """
+
+    def __init__(self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(RolesReachProvider(), name, {"key": name, **props}, opts)
+
+
+def _wait(props: Props) -> RolesWait:
+    from fleet_components.azure.role_wait import RolesWait
+
+    given = {field: value for field, value in props.items() if not has_unknown(value)}
+    kubeconfig = given.get("kubeconfig", "") if props.get("kubeconfig") is not None else None
+    created = given.get("created", [None])
+    return RolesWait(roles=props["roles"], created=created, minutes=props["minutes"], kubeconfig=kubeconfig, tell=_say)
+
+
+def _say(text: str) -> None:
+    """Write a line, which the engine shows: a process of dynamic providers has no other way to it."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()

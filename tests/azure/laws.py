@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from fleet_components.azure.components.roles import NETWORK_CONTRIBUTOR, ROLES
+from fleet_components.azure.components.roles import HUB_ADMIN, NETWORK_CONTRIBUTOR, ROLES
 
 _GENERIC, _GROUP = "azure-native:resources:Resource", "azure-native:resources:ResourceGroup"
 _ASSIGNMENT = "azure-native:authorization:RoleAssignment"
@@ -159,7 +159,8 @@ class Cloud:
         existing: IDs of what was there before, and beginnings of IDs.
         registered: the subscriptions whose providers may be used; empty for any.
         fleet_rp: the object ID of Fleet Manager's own service principal; empty for any.
-        ineffective: the IDs of role assignments that have not reached yet.
+        ineffective: the IDs, in lower case, of role assignments that have not reached yet.
+        strict_hub: only who was made the hub's cluster admin here may write to it.
     """
 
     things: dict[str, Thing] = attrs.field(factory=dict)
@@ -167,6 +168,7 @@ class Cloud:
     registered: tuple[str, ...] = ()
     fleet_rp: str = ""
     ineffective: tuple[str, ...] = ()
+    strict_hub: bool = False
 
     def put(self, thing: Thing) -> None:
         """Create or update something.
@@ -215,6 +217,26 @@ class Cloud:
         if thing is not None and thing.kind == "fleets" and not thing.has_hub:
             raise Refusal(f"BadRequest: {identity} has no hub cluster")
 
+    def hub(self, member: str = "") -> None:
+        """Write to the hub, about a member.
+
+        Raises:
+            Refusal: there is no hub, the member has not joined, or its user may not write about members.
+        """
+        fleets = [each for each in self.things.values() if each.has_hub]
+        if not fleets:
+            raise Refusal("the hub does not answer")
+        members = [each.inputs["resourceName"] for each in self.things.values() if each.kind == "fleets/members"]
+        if member and member not in members:
+            raise Refusal(f'memberclusters.cluster.kubernetes-fleet.io "{member}" not found')
+        grants = [each.grants for each in self.things.values() if each.type == _ASSIGNMENT and self._holds(each)]
+        admins = [at for at, role, _ in grants if role == HUB_ADMIN]
+        if self.strict_hub and not any(same(at, fleet.id) for at in admins for fleet in fleets):
+            raise Refusal("memberclusters.cluster.kubernetes-fleet.io is forbidden")
+
+    def _holds(self, assignment: Thing) -> bool:
+        return assignment.id.lower() not in self.ineffective
+
     def _reach(self, subscription: str) -> None:
         if self.registered and subscription.lower() not in map(str.lower, self.registered):
             raise Refusal(
@@ -230,7 +252,7 @@ class Cloud:
         if who != "fleet-rp" and who.lower() not in self.things:
             return True  # whatever an identity that was there before may do
         wanted = self.fleet_rp if who == "fleet-rp" else principal(who)
-        grants = (each for each in self.things.values() if each.type == _ASSIGNMENT and each.id not in self.ineffective)
+        grants = (each for each in self.things.values() if each.type == _ASSIGNMENT and self._holds(each))
         others = [principal(each.id) for each in self.things.values() if each.type == _IDENTITY]
         for at, role, whom in (each.grants for each in grants):
             fits = whom == wanted if wanted else whom not in others

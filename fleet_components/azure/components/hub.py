@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import attrs
 import pulumi
 import pulumi_kubernetes as kubernetes
-from pulumi_azure_native import containerservice, resources
+from pulumi_azure_native import authorization, containerservice, resources
 
 from fleet_components.azure.components.access import AzureAccess, AzureAccessArgs, Grant, grant_problems
 from fleet_components.azure.components.arm import FleetAddress, children_of, fleet_resource
 from fleet_components.azure.components.hub_network import HubNetwork, HubPlace, hub_network
 from fleet_components.azure.components.kubeconfig import Login, decoded, with_login
-from fleet_components.azure.dynamic import CreateOnly
+from fleet_components.azure.components.roles import HUB_ADMIN
+from fleet_components.azure.dynamic import CreateOnly, RolesReach
+from fleet_components.azure.role_wait import LONGEST
 from fleet_components.azure.values import checks, names
 from fleet_components.azure.values.cost import hub_cost
 from fleet_components.azure.values.create_only import HUB
@@ -45,6 +47,9 @@ class AzureHubArgs(Arguments):
         dns_prefix: the DNS prefix of a public hub's address; empty for the fleet's name.
         login: how the kubeconfig signs in.
         grants: roles in the fleet; taints wait for them, so a pipeline can grant itself what they need.
+        role_wait: minutes, 60 at most, that new roles have to reach; 15 by default, 0 not to wait. A hub is asked until
+            it lets its user taint members, if a grant makes somebody its cluster admin. For the network of a private
+            hub the time is waited out, counted from the creation of the assignments, because nobody can be asked.
         tags: Azure tags.
         sizes: the table for the cost estimate; None for the built-in one.
     """
@@ -58,6 +63,7 @@ class AzureHubArgs(Arguments):
     dns_prefix: str = ""
     login: Login = attrs.field(factory=Login)
     grants: tuple[Grant, ...] = ()
+    role_wait: int = 15
     tags: Mapping[str, str] = NO_LABELS
     sizes: SizeTable | None = None
 
@@ -69,6 +75,8 @@ class AzureHubArgs(Arguments):
         yield from checks.one_of(self.kind, (PUBLIC, PRIVATE, HUBLESS), ("kind",))
         yield from self.login.problems(("login",))
         yield from grant_problems(self.grants)
+        if not 0 <= self.role_wait <= LONGEST:
+            yield Problem(f"{self.role_wait} minutes", ("roleWait",), f"0 to {LONGEST}")
         if self.vm_size is not None:
             yield from names.VM_SIZE.problems(self.vm_size, ("vmSize",))
         if self.kind == PUBLIC:
@@ -127,11 +135,19 @@ class AzureHub(pulumi.ComponentResource):
         """Kubernetes provider of the hub cluster, created on first access; None for a hubless fleet."""
         if self.kubeconfig is None:
             return None
+        admins = [grant for grant in self._args.grants if grant.role == HUB_ADMIN and not grant.namespace]
+        reached = self._reached(
+            "hub-roles",
+            [f"{HUB_ADMIN} for {grant.to} on fleet {self.fleet_name}" for grant in admins],
+            [access.assignments[grant.key] for access in self._access for grant in admins],
+            pulumi.ResourceOptions(parent=self),
+            self.kubeconfig,
+        )
         return kubernetes.Provider(
             f"{self._name}-hub",
             kubeconfig=self.kubeconfig,
             cluster_identifier=self.fleet_id,
-            opts=pulumi.ResourceOptions(parent=self, depends_on=self._access),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[*self._access, *reached]),
         )
 
     def _declare_fleet(self, mine: pulumi.ResourceOptions) -> resources.Resource:
@@ -143,7 +159,7 @@ class AzureHub(pulumi.ComponentResource):
         if args.network is not None:
             place = hub_network(self._name, args.network, args.resource_group, args.region, mine)
             properties, identity = _private_profile(args, place), place.identity
-            after += place.grants
+            after += [*place.grants, *self._reached("network-roles", place.roles, place.grants, mine)]
         return fleet_resource(
             f"{self._name}-fleet",
             args.resource_group,
@@ -154,6 +170,25 @@ class AzureHub(pulumi.ComponentResource):
             identity=identity,
             tags=dict(args.tags),
         )
+
+    def _reached(
+        self,
+        name: str,
+        roles: Sequence[str],
+        assignments: Sequence[authorization.RoleAssignment],
+        mine: pulumi.ResourceOptions,
+        kubeconfig: pulumi.Input[str] | None = None,
+    ) -> list[pulumi.Resource]:
+        """Return the point at which roles have reached; none if they are not waited for."""
+        if not roles or not self._args.role_wait:
+            return []
+        props = {
+            "roles": list(roles),
+            "created": [assignment.created_on for assignment in assignments],
+            "minutes": self._args.role_wait,
+            "kubeconfig": kubeconfig,
+        }
+        return [RolesReach(f"{self._name}-{name}", props, mine)]
 
     def _read_kubeconfig(self) -> pulumi.Output[str]:
         credentials = containerservice.list_fleet_credentials_output(
