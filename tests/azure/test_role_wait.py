@@ -50,7 +50,7 @@ def says(*, allowed: bool) -> Answer:
 
 
 def wait(kubeconfig: str | None, told: list[str] | None = None, **fields: Any) -> RolesWait:
-    tell = [].append if told is None else told.append
+    tell = ([] if told is None else told).append
     return RolesWait(
         **{"roles": [ROLE], "created": [None], "minutes": 15, **QUICK, **fields}, kubeconfig=kubeconfig, tell=tell
     )

@@ -60,13 +60,14 @@ class AzureStandIn(provider.Provider):
     async def diff(self, request: provider.DiffRequest) -> provider.DiffResponse:
         kind = request.urn.split("::")[2].rpartition("$")[2]
         old = {field: value for field, value in plain(request.old_state).items() if field not in SET_BY_AZURE}
-        paths = differences(old, plain(request.new_inputs), tuple(request.ignore_changes))
+        new = {**plain(request.new_inputs), **plain(_identities(request.new_inputs))}
+        paths = differences(old, new, tuple(request.ignore_changes))
         replaces = sorted(paths) if is_replaced(kind, paths) else []
         return provider.DiffResponse(changes=bool(paths), diffs=sorted(paths), replaces=replaces)
 
     async def create(self, request: provider.CreateRequest) -> provider.CreateResponse:
         if request.preview:
-            return provider.CreateResponse("", request.properties)
+            return provider.CreateResponse("", {**request.properties, **_identities(request.properties)})
         identity = await self._put("create", request.urn, request.properties)
         return provider.CreateResponse(identity, _outputs(request.urn, identity, request.properties, self.told))
 
@@ -167,13 +168,20 @@ def _outputs(
     urn: str, identity: str, inputs: Mapping[str, PropertyValue], told: Mapping[str, Any]
 ) -> dict[str, PropertyValue]:
     name = next((plain(inputs[field]) for field in NAMES if field in inputs), urn.rpartition("::")[2])
-    found: dict[str, PropertyValue] = {**inputs, "name": PropertyValue(name)}
+    found: dict[str, PropertyValue] = {**inputs, "name": PropertyValue(name), **_identities(inputs)}
     if urn.split("::")[2].endswith(":UserAssignedIdentity"):
         found["principalId"] = PropertyValue(principal(identity))
     if urn.split("::")[2].endswith(":RoleAssignment"):
         then = datetime.now(UTC) - timedelta(seconds=told.get("aged", 0))
         found["createdOn"] = PropertyValue(then.isoformat())
     return found
+
+
+def _identities(inputs: Mapping[str, PropertyValue]) -> dict[str, PropertyValue]:
+    """The identity as Azure has it: the SDK takes a list of identities, Azure answers with a map."""
+    identity = plain(inputs.get("identity")) or {}
+    named = identity.get("userAssignedIdentities")
+    return {"identity": _wrapped({**identity, "userAssignedIdentities": {each: {} for each in named}})} if named else {}
 
 
 def _merged(value: Any, changed: Any) -> Any:

@@ -14,7 +14,7 @@ from pulumi_azure_native import authorization, containerservice, resources
 from fleet_components.azure.components.access import AzureAccess, AzureAccessArgs, Grant, grant_problems
 from fleet_components.azure.components.arm import FleetAddress, children_of, fleet_resource
 from fleet_components.azure.components.hub_network import HubNetwork, HubPlace, hub_network
-from fleet_components.azure.components.kubeconfig import Login, decoded, with_login
+from fleet_components.azure.components.kubeconfig import Login, decoded, file_problems, own_kubeconfig, with_login
 from fleet_components.azure.components.roles import HUB_ADMIN
 from fleet_components.azure.dynamic import CreateOnly, RolesReach
 from fleet_components.azure.role_wait import LONGEST
@@ -25,6 +25,7 @@ from fleet_components.azure.values.vm_size import SizeTable, built_in_sizes
 from fleet_components.components.refusal import Arguments, expect, refuse
 from fleet_components.model.cluster import NO_LABELS
 from fleet_components.model.problem import Problem
+from fleet_components.model.typed import Later
 
 PUBLIC, PRIVATE, HUBLESS = "public", "private", "hubless"
 
@@ -46,6 +47,9 @@ class AzureHubArgs(Arguments):
         vm_size: the size of the hub's one node; None lets Azure choose.
         dns_prefix: the DNS prefix of a public hub's address; empty for the fleet's name.
         login: how the kubeconfig signs in.
+        kubeconfig_file: the path of the hub's kubeconfig, which is taken as it is: for a tunnel to a private hub, or in
+            place of the answer of Azure, which the SDK asks for at API version 2024-05-02-preview; empty to ask Azure.
+        kubeconfig: the text of that kubeconfig instead, which may be a Pulumi output; not available in YAML.
         grants: roles in the fleet; taints wait for them, so a pipeline can grant itself what they need.
         role_wait: minutes, 60 at most, that new roles have to reach; 15 by default, 0 not to wait. A hub is asked until
             it lets its user taint members, if a grant makes somebody its cluster admin. For the network of a private
@@ -62,6 +66,8 @@ class AzureHubArgs(Arguments):
     vm_size: str | None = None
     dns_prefix: str = ""
     login: Login = attrs.field(factory=Login)
+    kubeconfig_file: str = ""
+    kubeconfig: str | Later | None = attrs.field(default=None, repr=False)
     grants: tuple[Grant, ...] = ()
     role_wait: int = 15
     tags: Mapping[str, str] = NO_LABELS
@@ -83,6 +89,9 @@ class AzureHubArgs(Arguments):
             yield from names.DNS_PREFIX.problems(self.dns_prefix or self.fleet_name, ("dnsPrefix",))
         elif self.dns_prefix:
             yield Problem(f"a {self.kind} fleet has no DNS prefix", ("dnsPrefix",), "leave it out")
+        yield from file_problems(self.kubeconfig_file)
+        if self.kind == HUBLESS and (self.kubeconfig_file or self.kubeconfig is not None):
+            yield Problem("a hubless fleet has no hub cluster", ("kubeconfigFile",), "leave it out")
         if self.kind == HUBLESS and self.vm_size is not None:
             yield Problem("a hubless fleet has no node", ("vmSize",), "leave it out")
         if (self.network is not None) != (self.kind == PRIVATE):
@@ -191,6 +200,9 @@ class AzureHub(pulumi.ComponentResource):
         return [RolesReach(f"{self._name}-{name}", props, mine)]
 
     def _read_kubeconfig(self) -> pulumi.Output[str]:
+        own = own_kubeconfig(self._args.kubeconfig, self._args.kubeconfig_file)
+        if own is not None:
+            return own
         credentials = containerservice.list_fleet_credentials_output(
             resource_group_name=self._args.resource_group,
             fleet_name=self._fleet.name,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -14,7 +12,7 @@ from pulumi_azure_native import containerservice as aks
 from fleet_components.azure.components import cluster
 from fleet_components.azure.components.arm import children_of
 from fleet_components.azure.components.hub import AzureHub, OwnHub
-from fleet_components.azure.components.kubeconfig import Login, decoded, with_login
+from fleet_components.azure.components.kubeconfig import Login, decoded, file_problems, own_kubeconfig, with_login
 from fleet_components.azure.components.registration import register
 from fleet_components.azure.components.subscription import Subscriptions, reached_subscription
 from fleet_components.azure.dynamic import CreateOnly
@@ -113,11 +111,9 @@ class AzureMember(pulumi.ComponentResource):
         fixed = {"name": member.name, "clusterId": member.cluster_id}
         CreateOnly(f"{name}-create-only", MEMBER, name, fixed, self._mine)
         self.cluster_id = pulumi.Output.from_input(member.cluster_id) if member.cluster_id else None
-        if member.kubeconfig is not None:
-            given: Any = member.kubeconfig
-            self.kubeconfig = pulumi.Output.secret(given)
-        elif member.kubeconfig_file:
-            self.kubeconfig = pulumi.Output.secret(Path(member.kubeconfig_file).read_text(encoding="utf-8"))
+        own = own_kubeconfig(member.kubeconfig, member.kubeconfig_file)
+        if own is not None:
+            self.kubeconfig = own
         else:
             found = member.cluster
             assert found, "declarations are checked before they are used"
@@ -141,8 +137,8 @@ def _joining(args: AzureMemberArgs) -> list[Problem]:
     problems = []
     if isinstance(args.hub, AzureHub) and member.cluster is None:
         problems.append(Problem("an Azure fleet takes AKS and Arc clusters only", ("clusterId",), "or join no hub"))
-    if isinstance(member, JoinedMember) and member.kubeconfig_file and not os.path.isfile(member.kubeconfig_file):
-        problems.append(Problem(f'there is no file "{member.kubeconfig_file}"', ("kubeconfigFile",), "its path"))
+    if isinstance(member, JoinedMember):
+        problems += file_problems(member.kubeconfig_file)
     return problems
 
 
