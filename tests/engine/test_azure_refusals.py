@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,10 @@ from tests.azure.build import GUID
 from tests.azure.world import OTHER_SUBSCRIPTION, SUBSCRIPTION
 from tests.engine.driver import engine_or_skip
 from tests.engine.test_azure import AzureStack, Outcome
+from tests.live.api_server import CANARY, Api, api_server, refuses, send
 
+REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+ADMIN = "Azure Kubernetes Fleet Manager RBAC Cluster Admin"
 PROGRAM = f"""\
 import pulumi
 from pulumi_azure_native import Provider
@@ -130,3 +134,66 @@ def test_a_fleet_comes_and_goes_in_an_order_that_azure_takes(tmp_path: Path, cas
     done = stack.destroy()
     assert done.ok, done.text
     assert not stack.there
+
+
+@pytest.mark.engine
+def test_a_private_hub_is_refused_until_its_roles_reach(tmp_path: Path) -> None:
+    engine_or_skip()
+    stack = RealStack(tmp_path, "impatient", reach=3600)
+    outcome = stack.up()
+    assert not outcome.ok
+    assert "LinkedAuthorizationFailed" in outcome.text
+
+
+@pytest.mark.engine
+def test_a_private_hub_that_waits_is_taken(tmp_path: Path) -> None:
+    engine_or_skip()
+    stack = RealStack(tmp_path, "private", reach=3, aged=FIFTEEN_MINUTES - 6)
+    announced = stack.preview()
+    assert "waits 15 minutes for new roles to reach: Network Contributor for the identity shop" in announced.text
+    outcome = stack.up()
+    assert outcome.ok, outcome.text
+    assert "Azure cannot be asked for them" in outcome.text
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with api_server() as found:
+        yield found
+
+
+@pytest.mark.engine
+def test_taints_wait_until_the_hub_allows(tmp_path: Path, hub: Api) -> None:
+    engine_or_skip()
+    asked: list[int] = []
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        asked.append(len(stack.there))
+        if len(asked) < 3:
+            refuses(403)(request)
+        else:
+            send(request, 201, {"status": {"allowed": True}})
+
+    hub.answers[REVIEWS] = answer
+    stack = RealStack(tmp_path, "granted", strict_hub=True, reach=3, kubeconfig=hub.kubeconfig())
+    announced = stack.preview()
+    assert f"waits up to 1 minutes for new roles to reach: {ADMIN} for ci on fleet shop" in announced.text
+    outcome = stack.up()
+    assert outcome.ok, outcome.text
+    assert len(asked) == 3
+    assert "waiting for roles" in outcome.text
+    assert "refuses with 403" in outcome.text
+
+
+@pytest.mark.engine
+def test_a_hub_that_never_allows_ends_the_update(tmp_path: Path, hub: Api) -> None:
+    engine_or_skip()
+    hub.answers[REVIEWS] = refuses(403)
+    outcome = RealStack(tmp_path, "granted", strict_hub=True, kubeconfig=hub.kubeconfig()).up()
+    assert not outcome.ok
+    assert (
+        f"after 1 minutes the hub still refuses with 403 Forbidden. Needed: {ADMIN} for ci on fleet shop"
+        in outcome.text
+    )
+    assert CANARY not in outcome.text
