@@ -10,11 +10,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from math import ceil
 from typing import Any
 
 import attrs
 
 from fleet_components.live.connection import UnexpectedAnswer, connected
+from fleet_components.model.text import count
 
 LONGEST = 60
 """Minutes after which an assignment has reached, whatever else is wrong."""
@@ -56,7 +58,7 @@ class RolesWait:
         """What is waited for, and how long; empty if all roles are old enough."""
         if self._left <= 0:
             return ""
-        bound = f"up to {self._left:.0f} minutes" if self.kubeconfig is not None else f"{self._left:.0f} minutes"
+        bound = f"{'' if self.kubeconfig is None else 'up to '}{_minutes(self._left)}"
         return f"waits {bound} for new roles to reach: {'; '.join(self.roles)}"
 
     def run(self) -> None:
@@ -81,7 +83,7 @@ class RolesWait:
     def _sleep(self) -> None:
         ends = time.monotonic() + self._left * self.minute
         while (left := ends - time.monotonic()) > 0:
-            self.tell(f"waiting for roles, {left / self.minute:.0f} minutes left; Azure cannot be asked for them")
+            self.tell(f"waiting for roles, {_minutes(left / self.minute)} left; Azure cannot be asked for them")
             time.sleep(min(left, self.minute))
 
     def _ask(self, kubeconfig: str) -> None:
@@ -92,7 +94,7 @@ class RolesWait:
             if now >= ends:
                 raise RolesDoNotReach(self._failure(answer))
             if now >= next_told:
-                self.tell(f"waiting for roles, up to {(ends - now) / self.minute:.0f} minutes left: the hub {answer}")
+                self.tell(f"waiting for roles, up to {_minutes((ends - now) / self.minute)} left: the hub {answer}")
                 next_told = now + self.minute
             time.sleep(min(self.every, ends - now))
 
@@ -112,10 +114,14 @@ class RolesWait:
 
     def _failure(self, answer: str) -> str:
         return (
-            f"after {self.minutes:g} minutes the hub still {answer}. Needed: {'; '.join(self.roles)}, for whoever its"
+            f"after {_minutes(self.minutes)} the hub still {answer}. Needed: {'; '.join(self.roles)}, for whoever its"
             " kubeconfig signs in as. See whether that is the principal of the grant (login of the hub) and whether the"
             f" hub can be reached from here; then run again, or wait longer (roleWait, at most {LONGEST})"
         )
+
+
+def _minutes(number: float) -> str:
+    return count(ceil(number), "minute")
 
 
 def _allows(review: Any) -> bool:

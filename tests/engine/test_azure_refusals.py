@@ -178,7 +178,7 @@ def test_taints_wait_until_the_hub_allows(tmp_path: Path, hub: Api) -> None:
     hub.answers[REVIEWS] = answer
     stack = RealStack(tmp_path, "granted", strict_hub=True, reach=3, kubeconfig=hub.kubeconfig())
     announced = stack.preview()
-    assert f"waits up to 1 minutes for new roles to reach: {ADMIN} for ci on fleet shop" in announced.text
+    assert f"waits up to 1 minute for new roles to reach: {ADMIN} for ci on fleet shop" in announced.text
     outcome = stack.up()
     assert outcome.ok, outcome.text
     assert len(asked) == 3
@@ -193,7 +193,6 @@ def test_a_hub_that_never_allows_ends_the_update(tmp_path: Path, hub: Api) -> No
     outcome = RealStack(tmp_path, "granted", strict_hub=True, kubeconfig=hub.kubeconfig()).up()
     assert not outcome.ok
     assert (
-        f"after 1 minutes the hub still refuses with 403 Forbidden. Needed: {ADMIN} for ci on fleet shop"
-        in outcome.text
+        f"after 1 minute the hub still refuses with 403 Forbidden. Needed: {ADMIN} for ci on fleet shop" in outcome.text
     )
     assert CANARY not in outcome.text
