@@ -5,13 +5,17 @@ FROZEN PATH, as :mod:`fleet_components.dynamic`: states refer to this module and
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pulumi
-from pulumi.dynamic import CheckFailure, CheckResult, Resource
+from pulumi.dynamic import CheckFailure, CheckResult, CreateResult, Resource, UpdateResult
 
-from fleet_components.dynamic import Props, RecordProvider
+from fleet_components.dynamic import Props, RecordProvider, has_unknown
+
+if TYPE_CHECKING:
+    from fleet_components.azure.role_wait import RolesWait
 
 
 class CreateOnlyProvider(RecordProvider):
@@ -21,8 +25,10 @@ class CreateOnlyProvider(RecordProvider):
         """Refuse their change; nothing is held of a new thing."""
         from fleet_components.azure.values.create_only import RULES, refuse_changes
 
-        old = olds.get("fields")
-        problems = refuse_changes(old, news["fields"], RULES[news["kind"]]) if old else ()
+        # What is not known yet, as the subscription of a provider that is created too, is judged in the update.
+        late = {field for field, value in news["fields"].items() if has_unknown(value)}
+        old, new = ({k: v for k, v in (held.get("fields") or {}).items() if k not in late} for held in (olds, news))
+        problems = refuse_changes(old, new, RULES[news["kind"]]) if olds.get("fields") else ()
         return CheckResult(news, [CheckFailure("", f"{news['key']}: {problem}") for problem in problems])
 
 
@@ -65,3 +71,51 @@ class Provisioned(Resource, module="fleet", name="Provisioned"):
 
     def __init__(self, name: str, fleet: str, kind: str, key: str, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(ProvisionedProvider(), name, {"fleet": fleet, "kind": kind, "key": key}, opts)
+
+
+class RolesReachProvider(RecordProvider):
+    """Waits, where it is created or updated, until role assignments reach."""
+
+    def check(self, olds: Props, news: Props) -> CheckResult:
+        """Say in the preview that the update will wait."""
+        if not olds and (announcement := _wait(news).announcement):
+            _say(announcement)
+        return CheckResult(dict(news), [])
+
+    def create(self, props: Props) -> CreateResult:
+        """Wait."""
+        _wait(props).run()
+        return super().create(props)
+
+    def update(self, id: str, olds: Props, news: Props) -> UpdateResult:
+        """Wait for the assignments that are new."""
+        _wait(news).run()
+        return super().update(id, olds, news)
+
+
+class RolesReach(Resource, module="fleet", name="RolesReach"):
+    """A point in the update at which role assignments have reached, for the resources that need them.
+
+    Args:
+        name: the resource's name.
+        props: ``roles``, ``created``, ``minutes`` and ``kubeconfig`` as in
+            :class:`fleet_components.azure.role_wait.RolesWait`; all but the roles and minutes may be outputs.
+    """
+
+    def __init__(self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(RolesReachProvider(), name, {"key": name, **props}, opts)
+
+
+def _wait(props: Props) -> RolesWait:
+    from fleet_components.azure.role_wait import RolesWait
+
+    given = {field: value for field, value in props.items() if not has_unknown(value)}
+    kubeconfig = given.get("kubeconfig", "") if props.get("kubeconfig") is not None else None
+    created = given.get("created", [None])
+    return RolesWait(roles=props["roles"], created=created, minutes=props["minutes"], kubeconfig=kubeconfig, tell=_say)
+
+
+def _say(text: str) -> None:
+    """Write a line, which the engine shows: a process of dynamic providers has no other way to it."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 import yaml
 
@@ -73,6 +76,32 @@ def test_both_kubeconfigs_of_a_fleet_sign_in_as_asked() -> None:
     assert world.run(program).error is None
     assert {"spn" in args_of(text) for text in made.values()} == {True}
     assert set(made) == {"member", "hub"}
+
+
+@pytest.mark.parametrize("kind", ["public", "hubless"])
+@pytest.mark.parametrize("how", ["file", "text"])
+def test_a_hub_with_a_kubeconfig_of_ones_own(tmp_path: Path, kind: str, how: str) -> None:
+    made: list[str] = []
+    file = tmp_path / "hub.kubeconfig"
+    file.write_text("users: []")
+    own: dict[str, Any] = {"kubeconfig_file": str(file)} if how == "file" else {"kubeconfig": "users: []"}
+
+    def program() -> None:
+        hub = AzureHub("shop", AzureHubArgs(**{"resource_group": "rg", "region": "westeurope", "kind": kind, **own}))
+        assert hub.kubeconfig is not None
+        hub.kubeconfig.apply(made.append)
+
+    run = world.run(program)
+    if kind == "hubless":
+        assert "a hubless fleet has no hub cluster" in str(run.error)
+    else:
+        assert (run.error, made, run.calls) == (None, ["users: []"], ())
+
+
+def test_a_missing_kubeconfig_of_a_hub() -> None:
+    args: dict[str, Any] = {"resource_group": "rg", "region": "westeurope", "kubeconfig_file": "not-there"}
+    error = world.run(lambda: AzureHub("shop", AzureHubArgs(**args))).error
+    assert 'there is no file "not-there"' in str(error)
 
 
 def test_a_grant_is_a_role_assignment_at_its_scope() -> None:

@@ -1,6 +1,7 @@
 """Runs programs against a pretended Azure, and says what an update from one program to the next would do.
 
 The mock monitor of the SDK answers; replacements follow the rules of the Azure provider, which are written down here.
+Every program that runs to its end is judged by :func:`objections`: whatever order the engine takes, Azure must take it.
 """
 
 from __future__ import annotations
@@ -9,12 +10,12 @@ import asyncio
 import base64
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import attrs
 from google.protobuf.json_format import MessageToDict
-from pulumi.runtime import MockCallArgs, MockResourceArgs, Mocks, set_all_config, set_mocks
+from pulumi.runtime import MockCallArgs, MockResourceArgs, set_all_config, set_mocks
 from pulumi.runtime.mocks import MockMonitor
 from pulumi.runtime.settings import set_root_resource
 from pulumi.runtime.stack import run_in_stack
@@ -25,9 +26,12 @@ from fleet_components.plan.state import StackState, StoredResource, reveal
 from fleet_components.testing.mocks import FleetMocks
 from fleet_components.testing.program import end_loop, reset_runtime
 from tests.azure.answers import answered
+from tests.azure.laws import Cloud, Refusal, Thing, principal
 
 SUBSCRIPTION = "11111111-2222-3333-4444-555555555555"
+OTHER_SUBSCRIPTION = "66666666-7777-8888-9999-000000000000"
 CREATE_ONLY = "pulumi-python:dynamic/fleet:CreateOnly"
+PROVIDER = "pulumi:providers:azure-native"
 
 KUBECONFIG = """\
 apiVersion: v1
@@ -78,6 +82,8 @@ class Resource:
         ignored: the paths whose changes are ignored.
         parent: the URN of its parent.
         after: the names of the resources that it depends on.
+        needs: the URNs of the resources that it depends on, its provider included.
+        subscription: that of its Azure provider.
     """
 
     type: str
@@ -86,6 +92,37 @@ class Resource:
     ignored: tuple[str, ...] = ()
     parent: str = ""
     after: frozenset[str] = frozenset()
+    needs: frozenset[str] = frozenset()
+    subscription: str = SUBSCRIPTION
+
+    @property
+    def thing(self) -> Thing | None:
+        """What it is in Azure; None for what Azure does not know."""
+        known = self.type.startswith("azure-native:")
+        return Thing(self.type, self.name, self.subscription, self.inputs) if known else None
+
+
+@attrs.frozen
+class Call:
+    """A call of one of Azure's functions: its token, what it was given, and the subscription of its provider."""
+
+    token: str
+    args: Mapping[str, Any]
+    subscription: str
+
+    @property
+    def asked(self) -> str:
+        """The ID of the fleet or cluster whose credentials are asked for; empty for any other function."""
+        group = f"/subscriptions/{self.subscription}/resourceGroups/{self.args.get('resourceGroupName')}"
+        kinds = {"fleetName": "fleets", "resourceName": "managedClusters"}
+        return next(
+            (
+                f"{group}/providers/Microsoft.ContainerService/{kind}/{self.args[field]}"
+                for field, kind in kinds.items()
+                if field in self.args
+            ),
+            "",
+        )
 
 
 @attrs.frozen
@@ -97,12 +134,14 @@ class Run:
         messages: what it logged.
         outputs: of the stack.
         error: why it ended early.
+        calls: the calls of Azure's functions.
     """
 
     resources: Mapping[str, Resource]
     messages: tuple[str, ...] = ()
     outputs: Mapping[str, Any] = attrs.field(factory=dict)
     error: BaseException | None = None
+    calls: tuple[Call, ...] = ()
 
     def named(self, name: str, kind: str = "") -> Resource:
         """The one resource of that name and kind."""
@@ -126,27 +165,38 @@ class Azure(FleetMocks):
             )
         )
         self.fields = {r.name: r.inputs for r in before.resources.values() if r.type == CREATE_ONLY} if before else {}
+        self.calls: list[Call] = []
+        self._subscriptions: dict[str, str] = {}
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
         if args.typ == CREATE_ONLY:
             self._check(args)
-        elif not args.typ.startswith("azure-native:"):
+        if args.typ == PROVIDER:
+            self._subscriptions[args.name] = str(args.inputs.get("subscriptionId") or SUBSCRIPTION)
+        if not args.typ.startswith("azure-native:"):
             return super().new_resource(args)
         outputs = dict(args.inputs)
         name = next((args.inputs[key] for key in NAMES if key in args.inputs), args.name)
         outputs["name"] = name
         if identities := (args.inputs.get("identity") or {}).get("userAssignedIdentities"):
             outputs["identity"] = {**args.inputs["identity"], "userAssignedIdentities": {i: {} for i in identities}}
+        thing = Thing(args.typ, args.name, self.subscription_of(args.provider), reveal(args.inputs))
         if args.typ.endswith("UserAssignedIdentity"):
-            outputs["principalId"] = _guid(name)
+            outputs["principalId"] = principal(thing.id)
         outputs |= answered(args.typ, args.inputs)
-        group = args.inputs.get("resourceGroupName", "none")
-        return f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{group}/providers/Mock/{args.typ}/{name}", outputs
+        return thing.id, outputs
 
     def call(self, args: MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]]]:
         if not args.token.startswith("azure-native:"):
             return super().call(args)
+        self.calls.append(Call(args.token, dict(args.args), self.subscription_of(args.provider)))
+        if args.token.endswith(":getClientConfig"):
+            return {"subscriptionId": self.calls[-1].subscription}, []
         return {"kubeconfigs": [{"name": "it", "value": base64.b64encode(KUBECONFIG.encode()).decode()}]}, []
+
+    def subscription_of(self, provider: str | None) -> str:
+        """The subscription of a provider, given as ``URN::ID``; that of the default one if there is none."""
+        return self._subscriptions.get(provider.split("::")[-2], SUBSCRIPTION) if provider else SUBSCRIPTION
 
     def _check(self, args: MockResourceArgs) -> None:
         result = CreateOnlyProvider().check(dict(self.fields.get(args.name, {})), dict(args.inputs))
@@ -161,8 +211,9 @@ class Refused(Exception):
 class Monitor(MockMonitor):
     """The SDK's monitor, with a memory."""
 
-    def __init__(self, mocks: Mocks) -> None:
+    def __init__(self, mocks: Azure) -> None:
         super().__init__(mocks)
+        self.azure = mocks
         self.recorded: dict[str, Resource] = {}
         self.outputs: dict[str, Any] = {}
 
@@ -177,6 +228,8 @@ class Monitor(MockMonitor):
                 ignored=tuple(request.ignoreChanges),
                 parent=request.parent,
                 after=frozenset(urn.rpartition("::")[2] for urn in request.dependencies),
+                needs=frozenset((*request.dependencies, *filter(None, [request.provider.rpartition("::")[0]]))),
+                subscription=self.azure.subscription_of(request.provider),
             )
         return _with_loop(lambda: super(Monitor, self).RegisterResource(request))  # type: ignore[no-untyped-call]
 
@@ -189,8 +242,14 @@ class Monitor(MockMonitor):
         return super().RegisterResourceOutputs(request)  # type: ignore[no-untyped-call]
 
 
-def run(program: Callable[[], Any], before: Run | None = None) -> Run:
-    """Run a program; ``before`` is the run that made the state."""
+def run(program: Callable[[], Any], before: Run | None = None, config: Mapping[str, str] | None = None) -> Run:
+    """Run a program.
+
+    Args:
+        program: the program.
+        before: the run that made the state.
+        config: the configuration of the stack.
+    """
     monitor, messages = Monitor(Azure(before)), []
     logger = logging.Logger("azure", logging.INFO)
     handler = logging.Handler()
@@ -205,12 +264,65 @@ def run(program: Callable[[], Any], before: Run | None = None) -> Run:
     try:
         set_mocks(monitor.mocks, "project", "stack", False, logger, monitor)
         set_root_resource(None)  # type: ignore[arg-type]
+        set_all_config(dict(config or {}))
         loop.run_until_complete(run_in_stack(program))
     except Exception as failure:  # noqa: BLE001 - whatever ended the program is what tests look at
         error = failure
     finally:
         end_loop(loop)
-    return Run(monitor.recorded, tuple(messages), monitor.outputs, error)
+        set_all_config({})
+    made = Run(monitor.recorded, tuple(messages), monitor.outputs, error, tuple(monitor.azure.calls))
+    assert error is not None or not (wrong := list(objections(made))), "\n".join(wrong)
+    return made
+
+
+def objections(run: Run) -> Iterator[str]:
+    """What Azure could say against a program, if the engine makes and deletes its resources in the worst order.
+
+    A resource may be made as soon as all that it depends on is there, and deleted as soon as nothing depends on it. So
+    all that it needs in Azure must be among what it depends on, directly or not.
+    """
+    before = {urn: _closure(run.resources, urn) for urn in run.resources}
+    things = {urn: thing for urn, each in run.resources.items() if (thing := each.thing)}
+    urns = {thing.id.lower(): urn for urn, thing in things.items()}
+    groups = {thing.group.rpartition("/")[2] for thing in things.values() if thing.kind == "ResourceGroup"}
+    for urn, thing in things.items():
+        earlier = Cloud({things[each].id.lower(): things[each] for each in before[urn] if each in things})
+        made_here = [each for each in (thing.parent, *thing.uses) if each.lower() in urns]
+        nested = "/providers/" in thing.parent
+        for needed in (*made_here, *([thing.parent] if nested or thing.parent.rpartition("/")[2] in groups else ())):
+            if needed.lower() not in earlier.things:
+                yield f"{thing.id} can be made before {needed}, or that be deleted first"
+        try:
+            earlier.existing = ("/subscriptions/",)
+            earlier.put(thing)
+        except Refusal as refusal:
+            yield str(refusal)
+    everything = Cloud({thing.id.lower(): thing for thing in things.values()})
+    for thing in things.values():
+        try:
+            everything.join(thing)
+        except Refusal as refusal:
+            yield str(refusal)
+    for call in run.calls:
+        made = {identity.partition("/resourcegroups/")[2] for identity in urns}
+        if call.asked and call.asked.lower().partition("/resourcegroups/")[2] in made:
+            try:
+                everything.credentials(call.asked)
+            except Refusal as refusal:
+                yield str(refusal)
+
+
+def _closure(resources: Mapping[str, Resource], urn: str) -> set[str]:
+    """The URNs of all that a resource depends on, directly or not."""
+    found: set[str] = set()
+    left = [urn]
+    while left:
+        for each in resources[left.pop()].needs:
+            if each not in found and each in resources:
+                found.add(each)
+                left.append(each)
+    return found
 
 
 def changes(before: Run, after: Run) -> dict[str, str]:
@@ -270,8 +382,3 @@ def _whole(value: Any) -> Any:
     if isinstance(value, list):
         return [_whole(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _guid(seed: str) -> str:
-    digits = (seed.encode().hex() + "0" * 32)[:32]
-    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))

@@ -13,6 +13,8 @@ import attrs
 import pulumi
 from pulumi_azure_native import resources
 
+from fleet_components.azure.components.subscription import through
+
 FLEET_API = "2026-06-01"
 
 _SET_BY_AZURE = (
@@ -29,11 +31,13 @@ class FleetAddress:
         resource_group: the fleet's resource group.
         name: the fleet's name in Azure.
         fleet: the fleet's resource, which the children depend on.
+        owner: the component that the fleet belongs to; the children go through its Azure provider.
     """
 
     resource_group: str
     name: str
     fleet: pulumi.Resource
+    owner: pulumi.Resource
 
 
 def children_of(component: pulumi.Resource, opts: pulumi.ResourceOptions | None) -> pulumi.ResourceOptions:
@@ -77,7 +81,8 @@ def fleet_child(
         opts: resource options.
         ignored: fields of ``properties`` that Azure changes by itself, in addition to its status fields.
     """
-    after = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=[fleet.fleet]))
+    of_fleet = through(fleet.owner, opts)
+    after = pulumi.ResourceOptions.merge(of_fleet, pulumi.ResourceOptions(depends_on=[fleet.fleet]))
     path = (f"fleets/{fleet.name}", kind, azure_name)
     return _resource(name, fleet.resource_group, path, properties, after, ignored)
 

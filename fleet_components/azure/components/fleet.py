@@ -8,13 +8,13 @@ from typing import Any
 
 import attrs
 import pulumi
-from pulumi_azure_native import resources
+from pulumi_azure_native import Provider, resources
 
 from fleet_components.azure.components.arm import children_of
 from fleet_components.azure.components.created_cluster import CreatedCluster
 from fleet_components.azure.components.hub import AzureHub, AzureHubArgs, OwnHub
 from fleet_components.azure.components.kubeconfig import Login
-from fleet_components.azure.components.member import AzureMember, AzureMemberArgs
+from fleet_components.azure.components.member import AzureMember, AzureMemberArgs, asked_subscription
 from fleet_components.azure.components.removal import (
     CLUSTER,
     ENTRY,
@@ -24,10 +24,11 @@ from fleet_components.azure.components.removal import (
     Thing,
     things_of,
 )
+from fleet_components.azure.components.subscription import Subscriptions
 from fleet_components.azure.components.upgrades import AzureUpgrades, AzureUpgradesArgs
 from fleet_components.azure.declarations.hub import Beside, read_declarations
 from fleet_components.azure.declarations.together import hubs_among, lists_among, misspelt, upgrades_among
-from fleet_components.azure.values import checks
+from fleet_components.azure.values import checks, names
 from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.azure.values.cost import member_cost, sum_of
 from fleet_components.azure.values.member import FleetMember
@@ -43,6 +44,9 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, nearest
 
 _MOST_MEMBERS = 1000
+_Place = tuple[str, str]
+"""A subscription, empty for that of the fleet, and a resource group in it."""
+_Groups = Mapping[_Place, pulumi.Resource]
 
 
 @attrs.frozen(kw_only=True)
@@ -53,11 +57,14 @@ class AzureFleetArgs(Arguments):
         members: its members; at most 1,000.
         hub: the fleet manager to create, or an existing hub; None for clusters without a fleet.
         existing_resource_groups: resource groups that are not created. All others that hub and members name are
-            created here, and deleted with the last member in them, once that is confirmed.
+            created here, each in the subscription of its hub or member, and deleted with the last member in them, once
+            that is confirmed.
         strategies: update strategies.
         runs: update runs.
         profiles: auto-upgrade profiles.
         confirm: tokens of refused removals that are meant; those of the configuration, ``fleet:confirm``, count too.
+        providers: Azure providers of other subscriptions than the hub's, by subscription ID. For one that is missing
+            here and that members name, a provider is made that signs in as the default provider does.
         login: how the kubeconfigs of members sign in; that of the hub has a ``login`` of its own.
         sizes: the table of VM sizes and prices; None for the built-in one.
     """
@@ -69,6 +76,7 @@ class AzureFleetArgs(Arguments):
     runs: tuple[Run, ...] = ()
     profiles: tuple[AutoUpgrade, ...] = ()
     confirm: tuple[str, ...] = ()
+    providers: Mapping[str, Provider] = attrs.field(factory=dict)
     login: Login = attrs.field(factory=Login)
     sizes: SizeTable | None = None
 
@@ -79,6 +87,8 @@ class AzureFleetArgs(Arguments):
             yield Problem(f"{len(self.members)} members", ("members",), f"{_MOST_MEMBERS} at most in one fleet")
         for member in self.members:
             yield from member.problems(table, ("members", member.name))
+        for subscription in self.providers:
+            yield from names.SUBSCRIPTION.problems(subscription, ("providers", subscription))
         if (self.strategies or self.runs or self.profiles) and not isinstance(self.hub, AzureHub | AzureHubArgs):
             yield Problem("upgrades are made by an Azure fleet", ("strategies",), "give it a hub, hubless or not")
         yield from self._group_problems()
@@ -122,6 +132,7 @@ class AzureFleet(pulumi.ComponentResource):
         self._recorded = {thing: self._guard.record(thing, self._mine) for thing in things}
         if allowed := self._guard.allowed(things):
             pulumi.log.warn(allowed, resource=self)
+        self._subscriptions = Subscriptions(name, args.providers)
         groups = self._resource_groups(args)
         self.hub = self._make_hub(name, args.hub, groups) if isinstance(args.hub, AzureHubArgs) else args.hub
         self.members = {member.name: self._member(member, args, groups) for member in args.members}
@@ -192,48 +203,55 @@ class AzureFleet(pulumi.ComponentResource):
         exports["clusters"] = {name: cluster.outputs for name, cluster in self.clusters.items()}
         return exports | ({"hub": self.hub.outputs} if isinstance(self.hub, AzureHub) else {})
 
-    def _resource_groups(self, args: AzureFleetArgs) -> dict[str, resources.ResourceGroup]:
-        regions: dict[str, str] = {}
+    def _resource_groups(self, args: AzureFleetArgs) -> dict[_Place, resources.ResourceGroup]:
+        regions: dict[_Place, str] = {}
         if isinstance(args.hub, AzureHubArgs):
-            regions[args.hub.resource_group] = args.hub.region
+            regions["", args.hub.resource_group] = args.hub.region
         for member in args.members:
             if isinstance(member, AksMember):
-                regions.setdefault(member.resource_group, member.region)
-        # The region of a group only says where Azure keeps its metadata. It is that of the hub or of the first member
-        # in the group, so a new order of members must not move the group.
-        stay = pulumi.ResourceOptions(ignore_changes=["location"])
+                regions.setdefault(self._place(member), member.region)
         return {
-            group: resources.ResourceGroup(
-                group,
-                resource_group_name=group,
-                location=region,
-                opts=pulumi.ResourceOptions.merge(self._after(GROUP, group), stay),
-            )
-            for group, region in regions.items()
-            if group not in args.existing_resource_groups
+            place: self._resource_group(*place, region)
+            for place, region in regions.items()
+            if place[1] not in args.existing_resource_groups
         }
 
-    def _make_hub(self, name: str, hub: AzureHubArgs, groups: Mapping[str, pulumi.Resource]) -> AzureHub:
-        recorded = self._after(HUB, hub.fleet_name or name)
-        return AzureHub(name, hub, self._in_group(hub.resource_group, groups, recorded))
+    def _resource_group(self, subscription: str, group: str, region: str) -> resources.ResourceGroup:
+        # The region of a group only says where Azure keeps its metadata. It is that of the hub or of the first member
+        # in the group, so a new order of members must not move the group.
+        stay = pulumi.ResourceOptions.merge(
+            self._after(GROUP, group), pulumi.ResourceOptions(ignore_changes=["location"])
+        )
+        there = self._subscriptions.options(subscription, stay) if subscription else stay
+        name = f"{group}-{subscription}" if subscription else group
+        return resources.ResourceGroup(name, resource_group_name=group, location=region, opts=there)
 
-    def _member(self, member: FleetMember, args: AzureFleetArgs, groups: Mapping[str, pulumi.Resource]) -> AzureMember:
-        group = member.resource_group if isinstance(member, AksMember) else ""
+    def _make_hub(self, name: str, hub: AzureHubArgs, groups: _Groups) -> AzureHub:
+        recorded = self._after(HUB, hub.fleet_name or name)
+        return AzureHub(name, hub, self._in_group(("", hub.resource_group), groups, recorded))
+
+    def _member(self, member: FleetMember, args: AzureFleetArgs, groups: _Groups) -> AzureMember:
+        place = self._place(member)
         # A cluster outside of Azure takes part in placement only, not in Azure's fleet.
         hub = None if isinstance(self.hub, AzureHub) and member.cluster is None else self.hub
         member_args = AzureMemberArgs(member=member, hub=hub, login=args.login, sizes=args.sizes, tell_cost=False)
         recorded = self._after(CLUSTER if isinstance(member, AksMember) else ENTRY, member.name)
-        return AzureMember(member.name, member_args, self._in_group(group, groups, recorded))
+        mine = self._in_group(place, groups, recorded)
+        there = self._subscriptions.options(place[0], mine) if place[0] else mine
+        return AzureMember(member.name, member_args, there)
+
+    def _place(self, member: FleetMember) -> _Place:
+        subscription = asked_subscription(member)
+        group = member.resource_group if isinstance(member, AksMember) else ""
+        return (self._subscriptions.key(subscription, self._mine) if subscription else "", group)
 
     def _after(self, kind: str, name: str) -> pulumi.ResourceOptions:
         """Return the options of a child that depends on its record, if it has one."""
         record = self._recorded.get(Thing(kind, name))
         return pulumi.ResourceOptions.merge(self._mine, pulumi.ResourceOptions(depends_on=[record] if record else []))
 
-    def _in_group(
-        self, group: str, groups: Mapping[str, pulumi.Resource], opts: pulumi.ResourceOptions
-    ) -> pulumi.ResourceOptions:
-        after = pulumi.ResourceOptions(depends_on=[groups[group]] if group in groups else [])
+    def _in_group(self, place: _Place, groups: _Groups, opts: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
+        after = pulumi.ResourceOptions(depends_on=[groups[place]] if place in groups else [])
         return pulumi.ResourceOptions.merge(opts, after)
 
     def _upgrades(self, name: str, args: AzureFleetArgs) -> None:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import attrs
 import pulumi
 import pulumi_kubernetes as kubernetes
-from pulumi_azure_native import containerservice, resources
+from pulumi_azure_native import authorization, containerservice, resources
 
 from fleet_components.azure.components.access import AzureAccess, AzureAccessArgs, Grant, grant_problems
 from fleet_components.azure.components.arm import FleetAddress, children_of, fleet_resource
 from fleet_components.azure.components.created_cluster import principal_of, sooner_or_later
 from fleet_components.azure.components.hub_network import HubNetwork, HubPlace, hub_network
-from fleet_components.azure.components.kubeconfig import Login, decoded, with_login
-from fleet_components.azure.dynamic import CreateOnly
+from fleet_components.azure.components.kubeconfig import Login, decoded, file_problems, own_kubeconfig, with_login
+from fleet_components.azure.components.roles import HUB_ADMIN
+from fleet_components.azure.dynamic import CreateOnly, RolesReach
+from fleet_components.azure.role_wait import LONGEST
 from fleet_components.azure.values import checks, names
 from fleet_components.azure.values.cost import hub_cost
 from fleet_components.azure.values.create_only import HUB
@@ -24,6 +26,7 @@ from fleet_components.azure.values.vm_size import SizeTable, built_in_sizes
 from fleet_components.components.refusal import Arguments, expect, refuse
 from fleet_components.model.cluster import NO_LABELS
 from fleet_components.model.problem import Problem
+from fleet_components.model.typed import Later
 
 PUBLIC, PRIVATE, HUBLESS = "public", "private", "hubless"
 
@@ -45,7 +48,13 @@ class AzureHubArgs(Arguments):
         vm_size: the size of the hub's one node; None lets Azure choose.
         dns_prefix: the DNS prefix of a public hub's address; empty for the fleet's name.
         login: how the kubeconfig signs in.
+        kubeconfig_file: the path of the hub's kubeconfig, which is taken as it is: for a tunnel to a private hub, or in
+            place of the answer of Azure, which the SDK asks for at API version 2024-05-02-preview; empty to ask Azure.
+        kubeconfig: the text of that kubeconfig instead, which may be a Pulumi output; not available in YAML.
         grants: roles in the fleet; taints wait for them, so a pipeline can grant itself what they need.
+        role_wait: minutes, 60 at most, that new roles have to reach; 15 by default, 0 not to wait. A hub is asked until
+            it lets its user taint members, if a grant makes somebody its cluster admin. For the network of a private
+            hub the time is waited out, counted from the creation of the assignments, because nobody can be asked.
         tags: Azure tags.
         sizes: the table for the cost estimate; None for the built-in one.
     """
@@ -58,7 +67,10 @@ class AzureHubArgs(Arguments):
     vm_size: str | None = None
     dns_prefix: str = ""
     login: Login = attrs.field(factory=Login)
+    kubeconfig_file: str = ""
+    kubeconfig: str | Later | None = attrs.field(default=None, repr=False)
     grants: tuple[Grant, ...] = ()
+    role_wait: int = 15
     tags: Mapping[str, str] = NO_LABELS
     sizes: SizeTable | None = None
 
@@ -70,12 +82,17 @@ class AzureHubArgs(Arguments):
         yield from checks.one_of(self.kind, (PUBLIC, PRIVATE, HUBLESS), ("kind",))
         yield from self.login.problems(("login",))
         yield from grant_problems(self.grants)
+        if not 0 <= self.role_wait <= LONGEST:
+            yield Problem(f"{self.role_wait} minutes", ("roleWait",), f"0 to {LONGEST}")
         if self.vm_size is not None:
             yield from names.VM_SIZE.problems(self.vm_size, ("vmSize",))
         if self.kind == PUBLIC:
             yield from names.DNS_PREFIX.problems(self.dns_prefix or self.fleet_name, ("dnsPrefix",))
         elif self.dns_prefix:
             yield Problem(f"a {self.kind} fleet has no DNS prefix", ("dnsPrefix",), "leave it out")
+        yield from file_problems(self.kubeconfig_file)
+        if self.kind == HUBLESS and (self.kubeconfig_file or self.kubeconfig is not None):
+            yield Problem("a hubless fleet has no hub cluster", ("kubeconfigFile",), "leave it out")
         if self.kind == HUBLESS and self.vm_size is not None:
             yield Problem("a hubless fleet has no node", ("vmSize",), "leave it out")
         if (self.network is not None) != (self.kind == PRIVATE):
@@ -130,18 +147,26 @@ class AzureHub(pulumi.ComponentResource):
     @property
     def address(self) -> FleetAddress:
         """Address for the declaration of the fleet's children."""
-        return FleetAddress(self._args.resource_group, self.fleet_name, self.resource)
+        return FleetAddress(self._args.resource_group, self.fleet_name, self.resource, self)
 
     @cached_property
     def provider(self) -> kubernetes.Provider | None:
         """Kubernetes provider of the hub cluster, created on first access; None for a hubless fleet."""
         if self.kubeconfig is None:
             return None
+        admins = [grant for grant in self._args.grants if grant.role == HUB_ADMIN and not grant.namespace]
+        reached = self._reached(
+            "hub-roles",
+            [f"{HUB_ADMIN} for {grant.to} on fleet {self.fleet_name}" for grant in admins],
+            [access.assignments[grant.key] for access in self._access for grant in admins],
+            pulumi.ResourceOptions(parent=self),
+            self.kubeconfig,
+        )
         return kubernetes.Provider(
             f"{self._name}-hub",
             kubeconfig=self.kubeconfig,
             cluster_identifier=self.fleet_id,
-            opts=pulumi.ResourceOptions(parent=self, depends_on=self._access),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[*self._access, *reached]),
         )
 
     def _declare_fleet(self, mine: pulumi.ResourceOptions) -> resources.Resource:
@@ -153,7 +178,7 @@ class AzureHub(pulumi.ComponentResource):
         if args.network is not None:
             place = hub_network(self._name, args.network, args.resource_group, args.region, mine)
             properties, identity = _private_profile(args, place), place.identity
-            after += place.grants
+            after += [*place.grants, *self._reached("network-roles", place.roles, place.grants, mine)]
         return fleet_resource(
             f"{self._name}-fleet",
             args.resource_group,
@@ -165,7 +190,29 @@ class AzureHub(pulumi.ComponentResource):
             tags=dict(args.tags),
         )
 
+    def _reached(
+        self,
+        name: str,
+        roles: Sequence[str],
+        assignments: Sequence[authorization.RoleAssignment],
+        mine: pulumi.ResourceOptions,
+        kubeconfig: pulumi.Input[str] | None = None,
+    ) -> list[pulumi.Resource]:
+        """Return the point at which roles have reached; none if they are not waited for."""
+        if not roles or not self._args.role_wait:
+            return []
+        props = {
+            "roles": list(roles),
+            "created": [assignment.created_on for assignment in assignments],
+            "minutes": self._args.role_wait,
+            "kubeconfig": kubeconfig,
+        }
+        return [RolesReach(f"{self._name}-{name}", props, mine)]
+
     def _read_kubeconfig(self) -> pulumi.Output[str]:
+        own = own_kubeconfig(self._args.kubeconfig, self._args.kubeconfig_file)
+        if own is not None:
+            return own
         credentials = containerservice.list_fleet_credentials_output(
             resource_group_name=self._args.resource_group,
             fleet_name=self.resource.name,

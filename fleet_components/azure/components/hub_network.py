@@ -88,12 +88,14 @@ class HubPlace:
         api_server: the ID of the API server's subnet.
         identity: the fleet's identity.
         grants: the role assignments that the hub depends on.
+        roles: the same in words.
     """
 
     agents: pulumi.Input[str]
     api_server: pulumi.Input[str]
     identity: resources.IdentityArgs
-    grants: list[pulumi.Resource]
+    grants: list[authorization.RoleAssignment]
+    roles: tuple[str, ...]
 
 
 def hub_network(
@@ -114,7 +116,11 @@ def hub_network(
     )
     grants = [_grant(f"{name}-{role}", scope, principal, opts) for role, scope, principal in wanted]
     identity = resources.IdentityArgs(type="UserAssigned", user_assigned_identities=[own.id])
-    return HubPlace(agents, api_server, identity, grants)
+    roles = (
+        f"{NETWORK_CONTRIBUTOR} for the identity {name} on both subnets of the hub",
+        f"{NETWORK_CONTRIBUTOR} for Fleet Manager ({network.fleet_rp}) on the subnet of its node",
+    )
+    return HubPlace(agents, api_server, identity, grants, roles)
 
 
 def _subnets(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import base64
+import os
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import attrs
+import pulumi
 import yaml
 
 from fleet_components.azure.values import checks
@@ -15,6 +18,7 @@ from fleet_components.components.refusal import Arguments
 from fleet_components.content.guarded import read_yaml
 from fleet_components.model.codec import camel
 from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.model.typed import Later
 
 _NEEDS = {
     "azurecli": (),
@@ -68,6 +72,20 @@ def with_login(kubeconfig: str, login: Login) -> str:
         if command and command.get("command") == "kubelogin":
             command["args"] = _args(command.get("args") or [], login)
     return yaml.safe_dump(config, sort_keys=False)
+
+
+def own_kubeconfig(text: str | Later | None, file: str) -> pulumi.Output[str] | None:
+    """Return a declared kubeconfig, given as text or as the path of a file, as a secret; None if none is declared."""
+    if text is not None:
+        given: Any = text
+        return pulumi.Output.secret(given)
+    return pulumi.Output.secret(Path(file).read_text(encoding="utf-8")) if file else None
+
+
+def file_problems(file: str) -> Iterator[Problem]:
+    """Yield a problem if the file of a declared kubeconfig is not there."""
+    if file and not os.path.isfile(file):
+        yield Problem(f'there is no file "{file}"', ("kubeconfigFile",), "its path")
 
 
 def decoded(credentials: Any) -> str:

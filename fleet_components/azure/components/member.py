@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -15,8 +13,9 @@ from fleet_components.azure.components import cluster
 from fleet_components.azure.components.arm import children_of
 from fleet_components.azure.components.created_cluster import CreatedCluster
 from fleet_components.azure.components.hub import AzureHub, OwnHub
-from fleet_components.azure.components.kubeconfig import Login, decoded, with_login
+from fleet_components.azure.components.kubeconfig import Login, decoded, file_problems, own_kubeconfig, with_login
 from fleet_components.azure.components.registration import register
+from fleet_components.azure.components.subscription import Subscriptions, reached_subscription
 from fleet_components.azure.dynamic import CreateOnly
 from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.azure.values.cost import member_cost
@@ -55,6 +54,9 @@ class AzureMemberArgs(Arguments):
 class AzureMember(pulumi.ComponentResource):
     """A member cluster.
 
+    It may be in another subscription than its hub: that of the Azure provider among its options, else the one that its
+    declaration names, for which it makes a provider. Its entry in the fleet stays in the hub's.
+
     Attributes:
         record: what the schedulers know of it; plain, so that placements can be decided before it exists.
         cluster: the cluster that was created for it, with what Azure says of it: OIDC issuer, identities, addresses,
@@ -72,6 +74,8 @@ class AzureMember(pulumi.ComponentResource):
         expect(type(self), name, args, AzureMemberArgs, opts)
         table = args.sizes or built_in_sizes()
         refuse((*args.member.problems(table), *args.login.problems(("login",)), *_joining(args)), f"AzureMember {name}")
+        self._subscription = asked_subscription(args.member)
+        opts = Subscriptions(name).options(self._subscription, opts) if self._subscription else opts
         super().__init__("fleet:index:AzureMember", name, None, opts)
         self._mine = children_of(self, opts)
         self.record = cluster_record(args.member, table)
@@ -97,7 +101,9 @@ class AzureMember(pulumi.ComponentResource):
         return Member(self.record, self.kubeconfig, self._identifier)
 
     def _provision(self, name: str, member: AksMember, login: Login) -> list[pulumi.Resource]:
-        held = CreateOnly(f"{name}-create-only", MEMBER, name, cluster.fixed_at_creation(member), self._mine)
+        where = reached_subscription(self, self._subscription)
+        fixed = {**cluster.fixed_at_creation(member), "subscription": where}
+        held = CreateOnly(f"{name}-create-only", MEMBER, name, fixed, self._mine)
         after = pulumi.ResourceOptions.merge(self._mine, pulumi.ResourceOptions(depends_on=[held]))
         made = cluster.managed_cluster(f"{name}-cluster", member, after)
         pools = [cluster.agent_pool(f"{name}-{pool.name}", pool, member, made, self._mine) for pool in member.pools]
@@ -111,17 +117,18 @@ class AzureMember(pulumi.ComponentResource):
         fixed = {"name": member.name, "clusterId": member.cluster_id}
         CreateOnly(f"{name}-create-only", MEMBER, name, fixed, self._mine)
         self.cluster_id = pulumi.Output.from_input(member.cluster_id) if member.cluster_id else None
-        if member.kubeconfig is not None:
-            given: Any = member.kubeconfig
-            self.kubeconfig = pulumi.Output.secret(given)
-        elif member.kubeconfig_file:
-            self.kubeconfig = pulumi.Output.secret(Path(member.kubeconfig_file).read_text(encoding="utf-8"))
+        own = own_kubeconfig(member.kubeconfig, member.kubeconfig_file)
+        if own is not None:
+            self.kubeconfig = own
         else:
             found = member.cluster
             assert found, "declarations are checked before they are used"
-            self.kubeconfig = self._ask_azure(found.resource_group, found.name, login)
+            where = pulumi.Output.from_input(reached_subscription(self, self._subscription))
+            self.kubeconfig = self._ask_azure(where.apply(lambda _: found.resource_group), found.name, login)
 
-    def _ask_azure(self, resource_group: str, cluster_name: pulumi.Input[str], login: Login) -> pulumi.Output[str]:
+    def _ask_azure(
+        self, resource_group: pulumi.Input[str], cluster_name: pulumi.Input[str], login: Login
+    ) -> pulumi.Output[str]:
         credentials: pulumi.Output[Any] = aks.list_managed_cluster_user_credentials_output(
             resource_group_name=resource_group,
             resource_name=cluster_name,
@@ -136,9 +143,19 @@ def _joining(args: AzureMemberArgs) -> list[Problem]:
     problems = []
     if isinstance(args.hub, AzureHub) and member.cluster is None:
         problems.append(Problem("an Azure fleet takes AKS and Arc clusters only", ("clusterId",), "or join no hub"))
-    if isinstance(member, JoinedMember) and member.kubeconfig_file and not os.path.isfile(member.kubeconfig_file):
-        problems.append(Problem(f'there is no file "{member.kubeconfig_file}"', ("kubeconfigFile",), "its path"))
+    if isinstance(member, JoinedMember):
+        problems += file_problems(member.kubeconfig_file)
     return problems
+
+
+def asked_subscription(member: FleetMember) -> str:
+    """Return the ID of the subscription that Azure is asked in; empty for the fleet's, or if Azure is not asked."""
+    asked = isinstance(member, AksMember) or not _has_kubeconfig(member)
+    return member.cluster.subscription if asked and member.cluster else ""
+
+
+def _has_kubeconfig(member: FleetMember) -> bool:
+    return isinstance(member, JoinedMember) and (bool(member.kubeconfig_file) or member.kubeconfig is not None)
 
 
 def _identifier(member: FleetMember) -> str:

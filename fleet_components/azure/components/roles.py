@@ -15,12 +15,13 @@ from fleet_components.model.problem import FieldPath, Problem
 NETWORK_CONTRIBUTOR = "Network Contributor"
 
 _FLEET = "Azure Kubernetes Fleet Manager"
+HUB_ADMIN = f"{_FLEET} RBAC Cluster Admin"
 _AKS = "Azure Kubernetes Service"
 ROLES = {
     f"{_FLEET} Contributor Role": "63bb64ad-9799-4770-b5c3-24ed299a07bf",
     f"{_FLEET} Hub Cluster User Role": "850c5848-fc51-4a9a-8823-f220370626e3",
     f"{_FLEET} Hub Agent Role": "de2b316d-7a2c-4143-b4cd-c148f6a355a1",
-    f"{_FLEET} RBAC Cluster Admin": "18ab4d3d-a1bf-4477-8ad9-8359bc988f69",
+    HUB_ADMIN: "18ab4d3d-a1bf-4477-8ad9-8359bc988f69",
     f"{_FLEET} RBAC Admin": "434fb43a-c01c-447e-9f67-c3ad923cfaba",
     f"{_FLEET} RBAC Writer": "5af6afb3-c06c-4fa4-8848-71a8aee05683",
     f"{_FLEET} RBAC Reader": "30b27cfc-9c84-438e-b0ce-70e35255df80",

@@ -67,6 +67,8 @@ RULES = {
     MEMBER: (
         Rule(r"pools\.[^.]+", _FIXED + _NEW_POOL, may_come=True, may_go=True),
         Rule("systemPool", _FIXED + _SECOND_SYSTEM_POOL),
+        # Older versions did not record it, and a program need not know it.
+        Rule("subscription", _FIXED + _NEW_MEMBER, may_come=True, may_go=True),
         *_FEATURES,
         Rule("[^.]+", _FIXED + _NEW_MEMBER),
     ),
