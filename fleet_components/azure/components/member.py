@@ -15,6 +15,7 @@ from fleet_components.azure.components import cluster
 from fleet_components.azure.components.arm import children_of
 from fleet_components.azure.components.hub import AzureHub, OwnHub
 from fleet_components.azure.components.kubeconfig import Login, decoded, with_login
+from fleet_components.azure.components.moved import REQUESTS, Keeper
 from fleet_components.azure.components.registration import register
 from fleet_components.azure.dynamic import CreateOnly
 from fleet_components.azure.values.aks_member import AksMember
@@ -72,6 +73,7 @@ class AzureMember(pulumi.ComponentResource):
         self._mine = children_of(self, opts)
         self.record = cluster_record(args.member, table)
         self._identifier = _identifier(args.member)
+        self._accepted: dict[str, pulumi.Output[dict[str, str]]] = {}
         ready: list[pulumi.Resource] = list(args.ready)
         if isinstance(args.member, AksMember):
             ready += self._provision(name, args.member, args.login)
@@ -82,7 +84,12 @@ class AzureMember(pulumi.ComponentResource):
         if args.hub is not None:
             register(name, args.member, self.cluster_id, args.hub, ready, self._mine)
         self.register_outputs(
-            {"record": encode(self.record), "clusterId": self.cluster_id, "kubeconfig": self.kubeconfig}
+            {
+                "record": encode(self.record),
+                "clusterId": self.cluster_id,
+                "kubeconfig": self.kubeconfig,
+                **self._accepted,
+            }
         )
 
     @property
@@ -93,10 +100,14 @@ class AzureMember(pulumi.ComponentResource):
     def _provision(self, name: str, member: AksMember, login: Login) -> list[pulumi.Resource]:
         held = CreateOnly(f"{name}-create-only", MEMBER, name, cluster.fixed_at_creation(member), self._mine)
         after = pulumi.ResourceOptions.merge(self._mine, pulumi.ResourceOptions(depends_on=[held]))
-        made = cluster.managed_cluster(f"{name}-cluster", member, after)
-        pools = [cluster.agent_pool(f"{name}-{pool.name}", pool, member, made, self._mine) for pool in member.pools]
+        keeper = Keeper(name, member, self)
+        made = cluster.managed_cluster(f"{name}-cluster", member, keeper, after)
+        pools = [
+            cluster.agent_pool(f"{name}-{pool.name}", pool, member, keeper, made, self._mine) for pool in member.pools
+        ]
         for window in member.maintenance:
             cluster.maintenance(f"{name}-{window.upgrades}-window", window, member, made, self._mine)
+        self._accepted = {REQUESTS: keeper.accepted((made, *pools))}
         self.cluster_id = made.id
         self.kubeconfig = self._ask_azure(member.resource_group, made.name, login)
         return [made, *pools]
