@@ -21,7 +21,7 @@ from pulumi.runtime.stack import run_in_stack
 
 from fleet_components.azure.dynamic import CreateOnlyProvider
 from fleet_components.plan.state import reveal
-from fleet_components.testing.mocks import FleetMocks
+from fleet_components.testing.mocks import READ_OUTPUTS, FleetMocks
 from fleet_components.testing.program import end_loop, reset_runtime
 
 SUBSCRIPTION = "11111111-2222-3333-4444-555555555555"
@@ -95,17 +95,25 @@ class Run:
         messages: what it logged.
         outputs: of the stack.
         error: why it ended early.
+        components: the outputs of components, by URN.
     """
 
     resources: Mapping[str, Resource]
     messages: tuple[str, ...] = ()
     outputs: Mapping[str, Any] = attrs.field(factory=dict)
     error: BaseException | None = None
+    components: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
 
     def named(self, name: str, kind: str = "") -> Resource:
         """The one resource of that name and kind."""
         (found,) = (r for r in self.resources.values() if r.name == name and r.type.endswith(kind))
         return found
+
+    def of_azure(self, cluster: str, pool: str | None = None) -> Mapping[str, Any]:
+        """The last request for a cluster, or for one of its further pools."""
+        kind = ":AgentPool" if pool else ":ManagedCluster"
+        found = (r.inputs for r in self.resources.values() if r.type.endswith(kind))
+        return next(i for i in found if i["resourceName"] == cluster and i.get("agentPoolName") == pool)
 
     def of_type(self, kind: str) -> list[Resource]:
         """All resources whose type ends so, by name."""
@@ -115,9 +123,12 @@ class Run:
 class Azure(FleetMocks):
     """Answers as Azure would, as far as components look at the answers."""
 
-    def __init__(self, before: Run | None) -> None:
+    def __init__(self, before: Run | None, moved: Mapping[str, Mapping[str, Any]]) -> None:
         super().__init__()
-        self.fields = {r.name: r.inputs for r in before.resources.values() if r.type == CREATE_ONLY} if before else {}
+        self.moved = moved
+        self.before = before or Run({})
+        self.fields = {r.name: r.inputs for r in self.before.resources.values() if r.type == CREATE_ONLY}
+        self.asked: list[str] = []
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
         if args.typ == CREATE_ONLY:
@@ -135,9 +146,27 @@ class Azure(FleetMocks):
         return f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{group}/providers/Mock/{args.typ}/{name}", outputs
 
     def call(self, args: MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+        if args.token == READ_OUTPUTS:
+            return {"outputs": {urn: self._stored(urn) for urn in self.before.resources}}, []
+        if args.token.endswith((":getManagedCluster", ":getAgentPool")):
+            return self._standing(args), []
         if not args.token.startswith("azure-native:"):
             return super().call(args)
         return {"kubeconfigs": [{"name": "it", "value": base64.b64encode(KUBECONFIG.encode()).decode()}]}, []
+
+    def _stored(self, urn: str) -> dict[str, Any]:
+        resource = self.before.resources[urn]
+        return {"type": resource.type, "outputs": {**resource.inputs, **self.before.components.get(urn, {})}}
+
+    def _standing(self, args: MockCallArgs) -> dict[str, Any]:
+        """A cluster or a pool as it stands: as it was sent before, and as Azure moved it since."""
+        cluster, pool = args.args["resourceName"], args.args.get("agentPoolName")
+        self.asked.append(pool or cluster)
+        found = dict(self.before.of_azure(cluster, pool))
+        if not pool:
+            profiles = [{"orchestratorVersion": "", **profile} for profile in found["agentPoolProfiles"]]
+            found["agentPoolProfiles"] = [{**each, **self.moved.get(each["name"], {})} for each in profiles]
+        return {**found, **self.moved.get(pool or cluster, {})}
 
     def _check(self, args: MockResourceArgs) -> None:
         result = CreateOnlyProvider().check(dict(self.fields.get(args.name, {})), dict(args.inputs))
@@ -156,6 +185,7 @@ class Monitor(MockMonitor):
         super().__init__(mocks)
         self.recorded: dict[str, Resource] = {}
         self.outputs: dict[str, Any] = {}
+        self.components: dict[str, dict[str, Any]] = {}
 
     def RegisterResource(self, request: Any) -> Any:  # noqa: N802
         urn = self.make_urn(request.parent, request.type, request.name)
@@ -175,14 +205,24 @@ class Monitor(MockMonitor):
         return _with_loop(lambda: super(Monitor, self).Invoke(request))  # type: ignore[no-untyped-call]
 
     def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802
-        if "pulumi:pulumi:Stack" in request.urn:
+        if request.urn in self.recorded:
+            self.components[request.urn] = reveal(MessageToDict(request.outputs))
+        elif "pulumi:pulumi:Stack" in request.urn:
             self.outputs = MessageToDict(request.outputs)
         return super().RegisterResourceOutputs(request)  # type: ignore[no-untyped-call]
 
 
-def run(program: Callable[[], Any], before: Run | None = None) -> Run:
-    """Run a program; ``before`` is the run that made the state."""
-    monitor, messages = Monitor(Azure(before)), []
+def run(
+    program: Callable[[], Any], before: Run | None = None, moved: Mapping[str, Mapping[str, Any]] | None = None
+) -> Run:
+    """Run a program.
+
+    Args:
+        program: the program.
+        before: the run that made the state.
+        moved: fields of clusters and pools, by their name in Azure, that Azure moved since.
+    """
+    monitor, messages = Monitor(Azure(before, moved or {})), []
     logger = logging.Logger("azure", logging.INFO)
     handler = logging.Handler()
     handler.emit = lambda record: messages.append(record.getMessage())  # type: ignore[method-assign]
@@ -200,7 +240,7 @@ def run(program: Callable[[], Any], before: Run | None = None) -> Run:
         error = failure
     finally:
         end_loop(loop)
-    return Run(monitor.recorded, tuple(messages), monitor.outputs, error)
+    return Run(monitor.recorded, tuple(messages), monitor.outputs, error, monitor.components)
 
 
 def changes(before: Run, after: Run) -> dict[str, str]:
