@@ -128,7 +128,6 @@ class Azure(FleetMocks):
         self.moved = moved
         self.before = before or Run({})
         self.fields = {r.name: r.inputs for r in self.before.resources.values() if r.type == CREATE_ONLY}
-        self.asked: list[str] = []
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
         if args.typ == CREATE_ONLY:
@@ -161,7 +160,6 @@ class Azure(FleetMocks):
     def _standing(self, args: MockCallArgs) -> dict[str, Any]:
         """A cluster or a pool as it stands: as it was sent before, and as Azure moved it since."""
         cluster, pool = args.args["resourceName"], args.args.get("agentPoolName")
-        self.asked.append(pool or cluster)
         found = dict(self.before.of_azure(cluster, pool))
         if not pool:
             profiles = [{"orchestratorVersion": "", **profile} for profile in found["agentPoolProfiles"]]

@@ -34,7 +34,7 @@ class Store:
         self.file = folder / "azure.json"
 
     def load(self) -> dict[str, Any]:
-        return json.loads(self.file.read_text()) if self.file.exists() else {"clusters": {}, "scaled": []}
+        return json.loads(self.file.read_text()) if self.file.exists() else {"clusters": {}, "scaled": [], "hubs": []}
 
     def save(self, data: Mapping[str, Any]) -> None:
         self.file.write_text(json.dumps(data))
@@ -92,6 +92,11 @@ class Store:
         stands |= {"count": inputs["count"], "enableAutoScaling": inputs["enableAutoScaling"]}
         stands["orchestratorVersion"] = version
 
+    def put_fleet(self, name: str, has_hub: bool) -> None:
+        data = self.load()
+        data["hubs"] = sorted({*data["hubs"], name} if has_hub else {*data["hubs"]} - {name})
+        self.save(data)
+
     def delete(self, cluster: str, pool: str) -> None:
         data = self.load()
         del data["clusters"][cluster]["pools"][pool]
@@ -132,6 +137,8 @@ class RememberingAzure(AzureStandIn):
 
     async def invoke(self, request: provider.InvokeRequest) -> provider.InvokeResponse:
         kind, args = request.tok.rpartition(":")[2], plain(request.args)
+        if kind == "listFleetCredentials" and args["fleetName"] not in self.store.load()["hubs"]:
+            raise Refusal(f"the fleet {args['fleetName']} has no hub")
         if kind not in ("getManagedCluster", "getAgentPool"):
             return await super().invoke(request)
         found = self.store.load()["clusters"].get(args["resourceName"])
@@ -151,6 +158,8 @@ class RememberingAzure(AzureStandIn):
             self.store.put_cluster(inputs)
         elif kind.endswith(":AgentPool"):
             self.store.put_pool(inputs)
+        elif inputs.get("resourceType") == "fleets":
+            self.store.put_fleet(inputs["resourceName"], "hubProfile" in inputs["properties"])
 
 
 def _live(kind: str, inputs: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -25,9 +26,10 @@ def tag(args):
         return pulumi.ResourceTransformResult(props={**args.props, "tags": {"from": "a transform"}}, opts=args.opts)
 
 config = pulumi.Config("shop")
-if config.get("hub") == "transformed":
+kind = config.require("hub")
+if kind == "transformed":
     pulumi.runtime.register_resource_transform(tag)
-hub = AzureHubArgs(resource_group="rg", region="westeurope", kind="hubless")
+hub = AzureHubArgs(resource_group="rg", region="westeurope", kind="public" if kind == "public" else "hubless")
 AzureFleet.from_file("shop", "members.yaml", AzureFleetArgs(hub=hub))
 """
 FIRST, LATER = "1.33.2", "1.34.1"
@@ -48,6 +50,9 @@ class MovingStack(AzureStack):
         plugin.write_text(f'#!/bin/sh\nexec "{sys.executable}" -u -m tests.engine.azure_store {serves} "$@"\n')
         self.azure = Store(self.standin)
 
+    def declare(self, *members: Mapping[str, Any], hub: str = "hubless") -> None:
+        super().declare(*members, hub=hub)
+
     def stands(self, cluster: str) -> dict[str, Any]:
         found: dict[str, Any] = self.azure.load()["clusters"][cluster]
         return {"version": found["version"], **{name: int(pool["count"]) for name, pool in found["pools"].items()}}
@@ -62,7 +67,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[MovingStack, dict[st
     """A member of each kind, created; with the state and what stands then."""
     engine_or_skip()
     stack = MovingStack(tmp_path_factory.mktemp("moved"))
-    stack.declare(FLEET, PULUMI)
+    stack.declare(FLEET, PULUMI, hub="hubless")
     first = stack.up()
     assert first.ok, first.text
     return stack, {"state": stack.stack.export_stack(), "azure": stack.azure.load()}
@@ -140,20 +145,42 @@ def test_a_fixed_number_of_nodes_becomes_a_range_and_back(stack: MovingStack) ->
     assert stack.scaled() == []
 
 
-def test_a_transform_that_changes_a_request_is_refused_before_it_sets_anything_back(stack: MovingStack) -> None:
-    stack.azure.move("eus-1", LATER, apps=7)
+@pytest.mark.parametrize(
+    ("move", "text"),
+    [
+        ({"version": LATER}, f"the control plane runs Kubernetes {LATER}, and this update would ask for {FIRST}"),
+        ({"system": 4}, "node pool system has 4 nodes by autoscaling, and this update would ask for 3"),
+        ({"apps": 7}, "node pool apps has 7 nodes by autoscaling, and this update would ask for 2"),
+    ],
+    ids=["version", "first pool", "further pool"],
+)
+def test_a_transform_that_changes_a_request_is_refused_before_it_sets_anything_back(
+    stack: MovingStack, move: dict[str, Any], text: str
+) -> None:
+    stack.azure.move("eus-1", **move)
+    moved = stack.stands("eus-1")
     stack.declare(FLEET, PULUMI, hub="transformed")
     for outcome in (stack.preview(), stack.up()):
         assert not outcome.ok
-        assert f"the control plane runs Kubernetes {LATER}, and this update would ask for {FIRST}" in outcome.text
-        assert "node pool apps has 7 nodes by autoscaling, and this update would ask for 2" in outcome.text
+        assert text in outcome.text
         assert "run pulumi refresh, then update again" in outcome.text
-        assert "Traceback" not in outcome.text
     stack.refresh({})
     done = stack.up()
     assert done.ok, done.text
-    assert stack.stands("eus-1") == {**MOVED, "system": 3}
+    assert stack.stands("eus-1") == moved
     assert stack.scaled() == []
+
+
+def test_a_hubless_fleet_gets_its_hub_in_one_update(stack: MovingStack) -> None:
+    stack.declare(FLEET, PULUMI, hub="public")
+    previewed = stack.preview()
+    assert previewed.ok, previewed.text
+    done = stack.up()
+    assert done.ok, done.text
+    assert done.changes == previewed.changes
+    assert done.changes["Resource shop-fleet"] == "update"
+    assert done.changes["MemberClusterPatch eus-1-taints"] == "create"
+    assert stack.up().changes == {}
 
 
 def test_a_version_that_somebody_moved_is_named(stack: MovingStack) -> None:

@@ -14,6 +14,8 @@ import pulumi
 from pulumi_azure_native import resources
 
 FLEET_API = "2026-06-01"
+RESOURCE = "azure-native:resources:Resource"
+"""The type of the SDK's generic resource."""
 
 _SET_BY_AZURE = (
     *("provisioningState", "status", "autoUpgradeProfileStatus", "autoUpgradeProfileId"),

@@ -9,10 +9,11 @@ from typing import Any
 import attrs
 import pulumi
 import pulumi_kubernetes as kubernetes
+from pulumi.output import UNKNOWN
 from pulumi_azure_native import containerservice, resources
 
 from fleet_components.azure.components.access import AzureAccess, AzureAccessArgs, Grant, grant_problems
-from fleet_components.azure.components.arm import FleetAddress, children_of, fleet_resource
+from fleet_components.azure.components.arm import RESOURCE, FleetAddress, children_of, fleet_resource
 from fleet_components.azure.components.hub_network import HubNetwork, HubPlace, hub_network
 from fleet_components.azure.components.kubeconfig import Login, decoded, with_login
 from fleet_components.azure.dynamic import CreateOnly
@@ -20,6 +21,7 @@ from fleet_components.azure.values import checks, names
 from fleet_components.azure.values.cost import hub_cost
 from fleet_components.azure.values.create_only import HUB
 from fleet_components.azure.values.vm_size import SizeTable, built_in_sizes
+from fleet_components.components.past import read_stored
 from fleet_components.components.refusal import Arguments, expect, refuse
 from fleet_components.model.cluster import NO_LABELS
 from fleet_components.model.problem import Problem
@@ -156,6 +158,10 @@ class AzureHub(pulumi.ComponentResource):
         )
 
     def _read_kubeconfig(self) -> pulumi.Output[str]:
+        if pulumi.runtime.is_dry_run() and _is_hubless(f"{self._name}-fleet"):
+            # The update gives the fleet its hub; until then Azure has no credentials to give out.
+            unknown: Any = UNKNOWN
+            return pulumi.Output.secret(unknown)
         credentials = containerservice.list_fleet_credentials_output(
             resource_group_name=self._args.resource_group,
             fleet_name=self._fleet.name,
@@ -183,6 +189,12 @@ class OwnHub(Arguments):
 
     provider: kubernetes.Provider
     member_identity: Callable[[str], Mapping[str, Any]]
+
+
+def _is_hubless(name: str) -> bool:
+    """Return whether the fleet with this resource stands without a hub cluster, by the state before this run."""
+    found = [one.outputs.get("properties") or {} for one in read_stored((RESOURCE,)) if one.name == name]
+    return bool(found) and not any(properties.get("hubProfile") for properties in found)
 
 
 def _fixed_at_creation(args: AzureHubArgs) -> dict[str, Any]:

@@ -71,11 +71,13 @@ class Keeper:
             args: its arguments, as for a creation with the first pool; changed in place.
         """
         member, (profile,) = self._member, args.agent_pool_profiles
-        fields = [_Field(profile, "orchestrator_version", "agentPoolProfiles[0].orchestratorVersion")]
+        # After a refresh the state lists all pools in the cluster, as Azure does; a request lists the first one only.
+        listed = "agentPoolProfiles" if member.pools else ""
+        fields = [_Field(profile, "orchestrator_version", listed or "agentPoolProfiles[0].orchestratorVersion")]
         if member.upgrades == BY_FLEET or member.kubernetes_version is None:
             fields.append(_Field(args, "kubernetes_version", "kubernetesVersion"))
         if member.system_pool.autoscaled:
-            fields.append(_Field(profile, "count", "agentPoolProfiles[0].count"))
+            fields.append(_Field(profile, "count", listed or "agentPoolProfiles[0].count"))
         ignored = self._unless_changed(name, args, fields)
         if ignored is None:
             standing = self._standing_cluster()
@@ -121,7 +123,7 @@ class Keeper:
         if (kind, name) not in self._stands:
             return []
         known = self._before and all(before.get(name) == digest for before in self._before)
-        return [field.path for field in fields] if known else None
+        return sorted({field.path for field in fields}) if known else None
 
     def _guard(
         self, name: str, setbacks: Callable[[Mapping[str, Any]], Awaitable[Iterable[str]]]

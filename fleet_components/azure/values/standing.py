@@ -1,4 +1,4 @@
-"""What stands in Azure of a cluster, and which requests would set it back."""
+"""A cluster as it stands in Azure, and the setbacks that a request would bring it."""
 
 from __future__ import annotations
 
@@ -51,8 +51,11 @@ def cluster_setbacks(request: Mapping[str, Any], standing: StandingCluster) -> I
     """Yield what a request for a cluster, in wire form, would set back."""
     yield from _version_setback("the control plane", request.get("kubernetesVersion"), standing.version)
     for profile in request.get("agentPoolProfiles") or ():
-        if pool := standing.pools.get(profile.get("name")):
-            yield from pool_setbacks(f"node pool {profile['name']}", profile, pool)
+        what = f"node pool {profile['name']}"
+        if pool := standing.pools.get(profile["name"]):
+            yield from pool_setbacks(what, profile, pool)
+        else:
+            yield f"{what} stands no longer, and this update would create it again"
 
 
 def pool_setbacks(what: str, request: Mapping[str, Any], standing: StandingPool) -> Iterator[str]:
