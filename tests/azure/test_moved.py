@@ -62,7 +62,8 @@ def test_only_what_changed_is_sent_with_what_stands() -> None:
     before = run(BY_FLEET)
     changed = run(attrs.evolve(BY_FLEET, pools=(pool(max_count=20),)), before)
     assert world.changes(before, changed) == {"AgentPool weu-1-apps": "update"}
-    assert changed.named("weu-1-cluster").ignored == ("agentPoolProfiles", "kubernetesVersion")
+    fields = ("agentPoolProfiles[0].count", "agentPoolProfiles[0].orchestratorVersion", "kubernetesVersion")
+    assert changed.named("weu-1-cluster").ignored == fields
 
 
 def test_a_state_that_knows_no_request_takes_what_stands() -> None:
@@ -83,6 +84,17 @@ def test_with_one_pool_alone_its_version_goes_with_the_cluster() -> None:
     assert profile["orchestratorVersion"] == "1.33.2"
     (profile,) = run(attrs.evolve(alone, pools=(pool(),))).named("weu-1-cluster").inputs["agentPoolProfiles"]
     assert "orchestratorVersion" not in profile
+
+
+def test_an_upgrade_lists_all_pools_with_their_version() -> None:
+    member = attrs.evolve(BY_FLEET, upgrades="pulumi")
+    upgraded = run(attrs.evolve(member, kubernetes_version="1.35.0"), run(member))
+    profiles = upgraded.named("weu-1-cluster").inputs["agentPoolProfiles"]
+    listed = [(each["name"], each["orchestratorVersion"], each["count"]) for each in profiles]
+    assert listed == [("system", "1.35.0", 7), ("apps", "1.35.0", 5)]
+    assert arm.request_of(upgraded.named("weu-1-cluster")).errors() == []
+    # The next run lists the first pool again, and the state's list stays as it is.
+    assert world.changes(upgraded, run(attrs.evolve(member, kubernetes_version="1.35.0"), upgraded)) == {}
 
 
 def test_a_plan_takes_for_standing_what_the_state_says() -> None:

@@ -162,8 +162,12 @@ class Azure(FleetMocks):
         cluster, pool = args.args["resourceName"], args.args.get("agentPoolName")
         found = dict(self.before.of_azure(cluster, pool))
         if not pool:
-            profiles = [{"orchestratorVersion": "", **profile} for profile in found["agentPoolProfiles"]]
-            found["agentPoolProfiles"] = [{**each, **self.moved.get(each["name"], {})} for each in profiles]
+            further = [r.inputs for r in self.before.of_type("AgentPool") if r.inputs["resourceName"] == cluster]
+            pools = {each["name"]: each for each in found["agentPoolProfiles"]}
+            pools |= {each["agentPoolName"]: {**each, "name": each["agentPoolName"]} for each in further}
+            found["agentPoolProfiles"] = [
+                {"orchestratorVersion": "", **pool, **self.moved.get(name, {})} for name, pool in pools.items()
+            ]
         return {**found, **self.moved.get(pool or cluster, {})}
 
     def _check(self, args: MockResourceArgs) -> None:

@@ -51,6 +51,12 @@ class Store:
             found["pools"][pool]["count"] = count
         self.save(data)
 
+    def add_pool(self, cluster: str, name: str, version: str) -> None:
+        """Somebody adds a pool by hand."""
+        data = self.load()
+        data["clusters"][cluster]["pools"][name] = {"orchestratorVersion": version, "count": 1}
+        self.save(data)
+
     def refuse(self, cluster: str) -> None:
         """Refuse all requests for a cluster from now on; none if empty."""
         self.save({**self.load(), "refused": cluster})

@@ -57,6 +57,10 @@ class MovingStack(AzureStack):
         found: dict[str, Any] = self.azure.load()["clusters"][cluster]
         return {"version": found["version"], **{name: int(pool["count"]) for name, pool in found["pools"].items()}}
 
+    def versions(self, cluster: str) -> dict[str, str]:
+        pools = self.azure.load()["clusters"][cluster]["pools"]
+        return {name: pool["orchestratorVersion"] for name, pool in pools.items()}
+
     def scaled(self) -> list[str]:
         found: list[str] = self.azure.load()["scaled"]
         return found
@@ -196,14 +200,29 @@ def test_a_version_that_somebody_moved_is_named(stack: MovingStack) -> None:
     assert stack.stands("weu-1")["version"] == LATER
 
 
-def test_a_new_version_reaches_all_but_the_first_of_several_pools_and_that_is_said(stack: MovingStack) -> None:
+def test_a_new_version_reaches_all_pools_in_one_update(stack: MovingStack) -> None:
     stack.azure.move("weu-1", apps=5)
     stack.declare(FLEET, {**PULUMI, "kubernetesVersion": LATER})
     outcome = stack.up()
     assert outcome.ok, outcome.text
-    assert "az aks nodepool upgrade -g rg --cluster-name weu-1 -n system" in outcome.text
-    pools = stack.azure.load()["clusters"]["weu-1"]["pools"]
-    assert {name: pool["orchestratorVersion"] for name, pool in pools.items()} == {"system": FIRST, "apps": LATER}
+    assert stack.versions("weu-1") == {"system": LATER, "apps": LATER}
     assert stack.stands("weu-1") == {"version": LATER, "system": 3, "apps": 5}
     assert stack.scaled() == []
     assert stack.up().changes == {}
+    # What the state lists now is not sent again: a pool that goes stays away.
+    stack.declare(FLEET, {**PULUMI, "kubernetesVersion": LATER, "pools": []})
+    assert set(stack.up().changes) == {"AgentPool weu-1-apps", "CreateOnly weu-1-create-only"}
+    stack.declare(FLEET, {**PULUMI, "kubernetesVersion": LATER, "pools": [], **TAGGED})
+    tagged = stack.up()
+    assert tagged.ok, tagged.text
+    assert stack.versions("weu-1") == {"system": LATER}
+
+
+def test_a_new_version_beside_a_pool_that_nobody_declares_says_what_is_left_to_do(stack: MovingStack) -> None:
+    stack.azure.add_pool("weu-1", "byhand", FIRST)
+    stack.declare(FLEET, {**PULUMI, "kubernetesVersion": LATER})
+    outcome = stack.up()
+    assert outcome.ok, outcome.text
+    assert "weu-1 has node pool byhand, which nobody declares" in outcome.text
+    assert f"az aks nodepool upgrade -g rg --cluster-name weu-1 -n system -k {LATER}" in outcome.text
+    assert stack.versions("weu-1") == {"system": FIRST, "apps": LATER, "byhand": FIRST}

@@ -16,9 +16,7 @@ from fleet_components.azure.values.node_pool import NodePool
 
 def managed_cluster(name: str, member: AksMember, keeper: Keeper, opts: pulumi.ResourceOptions) -> aks.ManagedCluster:
     """Declare the cluster with its first system pool; Azure creates both in one request."""
-    system_pool = aks.ManagedClusterAgentPoolProfileArgs(
-        name=member.system_pool.name, **pool_request(member.node_pools[0], _first_version(member), member.subnet)
-    )
+    system_pool = _profile(member, member.node_pools[0], _first_version(member))
     args = aks.ManagedClusterArgs(
         resource_group_name=member.resource_group,
         resource_name=member.aks_name,
@@ -45,7 +43,8 @@ def managed_cluster(name: str, member: AksMember, keeper: Keeper, opts: pulumi.R
         ),
         tags=dict(member.tags),
     )
-    kept = pulumi.ResourceOptions.merge(opts, keeper.cluster(name, args))
+    others = [_profile(member, pool, None) for pool in member.pools]
+    kept = pulumi.ResourceOptions.merge(opts, keeper.cluster(name, args, others))
     return aks.ManagedCluster(name, **_keywords(args), opts=kept)
 
 
@@ -119,14 +118,17 @@ def _pool_version(member: AksMember) -> str | None:
     return None if member.upgrades == BY_FLEET else member.kubernetes_version
 
 
+def _profile(member: AksMember, pool: NodePool, version: str | None) -> aks.ManagedClusterAgentPoolProfileArgs:
+    return aks.ManagedClusterAgentPoolProfileArgs(name=pool.name, **pool_request(pool, version, member.subnet))
+
+
 def _keywords(args: aks.ManagedClusterArgs | aks.AgentPoolArgs) -> dict[str, Any]:
     # The SDK's constructors fail with these arguments as one: Pulumi's own first parameter is called resource_name too.
     return {"resource_name_" if field == "resource_name" else field: value for field, value in vars(args).items()}
 
 
 def _first_version(member: AksMember) -> str | None:
-    # "Using managed cluster api, all Agent pools' OrchestratorVersion must be all specified or all unspecified": a
-    # request for the cluster lists its first pool only, so with further pools it names no version.
+    # With further pools the first one gets the version of the cluster at creation, and is upgraded with all others.
     return None if member.pools else _pool_version(member)
 
 

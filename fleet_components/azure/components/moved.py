@@ -8,7 +8,10 @@ then sends the value of its state, which nobody updated since the last refresh. 
 - ``kubernetesVersion`` of a cluster: no text promises that an update without it keeps what is there; the advice given
   with the service's change log of April 2022 is to read, change and write back.
 - ``orchestratorVersion`` of a pool can be left out: "If a node pool Kubernetes version isn't specified [...],
-  declaration falls back to the existing version defined for the node pool" (AKS, "Upgrade node pools").
+  declaration falls back to the existing version defined for the node pool" (AKS, "Upgrade node pools"). A request for
+  a cluster must leave it out as long as it does not list all pools: "Using managed cluster api, all Agent pools'
+  OrchestratorVersion must be all specified or all unspecified. If all specified, they must be stay unchanged or the
+  same with control plane". So an upgrade by Pulumi lists all pools, any other request the first one without it.
 
 So an update asks Azure for what stands, and sends that. To show no update where there is none to make, the state is
 kept as it is (``ignore_changes``) while the rest of a request is that of the last update: a member's component holds
@@ -20,7 +23,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -59,36 +62,35 @@ class Keeper:
     def __init__(self, name: str, member: AksMember, component: pulumi.Resource) -> None:
         self._member, self._component = member, component
         stored = [one for one in _stored(get_monitor()) if one.type != MEMBER_TYPE or one.name == name]
-        self._stands = {(one.type, one.name) for one in stored}
+        self._stands = {(one.type, one.name): one.outputs for one in stored}
         self._before = [one.outputs.get(REQUESTS) or {} for one in stored if one.type == MEMBER_TYPE]
         self._digests: dict[str, str] = {}
 
-    def cluster(self, name: str, args: aks.ManagedClusterArgs) -> pulumi.ResourceOptions:
+    def cluster(
+        self, name: str, args: aks.ManagedClusterArgs, others: Sequence[aks.ManagedClusterAgentPoolProfileArgs]
+    ) -> pulumi.ResourceOptions:
         """Set what stands in the arguments of a cluster that exists, and return the options that keep it.
 
         Args:
             name: the name of the cluster's resource.
             args: its arguments, as for a creation with the first pool; changed in place.
+            others: the further pools, for an upgrade, which has to list all of them.
         """
-        member, (profile,) = self._member, args.agent_pool_profiles
-        # After a refresh the state lists all pools in the cluster, as Azure does; a request lists the first one only.
-        listed = "agentPoolProfiles" if member.pools else ""
-        fields = [_Field(profile, "orchestrator_version", listed or "agentPoolProfiles[0].orchestratorVersion")]
-        if member.upgrades == BY_FLEET or member.kubernetes_version is None:
+        member, (first,) = self._member, args.agent_pool_profiles
+        # After a refresh or an upgrade the state lists all pools in the cluster, which this request does not.
+        listed = "agentPoolProfiles" if len(self._listed(name)) > 1 else ""
+        fields = [_Field(first, "orchestrator_version", listed or "agentPoolProfiles[0].orchestratorVersion")]
+        if self._azure_decides_version:
             fields.append(_Field(args, "kubernetes_version", "kubernetesVersion"))
         if member.system_pool.autoscaled:
-            fields.append(_Field(profile, "count", listed or "agentPoolProfiles[0].count"))
+            fields.append(_Field(first, "count", listed or "agentPoolProfiles[0].count"))
         ignored = self._unless_changed(name, args, fields)
         if ignored is None:
             standing = self._standing_cluster()
-            live = {
-                "orchestrator_version": profile.orchestrator_version,
-                "kubernetes_version": standing.apply(lambda cluster: cluster.declared),
-                "count": standing.apply(lambda cluster: cluster.pools[member.system_pool.name].nodes),
-            }
-            _set(fields, live)
-            _tell_old_system_pool(member, standing, self._component)
-        guard = self._guard(name, lambda request: self._cluster_setbacks(request))
+            if self._azure_decides_version:
+                args.kubernetes_version = standing.apply(lambda cluster: cluster.declared)
+            args.agent_pool_profiles = standing.apply(lambda cluster: self._profiles([first, *others], cluster))
+        guard = self._guard(name, self._cluster_setbacks)
         return pulumi.ResourceOptions(ignore_changes=ignored, hooks=guard)
 
     def pool(
@@ -103,18 +105,22 @@ class Keeper:
             cluster: the cluster's resource: Azure is asked when that is done.
         """
         fields = [_Field(args, "count", "count")] if pool.autoscaled else []
-        if self._member.upgrades == BY_FLEET or self._member.kubernetes_version is None:
+        if self._azure_decides_version:
             fields.append(_Field(args, "orchestrator_version", "orchestratorVersion"))
         ignored = self._unless_changed(name, args, fields)
         if ignored is None and pool.autoscaled:
-            standing = self._standing_pool(pool.name, cluster)
-            _set(fields, {"count": standing.apply(lambda found: found.nodes), "orchestrator_version": None})
+            args.count = self._standing_pool(pool.name, cluster).apply(lambda standing: standing.nodes)
         guard = self._guard(name, lambda request: self._pool_setbacks(pool.name, request))
         return pulumi.ResourceOptions(ignore_changes=ignored, hooks=guard)
 
     def accepted(self, made: Iterable[pulumi.CustomResource]) -> pulumi.Output[dict[str, str]]:
         """Return the digests of all requests, known when Azure has accepted them."""
         return pulumi.Output.all(*(resource.id for resource in made)).apply(lambda _: dict(self._digests))
+
+    def _listed(self, name: str) -> Sequence[Any]:
+        """Return the pools that the state lists in the cluster, as Azure does in its answers."""
+        listed: Sequence[Any] = self._stands.get((_CLUSTER, name), {}).get("agentPoolProfiles") or ()
+        return listed
 
     def _unless_changed(self, name: str, args: Any, fields: Iterable[_Field]) -> list[str] | None:
         """Return the paths to ignore, none for a creation; None if the request for what exists is a new one."""
@@ -138,12 +144,31 @@ class Keeper:
             before_update=[pulumi.ResourceHook(f"{name}-keeps", refuse_setbacks, options)]
         )
 
+    @property
+    def _azure_decides_version(self) -> bool:
+        return self._member.upgrades == BY_FLEET or self._member.kubernetes_version is None
+
     def _way_out(self) -> str:
-        by_hand = self._member.upgrades != BY_FLEET and self._member.kubernetes_version is not None
-        declare = (
-            "declare the version that stands, or upgrades: fleet if not this program moves it; else " if by_hand else ""
-        )
+        declare = "" if self._azure_decides_version else "declare the version that stands, or upgrades: fleet; else "
         return f"{declare}run pulumi refresh, then update again"
+
+    def _profiles(self, profiles: Sequence[Any], cluster: StandingCluster) -> list[Any]:
+        """Return the pools to list in a request: the first one, or all with their new version for an upgrade."""
+        member, wanted = self._member, self._member.kubernetes_version
+        autoscaled = {pool.name for pool in member.node_pools if pool.autoscaled}
+        standing = [profile for profile in profiles if profile.name in cluster.pools]
+        for profile in standing:
+            if profile.name in autoscaled:
+                profile.count = cluster.pools[profile.name].nodes
+        behind = [name for name, pool in cluster.pools.items() if wanted and is_older(pool.version, wanted)]
+        if not member.pools or self._azure_decides_version or not behind:
+            return standing[:1]
+        if len(standing) < len(cluster.pools):
+            _tell_undeclared(member, sorted({*cluster.pools} - {profile.name for profile in standing}), self._component)
+            return standing[:1]
+        for profile in standing:
+            profile.orchestrator_version = wanted
+        return standing
 
     async def _cluster_setbacks(self, request: Mapping[str, Any]) -> Iterator[str]:
         return cluster_setbacks(request, await _value(self._standing_cluster()))
@@ -196,25 +221,15 @@ def _digest(args: Any, fields: Iterable[_Field]) -> str:
     return hashlib.sha256(json.dumps(args, default=plain, sort_keys=True).encode()).hexdigest()
 
 
-def _set(fields: Iterable[_Field], live: Mapping[str, Any]) -> None:
-    for field in fields:
-        setattr(field.owner, field.name, live[field.name])
-
-
-def _tell_old_system_pool(
-    member: AksMember, standing: pulumi.Output[StandingCluster], component: pulumi.Resource
-) -> None:
-    """Say that Azure upgrades the first pool by a command only, if there are others and it is behind."""
-    wanted, pool = member.kubernetes_version, member.system_pool.name
-
-    def tell(cluster: StandingCluster) -> None:
-        if wanted and is_older(cluster.pools[pool].version, wanted):
-            command = f"az aks nodepool upgrade -g {member.resource_group} --cluster-name {member.aks_name} -n {pool}"
-            text = f"node pool {pool} of {member.name} stays at {cluster.pools[pool].version}; upgrade it afterwards"
-            pulumi.log.warn(f"{text}: {command} -k {wanted}", resource=component)
-
-    if member.pools and member.upgrades != BY_FLEET:
-        standing.apply(tell)
+def _tell_undeclared(member: AksMember, names: list[str], component: pulumi.Resource) -> None:
+    pools = f"node {'pool' if len(names) == 1 else 'pools'} {', '.join(names)}"
+    text = (
+        f"{member.name} has {pools}, which nobody declares; so Azure upgrades its first pool, {member.system_pool.name}"
+    )
+    command = f"az aks nodepool upgrade -g {member.resource_group} --cluster-name {member.aks_name}"
+    version = f"-n {member.system_pool.name} -k {member.kubernetes_version}"
+    text = f"{member.name} has {pools}, which nobody declares; so {first}, by a command only: {command} {version}"
+    pulumi.log.warn(text, resource=component)
 
 
 def _cluster_of(found: Any) -> StandingCluster:
