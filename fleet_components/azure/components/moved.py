@@ -222,14 +222,10 @@ def _digest(args: Any, fields: Iterable[_Field]) -> str:
 
 
 def _tell_undeclared(member: AksMember, names: list[str], component: pulumi.Resource) -> None:
-    pools = f"node {'pool' if len(names) == 1 else 'pools'} {', '.join(names)}"
-    text = (
-        f"{member.name} has {pools}, which nobody declares; so Azure upgrades its first pool, {member.system_pool.name}"
-    )
-    command = f"az aks nodepool upgrade -g {member.resource_group} --cluster-name {member.aks_name}"
-    version = f"-n {member.system_pool.name} -k {member.kubernetes_version}"
-    text = f"{member.name} has {pools}, which nobody declares; so {first}, by a command only: {command} {version}"
-    pulumi.log.warn(text, resource=component)
+    what, first = f"node {'pool' if len(names) == 1 else 'pools'} {', '.join(names)}", member.system_pool.name
+    said = f"{member.name} has {what}, which nobody declares; so its first pool is upgraded by a command only"
+    command = f"az aks nodepool upgrade -g {member.resource_group} --cluster-name {member.aks_name} -n {first}"
+    pulumi.log.warn(f"{said}: {command} -k {member.kubernetes_version}", resource=component)
 
 
 def _cluster_of(found: Any) -> StandingCluster:
