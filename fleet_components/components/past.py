@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import grpc  # type: ignore[import-untyped]
@@ -69,6 +69,12 @@ def past_kubeconfigs(plan: FleetPlan) -> dict[str, str]:
     }
     found = {member: _stored(urn, stored[urn].struct_value).outputs for member, urn in urns.items() if urn in stored}
     return {member: text for member, of in found.items() if isinstance(text := of.get("kubeconfig"), str)}
+
+
+def read_stored(kinds: Collection[str]) -> tuple[StoredResource, ...]:
+    """Return the resources of these types as they stood in the own stack before this run, with their outputs."""
+    found = {urn: one.struct_value for urn, one in _read(_TRIES).fields.items()}
+    return tuple(_stored(urn, one) for urn, one in found.items() if one.fields["type"].string_value in kinds)
 
 
 def _stored(urn: str, found: Struct) -> StoredResource:

@@ -26,6 +26,7 @@ PROVIDERS: Mapping[str, dynamic.RecordProvider] = {
     "pulumi-python:dynamic/fleet:Provisioned": ProvisionedProvider(),
 }
 READ_OUTPUTS = "pulumi:pulumi:readStackResourceOutputs"
+_STANDING = (":getManagedCluster", ":getAgentPool")
 _KUBECONFIG = base64.b64encode(
     b"{apiVersion: v1, kind: Config, current-context: it, clusters: [{name: it, cluster: {server: 'https://127.0.0.1'}}],"
     b" contexts: [{name: it, context: {cluster: it, user: it}}], users: [{name: it, user: {}}]}"
@@ -66,13 +67,24 @@ class FleetMocks(Mocks):
         return str(outputs.get("key", args.name)), shown
 
     def call(self, args: MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-        """Return the resource outputs of the stack before the run, or a kubeconfig for Azure's credential functions."""
+        """Return the resource outputs of the stack before the run, or what Azure's functions would return.
+
+        Credential functions give a kubeconfig; of clusters and node pools the state says what stands.
+        """
         if args.token.startswith("azure-native:") and args.token.endswith("Credentials"):
             return {"kubeconfigs": [{"name": "kubeconfig", "value": _KUBECONFIG}]}, []
+        if args.token.endswith(_STANDING):
+            return self._as_stored(args.token.rpartition(":get")[2], args.args), []
         if args.token != READ_OUTPUTS:
             return {}, []
         stored = self.state.resources.values()
         return {"outputs": {r.urn: {"type": r.type, "outputs": _plain(r.outputs)} for r in stored}}, []
+
+    def _as_stored(self, kind: str, sought: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the outputs of the resource of a kind with these inputs as the state has them."""
+        same_kind = (one for one in self.state.resources.values() if one.type.endswith(f":{kind}"))
+        found = (one.outputs for one in same_kind if sought.items() <= one.inputs.items())
+        return _plain(next(found, {}))
 
     def olds(self, typ: str, name: str) -> Mapping[str, Any]:
         """Return the inputs that a resource had before the run; empty for a new resource."""

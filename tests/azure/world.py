@@ -21,9 +21,8 @@ from pulumi.runtime.settings import set_root_resource
 from pulumi.runtime.stack import run_in_stack
 
 from fleet_components.azure.dynamic import CreateOnlyProvider
-from fleet_components.plan.names import PROVISIONED
-from fleet_components.plan.state import StackState, StoredResource, reveal
-from fleet_components.testing.mocks import FleetMocks
+from fleet_components.plan.state import reveal
+from fleet_components.testing.mocks import READ_OUTPUTS, FleetMocks
 from fleet_components.testing.program import end_loop, reset_runtime
 from tests.azure.answers import answered
 from tests.azure.laws import Cloud, Refusal, Thing, principal
@@ -135,6 +134,7 @@ class Run:
         outputs: of the stack.
         error: why it ended early.
         calls: the calls of Azure's functions.
+        components: the outputs of components, by URN.
     """
 
     resources: Mapping[str, Resource]
@@ -142,11 +142,18 @@ class Run:
     outputs: Mapping[str, Any] = attrs.field(factory=dict)
     error: BaseException | None = None
     calls: tuple[Call, ...] = ()
+    components: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
 
     def named(self, name: str, kind: str = "") -> Resource:
         """The one resource of that name and kind."""
         (found,) = (r for r in self.resources.values() if r.name == name and r.type.endswith(kind))
         return found
+
+    def of_azure(self, cluster: str, pool: str | None = None) -> Mapping[str, Any]:
+        """The last request for a cluster, or for one of its further pools."""
+        kind = ":AgentPool" if pool else ":ManagedCluster"
+        found = (r.inputs for r in self.resources.values() if r.type.endswith(kind))
+        return next(i for i in found if i["resourceName"] == cluster and i.get("agentPoolName") == pool)
 
     def of_type(self, kind: str) -> list[Resource]:
         """All resources whose type ends so, by name."""
@@ -156,15 +163,11 @@ class Run:
 class Azure(FleetMocks):
     """Answers as Azure would, as far as components look at the answers."""
 
-    def __init__(self, before: Run | None) -> None:
-        stood = before.resources.items() if before else ()
-        # What a program reads of the state: the records of what was provisioned.
-        super().__init__(
-            StackState(
-                {urn: StoredResource(urn, r.type, r.inputs, r.inputs) for urn, r in stood if r.type == PROVISIONED}
-            )
-        )
-        self.fields = {r.name: r.inputs for r in before.resources.values() if r.type == CREATE_ONLY} if before else {}
+    def __init__(self, before: Run | None, moved: Mapping[str, Mapping[str, Any]]) -> None:
+        super().__init__()
+        self.moved = moved
+        self.before = before or Run({})
+        self.fields = {r.name: r.inputs for r in self.before.resources.values() if r.type == CREATE_ONLY}
         self.calls: list[Call] = []
         self._subscriptions: dict[str, str] = {}
 
@@ -187,6 +190,10 @@ class Azure(FleetMocks):
         return thing.id, outputs
 
     def call(self, args: MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+        if args.token == READ_OUTPUTS:
+            return {"outputs": {urn: self._stored(urn) for urn in self.before.resources}}, []
+        if args.token.endswith((":getManagedCluster", ":getAgentPool")):
+            return self._standing(args), []
         if not args.token.startswith("azure-native:"):
             return super().call(args)
         self.calls.append(Call(args.token, dict(args.args), self.subscription_of(args.provider)))
@@ -197,6 +204,23 @@ class Azure(FleetMocks):
     def subscription_of(self, provider: str | None) -> str:
         """The subscription of a provider, given as ``URN::ID``; that of the default one if there is none."""
         return self._subscriptions.get(provider.split("::")[-2], SUBSCRIPTION) if provider else SUBSCRIPTION
+
+    def _stored(self, urn: str) -> dict[str, Any]:
+        resource = self.before.resources[urn]
+        return {"type": resource.type, "outputs": {**resource.inputs, **self.before.components.get(urn, {})}}
+
+    def _standing(self, args: MockCallArgs) -> dict[str, Any]:
+        """A cluster or a pool as it stands: as it was sent before, and as Azure moved it since."""
+        cluster, pool = args.args["resourceName"], args.args.get("agentPoolName")
+        found = dict(self.before.of_azure(cluster, pool))
+        if not pool:
+            further = [r.inputs for r in self.before.of_type("AgentPool") if r.inputs["resourceName"] == cluster]
+            pools = {each["name"]: each for each in found["agentPoolProfiles"]}
+            pools |= {each["agentPoolName"]: {**each, "name": each["agentPoolName"]} for each in further}
+            found["agentPoolProfiles"] = [
+                {"orchestratorVersion": "", **pool, **self.moved.get(name, {})} for name, pool in pools.items()
+            ]
+        return {**found, **self.moved.get(pool or cluster, {})}
 
     def _check(self, args: MockResourceArgs) -> None:
         result = CreateOnlyProvider().check(dict(self.fields.get(args.name, {})), dict(args.inputs))
@@ -216,6 +240,7 @@ class Monitor(MockMonitor):
         self.azure = mocks
         self.recorded: dict[str, Resource] = {}
         self.outputs: dict[str, Any] = {}
+        self.components: dict[str, dict[str, Any]] = {}
 
     def RegisterResource(self, request: Any) -> Any:  # noqa: N802
         urn = self.make_urn(request.parent, request.type, request.name)
@@ -237,20 +262,28 @@ class Monitor(MockMonitor):
         return _with_loop(lambda: super(Monitor, self).Invoke(request))  # type: ignore[no-untyped-call]
 
     def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802
-        if "pulumi:pulumi:Stack" in request.urn:
+        if request.urn in self.recorded:
+            self.components[request.urn] = reveal(MessageToDict(request.outputs))
+        elif "pulumi:pulumi:Stack" in request.urn:
             self.outputs = MessageToDict(request.outputs)
         return super().RegisterResourceOutputs(request)  # type: ignore[no-untyped-call]
 
 
-def run(program: Callable[[], Any], before: Run | None = None, config: Mapping[str, str] | None = None) -> Run:
+def run(
+    program: Callable[[], Any],
+    before: Run | None = None,
+    config: Mapping[str, str] | None = None,
+    moved: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Run:
     """Run a program.
 
     Args:
         program: the program.
         before: the run that made the state.
         config: the configuration of the stack.
+        moved: fields of clusters and pools, by their name in Azure, that Azure moved since.
     """
-    monitor, messages = Monitor(Azure(before)), []
+    monitor, messages = Monitor(Azure(before, moved or {})), []
     logger = logging.Logger("azure", logging.INFO)
     handler = logging.Handler()
     handler.emit = lambda record: messages.append(record.getMessage())  # type: ignore[method-assign]
@@ -271,7 +304,8 @@ def run(program: Callable[[], Any], before: Run | None = None, config: Mapping[s
     finally:
         end_loop(loop)
         set_all_config({})
-    made = Run(monitor.recorded, tuple(messages), monitor.outputs, error, tuple(monitor.azure.calls))
+    calls = tuple(monitor.azure.calls)
+    made = Run(monitor.recorded, tuple(messages), monitor.outputs, error, calls, monitor.components)
     assert error is not None or not (wrong := list(objections(made))), "\n".join(wrong)
     return made
 

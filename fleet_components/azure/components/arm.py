@@ -16,6 +16,8 @@ from pulumi_azure_native import resources
 from fleet_components.azure.components.subscription import through
 
 FLEET_API = "2026-06-01"
+RESOURCE = "azure-native:resources:Resource"
+"""The type of the SDK's generic resource."""
 
 _SET_BY_AZURE = (
     *("provisioningState", "status", "autoUpgradeProfileStatus", "autoUpgradeProfileId"),

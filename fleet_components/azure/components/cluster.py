@@ -8,6 +8,7 @@ import pulumi
 from pulumi_azure_native import containerservice as aks
 
 from fleet_components.azure.components.cluster_features import feature_request, security_profile
+from fleet_components.azure.components.moved import Keeper
 from fleet_components.azure.components.pool_request import fixed_fields, pool_request
 from fleet_components.azure.values.aks_member import BY_FLEET, AksMember
 from fleet_components.azure.values.features import ON
@@ -15,15 +16,12 @@ from fleet_components.azure.values.maintenance import CONFIGURATIONS, Maintenanc
 from fleet_components.azure.values.node_pool import NodePool
 
 
-def managed_cluster(name: str, member: AksMember, opts: pulumi.ResourceOptions) -> aks.ManagedCluster:
+def managed_cluster(name: str, member: AksMember, keeper: Keeper, opts: pulumi.ResourceOptions) -> aks.ManagedCluster:
     """Declare the cluster with its first system pool; Azure creates both in one request."""
-    system_pool = aks.ManagedClusterAgentPoolProfileArgs(
-        name=member.system_pool.name, **pool_request(member.node_pools[0], _pool_version(member), member.subnet)
-    )
-    return aks.ManagedCluster(
-        name,
+    system_pool = _profile(member, member.node_pools[0], _first_version(member))
+    args = aks.ManagedClusterArgs(
         resource_group_name=member.resource_group,
-        resource_name_=member.aks_name,
+        resource_name=member.aks_name,
         location=member.region,
         sku=aks.ManagedClusterSKUArgs(name="Base", tier=member.tier),
         support_plan="AKSLongTermSupport" if member.long_term_support else "KubernetesOfficial",
@@ -45,25 +43,30 @@ def managed_cluster(name: str, member: AksMember, opts: pulumi.ResourceOptions) 
         ),
         tags=dict(member.tags),
         **feature_request(member),
-        opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=_changed_by_azure(member))),
     )
+    others = [_profile(member, pool, None) for pool in member.pools]
+    kept = pulumi.ResourceOptions.merge(opts, keeper.cluster(name, args, others))
+    return aks.ManagedCluster(name, **_keywords(args), opts=kept)
 
 
 def agent_pool(
-    name: str, pool: NodePool, member: AksMember, cluster: aks.ManagedCluster, opts: pulumi.ResourceOptions
+    name: str,
+    pool: NodePool,
+    member: AksMember,
+    keeper: Keeper,
+    cluster: aks.ManagedCluster,
+    opts: pulumi.ResourceOptions,
 ) -> aks.AgentPool:
     """Declare a further node pool, which is added, changed and removed without touching the cluster."""
-    ignored = ["count"] if pool.autoscaled else []
-    if member.upgrades == BY_FLEET:
-        ignored.append("orchestratorVersion")
-    return aks.AgentPool(
-        name,
+    args = aks.AgentPoolArgs(
         resource_group_name=member.resource_group,
-        resource_name_=member.aks_name,
+        resource_name=member.aks_name,
         agent_pool_name=pool.name,
         **pool_request(pool, _pool_version(member), member.subnet),
-        opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=[cluster], ignore_changes=ignored)),
     )
+    after = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=[cluster]))
+    kept = pulumi.ResourceOptions.merge(after, keeper.pool(name, args, pool, cluster))
+    return aks.AgentPool(name, **_keywords(args), opts=kept)
 
 
 def maintenance(
@@ -123,16 +126,22 @@ def _pool_version(member: AksMember) -> str | None:
     return None if member.upgrades == BY_FLEET else member.kubernetes_version
 
 
+def _profile(member: AksMember, pool: NodePool, version: str | None) -> aks.ManagedClusterAgentPoolProfileArgs:
+    return aks.ManagedClusterAgentPoolProfileArgs(name=pool.name, **pool_request(pool, version, member.subnet))
+
+
+def _keywords(args: aks.ManagedClusterArgs | aks.AgentPoolArgs) -> dict[str, Any]:
+    # The SDK's constructors fail with these arguments as one: Pulumi's own first parameter is called resource_name too.
+    return {"resource_name_" if field == "resource_name" else field: value for field, value in vars(args).items()}
+
+
+def _first_version(member: AksMember) -> str | None:
+    # With further pools the first one gets the version of the cluster at creation, and is upgraded with all others.
+    return None if member.pools else _pool_version(member)
+
+
 def _node_os_channel(member: AksMember) -> str:
     return member.node_os_channel or ("None" if member.upgrades == BY_FLEET else "NodeImage")
-
-
-def _changed_by_azure(member: AksMember) -> list[str]:
-    # The autoscaler changes the number of nodes, update runs of the fleet the versions.
-    ignored = ["agentPoolProfiles[0].count"] if member.system_pool.autoscaled else []
-    if member.upgrades == BY_FLEET:
-        ignored += ["kubernetesVersion", "agentPoolProfiles[0].orchestratorVersion"]
-    return ignored
 
 
 def _identity(member: AksMember) -> aks.ManagedClusterIdentityArgs:

@@ -219,10 +219,9 @@ class AzureFleet(pulumi.ComponentResource):
     def _resource_group(self, subscription: str, group: str, region: str) -> resources.ResourceGroup:
         # The region of a group only says where Azure keeps its metadata. It is that of the hub or of the first member
         # in the group, so a new order of members must not move the group.
-        stay = pulumi.ResourceOptions.merge(
-            self._after(GROUP, group), pulumi.ResourceOptions(ignore_changes=["location"])
-        )
-        there = self._subscriptions.options(subscription, stay) if subscription else stay
+        stays = pulumi.ResourceOptions(ignore_changes=["location"])
+        mine = pulumi.ResourceOptions.merge(self._after(GROUP, group), stays)
+        there = self._subscriptions.options(subscription, mine) if subscription else mine
         name = f"{group}-{subscription}" if subscription else group
         return resources.ResourceGroup(name, resource_group_name=group, location=region, opts=there)
 

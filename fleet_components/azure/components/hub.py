@@ -9,10 +9,11 @@ from typing import Any
 import attrs
 import pulumi
 import pulumi_kubernetes as kubernetes
+from pulumi.output import UNKNOWN
 from pulumi_azure_native import authorization, containerservice, resources
 
 from fleet_components.azure.components.access import AzureAccess, AzureAccessArgs, Grant, grant_problems
-from fleet_components.azure.components.arm import FleetAddress, children_of, fleet_resource
+from fleet_components.azure.components.arm import RESOURCE, FleetAddress, children_of, fleet_resource
 from fleet_components.azure.components.created_cluster import principal_of, sooner_or_later
 from fleet_components.azure.components.hub_network import HubNetwork, HubPlace, hub_network
 from fleet_components.azure.components.kubeconfig import Login, decoded, file_problems, own_kubeconfig, with_login
@@ -23,6 +24,7 @@ from fleet_components.azure.values import checks, names
 from fleet_components.azure.values.cost import hub_cost
 from fleet_components.azure.values.create_only import HUB
 from fleet_components.azure.values.vm_size import SizeTable, built_in_sizes
+from fleet_components.components.past import read_stored
 from fleet_components.components.refusal import Arguments, expect, refuse
 from fleet_components.model.cluster import NO_LABELS
 from fleet_components.model.problem import Problem
@@ -213,6 +215,10 @@ class AzureHub(pulumi.ComponentResource):
         own = own_kubeconfig(self._args.kubeconfig, self._args.kubeconfig_file)
         if own is not None:
             return own
+        if pulumi.runtime.is_dry_run() and _is_hubless(f"{self._name}-fleet"):
+            # The update gives the fleet its hub; until then Azure has no credentials to give out.
+            unknown: Any = UNKNOWN
+            return pulumi.Output.secret(unknown)
         credentials = containerservice.list_fleet_credentials_output(
             resource_group_name=self._args.resource_group,
             fleet_name=self.resource.name,
@@ -245,6 +251,12 @@ class OwnHub(Arguments):
 def _fqdn(properties: Any) -> Any:
     hub = (properties or {}).get("hubProfile")
     return sooner_or_later(hub.get("fqdn"), expected=True) if hub is not None else None
+
+
+def _is_hubless(name: str) -> bool:
+    """Return whether the fleet with this resource stands without a hub cluster, by the state before this run."""
+    found = [one.outputs.get("properties") or {} for one in read_stored((RESOURCE,)) if one.name == name]
+    return bool(found) and not any(properties.get("hubProfile") for properties in found)
 
 
 def _fixed_at_creation(args: AzureHubArgs) -> dict[str, Any]:

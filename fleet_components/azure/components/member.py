@@ -14,6 +14,7 @@ from fleet_components.azure.components.arm import children_of
 from fleet_components.azure.components.created_cluster import CreatedCluster
 from fleet_components.azure.components.hub import AzureHub, OwnHub
 from fleet_components.azure.components.kubeconfig import Login, decoded, file_problems, own_kubeconfig, with_login
+from fleet_components.azure.components.moved import REQUESTS, Keeper
 from fleet_components.azure.components.registration import register
 from fleet_components.azure.components.subscription import Subscriptions, reached_subscription
 from fleet_components.azure.dynamic import CreateOnly
@@ -81,6 +82,7 @@ class AzureMember(pulumi.ComponentResource):
         self.record = cluster_record(args.member, table)
         self._identifier = _identifier(args.member)
         self.cluster = None
+        self._accepted: dict[str, pulumi.Output[dict[str, str]]] = {}
         ready: list[pulumi.Resource] = list(args.ready)
         if isinstance(args.member, AksMember):
             ready += self._provision(name, args.member, args.login)
@@ -92,7 +94,13 @@ class AzureMember(pulumi.ComponentResource):
             register(name, args.member, self.cluster_id, args.hub, ready, self._mine)
         told: dict[str, Any] = self.cluster.outputs if self.cluster else {}
         self.register_outputs(
-            {**told, "record": encode(self.record), "clusterId": self.cluster_id, "kubeconfig": self.kubeconfig}
+            {
+                **told,
+                "record": encode(self.record),
+                "clusterId": self.cluster_id,
+                "kubeconfig": self.kubeconfig,
+                **self._accepted,
+            }
         )
 
     @property
@@ -105,10 +113,14 @@ class AzureMember(pulumi.ComponentResource):
         fixed = {**cluster.fixed_at_creation(member), "subscription": where}
         held = CreateOnly(f"{name}-create-only", MEMBER, name, fixed, self._mine)
         after = pulumi.ResourceOptions.merge(self._mine, pulumi.ResourceOptions(depends_on=[held]))
-        made = cluster.managed_cluster(f"{name}-cluster", member, after)
-        pools = [cluster.agent_pool(f"{name}-{pool.name}", pool, member, made, self._mine) for pool in member.pools]
+        keeper = Keeper(name, member, self)
+        made = cluster.managed_cluster(f"{name}-cluster", member, keeper, after)
+        pools = [
+            cluster.agent_pool(f"{name}-{pool.name}", pool, member, keeper, made, self._mine) for pool in member.pools
+        ]
         for window in member.maintenance:
             cluster.maintenance(f"{name}-{window.upgrades}-window", window, member, made, self._mine)
+        self._accepted = {REQUESTS: keeper.accepted((made, *pools))}
         self.cluster, self.cluster_id = CreatedCluster(made), made.id
         self.kubeconfig = self._ask_azure(member.resource_group, made.name, login)
         return [made, *pools]
