@@ -11,7 +11,7 @@ from typing import Any
 import pulumi
 from pulumi.dynamic import CheckFailure, CheckResult, Resource
 
-from fleet_components.dynamic import Props, RecordProvider
+from fleet_components.dynamic import Props, RecordProvider, has_unknown
 
 
 class CreateOnlyProvider(RecordProvider):
@@ -22,8 +22,17 @@ class CreateOnlyProvider(RecordProvider):
         from fleet_components.azure.values.create_only import RULES, refuse_changes
 
         old = olds.get("fields")
-        problems = refuse_changes(old, news["fields"], RULES[news["kind"]]) if old else ()
+        problems = refuse_changes(old, _known(news["fields"]), RULES[news["kind"]]) if old else ()
         return CheckResult(news, [CheckFailure("", f"{news['key']}: {problem}") for problem in problems])
+
+
+def _known(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields without those that are not known before the update."""
+    return {
+        field: _known(value) if isinstance(value, Mapping) else value
+        for field, value in fields.items()
+        if isinstance(value, Mapping) or not has_unknown(value)
+    }
 
 
 class CreateOnly(Resource, module="fleet", name="CreateOnly"):
@@ -36,8 +45,10 @@ class CreateOnly(Resource, module="fleet", name="CreateOnly"):
         name: the resource's name.
         kind: what it is: ``HUB`` or ``MEMBER`` of ``fleet_components.azure.values.create_only``.
         key: what it is called in errors.
-        fields: the values by name, maps for what has fields of its own, None for what is not there; all plain, so
-            that previews can judge them.
+        fields: the values by name, maps for what has fields of its own, None for what is not there. Previews judge
+            plain values, and outputs of what exists already.
+        opts: resource options. It must depend on nothing that Azure has to make, so that it refuses before anything is
+            made or changed, also if there was no preview.
     """
 
     def __init__(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import attrs
 import pulumi
 from pulumi_azure_native import resources
 
-from fleet_components.azure.components.arm import children_of
+from fleet_components.azure.components.arm import children_of, of_component
 from fleet_components.azure.components.hub import AzureHub, AzureHubArgs, OwnHub
 from fleet_components.azure.components.kubeconfig import Login
 from fleet_components.azure.components.member import AzureMember, AzureMemberArgs
@@ -26,6 +28,7 @@ from fleet_components.azure.values.vm_size import SizeTable, built_in_sizes
 from fleet_components.components.refusal import Arguments, expect, refuse, refusing
 from fleet_components.components.stack_members import member_exports
 from fleet_components.content.load import load
+from fleet_components.dynamic import Barrier
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
@@ -81,7 +84,7 @@ class AzureFleet(pulumi.ComponentResource):
     """
 
     hub: AzureHub | OwnHub | None
-    members: Mapping[str, AzureMember]
+    members: dict[str, AzureMember]
     records: tuple[Cluster, ...]
     kubeconfigs: Mapping[str, pulumi.Output[str]]
 
@@ -89,11 +92,15 @@ class AzureFleet(pulumi.ComponentResource):
         expect(type(self), name, args, AzureFleetArgs, opts)
         table = args.sizes or built_in_sizes()
         refuse(args.problems(table), f"AzureFleet {name}")
-        super().__init__("fleet:index:AzureFleet", name, None, opts)
-        self._mine = children_of(self, opts)
-        groups = self._resource_groups(args)
-        self.hub = self._make_hub(name, args.hub, groups) if isinstance(args.hub, AzureHubArgs) else args.hub
-        self.members = {member.name: self._member(member, args, groups) for member in args.members}
+        super().__init__("fleet:index:AzureFleet", name, None, of_component(opts))
+        self.hub, self.members = args.hub if isinstance(args.hub, AzureHub | OwnHub) else None, {}
+        with self._all_held(name) as held:
+            self._mine = pulumi.ResourceOptions.merge(children_of(self, opts), pulumi.ResourceOptions(depends_on=held))
+            groups = self._resource_groups(args)
+            if isinstance(args.hub, AzureHubArgs):
+                self.hub = self._make_hub(name, args.hub, groups)
+            for member in args.members:
+                self.members[member.name] = self._member(member, args, groups)
         self.records = tuple(member.record for member in self.members.values())
         self.kubeconfigs = {member: made.kubeconfig for member, made in self.members.items()}
         self._upgrades(name, args)
@@ -138,6 +145,23 @@ class AzureFleet(pulumi.ComponentResource):
     def exports(self) -> dict[str, Any]:
         """Stack outputs that a stack of workloads reads: plain records and secret kubeconfigs."""
         return member_exports(member.member for member in self.members.values())
+
+    @contextmanager
+    def _all_held(self, name: str) -> Iterator[list[pulumi.Resource]]:
+        """Yield what everything of Azure has to wait for: the checks of the hub and of all members made inside.
+
+        Without a preview, one part of the fleet would else be changed before the change of another one is refused.
+        """
+        held: asyncio.Future[list[pulumi.Resource]] = asyncio.get_running_loop().create_future()
+        waiting = pulumi.ResourceOptions(parent=self, depends_on=held)
+        try:
+            yield [Barrier(f"{name}-checked", {"key": name}, waiting)]
+        finally:
+            made: list[AzureHub | AzureMember] = [
+                *([self.hub] if isinstance(self.hub, AzureHub) else []),
+                *self.members.values(),
+            ]
+            held.set_result([each.held for each in made])
 
     def _resource_groups(self, args: AzureFleetArgs) -> dict[str, resources.ResourceGroup]:
         regions: dict[str, str] = {}

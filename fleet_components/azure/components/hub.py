@@ -12,7 +12,7 @@ import pulumi_kubernetes as kubernetes
 from pulumi_azure_native import containerservice, resources
 
 from fleet_components.azure.components.access import AzureAccess, AzureAccessArgs, Grant, grant_problems
-from fleet_components.azure.components.arm import FleetAddress, children_of, fleet_resource
+from fleet_components.azure.components.arm import FleetAddress, children_of, fleet_resource, of_component
 from fleet_components.azure.components.hub_network import HubNetwork, HubPlace, hub_network
 from fleet_components.azure.components.kubeconfig import Login, decoded, with_login
 from fleet_components.azure.dynamic import CreateOnly
@@ -92,6 +92,7 @@ class AzureHub(pulumi.ComponentResource):
         kubeconfig: the kubeconfig of the hub cluster, a secret; None without a hub cluster.
         kind: ``public``, ``private`` or ``hubless``, as declared.
         identity: the principal ID of the fleet's identity.
+        held: refuses changes that only a new hub could make, before anything of Azure is made or changed.
     """
 
     fleet_id: pulumi.Output[str]
@@ -103,10 +104,13 @@ class AzureHub(pulumi.ComponentResource):
         expect(type(self), name, args, AzureHubArgs, opts)
         args = attrs.evolve(args, fleet_name=args.fleet_name or name)
         refuse(args.problems(), f"AzureHub {name}")
-        super().__init__("fleet:index:AzureHub", name, None, opts)
+        super().__init__("fleet:index:AzureHub", name, None, of_component(opts))
         self.kind = args.kind
         self._name, self._args = name, args
-        self._fleet = self._declare_fleet(children_of(self, opts))
+        fixed = _fixed_at_creation(args)
+        self.held = CreateOnly(f"{name}-create-only", HUB, name, fixed, pulumi.ResourceOptions(parent=self))
+        after = pulumi.ResourceOptions(depends_on=[self.held])
+        self._fleet = self._declare_fleet(pulumi.ResourceOptions.merge(children_of(self, opts), after))
         self.fleet_id, self.fleet_name = self._fleet.id, args.fleet_name
         self.identity = self._fleet.identity.apply(lambda identity: identity.principal_id if identity else "")
         self.kubeconfig = None if args.kind == HUBLESS else self._read_kubeconfig()
@@ -136,9 +140,7 @@ class AzureHub(pulumi.ComponentResource):
 
     def _declare_fleet(self, mine: pulumi.ResourceOptions) -> resources.Resource:
         args = self._args
-        after: list[pulumi.Resource] = [
-            CreateOnly(f"{self._name}-create-only", HUB, self._name, _fixed_at_creation(args), mine)
-        ]
+        after: list[pulumi.Resource] = []
         properties, identity = _public_profile(args), resources.IdentityArgs(type="SystemAssigned")
         if args.network is not None:
             place = hub_network(self._name, args.network, args.resource_group, args.region, mine)

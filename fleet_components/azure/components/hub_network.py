@@ -44,12 +44,11 @@ class HubNetwork(Arguments):
     api_server_subnet: str | Later | None = None
 
     @property
-    def fixed(self) -> dict[str, str]:
-        """Values that only a new hub can change: the ranges, or the IDs of subnets that are plain text."""
+    def fixed(self) -> dict[str, Any]:
+        """Values that only a new hub can change: the ranges, or the IDs of subnets."""
         if self.agent_subnet is None:
             return {"addressSpace": self.address_space, "agents": self.agents, "apiServer": self.api_server}
-        subnets = {"agentSubnet": self.agent_subnet, "apiServerSubnet": self.api_server_subnet}
-        return {field: subnet for field, subnet in subnets.items() if isinstance(subnet, str)}
+        return {"agentSubnet": self.agent_subnet, "apiServerSubnet": self.api_server_subnet}
 
     def problems(self, path: FieldPath) -> Iterator[Problem]:
         """Yield a problem for each value that Azure would reject."""

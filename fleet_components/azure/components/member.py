@@ -12,7 +12,7 @@ import pulumi
 from pulumi_azure_native import containerservice as aks
 
 from fleet_components.azure.components import cluster
-from fleet_components.azure.components.arm import children_of
+from fleet_components.azure.components.arm import children_of, of_component
 from fleet_components.azure.components.hub import AzureHub, OwnHub
 from fleet_components.azure.components.kubeconfig import Login, decoded, with_login
 from fleet_components.azure.components.registration import register
@@ -58,6 +58,7 @@ class AzureMember(pulumi.ComponentResource):
         record: what the schedulers know of it; plain, so that placements can be decided before it exists.
         cluster_id: the resource ID of its cluster; None for one that Azure does not know.
         kubeconfig: its kubeconfig, a secret.
+        held: refuses changes that only a new cluster could make, before anything of Azure is made or changed.
     """
 
     record: Cluster
@@ -68,8 +69,11 @@ class AzureMember(pulumi.ComponentResource):
         expect(type(self), name, args, AzureMemberArgs, opts)
         table = args.sizes or built_in_sizes()
         refuse((*args.member.problems(table), *args.login.problems(("login",)), *_joining(args)), f"AzureMember {name}")
-        super().__init__("fleet:index:AzureMember", name, None, opts)
-        self._mine = children_of(self, opts)
+        super().__init__("fleet:index:AzureMember", name, None, of_component(opts))
+        fixed = _fixed_at_creation(args.member)
+        self.held = CreateOnly(f"{name}-create-only", MEMBER, name, fixed, pulumi.ResourceOptions(parent=self))
+        after = pulumi.ResourceOptions(depends_on=[self.held])
+        self._mine = pulumi.ResourceOptions.merge(children_of(self, opts), after)
         self.record = cluster_record(args.member, table)
         self._identifier = _identifier(args.member)
         ready: list[pulumi.Resource] = list(args.ready)
@@ -78,7 +82,7 @@ class AzureMember(pulumi.ComponentResource):
             if args.tell_cost:
                 pulumi.log.info(f"{name}: {member_cost(args.member, table).text(table)}", resource=self)
         elif isinstance(args.member, JoinedMember):
-            self._take(name, args.member, args.login)
+            self._take(args.member, args.login)
         if args.hub is not None:
             register(name, args.member, self.cluster_id, args.hub, ready, self._mine)
         self.register_outputs(
@@ -91,9 +95,7 @@ class AzureMember(pulumi.ComponentResource):
         return Member(self.record, self.kubeconfig, self._identifier)
 
     def _provision(self, name: str, member: AksMember, login: Login) -> list[pulumi.Resource]:
-        held = CreateOnly(f"{name}-create-only", MEMBER, name, cluster.fixed_at_creation(member), self._mine)
-        after = pulumi.ResourceOptions.merge(self._mine, pulumi.ResourceOptions(depends_on=[held]))
-        made = cluster.managed_cluster(f"{name}-cluster", member, after)
+        made = cluster.managed_cluster(f"{name}-cluster", member, self._mine)
         pools = [cluster.agent_pool(f"{name}-{pool.name}", pool, member, made, self._mine) for pool in member.pools]
         for window in member.maintenance:
             cluster.maintenance(f"{name}-{window.upgrades}-window", window, member, made, self._mine)
@@ -101,9 +103,7 @@ class AzureMember(pulumi.ComponentResource):
         self.kubeconfig = self._ask_azure(member.resource_group, made.name, login)
         return [made, *pools]
 
-    def _take(self, name: str, member: JoinedMember, login: Login) -> None:
-        fixed = {"name": member.name, "clusterId": member.cluster_id}
-        CreateOnly(f"{name}-create-only", MEMBER, name, fixed, self._mine)
+    def _take(self, member: JoinedMember, login: Login) -> None:
         self.cluster_id = pulumi.Output.from_input(member.cluster_id) if member.cluster_id else None
         if member.kubeconfig is not None:
             given: Any = member.kubeconfig
@@ -123,6 +123,12 @@ class AzureMember(pulumi.ComponentResource):
             opts=pulumi.InvokeOptions(parent=self),
         )
         return pulumi.Output.secret(credentials.apply(lambda found: with_login(decoded(found), login)))
+
+
+def _fixed_at_creation(member: FleetMember) -> dict[str, Any]:
+    if isinstance(member, AksMember):
+        return cluster.fixed_at_creation(member)
+    return {"name": member.name, "clusterId": member.cluster_id if isinstance(member, JoinedMember) else ""}
 
 
 def _joining(args: AzureMemberArgs) -> list[Problem]:

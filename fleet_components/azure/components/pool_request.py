@@ -54,6 +54,7 @@ def fixed_fields(pool: NodePool) -> dict[str, Any]:
         "osDisk": pool.os_disk,
         "osDiskGib": pool.os_disk_gib,
         "maxPods": pool.max_pods,
+        "subnet": "" if pool.subnet is None else pool.subnet,
     }
 
 
