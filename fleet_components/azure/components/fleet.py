@@ -12,7 +12,7 @@ import attrs
 import pulumi
 from pulumi_azure_native import resources
 
-from fleet_components.azure.components.arm import children_of, of_component
+from fleet_components.azure.components.arm import children_of
 from fleet_components.azure.components.hub import AzureHub, AzureHubArgs, OwnHub
 from fleet_components.azure.components.kubeconfig import Login
 from fleet_components.azure.components.member import AzureMember, AzureMemberArgs
@@ -92,7 +92,7 @@ class AzureFleet(pulumi.ComponentResource):
         expect(type(self), name, args, AzureFleetArgs, opts)
         table = args.sizes or built_in_sizes()
         refuse(args.problems(table), f"AzureFleet {name}")
-        super().__init__("fleet:index:AzureFleet", name, None, of_component(opts))
+        super().__init__("fleet:index:AzureFleet", name, None, opts)
         self.hub, self.members = args.hub if isinstance(args.hub, AzureHub | OwnHub) else None, {}
         with self._all_held(name) as held:
             self._mine = pulumi.ResourceOptions.merge(children_of(self, opts), pulumi.ResourceOptions(depends_on=held))

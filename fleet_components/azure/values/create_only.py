@@ -2,7 +2,7 @@
 
 Sources: the AKS articles "IP address planning", "Create node pools", "Availability zones", "Enable Microsoft Entra ID
 authentication", "OpenID Connect issuer", "Private clusters" and "Upgrade the AKS control plane" (Microsoft, 2026-08).
-Some changes of the network Azure itself would make, as a larger range of pods; Pulumi's Azure provider replaces the whole
+Some changes of the network Azure itself would make, as a larger range of pods; Pulumi's provider replaces the whole
 cluster for them (its table of fields that force a replacement), so they are refused as well.
 """
 
