@@ -18,7 +18,7 @@ from fleet_components.azure.components.kubeconfig import Login
 from fleet_components.azure.components.member import AzureMember, AzureMemberArgs
 from fleet_components.azure.components.upgrades import AzureUpgrades, AzureUpgradesArgs
 from fleet_components.azure.declarations.hub import is_declaration, read_declarations
-from fleet_components.azure.values import checks
+from fleet_components.azure.values import checks, together
 from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.azure.values.cost import member_cost, sum_of
 from fleet_components.azure.values.member import FleetMember
@@ -69,8 +69,21 @@ class AzureFleetArgs(Arguments):
             yield Problem(f"{len(self.members)} members", ("members",), f"{_MOST_MEMBERS} at most in one fleet")
         for member in self.members:
             yield from member.problems(table, ("members", member.name))
+        yield from self._joint_problems()
         if (self.strategies or self.runs or self.profiles) and not isinstance(self.hub, AzureHub | AzureHubArgs):
             yield Problem("upgrades are made by an Azure fleet", ("strategies",), "give it a hub, hubless or not")
+
+    def _joint_problems(self) -> Iterator[Problem]:
+        for position, problem in together.clashes(self.members):
+            yield attrs.evolve(problem, path=("members", self.members[position].name, *problem.path))
+        if isinstance(self.hub, AzureHubArgs):
+            yield from together.group_problems([self.hub.resource_group], self.members, ("hub", "resourceGroup"))
+        existing = sorted(self.existing_resource_groups)
+        yield from together.group_problems(existing, self.members, ("existingResourceGroups",))
+        steps = {one.name: {group.name for stage in one.stages for group in stage.groups} for one in self.strategies}
+        for position, profile in enumerate(self.profiles):
+            groups = steps.get(profile.strategy)
+            yield from together.profile_problems(profile, groups, self.members, ("profiles", position))
 
 
 class AzureFleet(pulumi.ComponentResource):

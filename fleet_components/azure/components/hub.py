@@ -16,7 +16,7 @@ from fleet_components.azure.components.arm import FleetAddress, children_of, fle
 from fleet_components.azure.components.hub_network import HubNetwork, HubPlace, hub_network
 from fleet_components.azure.components.kubeconfig import Login, decoded, with_login
 from fleet_components.azure.dynamic import CreateOnly
-from fleet_components.azure.values import checks, names
+from fleet_components.azure.values import availability, checks, names
 from fleet_components.azure.values.cost import hub_cost
 from fleet_components.azure.values.create_only import HUB
 from fleet_components.azure.values.vm_size import SizeTable, built_in_sizes
@@ -65,12 +65,14 @@ class AzureHubArgs(Arguments):
         """Yield a problem for each value that Azure would reject."""
         yield from names.FLEET.problems(self.fleet_name, ("fleetName",))
         yield from names.RESOURCE_GROUP.problems(self.resource_group, ("resourceGroup",))
-        yield from names.REGION.problems(self.region, ("region",))
+        table = self.sizes or built_in_sizes()
+        yield from availability.region_problems(self.region, table, ("region",))
+        yield from checks.tags(self.tags, ("tags",))
         yield from checks.one_of(self.kind, (PUBLIC, PRIVATE, HUBLESS), ("kind",))
         yield from self.login.problems(("login",))
         yield from grant_problems(self.grants)
         if self.vm_size is not None:
-            yield from names.VM_SIZE.problems(self.vm_size, ("vmSize",))
+            yield from availability.hub_size_problems(self.vm_size, self.region, table, ("vmSize",))
         if self.kind == PUBLIC:
             yield from names.DNS_PREFIX.problems(self.dns_prefix or self.fleet_name, ("dnsPrefix",))
         elif self.dns_prefix:

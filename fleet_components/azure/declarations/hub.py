@@ -13,7 +13,7 @@ unless ``fleetName`` is set. The form of members is described in :mod:`fleet_com
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import attrs
 
@@ -21,6 +21,7 @@ from fleet_components.azure.components.hub import AzureHubArgs
 from fleet_components.azure.declarations import HUB
 from fleet_components.azure.declarations.members import is_member_list, read_member_lists
 from fleet_components.azure.values.member import FleetMember
+from fleet_components.azure.values.together import group_problems
 from fleet_components.azure.values.vm_size import SizeTable
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.manifest import Manifest
@@ -62,7 +63,7 @@ def read_declarations(manifests: Iterable[Manifest], table: SizeTable) -> Declar
     except FleetError as error:
         problems += error.problems
     try:
-        hub = _hub(hubs[0]) if hubs else None
+        hub = _hub(hubs[0], table, members) if hubs else None
     except FleetError as error:
         problems += error.problems
     if problems:
@@ -70,12 +71,12 @@ def read_declarations(manifests: Iterable[Manifest], table: SizeTable) -> Declar
     return Declarations(hub, members)
 
 
-def _hub(manifest: Manifest) -> AzureHubArgs:
+def _hub(manifest: Manifest, table: SizeTable, members: Sequence[FleetMember]) -> AzureHubArgs:
     try:
         found: AzureHubArgs = read(AzureHubArgs, manifest.data.get("spec"))
     except MisfitError as misfit:
         raise FleetError(manifest.located(problem, "spec") for problem in misfit.problems) from None
-    hub = attrs.evolve(found, fleet_name=found.fleet_name or manifest.name)
-    if problems := list(hub.problems()):
+    hub = attrs.evolve(found, fleet_name=found.fleet_name or manifest.name, sizes=table)
+    if problems := [*hub.problems(), *group_problems([hub.resource_group], members, ("resourceGroup",))]:
         raise FleetError(manifest.located(problem, "spec") for problem in problems)
     return hub

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 
 import attrs
 
-from fleet_components.azure.values import checks, names
+from fleet_components.azure.values import availability, checks, names
 from fleet_components.azure.values.arm_id import AKS, ClusterId
 from fleet_components.azure.values.maintenance import MaintenanceWindow
 from fleet_components.azure.values.member import FleetMember
 from fleet_components.azure.values.network import ApiServer, Network
 from fleet_components.azure.values.node_pool import SYSTEM, NodePool
+from fleet_components.azure.values.system_pool import system_pool_problems
 from fleet_components.azure.values.vm_size import SizeTable
 from fleet_components.model.cluster import NO_LABELS
 from fleet_components.model.problem import FieldPath, Problem
@@ -128,6 +129,8 @@ class AksMember(FleetMember):
         yield from super().problems(table, path)
         yield from self._name_problems(path)
         yield from self._pool_problems(table, path)
+        yield from self._place_problems(table, path)
+        yield from checks.tags(self.tags, (*path, "tags"))
         yield from self.network.problems(self.subnet is not None, (*path, "network"))
         yield from self.api_server.problems((*path, "apiServer"))
         yield from self._sign_in_problems(path)
@@ -140,7 +143,11 @@ class AksMember(FleetMember):
         if self.subscription:
             yield from names.SUBSCRIPTION.problems(self.subscription, (*path, "subscription"))
         if self.node_resource_group is not None:
-            yield from names.RESOURCE_GROUP.problems(self.node_resource_group, (*path, "nodeResourceGroup"))
+            at = (*path, "nodeResourceGroup")
+            yield from names.NODE_RESOURCE_GROUP.problems(self.node_resource_group, at)
+            if self.node_resource_group.lower() == self.resource_group.lower():
+                hint = "Azure makes this group itself: give it a name of its own"
+                yield Problem("it is the resource group of the cluster", at, hint)
 
     def _pool_problems(self, table: SizeTable, path: FieldPath) -> Iterator[Problem]:
         yield from self.node_pools[0].problems(table, (*path, "systemPool"))
@@ -156,6 +163,18 @@ class AksMember(FleetMember):
             )
         if len(own) >= _MOST_POOLS:
             yield Problem(f"{len(own) + 1} node pools", (*path, "pools"), f"{_MOST_POOLS} at most")
+
+    def _place_problems(self, table: SizeTable, path: FieldPath) -> Iterator[Problem]:
+        if not all(pool.hourly_price is not None for pool in self.node_pools):
+            more = ", or the hourlyPrice of every pool"
+            yield from availability.region_problems(self.region, table, (*path, "region"), more=more)
+        for pool, at in zip(self.node_pools, self._pool_paths(path), strict=True):
+            yield from availability.pool_problems(pool, self.region, table, at)
+            yield from system_pool_problems(pool, self.default_max_pods, table, at)
+        yield from self.network.room_problems(sum(pool.most_nodes for pool in self.node_pools), (*path, "network"))
+
+    def _pool_paths(self, path: FieldPath) -> list[FieldPath]:
+        return [(*path, "systemPool"), *((*path, "pools", position) for position in range(len(self.pools)))]
 
     def _sign_in_problems(self, path: FieldPath) -> Iterator[Problem]:
         if self.entra:

@@ -111,6 +111,7 @@ class NodePool(Typed):
         yield from self._zone_problems((*path, "zones"))
         yield from checks.labels(self.labels, _RESERVED_LABELS, (*path, "labels"))
         yield from checks.taints(self.taints, _EFFECTS, (*path, "taints"))
+        yield from checks.tags(self.tags, (*path, "tags"))
         if self.spot and self.mode == SYSTEM:
             yield Problem("a system pool cannot be spot", (*path, "spot"), "leave it out, or use a user pool")
         yield from self._node_problems(path)

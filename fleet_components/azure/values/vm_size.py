@@ -45,13 +45,44 @@ class SizeTable:
     """VM sizes by name, case-insensitive.
 
     Attributes:
-        notes: metadata from the comments of the file: ``sizes-as-of``, ``prices-as-of`` and the sources.
+        notes: metadata from the comments of the file: ``sizes-as-of``, ``prices-as-of``, the sources, and lists of
+            regions, as ``regions-without-zones``.
     """
 
     def __init__(self, rows: Mapping[str, list[str]], regions: tuple[str, ...], notes: Mapping[str, str]) -> None:
         self._rows = rows
         self._regions = regions
         self.notes = notes
+
+    @property
+    def complete(self) -> bool:
+        """True for a table that has a price of every size wherever it is offered, as that of the package."""
+        return bool(self.notes.get("complete"))
+
+    @property
+    def priced(self) -> frozenset[str]:
+        """The regions that the table has prices of."""
+        return frozenset(self._regions)
+
+    @property
+    def regions(self) -> frozenset[str]:
+        """The regions that the table knows, with prices or without."""
+        return self.priced | frozenset(self.notes.get("regions-without-prices", "").split())
+
+    @property
+    def without_zones(self) -> frozenset[str]:
+        """The regions that the table says to have no availability zones."""
+        return frozenset(self.notes.get("regions-without-zones", "").split())
+
+    def offered_like(self, size: VmSize, region: str) -> list[str]:
+        """Return up to three sizes of a region, with as many vCPUs and as much memory as another one, by price."""
+        same = [
+            found
+            for row in self._rows.values()
+            if row[1:5] == [str(size.vcpus), str(size.memory_mib), str(size.gpus), size.arch]
+            if region in (found := _size(row, self._regions)).prices
+        ]
+        return [found.name for found in sorted(same, key=lambda found: found.prices[region])[:3]]
 
     def __len__(self) -> int:
         return len(self._rows)
