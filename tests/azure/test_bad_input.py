@@ -41,6 +41,8 @@ from tests.azure import world
 from tests.azure.build import GUID, SYSTEM_POOL, aks, pool
 
 SOMEWHERE = f"/subscriptions/{GUID}/resourceGroups/y/providers"
+SUBNET = f"{SOMEWHERE}/Microsoft.Network/virtualNetworks/v/subnets/s"
+IDENTITY = f"{SOMEWHERE}/Microsoft.ManagedIdentity/userAssignedIdentities/i"
 READER = "Azure Kubernetes Fleet Manager RBAC Reader"
 
 
@@ -213,6 +215,36 @@ TABLE: list[tuple[str, Callable[[], Any], str, str]] = [
     ("one pool of 257 nodes", lambda: with_pool(max_count=254), "network.pods", "a range of /15 or larger"),
     ("pods of a /26", lambda: member(network=Network(pods="10.9.0.0/26")), "network.pods", "room for 0 nodes"),
     ("401 nodes with kubenet", lambda: member(network=kubenet(pods="10.128.0.0/9"), pools=(pool(max_count=398),)), *_K),
+    (
+        "kubenet in a subnet without an identity",
+        lambda: member(network=kubenet(), subnet=SUBNET),
+        "identity",
+        "needs a user-assigned identity",
+    ),
+    (
+        "kubenet with a pool in a subnet",
+        lambda: member(network=kubenet(), pools=(pool(subnet=SUBNET),)),
+        "identity",
+        "route table",
+    ),
+    ("identity by name", lambda: member(identity="mine"), "identity", "userAssignedIdentities/<name>"),
+    ("subnet by name", lambda: member(subnet="nodes"), "subnet", "virtualNetworks/<name>/subnets/<name>"),
+    ("subnet of a pool by name", lambda: with_pool(subnet="nodes"), "pools[0].subnet", "subnets/<name>"),
+    ("network for a subnet", lambda: member(subnet=SUBNET.partition("/subnets")[0]), "subnet", "subnets/<name>"),
+    (
+        "subnet of a hub by name",
+        lambda: private(agent_subnet=SUBNET, api_server_subnet="api"),
+        "network.apiServerSubnet",
+        "subnets/<name>",
+    ),
+    (
+        "DNS zone by name",
+        lambda: member(api_server=ApiServer(private=True, private_dns_zone="own"), identity=IDENTITY),
+        "apiServer.privateDnsZone",
+        "privateDnsZones/<name>",
+    ),
+    ("no number for a price", lambda: with_pool(hourly_price=float("nan")), "pools[0].hourlyPrice", "0.192"),
+    ("AKS's own prefix", lambda: with_pool(labels={"kubernetes.io/x": "y"}), "pools[0].labels", "set by Azure"),
     ("services as large as a /12", lambda: member(network=Network(services="10.0.0.0/12")), "network.services", "/12"),
     ("pods in AKS's own", lambda: member(network=Network(pods="172.16.0.0/12")), "network.pods", "172.30.0.0/16"),
     ("services in AKS's own", lambda: member(network=Network(services="192.0.2.0/25")), "network.services", "keeps"),
@@ -493,6 +525,10 @@ TAKEN: list[tuple[str, Callable[[], Any]]] = [
     ("1,003 nodes", lambda: member(pools=(pool(max_count=1000),), network=Network(pods="10.240.0.0/12"))),
     ("one name in two groups", lambda: fleet(aks(cluster_name="x"), aks("b", cluster_name="x", resource_group="r"))),
     ("one name in two subscriptions", lambda: fleet(aks(), aks("b", cluster_name="weu-1", subscription=GUID))),
+    ("kubenet in a subnet with an identity", lambda: member(network=kubenet(), subnet=SUBNET, identity=IDENTITY)),
+    ("kubenet in Azure's own subnet", lambda: member(network=kubenet())),
+    ("an identity in other case", lambda: member(identity=IDENTITY.lower())),
+    ("the label of spot nodes", lambda: with_pool(spot=True, labels={"kubernetes.azure.com/scalesetpriority": "spot"})),
     ("services as large as a /13", lambda: member(network=Network(services="10.8.0.0/13"))),
     ("images of members that Pulumi keeps", lambda: profiled(AutoUpgrade("images", "NodeImage"))),
     ("a disabled profile", lambda: profiled(AutoUpgrade("stable", disabled=True))),

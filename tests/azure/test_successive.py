@@ -201,7 +201,9 @@ def test_changes_that_a_member_cannot_make(before: world.Run, member: AksMember,
 LTS = {"tier": "Premium", "long_term_support": True}
 _SYSTEM_ZONE = {"api_server": ApiServer(private=True, private_dns_zone="system")}
 SUBNET = f"/subscriptions/{GUID}/resourceGroups/net/providers/Microsoft.Network/virtualNetworks/v/subnets/a"
-PRIVATE_OWN = {"api_server": ApiServer(private=True, private_dns_zone=f"{SUBNET}/zone"), "identity": "/id"}
+IDENTITY = f"/subscriptions/{GUID}/resourceGroups/net/providers/Microsoft.ManagedIdentity/userAssignedIdentities/i"
+ZONE = f"/subscriptions/{GUID}/resourceGroups/net/providers/Microsoft.Network/privateDnsZones/privatelink.westeurope.azmk8s.io"
+PRIVATE_OWN = {"api_server": ApiServer(private=True, private_dns_zone=ZONE), "identity": IDENTITY}
 ONE_WAY: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("to a subnet of one's own", {}, {"subnet": SUBNET}, 'subnet cannot change from nothing to "/subs'),
     ("to another subnet", {"subnet": SUBNET}, {"subnet": f"{SUBNET}b"}, "subnet cannot change from"),
@@ -234,7 +236,7 @@ ONE_WAY: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("a version that was not declared", {"kubernetes_version": None}, {"kubernetes_version": "1.30"}, ""),
     ("a version that is no longer declared", {}, {"kubernetes_version": None}, ""),
     ("a version after upgrades by the fleet", {"upgrades": "fleet"}, {"kubernetes_version": "1.30"}, ""),
-    ("another identity", {"identity": "/id"}, {"identity": "/other"}, ""),
+    ("another identity", {"identity": IDENTITY}, {"identity": f"{IDENTITY}2"}, ""),
     ("another tier", {"tier": "Free"}, {"tier": "Standard"}, ""),
 ]
 

@@ -131,12 +131,16 @@ class Azure(FleetMocks):
             outputs["identity"] = {**args.inputs["identity"], "userAssignedIdentities": {i: {} for i in identities}}
         if args.typ.endswith("UserAssignedIdentity"):
             outputs["principalId"] = _guid(name)
+        if args.typ.endswith("ManagedCluster"):
+            outputs["identity"] = {**outputs["identity"], "principalId": _guid(name)}
         group = args.inputs.get("resourceGroupName", "none")
         return f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{group}/providers/Mock/{args.typ}/{name}", outputs
 
     def call(self, args: MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]]]:
         if not args.token.startswith("azure-native:"):
             return super().call(args)
+        if args.token.endswith("getUserAssignedIdentity"):
+            return {"principalId": _guid(args.args["resourceName"])}, []
         return {"kubeconfigs": [{"name": "it", "value": base64.b64encode(KUBECONFIG.encode()).decode()}]}, []
 
     def _check(self, args: MockResourceArgs) -> None:
@@ -260,6 +264,11 @@ def _whole(value: Any) -> Any:
     if isinstance(value, list):
         return [_whole(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def principal(seed: str) -> str:
+    """The principal ID of an identity, or of the identity of a cluster, by its name."""
+    return _guid(seed)
 
 
 def _guid(seed: str) -> str:

@@ -33,6 +33,7 @@ from fleet_components.model.cluster import Cluster
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count
+from fleet_components.model.typed import fitted
 
 _MOST_MEMBERS = 1000
 
@@ -129,8 +130,9 @@ class AzureFleet(pulumi.ComponentResource):
         Raises:
             RefusedError: it cannot be read, declares nothing, or is invalid; with file and line.
         """
+        expect(cls, name, args, AzureFleetArgs, opts)
         with refusing():
-            manifests = load(path)
+            manifests = load(fitted(str | Path, path, (cls.__name__, "path")))
             if not any(map(is_declaration, manifests)):
                 hint = "objects of apiVersion fleet-components/v1 and kind Hub or Members"
                 raise FleetError([Problem("no fleet is declared there", hint=hint, file=str(path))])
@@ -149,7 +151,10 @@ class AzureFleet(pulumi.ComponentResource):
         Raises:
             RefusedError: a declaration is invalid; with file and line.
         """
+        expect(cls, name, args, AzureFleetArgs, opts)
         with refusing():
+            given = tuple(manifests) if isinstance(manifests, Iterable) else manifests
+            manifests = fitted(tuple[Manifest, ...], given, (cls.__name__, "manifests"))
             declared = read_declarations(manifests, args.sizes or built_in_sizes())
         members = (*args.members, *declared.members)
         return cls(name, attrs.evolve(args, members=members, hub=args.hub or declared.hub), opts)

@@ -8,10 +8,11 @@ from typing import Any
 
 import attrs
 import pulumi
-from pulumi_azure_native import authorization, managedidentity, resources
+from pulumi_azure_native import managedidentity, resources
 
-from fleet_components.azure.components.roles import NETWORK_CONTRIBUTOR, role_definition_id
+from fleet_components.azure.components.subnet_roles import network_contributor
 from fleet_components.azure.values import checks, names
+from fleet_components.azure.values.arm_id import SUBNET, resource_problems
 from fleet_components.components.refusal import Arguments
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import Later
@@ -56,6 +57,9 @@ class HubNetwork(Arguments):
             yield attrs.evolve(problem, hint=_FIND_FLEET_RP)
         if (self.agent_subnet is None) != (self.api_server_subnet is None):
             yield Problem("one of the two subnets is missing", (*path, "agentSubnet"), "give both, or neither")
+        for field, subnet in (("agentSubnet", self.agent_subnet), ("apiServerSubnet", self.api_server_subnet)):
+            if subnet is not None:
+                yield from resource_problems(subnet, SUBNET, (*path, field))
         if self.agent_subnet is None:
             yield from self._range_problems(path)
 
@@ -111,7 +115,7 @@ def hub_network(
         ("api-server", api_server, own.principal_id),
         ("fleet-rp", agents, network.fleet_rp),
     )
-    grants = [_grant(f"{name}-{role}", scope, principal, opts) for role, scope, principal in wanted]
+    grants = [network_contributor(f"{name}-{role}", scope, principal, opts) for role, scope, principal in wanted]
     identity = resources.IdentityArgs(type="UserAssigned", user_assigned_identities=[own.id])
     return HubPlace(agents, api_server, identity, grants)
 
@@ -152,16 +156,3 @@ def _subnets(
         opts=after,
     )
     return agents.id, api_server.id
-
-
-def _grant(
-    name: str, scope: pulumi.Input[str], principal: pulumi.Input[str], opts: pulumi.ResourceOptions
-) -> authorization.RoleAssignment:
-    return authorization.RoleAssignment(
-        f"{name}-network-contributor",
-        scope=scope,
-        principal_id=principal,
-        principal_type="ServicePrincipal",
-        role_definition_id=role_definition_id(NETWORK_CONTRIBUTOR, scope),
-        opts=opts,
-    )

@@ -16,6 +16,7 @@ from fleet_components.azure.components.arm import children_of, of_component
 from fleet_components.azure.components.hub import AzureHub, OwnHub
 from fleet_components.azure.components.kubeconfig import Login, decoded, with_login
 from fleet_components.azure.components.registration import register
+from fleet_components.azure.components.subnet_roles import principal_of, subnet_roles
 from fleet_components.azure.dynamic import CreateOnly
 from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.azure.values.cost import member_cost
@@ -95,13 +96,21 @@ class AzureMember(pulumi.ComponentResource):
         return Member(self.record, self.kubeconfig, self._identifier)
 
     def _provision(self, name: str, member: AksMember, login: Login) -> list[pulumi.Resource]:
-        made = cluster.managed_cluster(f"{name}-cluster", member, self._mine)
+        roles: list[pulumi.Resource] = []
+        if member.identity is not None and member.has_subnets:
+            asking = pulumi.InvokeOutputOptions(parent=self)
+            given: Any = member.identity
+            roles = subnet_roles(name, member, principal_of(given, asking), self._mine)
+        after = pulumi.ResourceOptions.merge(self._mine, pulumi.ResourceOptions(depends_on=roles))
+        made = cluster.managed_cluster(f"{name}-cluster", member, after)
+        if member.identity is None and member.has_subnets:
+            roles = subnet_roles(name, member, made.identity.apply(_principal), self._mine)
         pools = [cluster.agent_pool(f"{name}-{pool.name}", pool, member, made, self._mine) for pool in member.pools]
         for window in member.maintenance:
             cluster.maintenance(f"{name}-{window.upgrades}-window", window, member, made, self._mine)
         self.cluster_id = made.id
         self.kubeconfig = self._ask_azure(member.resource_group, made.name, login)
-        return [made, *pools]
+        return [made, *pools, *roles]
 
     def _take(self, member: JoinedMember, login: Login) -> None:
         self.cluster_id = pulumi.Output.from_input(member.cluster_id) if member.cluster_id else None
@@ -123,6 +132,11 @@ class AzureMember(pulumi.ComponentResource):
             opts=pulumi.InvokeOptions(parent=self),
         )
         return pulumi.Output.secret(credentials.apply(lambda found: with_login(decoded(found), login)))
+
+
+def _principal(identity: Any) -> str:
+    found: str = identity.principal_id if identity else ""
+    return found
 
 
 def _fixed_at_creation(member: FleetMember) -> dict[str, Any]:

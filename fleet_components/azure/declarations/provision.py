@@ -8,6 +8,7 @@ import pulumi
 from fleet_components.azure.components.fleet import AzureFleet, AzureFleetArgs
 from fleet_components.azure.declarations.hub import is_declaration
 from fleet_components.components.fleet_args import FleetArgs
+from fleet_components.components.refusal import expect
 
 
 def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None) -> FleetArgs:
@@ -18,6 +19,7 @@ def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = 
         args: the arguments of the fleet; declarations are among the objects of its source.
         opts: resource options.
     """
+    expect(provision, name, args, FleetArgs, opts)
     declared = [manifest for manifest in args.source.catalogue.manifests if is_declaration(manifest)]
     if not declared:
         return args

@@ -14,6 +14,7 @@ import attrs
 
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count
+from fleet_components.model.typed import fitted
 
 _COLUMNS = ("size", "vcpus", "memoryMiB", "gpus", "arch")
 _NOTE = re.compile(r"# ([a-z-]+): (.*)")
@@ -115,9 +116,10 @@ def read_sizes(path: str | Path) -> SizeTable:
     Raises:
         FleetError: it cannot be read, has no header, or a row has an invalid number; with file and line.
     """
+    path = fitted(str | Path, path, ("read_sizes", "path"))
     try:
         text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise FleetError([Problem(f"cannot read the table of VM sizes: {error}", file=str(path))]) from None
     return parse_sizes(text, str(path))
 
