@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -57,7 +57,7 @@ class Arguments(Typed):
     NAMES: ClassVar[Mapping[str, Any]] = {"Output": pulumi.Output, "T": Any}
 
 
-def expect(component: type, name: Any, args: Any, kind: type, opts: Any) -> None:
+def expect(component: Callable[..., Any], name: Any, args: Any, kind: type, opts: Any) -> None:
     """Refuse constructor arguments of the wrong type: a name that is not text, arguments of another class.
 
     Raises:

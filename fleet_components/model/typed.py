@@ -176,11 +176,32 @@ def _instance(kind: Any, sort: tuple[str, str]) -> Fit:
     def fit(value: Any) -> Any:
         if not isinstance(value, accepted) or (isinstance(value, bool) and kind in (int, float)):
             raise _misfit(value, sort)
+        if kind is str and not _is_text(value):
+            raise _Misfit("has a character that no file can name or hold", "text without NUL and surrogates", near=True)
+        if kind is float and not _is_number(value):
+            raise _Misfit("is too large for a number", sort[1], near=True)
         if kind is datetime and value.tzinfo is None:
             raise _Misfit("has no time zone", sort[1], near=True)
         return value
 
     return fit
+
+
+def _is_text(value: str) -> bool:
+    """Return whether a text can be written: Python's can hold NUL and halves of characters, as from broken input."""
+    try:
+        return b"\0" not in value.encode()
+    except UnicodeEncodeError:
+        return False
+
+
+def _is_number(value: float) -> bool:
+    """Return whether a whole number is small enough to be compared with fractions."""
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
 
 
 def _one_of(kinds: tuple[Any, ...]) -> Fit:

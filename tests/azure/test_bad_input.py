@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import attrs
 import pytest
 
 pytest.importorskip("pulumi_azure_native")
@@ -34,11 +35,14 @@ from fleet_components.azure import (
     Stage,
     Strategy,
 )
+from fleet_components.azure.values.vm_size import built_in_sizes
 from fleet_components.model.cluster import Taint
 from tests.azure import world
-from tests.azure.build import GUID, aks, pool
+from tests.azure.build import GUID, SYSTEM_POOL, aks, pool
 
 SOMEWHERE = f"/subscriptions/{GUID}/resourceGroups/y/providers"
+SUBNET = f"{SOMEWHERE}/Microsoft.Network/virtualNetworks/v/subnets/s"
+IDENTITY = f"{SOMEWHERE}/Microsoft.ManagedIdentity/userAssignedIdentities/i"
 READER = "Azure Kubernetes Fleet Manager RBAC Reader"
 
 
@@ -74,10 +78,30 @@ def strategy(*stages: Stage, **fields: Any) -> AzureUpgrades:
     return upgrades(strategies=(Strategy("rings", stages),), **fields)
 
 
+def fleet(*members: Any, **fields: Any) -> AzureFleet:
+    return AzureFleet("shop", AzureFleetArgs(members=members, **fields))
+
+
+def with_system(**fields: Any) -> AzureFleet:
+    return member(system_pool=attrs.evolve(SYSTEM_POOL, **fields))
+
+
+def kubenet(**fields: Any) -> Network:
+    return Network("kubenet", overlay=False, dataplane="azure", policy="calico", **fields)
+
+
 def grant(**fields: Any) -> AzureAccess:
     one = Grant(**{"to": "devs", "principal": GUID, "role": READER, **fields})
     return AzureAccess("who", AzureAccessArgs(scope="/subscriptions/x", grants=(one,)))
 
+
+def cluster(name: str, of: str) -> JoinedMember:
+    cluster_id = f"{SOMEWHERE}/Microsoft.ContainerService/managedClusters/{of}"
+    return JoinedMember(name=name, region="eastus", cluster_id=cluster_id)
+
+
+_K = ("network.plugin", "400 at most")
+HUBLESS = AzureHubArgs(resource_group="rg", region="westeurope", kind="hubless")
 
 TABLE: list[tuple[str, Callable[[], Any], str, str]] = [
     ("fleet name in capitals", lambda: hub(fleet_name="Shop"), "fleetName", "lower-case"),
@@ -103,6 +127,150 @@ TABLE: list[tuple[str, Callable[[], Any], str, str]] = [
     ("range that is none", lambda: private(agents="192.168.0.0/33"), "network.agents", "IPv4"),
     ("interactive login", lambda: hub(login=Login("devicecode")), "login.mode", "azurecli"),
     ("service principal without a client", lambda: hub(login=Login("spn")), "login.clientId", "needs"),
+    ("region of a hub that is none", lambda: hub(region="westeurop"), "region", "did you mean westeurope"),
+    ("unknown VM size of a hub", lambda: hub(vm_size="Standard_D4s_v55"), "vmSize", "not in the table"),
+    ("VM size of a hub without a price", lambda: hub(vm_size="Standard_HB368rs_v5"), "vmSize", "not offered in"),
+    ("tag of a hub", lambda: hub(tags={"a/b": "c"}), "tags[a/b]", "none of <>%"),
+    ("region that is none", lambda: member(region="westeurop"), "region", "did you mean westeurope"),
+    ("region like no other", lambda: member(region="atlantis"), "region", "hourlyPrice of every pool"),
+    ("zones in a region without", lambda: member(region="westus", pools=(pool(),)), "pools[0].zones", "leave them out"),
+    (
+        "VM size that the region does not have",
+        lambda: with_pool(vm_size="Standard_HB368rs_v5", zones=()),
+        "pools[0].vmSize",
+        "write its hourlyPrice",
+    ),
+    ("2 vCPUs for the system", lambda: with_system(vm_size="Standard_D2s_v5"), "systemPool.vmSize", "4 vCPUs and"),
+    ("B series for the system", lambda: with_system(vm_size="Standard_B4ms"), "systemPool.vmSize", "B series"),
+    (
+        "B series for a second system pool",
+        lambda: with_pool(mode="System", vm_size="Standard_B4ms"),
+        "pools[0].vmSize",
+        "B series",
+    ),
+    ("20 pods for the system", lambda: with_system(count=2, max_pods=10), "systemPool.maxPods", "30 at least"),
+    ("20 pods in a pool", lambda: with_pool(min_count=0, max_count=2, max_pods=10), "pools[0].maxPods", "30 at least"),
+    ("51 tags", lambda: member(tags={f"t{i}": "" for i in range(51)}), "tags", "50 at most"),
+    ("long name of a tag", lambda: member(tags={"a" * 513: ""}), "tags", "1 to 512"),
+    ("long value of a tag", lambda: with_pool(tags={"a": "b" * 257}), "pools[0].tags.a", "256 at most"),
+    ("name of a tag with a slash", lambda: member(tags={"a?": ""}), "tags.a?", "none of <>%"),
+    ("Azure's own tag", lambda: member(tags={"Azure-x": ""}), "tags.Azure-x", "microsoft, azure, windows"),
+    ("one tag in two spellings", lambda: member(tags={"Cost": "1", "cost": "2"}), "tags.cost", "keep one"),
+    ("machines in the cluster's group", lambda: member(node_resource_group="RG"), "nodeResourceGroup", "of its own"),
+    ("group of machines too long", lambda: member(node_resource_group="a" * 81), "nodeResourceGroup", "1 to 80"),
+    (
+        "machines in another member's group",
+        lambda: fleet(aks(), aks("b", resource_group="other", node_resource_group="rg")),
+        "members.b.nodeResourceGroup",
+        "resource group of clusters",
+    ),
+    (
+        "machines of two members in one group",
+        lambda: fleet(aks(node_resource_group="n"), aks("b", node_resource_group="N")),
+        "members.b.nodeResourceGroup",
+        'the member "weu-1"',
+    ),
+    (
+        "one group in two spellings",
+        lambda: fleet(aks(), aks("b", resource_group="RG")),
+        "members.b.resourceGroup",
+        "write it the same",
+    ),
+    (
+        "the hub's group in another spelling",
+        lambda: fleet(aks(), hub=AzureHubArgs(resource_group="RG", region="westeurope")),
+        "hub.resourceGroup",
+        '"rg" and "RG" are one',
+    ),
+    (
+        "an existing group in another spelling",
+        lambda: fleet(aks(), existing_resource_groups=frozenset({"Rg"})),
+        "existingResourceGroups",
+        "one resource group",
+    ),
+    (
+        "an existing group for machines",
+        lambda: fleet(aks(node_resource_group="mine"), existing_resource_groups=frozenset({"Mine"})),
+        "existingResourceGroups",
+        "holds the machines of weu-1",
+    ),
+    (
+        "two members of one cluster",
+        lambda: fleet(aks(cluster_name="one"), aks("b", cluster_name="ONE")),
+        "members.b.clusterName",
+        'the member "weu-1"',
+    ),
+    (
+        "one cluster joined twice",
+        lambda: fleet(cluster("a", "one"), cluster("b", "One")),
+        "members.b.clusterId",
+        "remove one",
+    ),
+    (
+        "one cluster made and joined",
+        lambda: fleet(aks(subscription=GUID, resource_group="Y"), cluster("b", "weu-1")),
+        "members.b.clusterId",
+        "remove one",
+    ),
+    ("one pool of 257 nodes", lambda: with_pool(max_count=254), "network.pods", "a range of /15 or larger"),
+    ("pods of a /26", lambda: member(network=Network(pods="10.9.0.0/26")), "network.pods", "room for 0 nodes"),
+    ("401 nodes with kubenet", lambda: member(network=kubenet(pods="10.128.0.0/9"), pools=(pool(max_count=398),)), *_K),
+    (
+        "kubenet in a subnet without an identity",
+        lambda: member(network=kubenet(), subnet=SUBNET),
+        "identity",
+        "needs a user-assigned identity",
+    ),
+    (
+        "kubenet with a pool in a subnet",
+        lambda: member(network=kubenet(), pools=(pool(subnet=SUBNET),)),
+        "identity",
+        "route table",
+    ),
+    ("identity by name", lambda: member(identity="mine"), "identity", "userAssignedIdentities/<name>"),
+    ("subnet by name", lambda: member(subnet="nodes"), "subnet", "virtualNetworks/<name>/subnets/<name>"),
+    ("subnet of a pool by name", lambda: with_pool(subnet="nodes"), "pools[0].subnet", "subnets/<name>"),
+    ("network for a subnet", lambda: member(subnet=SUBNET.partition("/subnets")[0]), "subnet", "subnets/<name>"),
+    (
+        "subnet of a hub by name",
+        lambda: private(agent_subnet=SUBNET, api_server_subnet="api"),
+        "network.apiServerSubnet",
+        "subnets/<name>",
+    ),
+    (
+        "DNS zone by name",
+        lambda: member(api_server=ApiServer(private=True, private_dns_zone="own"), identity=IDENTITY),
+        "apiServer.privateDnsZone",
+        "privateDnsZones/<name>",
+    ),
+    ("no number for a price", lambda: with_pool(hourly_price=float("nan")), "pools[0].hourlyPrice", "0.192"),
+    ("AKS's own prefix", lambda: with_pool(labels={"kubernetes.io/x": "y"}), "pools[0].labels", "set by Azure"),
+    ("services as large as a /12", lambda: member(network=Network(services="10.0.0.0/12")), "network.services", "/12"),
+    ("pods in AKS's own", lambda: member(network=Network(pods="172.16.0.0/12")), "network.pods", "172.30.0.0/16"),
+    ("services in AKS's own", lambda: member(network=Network(services="192.0.2.0/25")), "network.services", "keeps"),
+    (
+        "a profile over members that Pulumi keeps",
+        lambda: fleet(aks(kubernetes_version="1.33"), hub=HUBLESS, profiles=(AutoUpgrade("stable"),)),
+        "profiles[0]",
+        "it upgrades weu-1, which Pulumi keeps",
+    ),
+    (
+        "a profile over a group that Pulumi keeps",
+        lambda: fleet(
+            aks(kubernetes_version="1.33", group="canary"),
+            hub=HUBLESS,
+            strategies=(Strategy("rings", (Stage("a", ("canary",)),)),),
+            profiles=(AutoUpgrade("images", "NodeImage"), AutoUpgrade("stable", strategy="rings")),
+        ),
+        "profiles[1]",
+        "upgrades: fleet",
+    ),
+    (
+        "more of a group at once than of its stage",
+        lambda: strategy(Stage("a", (Group("x", at_once="3"),), at_once="2")),
+        "strategies[0].stages[0].groups[0].atOnce",
+        "2 at most",
+    ),
     ("member name with an underscore", lambda: member(name="weu_1"), "name", "lower-case"),
     ("member name of 51 characters", lambda: member(name="a" * 51), "name", "1 to 50"),
     ("cluster name ending in a dash", lambda: member(cluster_name="aks-"), "clusterName", "ending with"),
@@ -338,6 +506,64 @@ def test_refused_with_field_and_rule(program: Callable[[], Any], field: str, rul
     assert field in text
     assert rule in text
     assert not [r for r in run.resources.values() if r.type.startswith("azure-native:") and r.name.startswith("weu")]
+
+
+TAKEN: list[tuple[str, Callable[[], Any]]] = [
+    ("a new region with prices of one's own", lambda: member(region="atlantis", system_pool=priced(SYSTEM_POOL))),
+    ("a region without a list of prices", lambda: member(region="usgovvirginia", pools=(pool(),))),
+    ("a hub in a region of another cloud", lambda: hub(region="chinanorth3")),
+    ("a size with a price of one's own", lambda: with_pool(vm_size="Standard_HB368rs_v5", hourly_price=99.0)),
+    ("a small size for the system, stated", lambda: with_system(vm_size="Standard_D2s_v5", cpu="2", memory="8Gi")),
+    ("a small size for users", lambda: with_pool(vm_size="Standard_B2s")),
+    ("one node for the system", lambda: with_system(count=1)),
+    ("10 pods on each of 3 nodes", lambda: with_system(count=3, max_pods=10)),
+    ("an empty pool of users", lambda: with_pool(min_count=None, max_count=None, count=0)),
+    ("50 tags", lambda: member(tags={f"t{i}": "v" * 256 for i in range(50)})),
+    ("tags with spaces", lambda: member(tags={"Cost Center": "a/b?"})),
+    ("machines in a group of 80 characters", lambda: member(node_resource_group="a" * 80)),
+    ("256 nodes", lambda: with_pool(max_count=253)),
+    ("1,003 nodes", lambda: member(pools=(pool(max_count=1000),), network=Network(pods="10.240.0.0/12"))),
+    ("one name in two groups", lambda: fleet(aks(cluster_name="x"), aks("b", cluster_name="x", resource_group="r"))),
+    ("one name in two subscriptions", lambda: fleet(aks(), aks("b", cluster_name="weu-1", subscription=GUID))),
+    ("kubenet in a subnet with an identity", lambda: member(network=kubenet(), subnet=SUBNET, identity=IDENTITY)),
+    ("kubenet in Azure's own subnet", lambda: member(network=kubenet())),
+    ("an identity in other case", lambda: member(identity=IDENTITY.lower())),
+    ("the label of spot nodes", lambda: with_pool(spot=True, labels={"kubernetes.azure.com/scalesetpriority": "spot"})),
+    ("services as large as a /13", lambda: member(network=Network(services="10.8.0.0/13"))),
+    ("images of members that Pulumi keeps", lambda: profiled(AutoUpgrade("images", "NodeImage"))),
+    ("a disabled profile", lambda: profiled(AutoUpgrade("stable", disabled=True))),
+    ("a profile over members of no version", lambda: profiled(AutoUpgrade("stable"), kubernetes_version=None)),
+    ("a profile over members that it upgrades", lambda: profiled(AutoUpgrade("stable"), upgrades="fleet")),
+    ("a percentage of a group", lambda: strategy(Stage("a", (Group("x", at_once="90%"),), at_once="2"))),
+    ("as many of a group as of its stage", lambda: strategy(Stage("a", (Group("x", at_once="2"),), at_once="2"))),
+]
+
+
+def priced(one: NodePool) -> NodePool:
+    return attrs.evolve(one, hourly_price=0.2)
+
+
+def profiled(profile: AutoUpgrade, **fields: Any) -> AzureFleet:
+    one = aks(**{"kubernetes_version": "1.33", **fields})
+    return fleet(one, hub=HUBLESS, profiles=(profile,))
+
+
+@pytest.mark.parametrize("program", [row[1] for row in TAKEN], ids=[row[0] for row in TAKEN])
+def test_what_azure_takes_is_taken(program: Callable[[], Any]) -> None:
+    assert world.run(program).error is None
+
+
+@pytest.mark.parametrize("size", ["Standard_D4s_v5", "Standard_D8s_v5"])
+def test_every_region_of_the_table_is_taken_with_its_sizes(size: str) -> None:
+    """Whatever has a price somewhere can be had there; what has none elsewhere is named with what could be had."""
+    table = built_in_sizes()
+    found = table.find(size)
+    assert found
+    for region in sorted(table.priced):
+        one = aks(region=region, system_pool=NodePool("system", size, count=3))
+        problems = list(one.problems(table))
+        assert bool(problems) == (region not in found.prices), region
+        assert all("hourlyPrice" in problem.hint for problem in problems)
 
 
 def test_all_that_is_wrong_is_named_at_once() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet_components.azure.declarations.members import read_member_list
+from fleet_components.azure.declarations.members import read_member_lists
 from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.azure.values.member import FleetMember, JoinedMember
 from fleet_components.azure.values.network import ApiServer
@@ -46,7 +46,7 @@ spec:
 
 
 def read(text: str) -> tuple[FleetMember, ...]:
-    return read_member_list(load_text(text, "members.yaml")[0], built_in_sizes())
+    return read_member_lists(load_text(text, "members.yaml"), built_in_sizes())
 
 
 def refusal(text: str) -> str:
@@ -110,6 +110,20 @@ def test_a_thousand_members() -> None:
         ("    resourceGroup: rg-fleet\n", "", 23, "members[1].resourceGroup: resourceGroup is missing"),
         ("  regions:", "  region:", 10, "there is no field"),
         ("apiServer: {authorized", "apiServer: [authorized", 21, ""),
+        ("region: eastus}", "region: eastuss}", 24, "members[1].region: there is no region"),
+        (
+            "region: eastus}",
+            "region: westus, pools: [{name: p, vmSize: Standard_D4s_v5, count: 1, zones: ['1']}]}",
+            24,
+            "zones",
+        ),
+        ("vmSize: Standard_D4s_v5, count: 3", "vmSize: Standard_B4ms, count: 3", 8, "defaults.systemPool.vmSize"),
+        ("vmSize: Standard_D8s_v5", "vmSize: Standard_HB368rs_v5", 23, "members[0].pools[0].vmSize"),
+        ("maxCount: 10,", "maxCount: 254,", 16, "members[0].network.pods"),
+        ("    tier: Free\n", "    tier: Free\n    tags: {a/b: c}\n", 8, "defaults.tags[a/b]"),
+        ("    tier: Free\n", "    tier: Free\n    nodeResourceGroup: Rg-Fleet\n", 8, "defaults.nodeResourceGroup"),
+        ("resourceGroup: rg-weu", "resourceGroup: RG-fleet", 6, "defaults.resourceGroup"),
+        ("region: eastus}", "region: eastus, resourceGroup: rg-weu, clusterName: Weu-1}", 24, "members[1].clusterName"),
         ("apiServer: {authorized: [203.0.113.0/24]}", "apiServer: public", 21, "not a map (write key: value)"),
     ],
 )

@@ -132,7 +132,8 @@ def test_the_scheduler_reads_them(table: SizeTable) -> None:
 
 
 def test_no_price_no_cost(table: SizeTable) -> None:
-    somewhere = record(table, region="nowhere")
+    assert table.notes["regions-without-prices"]
+    somewhere = record(table, region="usgovvirginia")
     assert not [name for name in somewhere.properties if name.endswith("-cost")]
     own = record(table, region="nowhere", system_pool=attrs.evolve(SYSTEM_POOL, hourly_price=0.4))
     assert own.properties["kubernetes.azure.com/per-cpu-core-cost"] == "0.100"
@@ -151,7 +152,7 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
     assert record(own).properties["kubernetes.azure.com/per-cpu-core-cost"] == "0.025"
     assert own.prices_as_of == "2027-01-01"
     assert list(aks(pools=(pool(),)).problems(own))  # it takes the place of the built-in one
-    tiny = record(own, system_pool=attrs.evolve(SYSTEM_POOL, vm_size="Standard_Tiny"))
+    tiny = record(own, pools=(pool(vm_size="Standard_Tiny", zones=()),))
     assert "kubernetes.azure.com/per-cpu-core-cost" not in tiny.properties
 
 

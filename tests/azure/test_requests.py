@@ -62,7 +62,9 @@ MEMBERS = {
     "entra": aks(entra=Entra(admin_groups=(GUID,), azure_rbac=False, tenant=GUID)),
     "certificates": aks(entra=None, local_accounts=True),
     "no workload identity": aks(workload_identity=False, oidc_issuer=False),
-    "identity": aks(identity=f"/subscriptions/{GUID}/resourceGroups/rg/providers/x/userAssignedIdentities/i"),
+    "identity": aks(
+        identity=f"/subscriptions/{GUID}/resourceGroups/rg/providers/Microsoft.ManagedIdentity/userAssignedIdentities/i"
+    ),
     "long-term support": aks(tier="Premium", long_term_support=True, kubernetes_version="1.30"),
     "upgraded by the fleet": aks(kubernetes_version="1.33", upgrades="fleet", pools=(pool(),)),
     "maintenance": aks(

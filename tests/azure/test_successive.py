@@ -93,7 +93,11 @@ CHANGES: list[tuple[str, AksMember, dict[str, str]]] = [
     (
         "the version",
         changed(kubernetes_version="1.34.0"),
-        {"ManagedCluster weu-1-cluster": "update", "AgentPool weu-1-apps": "update"},
+        {
+            "ManagedCluster weu-1-cluster": "update",
+            "AgentPool weu-1-apps": "update",
+            "CreateOnly weu-1-create-only": "update",
+        },
     ),
     ("a tag", changed(tags={"cost": "1"}), {"ManagedCluster weu-1-cluster": "update"}),
     (
@@ -201,6 +205,94 @@ def test_changes_that_a_member_cannot_make(before: world.Run, member: AksMember,
     assert text in str(run.error)
     assert way_out in str(run.error)
     assert "weu-1-cluster" not in {resource.name for resource in run.resources.values()}
+
+
+LTS = {"tier": "Premium", "long_term_support": True}
+_SYSTEM_ZONE = {"api_server": ApiServer(private=True, private_dns_zone="system")}
+SUBNET = f"/subscriptions/{GUID}/resourceGroups/net/providers/Microsoft.Network/virtualNetworks/v/subnets/a"
+IDENTITY = f"/subscriptions/{GUID}/resourceGroups/net/providers/Microsoft.ManagedIdentity/userAssignedIdentities/i"
+ZONE = f"/subscriptions/{GUID}/resourceGroups/net/providers/Microsoft.Network/privateDnsZones/privatelink.westeurope.azmk8s.io"
+PRIVATE_OWN = {"api_server": ApiServer(private=True, private_dns_zone=ZONE), "identity": IDENTITY}
+ONE_WAY: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
+    ("to a subnet of one's own", {}, {"subnet": SUBNET}, 'subnet cannot change from nothing to "/subs'),
+    ("to another subnet", {"subnet": SUBNET}, {"subnet": f"{SUBNET}b"}, "subnet cannot change from"),
+    ("to the default subnet", {"subnet": SUBNET}, {}, "to nothing"),
+    ("a subnet in other case", {"subnet": SUBNET}, {"subnet": SUBNET.replace("subnets", "Subnets")}, ""),
+    ("a pool's subnet", {}, {"pools": (pool(subnet=SUBNET),)}, "pools.apps.subnet cannot change"),
+    ("zones in another order", {}, {"pools": (pool(zones=("3", "2", "1")),)}, ""),
+    ("Entra off", {}, {"entra": None, "local_accounts": True}, "entra cannot change from true to false"),
+    ("Entra on", {"entra": None, "local_accounts": True}, {}, ""),
+    ("local accounts", {}, {"local_accounts": True}, ""),
+    ("the issuer off", {}, {"oidc_issuer": False, "workload_identity": False}, "oidcIssuer cannot change"),
+    ("the issuer on", {"oidc_issuer": False, "workload_identity": False}, {}, ""),
+    ("workload identity off", {}, {"workload_identity": False}, ""),
+    (
+        "from no DNS zone",
+        _NO_ZONE := {"api_server": ApiServer(private=True, private_dns_zone="none")},
+        PRIVATE_OWN,
+        "privateD",
+    ),
+    ("to no DNS zone", PRIVATE_OWN, _NO_ZONE, ""),
+    ("to a DNS zone", {"api_server": ApiServer(private=True)}, PRIVATE_OWN, "privateDnsZone cannot change from"),
+    ("the default DNS zone by name", {"api_server": ApiServer(private=True)}, _SYSTEM_ZONE, ""),
+    ("a minor version down", {}, {"kubernetes_version": "1.32"}, "kubernetesVersion cannot change from"),
+    ("a patch down", {}, {"kubernetes_version": "1.33.1"}, "kubernetesVersion cannot change"),
+    ("to the latest patch", {}, {"kubernetes_version": "1.33"}, ""),
+    ("a minor version up", {}, {"kubernetes_version": "1.34"}, ""),
+    ("two minor versions up", {}, {"kubernetes_version": "1.35.1"}, "one minor version at a time"),
+    ("two up with long-term support", LTS, {**LTS, "kubernetes_version": "1.35.1"}, ""),
+    ("down with long-term support", LTS, {**LTS, "kubernetes_version": "1.32.1"}, "never back"),
+    ("a version that was not declared", {"kubernetes_version": None}, {"kubernetes_version": "1.30"}, ""),
+    ("a version that is no longer declared", {}, {"kubernetes_version": None}, ""),
+    ("a version after upgrades by the fleet", {"upgrades": "fleet"}, {"kubernetes_version": "1.30"}, ""),
+    ("another identity", {"identity": IDENTITY}, {"identity": f"{IDENTITY}2"}, ""),
+    ("another tier", {"tier": "Free"}, {"tier": "Standard"}, ""),
+]
+
+
+@pytest.mark.parametrize(("first", "then", "text"), [row[1:] for row in ONE_WAY], ids=[row[0] for row in ONE_WAY])
+def test_changes_that_azure_makes_in_one_direction_only(first: Any, then: Any, text: str) -> None:
+    made = after(changed(**first))
+    assert made.error is None, made.error
+    run = after(changed(**then), before=made)
+    if text:
+        assert text in str(run.error)
+    else:
+        assert run.error is None, run.error
+
+
+def test_a_state_that_recorded_less_is_no_reason_to_refuse() -> None:
+    """What a release began to record says nothing about the releases before it."""
+    made = after(changed(subnet=SUBNET))
+    thin = copy.deepcopy(dict(made.resources))
+    for resource in thin.values():
+        if resource.name == "weu-1-create-only":
+            for field in ("subnet", "entra", "oidcIssuer", "kubernetesVersion"):
+                del resource.inputs["fields"][field]
+    run = after(
+        changed(subnet=f"{SUBNET}b", entra=None, local_accounts=True), before=attrs.evolve(made, resources=thin)
+    )
+    assert run.error is None
+
+
+def test_nothing_of_azure_is_touched_before_everything_is_checked(pair: world.Run) -> None:
+    """Also in an update without a preview: all that is made or changed waits for the checks of the whole fleet."""
+
+    def behind(name: str, seen: set[str]) -> set[str]:
+        for resource in (one for one in pair.resources.values() if one.name == name):
+            for earlier in resource.after - seen:
+                behind(earlier, seen | {earlier})
+                seen |= {earlier} | behind(earlier, seen | {earlier})
+        return seen
+
+    checks = {one.name for one in pair.of_type("CreateOnly")}
+    assert checks == {"shop-create-only", "weu-1-create-only", "eus-1-create-only"}
+    touched = [one for one in pair.resources.values() if one.type.startswith(("azure-native:", "kubernetes:"))]
+    assert len(touched) > 10
+    for one in touched:
+        assert checks <= behind(one.name, set()), one.name
+    for name in checks:
+        assert not pair.named(name, "CreateOnly").after
 
 
 def drifted(run: world.Run, changes: dict[tuple[str, str], Callable[[Any], Any]]) -> world.Run:

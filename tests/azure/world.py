@@ -186,6 +186,8 @@ class Azure(FleetMocks):
         thing = Thing(args.typ, args.name, self.subscription_of(args.provider), reveal(args.inputs))
         if args.typ.endswith("UserAssignedIdentity"):
             outputs["principalId"] = principal(thing.id)
+        if args.typ.endswith("ManagedCluster"):
+            outputs["identity"] = {**outputs["identity"], "principalId": principal(thing.id)}
         outputs |= answered(args.typ, args.inputs)
         return thing.id, outputs
 
@@ -199,6 +201,8 @@ class Azure(FleetMocks):
         self.calls.append(Call(args.token, dict(args.args), self.subscription_of(args.provider)))
         if args.token.endswith(":getClientConfig"):
             return {"subscriptionId": self.calls[-1].subscription}, []
+        if args.token.endswith("getUserAssignedIdentity"):
+            return {"principalId": principal(args.args["resourceName"])}, []
         return {"kubeconfigs": [{"name": "it", "value": base64.b64encode(KUBECONFIG.encode()).decode()}]}, []
 
     def subscription_of(self, provider: str | None) -> str:

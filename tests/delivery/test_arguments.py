@@ -47,6 +47,7 @@ from fleet_components.azure.components.hub_network import HubNetwork
 from fleet_components.azure.components.kubeconfig import Login
 from fleet_components.azure.components.member import AzureMember, AzureMemberArgs
 from fleet_components.azure.components.upgrades import AzureUpgrades, AzureUpgradesArgs
+from fleet_components.azure.declarations.provision import provision
 from fleet_components.azure.values.add_ons import ImageCleaner, KeyVaultSecrets
 from fleet_components.azure.values.aks_member import AksMember, Entra
 from fleet_components.azure.values.autoscaler import Autoscaler
@@ -62,6 +63,7 @@ from fleet_components.azure.values.properties import Observation
 from fleet_components.azure.values.strategy import Group, Stage, Strategy
 from fleet_components.azure.values.upgrade import AutoUpgrade, Run
 from fleet_components.azure.values.upgrades import Upgrades
+from fleet_components.azure.values.vm_size import read_sizes
 from fleet_components.components.config import FromConfig
 from fleet_components.components.refusal import RefusedError
 from fleet_components.kubefleet import PlacementPolicy
@@ -175,6 +177,51 @@ def too_late(kind: type[Any]) -> None:
     if kind is FleetArgs:
         assert hints.pop("kubeconfigs").endswith("each of its values may be an output, the dict itself may not")
     assert set(hints.values()) <= {"the plan is made before any resource, so give a plain value"}
+
+
+class Silent:
+    """What cannot even be shown."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+
+ODD: list[Any] = [
+    *(None, True, 5, -1, 5.5, 10**400, float("nan"), "", "x", "\ud800", "a\0b", b"x", ..., Silent(), Wrong, range(3)),
+    *([], [None], [5], ["x"], [[]], [{}], (), ("x", 5), set(), frozenset({"x"}), iter([])),
+    *({}, {"a": None}, {"a": 5}, {5: "a"}, {"a": "b"}, {"": ""}, {"\ud800": "\ud800"}),
+]
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_a_value_is_taken_or_refused_and_nothing_else(kind: type[Any]) -> None:
+    """For every argument alone: never an error of Python, of attrs or of an SDK."""
+    missing = {field.name: Wrong() for field in attrs.fields(kind) if field.default is attrs.NOTHING}
+    for field in attrs.fields(kind):
+        for value in ODD:
+            named: set[Any] = set()
+            try:
+                kind(**{**missing, field.name: value})
+            except FleetError as error:
+                named = {problem.path[1] for problem in error.problems if len(problem.path) > 1}
+            assert named >= missing.keys() - {field.name} or kind is FleetArgs, (field.name, type(value))
+
+
+@pytest.mark.parametrize("wrong", [5, None, Wrong()])
+@pytest.mark.parametrize(
+    ("call", "arguments"),
+    [
+        (lambda wrong: AzureFleet.from_file("shop", wrong, AzureFleetArgs()), {"path"}),
+        (lambda wrong: AzureFleet.from_file("shop", "fleet.yaml", wrong), {"args"}),
+        (lambda wrong: AzureFleet.from_manifests("shop", wrong, AzureFleetArgs()), {"manifests"}),
+        (lambda wrong: AzureFleet.from_manifests("shop", [wrong], AzureFleetArgs()), {"manifests"}),
+        (lambda wrong: AzureFleet.from_manifests(wrong, [], wrong), {"name", "args"}),
+        (lambda wrong: provision(wrong, wrong), {"name", "args"}),
+        (read_sizes, {"path"}),
+    ],
+)
+def test_functions_name_their_arguments(call: Callable[[Any], Any], arguments: set[str], wrong: Any) -> None:
+    assert {problem.path[1] for problem in refusal(lambda: call(wrong)).problems} == arguments
 
 
 @pytest.mark.parametrize("wrong", [5, [], Wrong()])

@@ -32,7 +32,7 @@ config = pulumi.Config("shop")
 kind = config.get("hub") or "public"
 network = HubNetwork(fleet_rp="99999999-8888-7777-6666-555555555555") if kind == "private" else None
 hub = AzureHubArgs(resource_group="rg", region="westeurope", kind=kind, network=network)
-args = AzureFleetArgs(hub=hub, profiles=(AutoUpgrade("stable"),))
+args = AzureFleetArgs(hub=hub, profiles=(AutoUpgrade("stable", "NodeImage"),))
 for key, value in AzureFleet.from_file("shop", "members.yaml", args).exports.items():
     pulumi.export(key, value)
 """
@@ -181,7 +181,11 @@ def test_an_unchanged_program_changes_nothing(settled: AzureStack) -> None:
         ),
         (
             {"kubernetesVersion": "1.34.0"},
-            {"ManagedCluster weu-1-cluster": "update", "AgentPool weu-1-apps": "update"},
+            {
+                "ManagedCluster weu-1-cluster": "update",
+                "AgentPool weu-1-apps": "update",
+                "CreateOnly weu-1-create-only": "update",
+            },
         ),
     ],
     ids=["label", "taint", "pool resized", "pool added", "version"],

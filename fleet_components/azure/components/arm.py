@@ -47,6 +47,13 @@ def children_of(component: pulumi.Resource, opts: pulumi.ResourceOptions | None)
     return pulumi.ResourceOptions(parent=component, depends_on=opts.depends_on if opts else None)
 
 
+def of_component(opts: pulumi.ResourceOptions | None) -> pulumi.ResourceOptions:
+    """Return the options of a component itself: only its children wait for dependencies, and its checks for none."""
+    options = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(), opts)
+    options.depends_on = None
+    return options
+
+
 def fleet_resource(
     name: str, group: str, azure_name: str, properties: Mapping[str, Any], opts: pulumi.ResourceOptions, **top: Any
 ) -> resources.Resource:

@@ -90,7 +90,7 @@ def maintenance(
 
 
 def fixed_at_creation(member: AksMember) -> dict[str, Any]:
-    """Return the values, by declared field, that only a new cluster or a new pool can change."""
+    """Return the values, by declared field, that only a new cluster or a new pool can change, or not in every way."""
     network = member.network
     return {
         "name": member.name,
@@ -109,17 +109,31 @@ def fixed_at_creation(member: AksMember) -> dict[str, Any]:
             "dns": network.dns,
             "outbound": network.outbound,
         },
-        "apiServer": {
-            "private": member.api_server.private,
-            "vnetIntegration": member.api_server.vnet_integration,
-            "subnet": member.api_server.subnet,
-        },
+        "subnet": "" if member.subnet is None else member.subnet,
+        "apiServer": _fixed_access(member),
+        "entra": member.entra is not None,
+        "oidcIssuer": member.oidc_issuer,
+        **_fixed_version(member),
         "diskEncryptionSet": member.disk_encryption_set,
         "httpProxy": ON if member.http_proxy else None,
         "features": dict(member.switched),
         "systemPool": {"name": member.system_pool.name, **fixed_fields(member.system_pool)},
         "pools": {pool.name: fixed_fields(pool) for pool in member.pools},
     }
+
+
+def _fixed_access(member: AksMember) -> dict[str, Any]:
+    # Azure makes a zone for a private API server that names none.
+    zone = {"privateDnsZone": member.api_server.private_dns_zone or "system"} if member.api_server.private else {}
+    server = member.api_server
+    return {"private": server.private, "vnetIntegration": server.vnet_integration, "subnet": server.subnet, **zone}
+
+
+def _fixed_version(member: AksMember) -> dict[str, Any]:
+    # Versions that the fleet or Azure chooses are not known here, so nothing can be said about their changes.
+    if member.upgrades == BY_FLEET or member.kubernetes_version is None:
+        return {}
+    return {"kubernetesVersion": member.kubernetes_version, "longTermSupport": member.long_term_support}
 
 
 def _pool_version(member: AksMember) -> str | None:

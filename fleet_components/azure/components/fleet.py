@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,7 @@ from fleet_components.azure.components.subscription import Subscriptions
 from fleet_components.azure.components.upgrades import AzureUpgrades, AzureUpgradesArgs
 from fleet_components.azure.declarations.hub import Beside, read_declarations
 from fleet_components.azure.declarations.together import hubs_among, lists_among, misspelt, upgrades_among
-from fleet_components.azure.values import checks, names
+from fleet_components.azure.values import checks, names, together
 from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.azure.values.cost import member_cost, sum_of
 from fleet_components.azure.values.member import FleetMember
@@ -38,10 +40,12 @@ from fleet_components.azure.values.vm_size import SizeTable, built_in_sizes
 from fleet_components.components.refusal import Arguments, expect, refuse, refusing
 from fleet_components.components.stack_members import member_exports
 from fleet_components.content.load import load
+from fleet_components.dynamic import Barrier
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, nearest
+from fleet_components.model.typed import fitted
 
 _MOST_MEMBERS = 1000
 _Place = tuple[str, str]
@@ -89,6 +93,7 @@ class AzureFleetArgs(Arguments):
             yield from member.problems(table, ("members", member.name))
         for subscription in self.providers:
             yield from names.SUBSCRIPTION.problems(subscription, ("providers", subscription))
+        yield from self._joint_problems()
         if (self.strategies or self.runs or self.profiles) and not isinstance(self.hub, AzureHub | AzureHubArgs):
             yield Problem("upgrades are made by an Azure fleet", ("strategies",), "give it a hub, hubless or not")
         yield from self._group_problems()
@@ -101,6 +106,18 @@ class AzureFleetArgs(Arguments):
             if meant := nearest(group, [name for name in named if name not in self.existing_resource_groups]):
                 what = f'neither the hub nor a member is in the resource group "{group}"'
                 yield Problem(what, ("existingResourceGroups",), f"{meant}?")
+
+    def _joint_problems(self) -> Iterator[Problem]:
+        for position, problem in together.clashes(self.members):
+            yield attrs.evolve(problem, path=("members", self.members[position].name, *problem.path))
+        if isinstance(self.hub, AzureHubArgs):
+            yield from together.group_problems([self.hub.resource_group], self.members, ("hub", "resourceGroup"))
+        existing = sorted(self.existing_resource_groups)
+        yield from together.group_problems(existing, self.members, ("existingResourceGroups",))
+        steps = {one.name: {group.name for stage in one.stages for group in stage.groups} for one in self.strategies}
+        for position, profile in enumerate(self.profiles):
+            groups = steps.get(profile.strategy)
+            yield from together.profile_problems(profile, groups, self.members, ("profiles", position))
 
 
 class AzureFleet(pulumi.ComponentResource):
@@ -115,7 +132,7 @@ class AzureFleet(pulumi.ComponentResource):
     """
 
     hub: AzureHub | OwnHub | None
-    members: Mapping[str, AzureMember]
+    members: dict[str, AzureMember]
     records: tuple[Cluster, ...]
     kubeconfigs: Mapping[str, pulumi.Output[str]]
     clusters: Mapping[str, CreatedCluster]
@@ -128,14 +145,18 @@ class AzureFleet(pulumi.ComponentResource):
         things = things_of(name, args.hub, args.members, args.existing_resource_groups)
         refuse((*args.problems(table), *self._guard.problems(things)), f"AzureFleet {name}")
         super().__init__("fleet:index:AzureFleet", name, None, opts)
-        self._mine = children_of(self, opts)
-        self._recorded = {thing: self._guard.record(thing, self._mine) for thing in things}
-        if allowed := self._guard.allowed(things):
-            pulumi.log.warn(allowed, resource=self)
+        self.hub, self.members = args.hub if isinstance(args.hub, AzureHub | OwnHub) else None, {}
         self._subscriptions = Subscriptions(name, args.providers)
-        groups = self._resource_groups(args)
-        self.hub = self._make_hub(name, args.hub, groups) if isinstance(args.hub, AzureHubArgs) else args.hub
-        self.members = {member.name: self._member(member, args, groups) for member in args.members}
+        with self._all_held(name) as held:
+            self._mine = pulumi.ResourceOptions.merge(children_of(self, opts), pulumi.ResourceOptions(depends_on=held))
+            self._recorded = {thing: self._guard.record(thing, self._mine) for thing in things}
+            if allowed := self._guard.allowed(things):
+                pulumi.log.warn(allowed, resource=self)
+            groups = self._resource_groups(args)
+            if isinstance(args.hub, AzureHubArgs):
+                self.hub = self._make_hub(name, args.hub, groups)
+            for member in args.members:
+                self.members[member.name] = self._member(member, args, groups)
         self.records = tuple(member.record for member in self.members.values())
         self.kubeconfigs = {member: made.kubeconfig for member, made in self.members.items()}
         self.clusters = {member: made.cluster for member, made in self.members.items() if made.cluster}
@@ -152,8 +173,9 @@ class AzureFleet(pulumi.ComponentResource):
         Raises:
             RefusedError: it cannot be read, declares nothing, or is invalid; with file and line.
         """
+        expect(cls, name, args, AzureFleetArgs, opts)
         with refusing():
-            manifests = load(path)
+            manifests = load(fitted(str | Path, path, (cls.__name__, "path")))
             declared = (*hubs_among(manifests), *lists_among(manifests), *upgrades_among(manifests))
             if not declared and not any(misspelt(manifests)):
                 hint = "objects of apiVersion fleet-components/v1 and kind Hub, Members or Upgrades"
@@ -176,11 +198,14 @@ class AzureFleet(pulumi.ComponentResource):
         Raises:
             RefusedError: a declaration is invalid, misspelt or missing; with file and line.
         """
+        expect(cls, name, args, AzureFleetArgs, opts)
         with refusing():
+            given = tuple(manifests) if isinstance(manifests, Iterable) else manifests
+            manifests = fitted(tuple[Manifest, ...], given, (cls.__name__, "manifests"))
             table = args.sizes or built_in_sizes()
             names = tuple(strategy.name for strategy in args.strategies)
             declared = read_declarations(manifests, table, Beside(args.members, args.hub is not None, names))
-        together = attrs.evolve(
+        everything = attrs.evolve(
             args,
             members=(*args.members, *declared.members),
             hub=args.hub or declared.hub,
@@ -190,7 +215,7 @@ class AzureFleet(pulumi.ComponentResource):
             profiles=(*args.profiles, *declared.upgrades.profiles),
             login=declared.login if declared.login and args.login == Login() else args.login,
         )
-        return cls(name, together, opts)
+        return cls(name, everything, opts)
 
     @property
     def exports(self) -> dict[str, Any]:
@@ -202,6 +227,23 @@ class AzureFleet(pulumi.ComponentResource):
         exports = member_exports(member.member for member in self.members.values())
         exports["clusters"] = {name: cluster.outputs for name, cluster in self.clusters.items()}
         return exports | ({"hub": self.hub.outputs} if isinstance(self.hub, AzureHub) else {})
+
+    @contextmanager
+    def _all_held(self, name: str) -> Iterator[list[pulumi.Resource]]:
+        """Yield what everything of Azure has to wait for: the checks of the hub and of all members made inside.
+
+        Without a preview, one part of the fleet would else be changed before the change of another one is refused.
+        """
+        held: asyncio.Future[list[pulumi.Resource]] = asyncio.get_running_loop().create_future()
+        waiting = pulumi.ResourceOptions(parent=self, depends_on=held)
+        try:
+            yield [Barrier(f"{name}-checked", {"key": name}, waiting)]
+        finally:
+            made: list[AzureHub | AzureMember] = [
+                *([self.hub] if isinstance(self.hub, AzureHub) else []),
+                *self.members.values(),
+            ]
+            held.set_result([each.held for each in made])
 
     def _resource_groups(self, args: AzureFleetArgs) -> dict[_Place, resources.ResourceGroup]:
         regions: dict[_Place, str] = {}

@@ -13,14 +13,14 @@ from pulumi.output import UNKNOWN
 from pulumi_azure_native import authorization, containerservice, resources
 
 from fleet_components.azure.components.access import AzureAccess, AzureAccessArgs, Grant, grant_problems
-from fleet_components.azure.components.arm import RESOURCE, FleetAddress, children_of, fleet_resource
+from fleet_components.azure.components.arm import RESOURCE, FleetAddress, children_of, fleet_resource, of_component
 from fleet_components.azure.components.created_cluster import principal_of, sooner_or_later
 from fleet_components.azure.components.hub_network import HubNetwork, HubPlace, hub_network
 from fleet_components.azure.components.kubeconfig import Login, decoded, file_problems, own_kubeconfig, with_login
 from fleet_components.azure.components.roles import HUB_ADMIN
 from fleet_components.azure.dynamic import CreateOnly, RolesReach
 from fleet_components.azure.role_wait import LONGEST
-from fleet_components.azure.values import checks, names
+from fleet_components.azure.values import availability, checks, names
 from fleet_components.azure.values.cost import hub_cost
 from fleet_components.azure.values.create_only import HUB
 from fleet_components.azure.values.vm_size import SizeTable, built_in_sizes
@@ -80,14 +80,16 @@ class AzureHubArgs(Arguments):
         """Yield a problem for each value that Azure would reject."""
         yield from names.FLEET.problems(self.fleet_name, ("fleetName",))
         yield from names.RESOURCE_GROUP.problems(self.resource_group, ("resourceGroup",))
-        yield from names.REGION.problems(self.region, ("region",))
+        table = self.sizes or built_in_sizes()
+        yield from availability.region_problems(self.region, table, ("region",))
+        yield from checks.tags(self.tags, ("tags",))
         yield from checks.one_of(self.kind, (PUBLIC, PRIVATE, HUBLESS), ("kind",))
         yield from self.login.problems(("login",))
         yield from grant_problems(self.grants)
         if not 0 <= self.role_wait <= LONGEST:
             yield Problem(f"{self.role_wait} minutes", ("roleWait",), f"0 to {LONGEST}")
         if self.vm_size is not None:
-            yield from names.VM_SIZE.problems(self.vm_size, ("vmSize",))
+            yield from availability.hub_size_problems(self.vm_size, self.region, table, ("vmSize",))
         if self.kind == PUBLIC:
             yield from names.DNS_PREFIX.problems(self.dns_prefix or self.fleet_name, ("dnsPrefix",))
         elif self.dns_prefix:
@@ -114,6 +116,7 @@ class AzureHub(pulumi.ComponentResource):
         fqdn: the address of the hub's API server; None without a hub cluster.
         principal_id: the object ID of the fleet's identity, be it system-assigned or, of a private hub, user-assigned.
         resource: the fleet's resource, for all other outputs of Azure.
+        held: refuses changes that only a new hub could make, before anything of Azure is made or changed.
     """
 
     fleet_id: pulumi.Output[str]
@@ -127,10 +130,13 @@ class AzureHub(pulumi.ComponentResource):
         expect(type(self), name, args, AzureHubArgs, opts)
         args = attrs.evolve(args, fleet_name=args.fleet_name or name)
         refuse(args.problems(), f"AzureHub {name}")
-        super().__init__("fleet:index:AzureHub", name, None, opts)
+        super().__init__("fleet:index:AzureHub", name, None, of_component(opts))
         self.kind = args.kind
         self._name, self._args = name, args
-        self.resource = self._declare_fleet(children_of(self, opts))
+        fixed = _fixed_at_creation(args)
+        self.held = CreateOnly(f"{name}-create-only", HUB, name, fixed, pulumi.ResourceOptions(parent=self))
+        after = pulumi.ResourceOptions(depends_on=[self.held])
+        self.resource = self._declare_fleet(pulumi.ResourceOptions.merge(children_of(self, opts), after))
         self.fleet_id, self.fleet_name = self.resource.id, args.fleet_name
         self.principal_id = self.resource.identity.apply(principal_of)
         self.fqdn = self.resource.properties.apply(_fqdn)
@@ -173,9 +179,7 @@ class AzureHub(pulumi.ComponentResource):
 
     def _declare_fleet(self, mine: pulumi.ResourceOptions) -> resources.Resource:
         args = self._args
-        after: list[pulumi.Resource] = [
-            CreateOnly(f"{self._name}-create-only", HUB, self._name, _fixed_at_creation(args), mine)
-        ]
+        after: list[pulumi.Resource] = []
         properties, identity = _public_profile(args), resources.IdentityArgs(type="SystemAssigned")
         if args.network is not None:
             place = hub_network(self._name, args.network, args.resource_group, args.region, mine)

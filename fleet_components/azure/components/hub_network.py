@@ -10,8 +10,10 @@ import attrs
 import pulumi
 from pulumi_azure_native import authorization, managedidentity, resources
 
-from fleet_components.azure.components.roles import NETWORK_CONTRIBUTOR, role_definition_id
+from fleet_components.azure.components.roles import NETWORK_CONTRIBUTOR
+from fleet_components.azure.components.subnet_roles import network_contributor
 from fleet_components.azure.values import checks, names
+from fleet_components.azure.values.arm_id import SUBNET, resource_problems
 from fleet_components.components.refusal import Arguments
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import Later
@@ -44,12 +46,11 @@ class HubNetwork(Arguments):
     api_server_subnet: str | Later | None = None
 
     @property
-    def fixed(self) -> dict[str, str]:
-        """Values that only a new hub can change: the ranges, or the IDs of subnets that are plain text."""
+    def fixed(self) -> dict[str, Any]:
+        """Values that only a new hub can change: the ranges, or the IDs of subnets."""
         if self.agent_subnet is None:
             return {"addressSpace": self.address_space, "agents": self.agents, "apiServer": self.api_server}
-        subnets = {"agentSubnet": self.agent_subnet, "apiServerSubnet": self.api_server_subnet}
-        return {field: subnet for field, subnet in subnets.items() if isinstance(subnet, str)}
+        return {"agentSubnet": self.agent_subnet, "apiServerSubnet": self.api_server_subnet}
 
     def problems(self, path: FieldPath) -> Iterator[Problem]:
         """Yield a problem for each value that Azure would reject."""
@@ -57,6 +58,9 @@ class HubNetwork(Arguments):
             yield attrs.evolve(problem, hint=_FIND_FLEET_RP)
         if (self.agent_subnet is None) != (self.api_server_subnet is None):
             yield Problem("one of the two subnets is missing", (*path, "agentSubnet"), "give both, or neither")
+        for field, subnet in (("agentSubnet", self.agent_subnet), ("apiServerSubnet", self.api_server_subnet)):
+            if subnet is not None:
+                yield from resource_problems(subnet, SUBNET, (*path, field))
         if self.agent_subnet is None:
             yield from self._range_problems(path)
 
@@ -114,7 +118,7 @@ def hub_network(
         ("api-server", api_server, own.principal_id),
         ("fleet-rp", agents, network.fleet_rp),
     )
-    grants = [_grant(f"{name}-{role}", scope, principal, opts) for role, scope, principal in wanted]
+    grants = [network_contributor(f"{name}-{role}", scope, principal, opts) for role, scope, principal in wanted]
     identity = resources.IdentityArgs(type="UserAssigned", user_assigned_identities=[own.id])
     roles = (
         f"{NETWORK_CONTRIBUTOR} for the identity {name} on both subnets of the hub",
@@ -159,16 +163,3 @@ def _subnets(
         opts=after,
     )
     return agents.id, api_server.id
-
-
-def _grant(
-    name: str, scope: pulumi.Input[str], principal: pulumi.Input[str], opts: pulumi.ResourceOptions
-) -> authorization.RoleAssignment:
-    return authorization.RoleAssignment(
-        f"{name}-network-contributor",
-        scope=scope,
-        principal_id=principal,
-        principal_type="ServicePrincipal",
-        role_definition_id=role_definition_id(NETWORK_CONTRIBUTOR, scope),
-        opts=opts,
-    )

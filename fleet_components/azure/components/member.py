@@ -10,12 +10,13 @@ import pulumi
 from pulumi_azure_native import containerservice as aks
 
 from fleet_components.azure.components import cluster
-from fleet_components.azure.components.arm import children_of
+from fleet_components.azure.components.arm import children_of, of_component
 from fleet_components.azure.components.created_cluster import CreatedCluster
 from fleet_components.azure.components.hub import AzureHub, OwnHub
 from fleet_components.azure.components.kubeconfig import Login, decoded, file_problems, own_kubeconfig, with_login
 from fleet_components.azure.components.moved import REQUESTS, Keeper
 from fleet_components.azure.components.registration import register
+from fleet_components.azure.components.subnet_roles import principal_of, subnet_roles
 from fleet_components.azure.components.subscription import Subscriptions, reached_subscription
 from fleet_components.azure.dynamic import CreateOnly
 from fleet_components.azure.values.aks_member import AksMember
@@ -64,6 +65,7 @@ class AzureMember(pulumi.ComponentResource):
             node resource group; None for one that was there before.
         cluster_id: the resource ID of its cluster; None for one that Azure does not know.
         kubeconfig: its kubeconfig, a secret.
+        held: refuses changes that only a new cluster could make, before anything of Azure is made or changed.
     """
 
     record: Cluster
@@ -77,8 +79,11 @@ class AzureMember(pulumi.ComponentResource):
         refuse((*args.member.problems(table), *args.login.problems(("login",)), *_joining(args)), f"AzureMember {name}")
         self._subscription = asked_subscription(args.member)
         opts = Subscriptions(name).options(self._subscription, opts) if self._subscription else opts
-        super().__init__("fleet:index:AzureMember", name, None, opts)
-        self._mine = children_of(self, opts)
+        super().__init__("fleet:index:AzureMember", name, None, of_component(opts))
+        fixed = self._fixed(args.member)
+        self.held = CreateOnly(f"{name}-create-only", MEMBER, name, fixed, pulumi.ResourceOptions(parent=self))
+        after = pulumi.ResourceOptions(depends_on=[self.held])
+        self._mine = pulumi.ResourceOptions.merge(children_of(self, opts), after)
         self.record = cluster_record(args.member, table)
         self._identifier = _identifier(args.member)
         self.cluster = None
@@ -89,7 +94,7 @@ class AzureMember(pulumi.ComponentResource):
             if args.tell_cost:
                 pulumi.log.info(f"{name}: {member_cost(args.member, table).text(table)}", resource=self)
         elif isinstance(args.member, JoinedMember):
-            self._take(name, args.member, args.login)
+            self._take(args.member, args.login)
         if args.hub is not None:
             register(name, args.member, self.cluster_id, args.hub, ready, self._mine)
         told: dict[str, Any] = self.cluster.outputs if self.cluster else {}
@@ -108,13 +113,24 @@ class AzureMember(pulumi.ComponentResource):
         """Member in the form that :class:`fleet_components.Fleet` takes."""
         return Member(self.record, self.kubeconfig, self._identifier)
 
+    def _fixed(self, member: FleetMember) -> dict[str, Any]:
+        """Return the values that only a new cluster can change."""
+        if isinstance(member, AksMember):
+            where = reached_subscription(self, self._subscription)
+            return {**cluster.fixed_at_creation(member), "subscription": where}
+        return {"name": member.name, "clusterId": member.cluster_id if isinstance(member, JoinedMember) else ""}
+
     def _provision(self, name: str, member: AksMember, login: Login) -> list[pulumi.Resource]:
-        where = reached_subscription(self, self._subscription)
-        fixed = {**cluster.fixed_at_creation(member), "subscription": where}
-        held = CreateOnly(f"{name}-create-only", MEMBER, name, fixed, self._mine)
-        after = pulumi.ResourceOptions.merge(self._mine, pulumi.ResourceOptions(depends_on=[held]))
         keeper = Keeper(name, member, self)
+        roles: list[pulumi.Resource] = []
+        if member.identity is not None and member.has_subnets:
+            asking = pulumi.InvokeOutputOptions(parent=self)
+            given: Any = member.identity
+            roles = subnet_roles(name, member, principal_of(given, asking), self._mine)
+        after = pulumi.ResourceOptions.merge(self._mine, pulumi.ResourceOptions(depends_on=roles))
         made = cluster.managed_cluster(f"{name}-cluster", member, keeper, after)
+        if member.identity is None and member.has_subnets:
+            roles = subnet_roles(name, member, made.identity.apply(_principal), self._mine)
         pools = [
             cluster.agent_pool(f"{name}-{pool.name}", pool, member, keeper, made, self._mine) for pool in member.pools
         ]
@@ -123,11 +139,9 @@ class AzureMember(pulumi.ComponentResource):
         self._accepted = {REQUESTS: keeper.accepted((made, *pools))}
         self.cluster, self.cluster_id = CreatedCluster(made), made.id
         self.kubeconfig = self._ask_azure(member.resource_group, made.name, login)
-        return [made, *pools]
+        return [made, *pools, *roles]
 
-    def _take(self, name: str, member: JoinedMember, login: Login) -> None:
-        fixed = {"name": member.name, "clusterId": member.cluster_id}
-        CreateOnly(f"{name}-create-only", MEMBER, name, fixed, self._mine)
+    def _take(self, member: JoinedMember, login: Login) -> None:
         self.cluster_id = pulumi.Output.from_input(member.cluster_id) if member.cluster_id else None
         own = own_kubeconfig(member.kubeconfig, member.kubeconfig_file)
         if own is not None:
@@ -148,6 +162,11 @@ class AzureMember(pulumi.ComponentResource):
             opts=pulumi.InvokeOptions(parent=self),
         )
         return pulumi.Output.secret(credentials.apply(lambda found: with_login(decoded(found), login)))
+
+
+def _principal(identity: Any) -> str:
+    found: str = identity.principal_id if identity else ""
+    return found
 
 
 def _joining(args: AzureMemberArgs) -> list[Problem]:

@@ -34,8 +34,8 @@ def pool_request(pool: NodePool, version: str | None, subnet: Any) -> dict[str, 
         "min_count": pool.min_count,
         "max_count": pool.max_count,
         "availability_zones": list(pool.zones) or None,
-        "node_labels": dict(pool.labels),
-        "node_taints": [_taint(taint) for taint in pool.taints],
+        "node_labels": pool.sent_labels,
+        "node_taints": [_taint(taint) for taint in pool.sent_taints],
         "os_disk_type": pool.os_disk,
         "os_disk_size_gb": pool.os_disk_gib,
         "os_sku": pool.os_sku,
@@ -60,6 +60,7 @@ def fixed_fields(pool: NodePool) -> dict[str, Any]:
         "osDiskGib": pool.os_disk_gib,
         "maxPods": pool.max_pods,
         "podSubnet": pool.pod_subnet,
+        "subnet": "" if pool.subnet is None else pool.subnet,
     }
 
 

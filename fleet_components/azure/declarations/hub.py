@@ -13,7 +13,7 @@ unless ``fleetName`` is set. The form of members is described in :mod:`fleet_com
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
 
@@ -23,6 +23,7 @@ from fleet_components.azure.declarations.members import existing_groups, read_me
 from fleet_components.azure.declarations.together import disagreements, hubs_among, lists_among, misspelt
 from fleet_components.azure.declarations.upgrades import read_upgrades
 from fleet_components.azure.values.member import FleetMember
+from fleet_components.azure.values.together import group_problems
 from fleet_components.azure.values.upgrades import Upgrades
 from fleet_components.azure.values.vm_size import SizeTable
 from fleet_components.model.codec import MisfitError
@@ -89,7 +90,7 @@ def read_declarations(manifests: Iterable[Manifest], table: SizeTable, beside: B
     except FleetError as error:
         problems += error.problems
     try:
-        hub = _hub(hubs[0]) if hubs else None
+        hub = _hub(hubs[0], table, found) if hubs else None
     except FleetError as error:
         problems += error.problems
     try:
@@ -126,12 +127,12 @@ def _login(lists: list[Manifest]) -> Login | None:
     return logins[0] if logins else None
 
 
-def _hub(manifest: Manifest) -> AzureHubArgs:
+def _hub(manifest: Manifest, table: SizeTable, members: Sequence[FleetMember]) -> AzureHubArgs:
     try:
         found: AzureHubArgs = read(AzureHubArgs, manifest.data.get("spec"))
     except MisfitError as misfit:
         raise FleetError(manifest.located(problem, "spec") for problem in misfit.problems) from None
-    hub = attrs.evolve(found, fleet_name=found.fleet_name or manifest.name)
-    if problems := list(hub.problems()):
+    hub = attrs.evolve(found, fleet_name=found.fleet_name or manifest.name, sizes=table)
+    if problems := [*hub.problems(), *group_problems([hub.resource_group], members, ("resourceGroup",))]:
         raise FleetError(manifest.located(problem, "spec") for problem in problems)
     return hub

@@ -36,6 +36,7 @@ from fleet_components.azure.declarations.together import lists_among
 from fleet_components.azure.values import names
 from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.azure.values.member import FleetMember, JoinedMember
+from fleet_components.azure.values.together import clashes
 from fleet_components.azure.values.vm_size import SizeTable
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.manifest import Manifest
@@ -74,9 +75,10 @@ def read_member_lists(manifests: Iterable[Manifest], table: SizeTable) -> tuple[
     """Return the members of all ``Members`` objects among the manifests; other objects are ignored.
 
     Raises:
-        FleetError: an object is invalid, or a member is in two of them.
+        FleetError: an object is invalid, a member is in two of them, or members cannot stand in one fleet.
     """
     members: dict[str, FleetMember] = {}
+    places: list[tuple[Manifest, int, FleetMember]] = []
     problems: list[Problem] = []
     for manifest in lists_among(manifests):
         try:
@@ -87,8 +89,12 @@ def read_member_lists(manifests: Iterable[Manifest], table: SizeTable) -> tuple[
         twice = [member.name for member in listed if member.name in members]
         problems += [manifest.problem(f'the member "{name}" is in another list too', ("spec",)) for name in twice]
         members |= {member.name: member for member in listed}
+        places += [(manifest, position, member) for position, member in enumerate(listed)]
+    for place, problem in clashes([member for _, _, member in places]):
+        manifest, position, _ = places[place]
+        problems.append(manifest.located(_placed(problem, _layers(manifest.data["spec"], position)), "spec"))
     if problems:
-        raise FleetError(problems)
+        raise FleetError(dict.fromkeys(problems))
     return tuple(members.values())
 
 

@@ -9,7 +9,7 @@ from fleet_components.azure.components.fleet import AzureFleet, AzureFleetArgs
 from fleet_components.azure.components.removal import RemovalGuard
 from fleet_components.azure.declarations.together import hubs_among, lists_among, upgrades_among
 from fleet_components.components.fleet_args import FleetArgs
-from fleet_components.components.refusal import RefusedError, of_the_program, refuse, refusing
+from fleet_components.components.refusal import RefusedError, expect, of_the_program, refuse, refusing
 
 
 def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None) -> FleetArgs:
@@ -26,6 +26,7 @@ def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = 
         RefusedError: the source has problems, of whatever kind, as nothing is provisioned for a fleet that is refused;
             or something would be deleted that no token allows.
     """
+    expect(provision, name, args, FleetArgs, opts)
     if args.source.problems:
         raise RefusedError(of_the_program(args.source.problems))
     manifests = args.source.catalogue.manifests

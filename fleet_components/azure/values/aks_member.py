@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 
 import attrs
 
-from fleet_components.azure.values import checks, names
-from fleet_components.azure.values.arm_id import AKS, ClusterId
+from fleet_components.azure.values import availability, checks, names
+from fleet_components.azure.values.arm_id import AKS, SUBNET, ClusterId, resource_problems
 from fleet_components.azure.values.features import FeaturedMember
 from fleet_components.azure.values.maintenance import MaintenanceWindow
 from fleet_components.azure.values.network import ApiServer, Network
 from fleet_components.azure.values.node_pool import SYSTEM, NodePool
 from fleet_components.azure.values.own_subnets import api_server_problems, pod_subnet_problems
+from fleet_components.azure.values.system_pool import system_pool_problems
 from fleet_components.azure.values.vm_size import SizeTable
 from fleet_components.model.cluster import NO_LABELS
 from fleet_components.model.problem import FieldPath, Problem
@@ -20,6 +21,8 @@ from fleet_components.model.typed import Later, Typed
 
 BY_PULUMI, BY_FLEET = "pulumi", "fleet"
 _MOST_POOLS = 100
+_IDENTITY = "Microsoft.ManagedIdentity/userAssignedIdentities"
+_DNS_ZONE = "Microsoft.Network/privateDnsZones"
 _TIERS = ("Free", "Standard", "Premium")
 _NODE_OS_CHANNELS = ("None", "Unmanaged", "SecurityPatch", "NodeImage")
 
@@ -79,6 +82,8 @@ class AksMember(FeaturedMember):
         dns_prefix: prefix of the API server's address; empty for the cluster's name.
         node_resource_group: the resource group of the machines; None for Azure's default.
         tags: Azure tags of the cluster.
+        subnet_roles: the cluster's identity gets the role Network Contributor on the subnets named here; on by default.
+            Off if it has the role already: Azure refuses a second assignment.
     """
 
     resource_group: str
@@ -103,6 +108,7 @@ class AksMember(FeaturedMember):
     dns_prefix: str = ""
     node_resource_group: str | None = None
     tags: Mapping[str, str] = NO_LABELS
+    subnet_roles: bool = True
 
     @property
     def aks_name(self) -> str:
@@ -120,6 +126,11 @@ class AksMember(FeaturedMember):
         return (attrs.evolve(self.system_pool, mode=SYSTEM), *self.pools)
 
     @property
+    def has_subnets(self) -> bool:
+        """True if its nodes are in subnets of one's own."""
+        return self.subnet is not None or any(pool.subnet is not None for pool in self.node_pools)
+
+    @property
     def default_max_pods(self) -> int:
         """Pods per node for pools that do not set it."""
         return self.network.max_pods
@@ -129,9 +140,14 @@ class AksMember(FeaturedMember):
         yield from super().problems(table, path)
         yield from self._name_problems(path)
         yield from self._pool_problems(table, path)
+        yield from self._place_problems(table, path)
+        yield from checks.tags(self.tags, (*path, "tags"))
+        if self.subnet is not None:
+            yield from resource_problems(self.subnet, SUBNET, (*path, "subnet"))
         yield from self.network.problems(self.subnet is not None, (*path, "network"))
         yield from self.api_server.problems((*path, "apiServer"))
         yield from self._sign_in_problems(path)
+        yield from self._identity_problems(path)
         yield from self._upgrade_problems(path)
         yield from pod_subnet_problems(self, path)
         yield from api_server_problems(self, path)
@@ -143,7 +159,11 @@ class AksMember(FeaturedMember):
         if self.subscription:
             yield from names.SUBSCRIPTION.problems(self.subscription, (*path, "subscription"))
         if self.node_resource_group is not None:
-            yield from names.RESOURCE_GROUP.problems(self.node_resource_group, (*path, "nodeResourceGroup"))
+            at = (*path, "nodeResourceGroup")
+            yield from names.NODE_RESOURCE_GROUP.problems(self.node_resource_group, at)
+            if self.node_resource_group.lower() == self.resource_group.lower():
+                hint = "Azure makes this group itself: give it a name of its own"
+                yield Problem("it is the resource group of the cluster", at, hint)
 
     def _pool_problems(self, table: SizeTable, path: FieldPath) -> Iterator[Problem]:
         yield from self.node_pools[0].problems(table, (*path, "systemPool"))
@@ -160,6 +180,18 @@ class AksMember(FeaturedMember):
         if len(own) >= _MOST_POOLS:
             yield Problem(f"{len(own) + 1} node pools", (*path, "pools"), f"{_MOST_POOLS} at most")
 
+    def _place_problems(self, table: SizeTable, path: FieldPath) -> Iterator[Problem]:
+        if not all(pool.hourly_price is not None for pool in self.node_pools):
+            more = ", or the hourlyPrice of every pool"
+            yield from availability.region_problems(self.region, table, (*path, "region"), more=more)
+        for pool, at in zip(self.node_pools, self._pool_paths(path), strict=True):
+            yield from availability.pool_problems(pool, self.region, table, at)
+            yield from system_pool_problems(pool, self.default_max_pods, table, at)
+        yield from self.network.room_problems(sum(pool.most_nodes for pool in self.node_pools), (*path, "network"))
+
+    def _pool_paths(self, path: FieldPath) -> list[FieldPath]:
+        return [(*path, "systemPool"), *((*path, "pools", position) for position in range(len(self.pools)))]
+
     def _sign_in_problems(self, path: FieldPath) -> Iterator[Problem]:
         if self.entra:
             yield from self.entra.problems((*path, "entra"))
@@ -167,9 +199,21 @@ class AksMember(FeaturedMember):
             yield Problem("nobody could sign in", (*path, "entra"), "entra: {}, or localAccounts: true")
         if self.workload_identity and not self.oidc_issuer:
             yield Problem("workload identity needs the OIDC issuer", (*path, "workloadIdentity"), "oidcIssuer: true")
-        if self.api_server.private_dns_zone not in (None, "system", "none") and self.identity is None:
-            at = (*path, "apiServer", "privateDnsZone")
-            yield Problem("a DNS zone of one's own needs a user-assigned identity", at, "set identity")
+        zone, at = self.api_server.private_dns_zone, (*path, "apiServer", "privateDnsZone")
+        if zone not in (None, "system", "none"):
+            yield from resource_problems(str(zone), _DNS_ZONE, at)
+            if self.identity is None:
+                yield Problem("a DNS zone of one's own needs a user-assigned identity", at, "set identity")
+
+    def _identity_problems(self, path: FieldPath) -> Iterator[Problem]:
+        # "Use kubenet networking in AKS" (Microsoft, 2026-08): other clients than Azure's CLI need a user-assigned one.
+        if self.network.plugin == "kubenet" and self.has_subnets and self.identity is None:
+            what = "kubenet in a subnet of one's own needs a user-assigned identity"
+            yield Problem(
+                what, (*path, "identity"), "the ID of one, with write access to the route table if there is one"
+            )
+        if self.identity is not None:
+            yield from resource_problems(self.identity, _IDENTITY, (*path, "identity"))
 
     def _upgrade_problems(self, path: FieldPath) -> Iterator[Problem]:
         if self.kubernetes_version is not None:

@@ -15,6 +15,7 @@ _FORM = re.compile(
     "/providers/(?P<type>[^/]+/[^/]+)/(?P<name>[^/]+)"
 )
 AKS = "Microsoft.ContainerService/managedClusters"
+SUBNET = "Microsoft.Network/virtualNetworks/subnets"
 ARC = "Microsoft.Kubernetes/connectedClusters"
 _NAME = "<name>"
 _TYPES = {AKS.lower(): AKS, ARC.lower(): ARC}

@@ -9,6 +9,13 @@ from fleet_components.model.cluster import Taint
 from fleet_components.model.labels import key_errors, value_errors
 from fleet_components.model.problem import FieldPath, Problem
 
+_MOST_TAGS = 50
+_LONGEST_TAG_NAME, _LONGEST_TAG_VALUE = 512, 256
+_NOT_IN_TAG_NAMES = r"<>%&\?/"
+_RESERVED_TAGS = ("microsoft", "azure", "windows")
+RESERVED_NETWORKS = tuple(map(IPv4Network, ("169.254.0.0/16", "172.30.0.0/16", "172.31.0.0/16", "192.0.2.0/24")))
+"""Ranges that AKS keeps for itself (Microsoft, "CNI networking in AKS", on prerequisites, 2026-08)."""
+
 
 def one_of(value: str, choices: Iterable[str], path: FieldPath) -> Iterator[Problem]:
     """Yield a problem if the value is not one of the choices."""
@@ -56,6 +63,31 @@ def taints(values: Iterable[Taint], effects: Iterable[str], path: FieldPath) -> 
         )
         yield from one_of(taint.effect, effects, (*at, "effect"))
     yield from unique((f"{taint.key}:{taint.effect}" for taint in values), "taint", path, "key")
+
+
+def tags(values: Mapping[str, str], path: FieldPath) -> Iterator[Problem]:
+    """Yield problems for Azure tags.
+
+    Source: "Use tags to organize your Azure resources", section on limitations (Microsoft), and the reference of
+    ``Tags_CreateOrUpdate`` for reserved prefixes. Names are compared without case ("Use Azure tags in AKS").
+    """
+    if len(values) > _MOST_TAGS:
+        yield Problem(f"{len(values)} tags", path, f"{_MOST_TAGS} at most")
+    spelled: dict[str, str] = {}
+    for name, value in values.items():
+        at = (*path, name)
+        if not 1 <= len(name) <= _LONGEST_TAG_NAME:
+            yield Problem(f"the name of a tag has {len(name)} characters", at, f"1 to {_LONGEST_TAG_NAME}")
+        if len(value) > _LONGEST_TAG_VALUE:
+            yield Problem(f"its value has {len(value)} characters", at, f"{_LONGEST_TAG_VALUE} at most")
+        if wrong := sorted(set(name) & {*_NOT_IN_TAG_NAMES}):
+            yield Problem(f"a tag's name has no {' and no '.join(wrong)}", at, f"none of {_NOT_IN_TAG_NAMES}")
+        if name.lower().startswith(_RESERVED_TAGS):
+            hint = f"no name begins with {', '.join(_RESERVED_TAGS)}"
+            yield Problem("names that begin so are Azure's own", at, hint)
+        first = spelled.setdefault(name.lower(), name)
+        if first != name:
+            yield Problem(f'for Azure it is the tag "{first}", and one of the two would be lost', at, "keep one")
 
 
 def network(text: str) -> IPv4Network | None:

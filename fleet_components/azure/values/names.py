@@ -85,6 +85,7 @@ RESOURCE_GROUP = NameRule(
     "letters, digits, dashes, underscores, parentheses and dots, not ending with a dot",
     "rg-fleet",
 )
+NODE_RESOURCE_GROUP = attrs.evolve(RESOURCE_GROUP, longest=80, example="rg-weu-1-nodes")
 REGION = NameRule("region", "[a-z]+[0-9]?", 40, "the short name of a region", "westeurope")
 VM_SIZE = NameRule("VM size", "[A-Z][A-Za-z0-9_-]*", 60, "the name that Azure gives it", "Standard_D4s_v5")
 KUBERNETES_VERSION = NameRule(

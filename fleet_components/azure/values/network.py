@@ -18,6 +18,9 @@ _OUTBOUND_WITH_SUBNET = ("userDefinedRouting", "userAssignedNATGateway")
 _DEFAULT_MAX_PODS = {"overlay": 250, "azure": 30, "kubenet": 110, "none": 250}
 _MOST_AUTHORIZED = 200
 _SMALLEST_SERVICES = 28
+_TOO_LARGE_SERVICES = 12
+_PODS_OF_A_NODE = 24
+_MOST_KUBENET_NODES = 400
 _DEFAULT_SERVICES = "10.0.0.0/16"
 _DEFAULT_PODS = "10.244.0.0/16"
 
@@ -49,13 +52,32 @@ class Network(Typed):
     @property
     def max_pods(self) -> int:
         """Pods per node for pools that do not set it (AKS documentation of 2026-08)."""
-        return _DEFAULT_MAX_PODS["overlay" if self.overlay and self.plugin == "azure" else self.plugin]
+        mode = "overlay" if self.overlay and self.plugin == "azure" else self.plugin
+        return _DEFAULT_MAX_PODS.get(mode, _DEFAULT_MAX_PODS["none"])
 
     @property
     def dns_address(self) -> str | None:
         """The address of the DNS service; None leaves it to Azure, if ``services`` is not set either."""
         found = checks.network(self.services) if self.services else None
         return self.dns or (str(found[10]) if found else None)
+
+    def room_problems(self, nodes: int, path: FieldPath) -> Iterator[Problem]:
+        """Yield a problem if the pods of the most nodes that the pools may have do not fit.
+
+        With overlay and kubenet every node takes a /24 of the pods' range, and kubenet stops at 400 nodes.
+
+        Source: "Azure CNI Overlay networking in AKS", on pods, and "Use kubenet in AKS" (Microsoft, 2026-08).
+        """
+        found = checks.network(self.pods or _DEFAULT_PODS) if self.overlay or self.plugin == "kubenet" else None
+        if found is not None:
+            room = 2 ** max(0, _PODS_OF_A_NODE - found.prefixlen) if found.prefixlen <= _PODS_OF_A_NODE else 0
+            if nodes > room:
+                prefix = _PODS_OF_A_NODE - (nodes - 1).bit_length()
+                hint = f"a range of /{prefix} or larger, or fewer nodes: every node takes a /{_PODS_OF_A_NODE}"
+                yield Problem(f"{found} has room for {room} nodes, the pools may have {nodes}", (*path, "pods"), hint)
+        if self.plugin == "kubenet" and nodes > _MOST_KUBENET_NODES:
+            hint = f"{_MOST_KUBENET_NODES} at most, or plugin: azure"
+            yield Problem(f"kubenet and {nodes} nodes", (*path, "plugin"), hint)
 
     def problems(self, has_subnet: bool, path: FieldPath) -> Iterator[Problem]:
         """Yield Azure validation errors."""
@@ -91,9 +113,15 @@ class Network(Typed):
         if self.overlay or self.plugin == "kubenet":
             ranges["pods"] = self.pods or _DEFAULT_PODS
         yield from checks.networks_apart(ranges, path)
+        for field, text in ranges.items():
+            kept = next((one for one in checks.RESERVED_NETWORKS if _overlaps(text, one)), None)
+            if kept is not None:
+                yield Problem(f"{text} overlaps {kept}, which AKS keeps for itself", (*path, field), "another range")
         found = checks.network(ranges["services"])
         if found is None:
             return
+        if found.prefixlen <= _TOO_LARGE_SERVICES:
+            yield Problem(f"{found} is too large", (*path, "services"), f"smaller than /{_TOO_LARGE_SERVICES}")
         if found.prefixlen > _SMALLEST_SERVICES:
             yield Problem(f"{found} is too small", (*path, "services"), f"/{_SMALLEST_SERVICES} or larger")
         elif self.dns is not None and not _is_usable(self.dns, found):
@@ -142,6 +170,11 @@ class ApiServer(Typed):
             if checks.network(text) is None:
                 hint = "for example 203.0.113.0/24"
                 yield Problem(f'"{text}" is not an IPv4 range', (*path, "authorized", position), hint)
+
+
+def _overlaps(text: str, other: IPv4Network) -> bool:
+    found = checks.network(text)
+    return found is not None and found.overlaps(other)
 
 
 def _is_usable(text: str, services: IPv4Network) -> bool:

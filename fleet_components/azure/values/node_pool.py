@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import attrs
 
 from fleet_components.azure.values import checks, names
+from fleet_components.azure.values.arm_id import SUBNET, resource_problems
 from fleet_components.azure.values.pool_upgrade import PoolUpgrade
 from fleet_components.azure.values.vm_size import SizeTable, VmSize
 from fleet_components.model.cluster import NO_LABELS, Taint
@@ -21,7 +22,11 @@ _OS_SKUS = ("Ubuntu", "Ubuntu2204", "AzureLinux", "AzureLinux3")
 _ZONES = ("1", "2", "3")
 _MOST_NODES = 1000
 _ONE_OF = {"cpu": parse_quantity("1"), "memory": parse_quantity("1Mi")}
-_RESERVED_LABELS = ("kubernetes.azure.com/",)
+_RESERVED_LABELS = ("kubernetes.azure.com/", "kubernetes.io/")
+"""Source: "Use labels in an AKS cluster", section on reserved prefixes (Microsoft, 2026-08)."""
+
+_SPOT_KEY, _SPOT_VALUE = "kubernetes.azure.com/scalesetpriority", "spot"
+_SPOT_TAINT = Taint(_SPOT_KEY, _SPOT_VALUE)
 
 
 @attrs.frozen
@@ -40,7 +45,9 @@ class NodePool(Typed):
         zones: availability zones of the region; empty for none.
         labels: labels of every node.
         taints: taints of every node.
-        spot: machines that Azure may take back at any time, at a lower price; not for system pools.
+        spot: machines that Azure may take back at any time, at a lower price; not for system pools. Azure adds the
+            taint ``kubernetes.azure.com/scalesetpriority=spot:NoSchedule`` and the label of that key; declared here,
+            they are taken and not sent.
         os_disk: ``Ephemeral`` or ``Managed``; None lets Azure choose.
         os_disk_gib: size of the OS disk in GiB; None for Azure's default.
         os_sku: ``Ubuntu`` (Azure's default), ``AzureLinux``, ...
@@ -79,6 +86,19 @@ class NodePool(Typed):
     upgrade: PoolUpgrade | None = None
 
     @property
+    def sent_labels(self) -> dict[str, str]:
+        """The labels that Azure does not add by itself."""
+        return {key: value for key, value in self.labels.items() if not self._is_spot_label(key, value)}
+
+    @property
+    def sent_taints(self) -> tuple[Taint, ...]:
+        """The taints that Azure does not add by itself (Microsoft, "Add a Spot node pool to an AKS cluster")."""
+        return tuple(taint for taint in self.taints if not (self.spot and taint == _SPOT_TAINT))
+
+    def _is_spot_label(self, key: str, value: str) -> bool:
+        return self.spot and (key, value) == (_SPOT_KEY, _SPOT_VALUE)
+
+    @property
     def autoscaled(self) -> bool:
         """True if the autoscaler chooses the number of nodes."""
         return self.min_count is not None
@@ -115,8 +135,11 @@ class NodePool(Typed):
         yield from checks.one_of(self.mode, (SYSTEM, USER), (*path, "mode"))
         yield from self._count_problems(path)
         yield from self._zone_problems((*path, "zones"))
-        yield from checks.labels(self.labels, _RESERVED_LABELS, (*path, "labels"))
+        yield from checks.labels(self.sent_labels, _RESERVED_LABELS, (*path, "labels"))
         yield from checks.taints(self.taints, _EFFECTS, (*path, "taints"))
+        yield from checks.tags(self.tags, (*path, "tags"))
+        if self.subnet is not None:
+            yield from resource_problems(self.subnet, SUBNET, (*path, "subnet"))
         if self.spot and self.mode == SYSTEM:
             yield Problem("a system pool cannot be spot", (*path, "spot"), "leave it out, or use a user pool")
         yield from self._node_problems(path)
@@ -137,7 +160,7 @@ class NodePool(Typed):
                 f"; or did you mean {near}" if near else ""
             )
             yield Problem(f'the VM size "{self.vm_size}" is not in the table of sizes', (*path, "vmSize"), hint)
-        if self.hourly_price is not None and self.hourly_price < 0:
+        if self.hourly_price is not None and not 0 <= self.hourly_price < float("inf"):
             yield Problem(f"{self.hourly_price} is not a price", (*path, "hourlyPrice"), "USD an hour, as in 0.192")
 
     def _count_problems(self, path: FieldPath) -> Iterator[Problem]:

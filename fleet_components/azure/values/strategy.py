@@ -1,6 +1,7 @@
 """Declaration of update strategies: the stages and groups in which a fleet upgrades, with waits and approvals.
 
-Source: ``fleets/updateStrategies`` at API version 2026-06-01, and "Update orchestration" (Microsoft, 2026-08).
+Source: ``fleets/updateStrategies`` at API version 2026-06-01, and "Update orchestration" (Microsoft, 2026-08):
+a stage has 50 groups and 50 members at once at most, and a group no more at once than its stage.
 """
 
 from __future__ import annotations
@@ -63,6 +64,11 @@ class Group(Step):
     """The members of one update group."""
 
 
+def _number(at_once: str | None) -> int | None:
+    """Return a number of members; None for a percentage, which only the run resolves, and for Azure's default."""
+    return integer(at_once) if at_once and at_once.isdecimal() else None
+
+
 def _groups(groups: Sequence[Group | str]) -> tuple[Group, ...]:
     if isinstance(groups, str) or not isinstance(groups, Sequence):
         return groups  # type: ignore[return-value] # what is not a list is refused by its type
@@ -91,6 +97,9 @@ class Stage(Step):
         for position, group in enumerate(self.groups):
             yield from names.GROUP.problems(group.name, (*path, "groups", position, "name"))
             yield from group.step_problems((*path, "groups", position))
+            if (most := _number(self.at_once)) and (_number(group.at_once) or 0) > most:
+                what = f"{group.at_once} members of the group at once, {self.at_once} of the stage"
+                yield Problem(what, (*path, "groups", position, "atOnce"), f"{self.at_once} at most")
 
     def body(self) -> dict[str, Any]:
         """Return the stage's part of the request."""

@@ -16,7 +16,8 @@ from fleet_components.model.typed import Typed
 
 _NODE_IMAGES = ("Latest", "Consistent")
 _TARGET = "TargetKubernetesVersion"
-_CHANNELS = ("Rapid", "Stable", "NodeImage", _TARGET)
+_IMAGES_ONLY = "NodeImage"
+_CHANNELS = ("Rapid", "Stable", _IMAGES_ONLY, _TARGET)
 _RUN_KINDS = ("Full", "ControlPlaneOnly", "NodeImageOnly")
 
 
@@ -87,6 +88,11 @@ class AutoUpgrade(Typed):
     node_images: str = "Latest"
     strategy: str = ""
     disabled: bool = False
+
+    @property
+    def changes_versions(self) -> bool:
+        """True if it changes Kubernetes versions; a profile of channel ``NodeImage`` does not."""
+        return self.channel != _IMAGES_ONLY
 
     def problems(self, strategies: Iterable[str], path: FieldPath = ()) -> Iterator[Problem]:
         """Yield Azure validation errors."""

@@ -14,6 +14,7 @@ import attrs
 
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count
+from fleet_components.model.typed import fitted
 
 _COLUMNS = ("size", "vcpus", "memoryMiB", "gpus", "arch")
 _NOTE = re.compile(r"# ([a-z-]+): (.*)")
@@ -45,13 +46,44 @@ class SizeTable:
     """VM sizes by name, case-insensitive.
 
     Attributes:
-        notes: metadata from the comments of the file: ``sizes-as-of``, ``prices-as-of`` and the sources.
+        notes: metadata from the comments of the file: ``sizes-as-of``, ``prices-as-of``, the sources, and lists of
+            regions, as ``regions-without-zones``.
     """
 
     def __init__(self, rows: Mapping[str, list[str]], regions: tuple[str, ...], notes: Mapping[str, str]) -> None:
         self._rows = rows
         self._regions = regions
         self.notes = notes
+
+    @property
+    def complete(self) -> bool:
+        """True for a table that has a price of every size wherever it is offered, as that of the package."""
+        return bool(self.notes.get("complete"))
+
+    @property
+    def priced(self) -> frozenset[str]:
+        """The regions that the table has prices of."""
+        return frozenset(self._regions)
+
+    @property
+    def regions(self) -> frozenset[str]:
+        """The regions that the table knows, with prices or without."""
+        return self.priced | frozenset(self.notes.get("regions-without-prices", "").split())
+
+    @property
+    def without_zones(self) -> frozenset[str]:
+        """The regions that the table says to have no availability zones."""
+        return frozenset(self.notes.get("regions-without-zones", "").split())
+
+    def offered_like(self, size: VmSize, region: str) -> list[str]:
+        """Return up to three sizes of a region, with as many vCPUs and as much memory as another one, by price."""
+        same = [
+            found
+            for row in self._rows.values()
+            if row[1:5] == [str(size.vcpus), str(size.memory_mib), str(size.gpus), size.arch]
+            if region in (found := _size(row, self._regions)).prices
+        ]
+        return [found.name for found in sorted(same, key=lambda found: found.prices[region])[:3]]
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -84,9 +116,10 @@ def read_sizes(path: str | Path) -> SizeTable:
     Raises:
         FleetError: it cannot be read, has no header, or a row has an invalid number; with file and line.
     """
+    path = fitted(str | Path, path, ("read_sizes", "path"))
     try:
         text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise FleetError([Problem(f"cannot read the table of VM sizes: {error}", file=str(path))]) from None
     return parse_sizes(text, str(path))
 
