@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -13,6 +12,8 @@ from pulumi.runtime import MockCallArgs, MockResourceArgs, Mocks
 from fleet_components import dynamic
 from fleet_components.azure.dynamic import CreateOnlyProvider
 from fleet_components.plan.state import StackState, is_marked_secret, reveal
+from fleet_components.testing import azure
+from fleet_components.testing.echo import computed, echoed
 
 PROVIDERS: Mapping[str, dynamic.RecordProvider] = {
     "pulumi-python:dynamic/fleet:Placement": dynamic.PlacementProvider(),
@@ -25,11 +26,6 @@ PROVIDERS: Mapping[str, dynamic.RecordProvider] = {
     "pulumi-python:dynamic/fleet:CreateOnly": CreateOnlyProvider(),
 }
 READ_OUTPUTS = "pulumi:pulumi:readStackResourceOutputs"
-_KUBECONFIG = base64.b64encode(
-    b"{apiVersion: v1, kind: Config, current-context: it, clusters: [{name: it, cluster: {server: 'https://127.0.0.1'}}],"
-    b" contexts: [{name: it, context: {cluster: it, user: it}}], users: [{name: it, user: {}}]}"
-).decode()
-"""Kubeconfig of a cluster that does not exist, in base64 as Azure returns it; nothing listens at its address."""
 
 
 class CheckFailed(Exception):
@@ -56,7 +52,11 @@ class FleetMocks(Mocks):
         """Return the id and the outputs of a resource."""
         provider = PROVIDERS.get(args.typ)
         if provider is None:
-            return args.resource_id or f"{args.name}-id", dict(args.inputs)
+            made_up = azure.resource_id(args.typ, args.name, args.inputs) or f"{args.name}-id"
+            outputs = echoed(args.typ, args.inputs)
+            # In a preview, as on the engine, what nobody has computed yet is unknown.
+            new = {} if pulumi.runtime.is_dry_run() else computed(args.typ, args.name, outputs)
+            return args.resource_id or made_up, {**outputs, **new}
         # The dynamic host does not accept secrets, so the engine hands them over in plain (Pulumi SDK 3.272.0,
         # pulumi/dynamic/__main__.py, Configure).
         outputs = self.check(provider, args.typ, args.name, reveal(args.inputs))
@@ -66,8 +66,8 @@ class FleetMocks(Mocks):
 
     def call(self, args: MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]]]:
         """Return the resource outputs of the stack before the run, or a kubeconfig for Azure's credential functions."""
-        if args.token.startswith("azure-native:") and args.token.endswith("Credentials"):
-            return {"kubeconfigs": [{"name": "kubeconfig", "value": _KUBECONFIG}]}, []
+        if (credentials := azure.answer(args.token)) is not None:
+            return credentials, []
         if args.token != READ_OUTPUTS:
             return {}, []
         stored = self.state.resources.values()

@@ -43,12 +43,18 @@ class PlanMocks(FleetMocks):
         self._stored = {(r.type, r.name): (r.id, stored.get(r.urn, {})) for r in state.resources.values()}
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
-        """Return the id and the outputs of a resource: those in the state for an existing one, no id for a new one."""
+        """Return the id and the outputs of a resource: those in the state for an existing one, no id for a new one.
+
+        Outputs whose inputs change are those of the inputs, as in a preview of the engine.
+        """
         identity, outputs = super().new_resource(args)
         if args.typ in PROVIDERS or not args.custom:
             return identity, outputs
         identity, stored = self._stored.get((args.typ, args.name), (args.resource_id or "", {}))
-        return identity, {**{key: _on_the_wire(value) for key, value in stored.items()}, **outputs}
+        before = self.olds(args.typ, args.name)
+        kept = {key for key in stored if key in before and before[key] == reveal(args.inputs.get(key))}
+        changed = {key: value for key, value in outputs.items() if key not in kept}
+        return identity, {**{key: _on_the_wire(value) for key, value in stored.items()}, **changed}
 
     def check(self, provider: dynamic.RecordProvider, typ: str, name: str, news: dict[str, Any]) -> dict[str, Any]:
         """Run the ``check`` of a provider; a refusal is collected, and the old inputs are returned in its place."""
