@@ -11,9 +11,12 @@ from pulumi.runtime import MockCallArgs, MockResourceArgs, Mocks
 
 from fleet_components import dynamic
 from fleet_components.azure.dynamic import CreateOnlyProvider
+from fleet_components.components.refusal import RefusedError
+from fleet_components.model.problem import Problem
 from fleet_components.plan.state import StackState, is_marked_secret, reveal
 from fleet_components.testing import azure
 from fleet_components.testing.echo import computed, echoed
+from fleet_components.testing.other_stacks import READ_OUTPUTS, REFERENCE, OtherStacks, referenced
 
 PROVIDERS: Mapping[str, dynamic.RecordProvider] = {
     "pulumi-python:dynamic/fleet:Placement": dynamic.PlacementProvider(),
@@ -25,7 +28,7 @@ PROVIDERS: Mapping[str, dynamic.RecordProvider] = {
     "pulumi-python:dynamic/fleet:Barrier": dynamic.BarrierProvider(),
     "pulumi-python:dynamic/fleet:CreateOnly": CreateOnlyProvider(),
 }
-READ_OUTPUTS = "pulumi:pulumi:readStackResourceOutputs"
+_OWN_OUTPUTS = "pulumi:pulumi:readStackResourceOutputs"
 
 
 class CheckFailed(Exception):
@@ -39,10 +42,14 @@ class FleetMocks(Mocks):
 
     Args:
         state: the state before the run; empty by default, as for a new stack.
+
+    Attributes:
+        stacks: what is known of other stacks; nothing by default.
     """
 
     def __init__(self, state: StackState | None = None) -> None:
         self.state = state or StackState()
+        self.stacks = OtherStacks()
         # By type and name, because mocks are not told the URN; a monitor that knows it calls ``stood``.
         self._olds = {(r.type, r.name): r.inputs for r in self.state.resources.values()}
         self._stood: dict[tuple[str, str], str] = {}
@@ -50,6 +57,10 @@ class FleetMocks(Mocks):
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
         """Return the id and the outputs of a resource."""
+        if args.typ == REFERENCE:
+            stack = args.inputs.get("name", args.resource_id or args.name)
+            outputs = self.stacks.of(stack)
+            return stack, dict(args.inputs) if outputs is None else referenced(stack, outputs)
         provider = PROVIDERS.get(args.typ)
         if provider is None:
             made_up = azure.resource_id(args.typ, args.name, args.inputs) or f"{args.name}-id"
@@ -65,13 +76,30 @@ class FleetMocks(Mocks):
         return str(outputs.get("key", args.name)), shown
 
     def call(self, args: MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-        """Return the resource outputs of the stack before the run, or a kubeconfig for Azure's credential functions."""
+        """Return outputs of this stack before the run or of another one, or a kubeconfig for Azure's functions.
+
+        Raises:
+            RefusedError: the outputs of another stack are asked for, and nothing is known of it.
+        """
         if (credentials := azure.answer(args.token)) is not None:
             return credentials, []
-        if args.token != READ_OUTPUTS:
+        if args.token == READ_OUTPUTS:
+            return {"outputs": self._outputs_of(args.args["name"])}, []
+        if args.token != _OWN_OUTPUTS:
             return {}, []
         stored = self.state.resources.values()
         return {"outputs": {r.urn: {"type": r.type, "outputs": _plain(r.outputs)} for r in stored}}, []
+
+    def lacking(self, stack: str) -> Problem:
+        """Return the problem of another stack whose outputs a program needs, and of which nothing is known."""
+        hint = f'run_program(..., stacks={{"{stack}": run.exports}}) takes them from a run of its program'
+        return Problem(f'the outputs of the stack "{stack}" are not known to this run', hint=hint)
+
+    def _outputs_of(self, stack: str) -> Mapping[str, Any]:
+        outputs = self.stacks.known_of(stack)
+        if outputs is None:
+            raise RefusedError([self.lacking(stack)])
+        return outputs
 
     def olds(self, typ: str, name: str) -> Mapping[str, Any]:
         """Return the inputs that a resource had before the run; empty for a new resource."""

@@ -15,7 +15,6 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from pulumi import RunError
 from pulumi.runtime.mocks import MockMonitor
 
-from fleet_components.plan.state import reveal
 from fleet_components.testing.ignored import ignore
 from fleet_components.testing.lineage import ROOT, Lineage, make_urn
 from fleet_components.testing.mocks import PROVIDERS, FleetMocks
@@ -73,7 +72,7 @@ class RecordingMonitor(MockMonitor):
         super().__init__(mocks)
         self._fleet_mocks = mocks
         self.registrations: list[Registration] = []
-        self.outputs: dict[str, Mapping[str, Any]] = {}
+        self.outputs: dict[str, Mapping[str, Any]] = {}  # in wire form, by URN
         self._fails = fails
         self._lineage = Lineage(mocks.state.resources)
         self._transforms = Transforms()
@@ -122,7 +121,7 @@ class RecordingMonitor(MockMonitor):
 
     def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
         """Record the outputs of a component or of the stack."""
-        self.outputs[request.urn] = reveal(_wire(request.outputs))
+        self.outputs[request.urn] = _wire(request.outputs)
         return super().RegisterResourceOutputs(request)  # type: ignore[no-untyped-call]
 
     def RegisterStackInvokeTransform(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
