@@ -145,6 +145,13 @@ class RecordingMonitor(MockMonitor):
         finally:
             self._note_loop()
 
+    def ReadResource(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
+        """Answer as the mocks do."""
+        try:
+            return super().ReadResource(request)  # type: ignore[no-untyped-call]
+        finally:
+            self._note_loop()
+
     def _claim(self, urn: str) -> None:
         """Raise the engine's error if another resource has the same URN."""
         with self._lock:
