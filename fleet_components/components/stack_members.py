@@ -60,7 +60,8 @@ def _members_of(stack: str) -> tuple[Member, ...]:
                 f"; if its program does by now: --project-of {stack}=DIR plans that too, or export it after an update"
             )
         raise RefusedError([Problem(f'the stack "{stack}" exports no members: it has no output {_MEMBERS}', hint=hint)])
-    kubeconfigs = pulumi.StackReference(stack).get_output(_KUBECONFIGS)
+    # Under a name of its own, as the program may have a reference to that stack too.
+    kubeconfigs = pulumi.StackReference(f"{stack}:{_MEMBERS}", stack).get_output(_KUBECONFIGS)
     return tuple(_member(stack, name, found[name], kubeconfigs) for name in sorted(found))
 
 

@@ -147,6 +147,7 @@ class RecordingMonitor(MockMonitor):
 
     def ReadResource(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
         """Answer as the mocks do."""
+        self._claim(make_urn(request.parent, request.type, request.name))
         try:
             return super().ReadResource(request)  # type: ignore[no-untyped-call]
         finally:

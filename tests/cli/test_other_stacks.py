@@ -262,3 +262,13 @@ def test_wrong_options(shop: Path, fleet: Path, words: tuple[str, ...], said: st
 def test_yaml_reads_no_other_stack(shop: Path, fleet: Path) -> None:
     said = refused(shop / "workloads", "--project-of", f"{STACK}={fleet}")
     assert "is no Pulumi project, and reads no outputs of other stacks" in said
+
+
+def test_a_stack_may_be_read_in_both_ways_and_referred_to_once(shop: Path, fleet: Path) -> None:
+    """As on the engine, where two references of one name are refused."""
+    given = ("--project-of", f"{STACK}={fleet}")
+    again = f'\nimport pulumi\npulumi.StackReference("{STACK}")\n'
+    (shop / "__main__.py").write_text(PLACING + again)
+    assert plan(shop, *given)["members"] == 2
+    (shop / "__main__.py").write_text(PLACING + again + again)
+    assert "Duplicate resource URN" in refused(shop, *given)
