@@ -17,6 +17,7 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
 from fleet_components.model.wire import read_time
 from fleet_components.review.documents.form import Document
+from fleet_components.review.planning.other_stacks import OtherStack
 from fleet_components.review.planning.past import StateFile, parse_state, read_state
 from fleet_components.review.planning.survey import STANDARD_INPUT, CommandLine, read_standard_input
 from fleet_components.review.showing import words
@@ -93,6 +94,22 @@ def where(command: F) -> F:
             is_flag=True,
             help="Run no program for what is planned: refuse Pulumi projects, charts and kustomizations, for a review "
             "of what a stranger wrote.",
+        ),
+        click.option(
+            "--state-of",
+            "states_of",
+            multiple=True,
+            metavar="STACK=FILE",
+            help="Another stack whose outputs the program reads, and the output of `pulumi stack export` for it, with "
+            "or without secrets. STACK is spelled as in the program; repeatable.",
+        ),
+        click.option(
+            "--project-of",
+            "projects_of",
+            multiple=True,
+            metavar="STACK=DIR",
+            help="Another stack whose outputs the program reads, and the directory of its project: its outputs are "
+            "those of a plan, from its --state-of or as a new stack. Its program is run. Repeatable.",
         ),
         click.option("--any-state", is_flag=True, help="Take a state of another project or stack."),
         click.option(
@@ -204,14 +221,17 @@ def command_line(
     any_state: bool,
     project: bool,
     no_program: bool,
+    states_of: tuple[str, ...],
+    projects_of: tuple[str, ...],
 ) -> CommandLine:
     """Return the values of the options that :func:`where` adds.
 
     Raises:
         click.UsageError: options contradict each other.
     """
-    if no_program and (project or plugins):
-        raise click.UsageError(f"--no-program and {'--project' if project else '--plugin'} exclude each other")
+    if no_program and (project or plugins or projects_of):
+        what = "--project" if project else "--plugin" if plugins else "--project-of"
+        raise click.UsageError(f"--no-program and {what} exclude each other")
     if stack and not _STACK.fullmatch(stack):
         raise click.BadParameter("a stack is called [[ORGANIZATION/]PROJECT/]NAME, of letters, digits, -, _ and .")
     if plugins:  # a module of one's own is beside what is planned
@@ -229,7 +249,35 @@ def command_line(
         any_state=any_state,
         project=project,
         program=not no_program,
+        others=_others(states_of, projects_of),
     )
+
+
+def _others(states: tuple[str, ...], projects: tuple[str, ...]) -> tuple[OtherStack, ...]:
+    """Return the stacks that ``--state-of`` and ``--project-of`` give.
+
+    Raises:
+        click.UsageError: one of them is not STACK=PATH, or is given twice.
+    """
+    files, folders = _by_stack("--state-of", "STACK=FILE", states), _by_stack("--project-of", "STACK=DIR", projects)
+    return tuple(
+        OtherStack(stack, state_of(files.get(stack)), folders.get(stack)) for stack in dict.fromkeys([*files, *folders])
+    )
+
+
+def _by_stack(option: str, form: str, given: tuple[str, ...]) -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for text in given:
+        stack, equals, path = text.partition("=")
+        if not (equals and path and _STACK.fullmatch(stack)):
+            hint = "STACK is spelled as in the program, as in organization/shop/prod"
+            raise click.UsageError(f"{option} is given as {form}, and {text} is not: {hint}")
+        if stack in found:
+            raise click.UsageError(f"{option} {stack} is given twice")
+        if path == "-":
+            raise click.UsageError(f"{option} {stack} takes no standard input: give a file")
+        found[stack] = Path(path)
+    return found
 
 
 def state_of(state: Path | None) -> StateFile:

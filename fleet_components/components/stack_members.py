@@ -9,7 +9,8 @@ import attrs
 import pulumi
 
 from fleet_components.components.member import Member
-from fleet_components.components.refusal import RefusedError
+from fleet_components.components.process import in_process
+from fleet_components.components.refusal import RefusedError, of_the_program
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import MisfitError, decode, encode
 from fleet_components.model.problem import FleetError, Problem
@@ -21,7 +22,7 @@ def member_exports(members: Iterable[Member]) -> dict[str, Any]:
     """Return the stack outputs that :func:`members_of_stack` reads: plain records, and kubeconfigs as secrets, by name.
 
     Raises:
-        FleetError: a member brings a provider, which cannot be exported.
+        RefusedError: a member brings a provider, which cannot be exported.
     """
     members = tuple(members)
     if own := [member.name for member in members if member.provider is not None]:
@@ -40,15 +41,27 @@ def members_of_stack(stack: str) -> tuple[Member, ...]:
         stack: full name of the stack, as ``organization/project/stack``.
 
     Raises:
-        FleetError: the stack does not exist, or exports no members.
+        RefusedError: the stack does not exist, or exports no members.
     """
+    try:
+        return _members_of(stack)
+    except FleetError as error:
+        raise RefusedError(of_the_program(error.problems)) from None
+
+
+def _members_of(stack: str) -> tuple[Member, ...]:
     # A StackReference would give outputs; the plan needs plain values.
     answer = _mapping(pulumi.runtime.invoke("pulumi:pulumi:readStackOutputs", {"name": stack}).value)
     found = _mapping(answer.get("outputs")).get(_MEMBERS)
     if not isinstance(found, Mapping):
-        hint = f"export member_exports(...) there: outputs {_MEMBERS} and {_KUBECONFIGS}"
-        raise FleetError([Problem(f'the stack "{stack}" exports no members', hint=hint)])
-    kubeconfigs = pulumi.StackReference(stack).get_output(_KUBECONFIGS)
+        hint = f"export member_exports(...) there, or the exports of its AzureFleet: {_MEMBERS} and {_KUBECONFIGS}"
+        if in_process():
+            hint += (
+                f"; if its program does by now: --project-of {stack}=DIR plans that too, or export it after an update"
+            )
+        raise RefusedError([Problem(f'the stack "{stack}" exports no members: it has no output {_MEMBERS}', hint=hint)])
+    # Under a name of its own, as the program may have a reference to that stack too.
+    kubeconfigs = pulumi.StackReference(f"{stack}:{_MEMBERS}", stack).get_output(_KUBECONFIGS)
     return tuple(_member(stack, name, found[name], kubeconfigs) for name in sorted(found))
 
 
@@ -73,7 +86,7 @@ def _member(stack: str, name: str, exported: Any, kubeconfigs: pulumi.Output[Any
             raise MisfitError(Problem("is not the name under which it is exported", ("cluster", "name")))
     except MisfitError as misfit:
         hint = "update that stack, whose program exports member_exports(...)"
-        raise FleetError(
+        raise RefusedError(
             Problem(one.what, (_MEMBERS, name, *one.path), hint, f"stack {stack}") for one in misfit.problems
         ) from None
     return Member(known.cluster, kubeconfig, known.identifier)

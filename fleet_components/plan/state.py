@@ -26,6 +26,10 @@ _SIGNED = (
     "5cf8f73096256a8f31e491e813e4eb8e",  # a resource
     "d0e6a833031e9bbcd3f4e8bde6ca49a4",  # an output
 )
+SECRET_MARK: Mapping[str, Any] = {_SIGNATURE: _SECRET}
+"""Fields that mark a secret on the wire, beside its ``value``."""
+OUTPUT_MARK: Mapping[str, Any] = {_SIGNATURE: _SIGNED[-1]}
+"""Fields that mark an output on the wire, beside ``value`` (none if unknown), ``secret`` and ``dependencies``."""
 ENCRYPTED = "[encrypted]"
 """Placeholder of a secret that the export does not show."""
 MEND = (
@@ -117,6 +121,11 @@ class StackState:
 def is_marked_secret(value: Any) -> bool:
     """Return whether a value is marked as a secret, as in a state or on the wire."""
     return isinstance(value, Mapping) and value.get(_SIGNATURE) == _SECRET
+
+
+def is_marked_output(value: Any) -> bool:
+    """Return whether a value is marked as an output, as on the wire to a transform."""
+    return isinstance(value, Mapping) and value.get(_SIGNATURE) == OUTPUT_MARK[_SIGNATURE]
 
 
 def is_marked(value: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +11,12 @@ from pulumi.runtime import MockCallArgs, MockResourceArgs, Mocks
 
 from fleet_components import dynamic
 from fleet_components.azure.dynamic import CreateOnlyProvider, ProvisionedProvider
+from fleet_components.components.refusal import RefusedError
+from fleet_components.model.problem import Problem
 from fleet_components.plan.state import StackState, is_marked_secret, reveal
+from fleet_components.testing import azure
+from fleet_components.testing.echo import computed, echoed
+from fleet_components.testing.other_stacks import READ_OUTPUTS, REFERENCE, OtherStacks, referenced
 
 PROVIDERS: Mapping[str, dynamic.RecordProvider] = {
     "pulumi-python:dynamic/fleet:Placement": dynamic.PlacementProvider(),
@@ -25,13 +29,8 @@ PROVIDERS: Mapping[str, dynamic.RecordProvider] = {
     "pulumi-python:dynamic/fleet:CreateOnly": CreateOnlyProvider(),
     "pulumi-python:dynamic/fleet:Provisioned": ProvisionedProvider(),
 }
-READ_OUTPUTS = "pulumi:pulumi:readStackResourceOutputs"
+OWN_OUTPUTS = "pulumi:pulumi:readStackResourceOutputs"
 _STANDING = (":getManagedCluster", ":getAgentPool")
-_KUBECONFIG = base64.b64encode(
-    b"{apiVersion: v1, kind: Config, current-context: it, clusters: [{name: it, cluster: {server: 'https://127.0.0.1'}}],"
-    b" contexts: [{name: it, context: {cluster: it, user: it}}], users: [{name: it, user: {}}]}"
-).decode()
-"""Kubeconfig of a cluster that does not exist, in base64 as Azure returns it; nothing listens at its address."""
 
 
 class CheckFailed(Exception):
@@ -45,10 +44,14 @@ class FleetMocks(Mocks):
 
     Args:
         state: the state before the run; empty by default, as for a new stack.
+
+    Attributes:
+        stacks: what is known of other stacks; nothing by default.
     """
 
     def __init__(self, state: StackState | None = None) -> None:
         self.state = state or StackState()
+        self.stacks = OtherStacks()
         # By type and name, because mocks are not told the URN; a monitor that knows it calls ``stood``.
         self._olds = {(r.type, r.name): r.inputs for r in self.state.resources.values()}
         self._stood: dict[tuple[str, str], str] = {}
@@ -56,9 +59,17 @@ class FleetMocks(Mocks):
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
         """Return the id and the outputs of a resource."""
+        if args.typ == REFERENCE:
+            stack = args.inputs.get("name", args.resource_id or args.name)
+            outputs = self.stacks.of(stack)
+            return stack, dict(args.inputs) if outputs is None else referenced(stack, outputs)
         provider = PROVIDERS.get(args.typ)
         if provider is None:
-            return args.resource_id or f"{args.name}-id", dict(args.inputs)
+            made_up = azure.resource_id(args.typ, args.name, args.inputs) or f"{args.name}-id"
+            outputs = echoed(args.typ, args.inputs)
+            # In a preview, as on the engine, what nobody has computed yet is unknown.
+            new = {} if pulumi.runtime.is_dry_run() else computed(args.typ, args.name, outputs)
+            return args.resource_id or made_up, {**outputs, **new}
         # The dynamic host does not accept secrets, so the engine hands them over in plain (Pulumi SDK 3.272.0,
         # pulumi/dynamic/__main__.py, Configure).
         outputs = self.check(provider, args.typ, args.name, reveal(args.inputs))
@@ -67,15 +78,20 @@ class FleetMocks(Mocks):
         return str(outputs.get("key", args.name)), shown
 
     def call(self, args: MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-        """Return the resource outputs of the stack before the run, or what Azure's functions would return.
+        """Return outputs of this stack before the run or of another one, or what Azure's functions would return.
 
         Credential functions give a kubeconfig; of clusters and node pools the state says what stands.
+
+        Raises:
+            RefusedError: the outputs of another stack are asked for, and nothing is known of it.
         """
-        if args.token.startswith("azure-native:") and args.token.endswith("Credentials"):
-            return {"kubeconfigs": [{"name": "kubeconfig", "value": _KUBECONFIG}]}, []
+        if (credentials := azure.answer(args.token)) is not None:
+            return credentials, []
         if args.token.endswith(_STANDING):
             return self._as_stored(args.token.rpartition(":get")[2], args.args), []
-        if args.token != READ_OUTPUTS:
+        if args.token == READ_OUTPUTS:
+            return {"outputs": self._outputs_of(args.args["name"])}, []
+        if args.token != OWN_OUTPUTS:
             return {}, []
         stored = self.state.resources.values()
         return {"outputs": {r.urn: {"type": r.type, "outputs": _plain(r.outputs)} for r in stored}}, []
@@ -85,6 +101,17 @@ class FleetMocks(Mocks):
         same_kind = (one for one in self.state.resources.values() if one.type.endswith(f":{kind}"))
         found = (one.outputs for one in same_kind if sought.items() <= one.inputs.items())
         return _plain(next(found, {}))
+
+    def lacking(self, stack: str) -> Problem:
+        """Return the problem of another stack whose outputs a program needs, and of which nothing is known."""
+        hint = f'run_program(..., stacks={{"{stack}": run.exports}}) takes them from a run of its program'
+        return Problem(f'the outputs of the stack "{stack}" are not known to this run', hint=hint)
+
+    def _outputs_of(self, stack: str) -> Mapping[str, Any]:
+        outputs = self.stacks.known_of(stack)
+        if outputs is None:
+            raise RefusedError([self.lacking(stack)])
+        return outputs
 
     def olds(self, typ: str, name: str) -> Mapping[str, Any]:
         """Return the inputs that a resource had before the run; empty for a new resource."""

@@ -15,7 +15,6 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from pulumi import RunError
 from pulumi.runtime.mocks import MockMonitor
 
-from fleet_components.plan.state import reveal
 from fleet_components.testing.ignored import ignore
 from fleet_components.testing.lineage import ROOT, Lineage, make_urn
 from fleet_components.testing.mocks import PROVIDERS, FleetMocks
@@ -73,10 +72,11 @@ class RecordingMonitor(MockMonitor):
         super().__init__(mocks)
         self._fleet_mocks = mocks
         self.registrations: list[Registration] = []
-        self.outputs: dict[str, Mapping[str, Any]] = {}
+        self.outputs: dict[str, Mapping[str, Any]] = {}  # in wire form, by URN
         self._fails = fails
         self._lineage = Lineage(mocks.state.resources)
         self._transforms = Transforms()
+        self._of_calls: list[Any] = []
         self._claimed: set[str] = set()
         self._lock = threading.Lock()
         self._loops: set[asyncio.AbstractEventLoop] = set()
@@ -121,13 +121,35 @@ class RecordingMonitor(MockMonitor):
 
     def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
         """Record the outputs of a component or of the stack."""
-        self.outputs[request.urn] = reveal(_wire(request.outputs))
+        self.outputs[request.urn] = _wire(request.outputs)
         return super().RegisterResourceOutputs(request)  # type: ignore[no-untyped-call]
 
+    def RegisterStackInvokeTransform(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
+        """Record a transform of all calls of providers' functions."""
+        with self._lock:
+            self._of_calls.append(request)
+        return empty_pb2.Empty()
+
+    def SignalAndWaitForShutdown(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
+        """Close the connections to the program's transforms before it ends, and with it the server of these."""
+        self._transforms.close()
+        return super().SignalAndWaitForShutdown(request)  # type: ignore[no-untyped-call]
+
     def Invoke(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
-        """Answer as the mocks do."""
+        """Apply the transforms of calls, and answer as the mocks do."""
+        with self._lock:
+            transforms = list(self._of_calls)
+        self._transforms.apply_to_call(transforms, request)
         try:
             return super().Invoke(request)  # type: ignore[no-untyped-call]
+        finally:
+            self._note_loop()
+
+    def ReadResource(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method
+        """Answer as the mocks do."""
+        self._claim(make_urn(request.parent, request.type, request.name))
+        try:
+            return super().ReadResource(request)  # type: ignore[no-untyped-call]
         finally:
             self._note_loop()
 
@@ -141,11 +163,7 @@ class RecordingMonitor(MockMonitor):
     def _hand_down(self, request: Any) -> None:
         """Apply options and transforms of the parents to a request."""
         self._lineage.inherit(request)
-        dependencies = list(request.dependencies)
         self._transforms.apply(self._lineage.transforms(request), request)
-        if not request.transforms:
-            # The engine takes changed dependencies only from the resource's own transforms.
-            request.dependencies[:] = dependencies
 
     def _ignore_changes(self, request: Any) -> None:
         """Set ignored fields back to their old values, as the engine does."""

@@ -20,6 +20,7 @@ from fleet_components.model.frames import own_frames
 from fleet_components.plan.state import StackState, StoredResource, reveal
 from fleet_components.testing.mocks import FleetMocks
 from fleet_components.testing.monitor import RecordingMonitor, Registration
+from fleet_components.testing.other_stacks import OtherStacks
 
 
 @attrs.frozen
@@ -29,16 +30,22 @@ class ProgramRun:
     Attributes:
         registrations: the resources, in the order of registration.
         before: the state before the run.
-        outputs: the outputs of the stack.
+        exports: the outputs of the stack in wire form, with secrets marked; another run takes them as ``stacks``.
         messages: what the program logged, as (level, message).
         error: the error that ended the program early, with the frames of the program only; None if it did not.
     """
 
     registrations: tuple[Registration, ...]
     before: StackState
-    outputs: Mapping[str, Any]
+    exports: Mapping[str, Any]
     messages: tuple[tuple[str, str], ...]
     error: BaseException | None = None
+
+    @property
+    def outputs(self) -> Mapping[str, Any]:
+        """The outputs of the stack, with secrets in plain."""
+        plain: Mapping[str, Any] = reveal(self.exports)
+        return plain
 
     def state(self) -> StackState:
         """Return the state after the run; after a failed one, with all resources that it did not update or delete."""
@@ -75,6 +82,7 @@ def run_program(
     secret_keys: Iterable[str] = (),
     preview: bool = True,
     fails: Callable[[Registration], bool] = lambda _: False,
+    stacks: Mapping[str, Mapping[str, Any]] | None = None,
     mocks: Callable[[StackState], FleetMocks] = FleetMocks,
 ) -> ProgramRun:
     """Run a program against :class:`FleetMocks`.
@@ -89,10 +97,13 @@ def run_program(
         secret_keys: the configuration keys that are secret.
         preview: whether the program runs as in a preview.
         fails: returns True for registrations that fail; resources that depend on them are then not registered.
+        stacks: outputs of other stacks that the program reads, by name: ``run.exports`` of a run of their program.
         mocks: returns the mocks, given the state before the run.
     """
     before = state or StackState()
-    monitor, logger, messages = RecordingMonitor(mocks(before), fails), *_recording_logger()
+    made = mocks(before)
+    made.stacks = OtherStacks(stacks or {}, organization, project)
+    monitor, logger, messages = RecordingMonitor(made, fails), *_recording_logger()
     reset_runtime()
     set_all_config({key: _text(value) for key, value in (config or {}).items()}, list(secret_keys))
     loop = asyncio.new_event_loop()
@@ -114,8 +125,8 @@ def run_program(
     finally:
         end_loop(loop)
         monitor.close()
-    outputs = next((v for urn, v in monitor.outputs.items() if "::pulumi:pulumi:Stack::" in urn), {})
-    return ProgramRun(tuple(monitor.registrations), before, outputs, tuple(messages), error)
+    exports = next((v for urn, v in monitor.outputs.items() if "::pulumi:pulumi:Stack::" in urn), {})
+    return ProgramRun(tuple(monitor.registrations), before, exports, tuple(messages), error)
 
 
 @contextmanager

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import grpc  # type: ignore[import-untyped]
+from google.protobuf.json_format import MessageToDict, ParseDict
+from pulumi import RunError
 from pulumi.runtime.proto import callback_pb2, callback_pb2_grpc, resource_pb2
+
+from fleet_components.testing.output_values import depended_on, with_outputs, without_outputs
 
 # Objects can be larger than gRPC's default limit of 4 MB a message.
 _NO_LIMIT = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
@@ -34,6 +38,13 @@ _FIELDS = {
     "hooks": "hooks",
 }
 """Options that a transform may change: name in the transform's messages, name in a registration."""
+_OF_CALLS = {
+    "provider": "provider",
+    "version": "version",
+    "plugin_download_url": "pluginDownloadURL",
+    "plugin_checksums": "pluginChecksums",
+}
+"""Options of a call that a transform may change: name in the transform's messages, name in a call."""
 _KNOWN = {
     option: field
     for option, field in _FIELDS.items()
@@ -56,37 +67,99 @@ class Transforms:
         Args:
             callbacks: address and token of each transform.
             request: the registration; changed in place.
+
+        Raises:
+            RunError: a transform has failed; names the resource.
+        """
+        callbacks = list(callbacks)
+        if not callbacks:
+            return
+        own = bool(request.transforms)
+        before = list(request.dependencies)
+        _raise_outputs(request, {k: each.urns for k, each in request.propertyDependencies.items()} if own else {})
+        for callback in callbacks:
+            self._transform(callback, request)
+        named = _lower_outputs(request)
+        # The engine takes changed dependencies only from the resource's own transforms.
+        request.dependencies[:] = sorted({*request.dependencies, *named}) if own else before
+
+    def apply_to_call(self, callbacks: Iterable[Any], request: Any) -> None:
+        """Apply transforms of calls to a call of a provider's function, one after the other.
+
+        Args:
+            callbacks: address and token of each transform.
+            request: the call; changed in place.
+
+        Raises:
+            RunError: a transform has failed; names the function.
         """
         for callback in callbacks:
-            asked = resource_pb2.TransformRequest(
-                type=request.type, name=request.name, custom=request.custom, parent=request.parent
-            )
-            asked.properties.CopyFrom(request.object)
-            for option, field in _KNOWN.items():
+            asked = resource_pb2.TransformInvokeRequest(token=request.tok)
+            asked.args.CopyFrom(request.args)
+            for option, field in _OF_CALLS.items():
                 _copy(request, field, asked.options, option)
-            if not request.deleteBeforeReplaceDefined:
-                # A registration tells in a field of its own whether this one is set.
-                asked.options.ClearField("delete_before_replace")
-            answer = resource_pb2.TransformResponse.FromString(self._call(callback, asked.SerializeToString()))
-            if answer.HasField("properties"):
-                request.object.CopyFrom(answer.properties)
+            answer = resource_pb2.TransformInvokeResponse.FromString(
+                self._call(callback, asked.SerializeToString(), f"call of {request.tok}")
+            )
+            if answer.HasField("args"):
+                request.args.CopyFrom(answer.args)
             if answer.HasField("options"):
-                for option, field in _KNOWN.items():
+                for option, field in _OF_CALLS.items():
                     _copy(answer.options, option, request, field)
+
+    def _transform(self, callback: Any, request: Any) -> None:
+        asked = resource_pb2.TransformRequest(
+            type=request.type, name=request.name, custom=request.custom, parent=request.parent
+        )
+        asked.properties.CopyFrom(request.object)
+        for option, field in _KNOWN.items():
+            _copy(request, field, asked.options, option)
+        if not request.deleteBeforeReplaceDefined:
+            # A registration tells in a field of its own whether this one is set.
+            asked.options.ClearField("delete_before_replace")
+        answer = resource_pb2.TransformResponse.FromString(
+            self._call(callback, asked.SerializeToString(), f'{request.type} "{request.name}"')
+        )
+        if answer.HasField("properties"):
+            request.object.CopyFrom(answer.properties)
+        if answer.HasField("options"):
+            for option, field in _KNOWN.items():
+                _copy(answer.options, option, request, field)
 
     def close(self) -> None:
         """Close the connections."""
         for channel in self._channels.values():
             channel.close()
 
-    def _call(self, callback: Any, request: bytes) -> bytes:
+    def _call(self, callback: Any, request: bytes, subject: str) -> bytes:
         with self._lock:
             if callback.target not in self._channels:
                 self._channels[callback.target] = grpc.insecure_channel(callback.target, _NO_LIMIT)
         stub: Any = callback_pb2_grpc.CallbacksStub(self._channels[callback.target])
-        answer = stub.Invoke(callback_pb2.CallbackInvokeRequest(token=callback.token, request=request))
+        try:
+            answer = stub.Invoke(callback_pb2.CallbackInvokeRequest(token=callback.token, request=request))
+        except grpc.RpcError as error:
+            # The text begins with the token of the callback, which says nothing to a reader.
+            why = str(error.details()).partition(" error: ")[2] or error.details()
+            raise RunError(f"a transform of {subject} failed: {why.strip()}") from None
         response: bytes = answer.response
         return response
+
+
+def _raise_outputs(request: Any, dependencies: Mapping[str, Iterable[str]]) -> None:
+    ParseDict(with_outputs(MessageToDict(request.object), dependencies), _cleared(request.object))
+
+
+def _lower_outputs(request: Any) -> list[str]:
+    """Remove the marks of outputs from a registration; return the URNs that they named."""
+    given = MessageToDict(request.object)
+    ParseDict(without_outputs(given), _cleared(request.object))
+    return list(depended_on(given))
+
+
+def _cleared(struct: Any) -> Any:
+    struct.Clear()
+    return struct
 
 
 def _copy(source: Any, field: str, target: Any, name: str) -> None:

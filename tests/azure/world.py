@@ -22,7 +22,7 @@ from pulumi.runtime.stack import run_in_stack
 
 from fleet_components.azure.dynamic import CreateOnlyProvider
 from fleet_components.plan.state import reveal
-from fleet_components.testing.mocks import READ_OUTPUTS, FleetMocks
+from fleet_components.testing.mocks import OWN_OUTPUTS, FleetMocks
 from fleet_components.testing.program import end_loop, reset_runtime
 from tests.azure.answers import answered
 from tests.azure.laws import Cloud, Refusal, Thing, principal
@@ -192,7 +192,7 @@ class Azure(FleetMocks):
         return thing.id, outputs
 
     def call(self, args: MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-        if args.token == READ_OUTPUTS:
+        if args.token == OWN_OUTPUTS:
             return {"outputs": {urn: self._stored(urn) for urn in self.before.resources}}, []
         if args.token.endswith((":getManagedCluster", ":getAgentPool")):
             return self._standing(args), []
@@ -236,7 +236,17 @@ class Refused(Exception):
     """A ``check`` that refused."""
 
 
-class Monitor(MockMonitor):
+class SdkMonitor(MockMonitor):
+    """The SDK's monitor, which leaves no event loops open."""
+
+    def RegisterResource(self, request: Any) -> Any:  # noqa: N802
+        return _with_loop(lambda: super(SdkMonitor, self).RegisterResource(request))  # type: ignore[no-untyped-call]
+
+    def Invoke(self, request: Any) -> Any:  # noqa: N802
+        return _with_loop(lambda: super(SdkMonitor, self).Invoke(request))  # type: ignore[no-untyped-call]
+
+
+class Monitor(SdkMonitor):
     """The SDK's monitor, with a memory."""
 
     def __init__(self, mocks: Azure) -> None:
@@ -260,10 +270,7 @@ class Monitor(MockMonitor):
                 needs=frozenset((*request.dependencies, *filter(None, [request.provider.rpartition("::")[0]]))),
                 subscription=self.azure.subscription_of(request.provider),
             )
-        return _with_loop(lambda: super(Monitor, self).RegisterResource(request))  # type: ignore[no-untyped-call]
-
-    def Invoke(self, request: Any) -> Any:  # noqa: N802
-        return _with_loop(lambda: super(Monitor, self).Invoke(request))  # type: ignore[no-untyped-call]
+        return super().RegisterResource(request)
 
     def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802
         if request.urn in self.recorded:

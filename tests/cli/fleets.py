@@ -194,7 +194,11 @@ def export(run: ProgramRun, *, encrypted: bool) -> dict[str, Any]:
     root = resources[0]["urn"].split("::")
     stack = f"{root[0]}::{root[1]}::pulumi:pulumi:Stack::{root[1]}-{root[0].rpartition(':')[2]}"
     default = f"{root[0]}::{root[1]}::pulumi:providers:pulumi-python::default"
-    own = [{"urn": stack, "type": "pulumi:pulumi:Stack"}, {"urn": default, "type": "pulumi:providers:pulumi-python"}]
+    outputs = _stored(run.exports, encrypted)
+    own = [
+        {"urn": stack, "type": "pulumi:pulumi:Stack", "outputs": outputs},
+        {"urn": default, "type": "pulumi:providers:pulumi-python"},
+    ]
     return {"version": 3, "deployment": {"resources": [*own, *resources]}}
 
 

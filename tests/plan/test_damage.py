@@ -515,7 +515,7 @@ def test_what_another_stack_exports_is_refused_where_it_is_damaged(monkeypatch: 
     ]:
         exported = {"members": {"a": damaged(whole, path, junk)}}
         monkeypatch.setattr("pulumi.runtime.invoke", lambda *_, it=exported: Answer(it))
-        monkeypatch.setattr("pulumi.StackReference", lambda _: Reference())
+        monkeypatch.setattr("pulumi.StackReference", lambda *_: Reference())
         with pytest.raises(FleetError, match=re.escape(said)):
             members_of_stack("organization/shop/dev")
 

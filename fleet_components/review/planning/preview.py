@@ -18,6 +18,7 @@ from fleet_components.plan.feed import plan_at_hand
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.state import StackState, is_marked_secret, reveal
 from fleet_components.plan.subject import Decided
+from fleet_components.review.planning.other_stacks import OtherStack, lacking, unmatched
 from fleet_components.review.planning.program import from_here, inside, located, refused_plan, run_main, what_ended
 from fleet_components.review.planning.project import Project, choose_stack
 from fleet_components.review.planning.resource import Resource
@@ -25,6 +26,7 @@ from fleet_components.review.planning.resources import STACK, compare, stored_in
 from fleet_components.review.planning.stack_config import StackConfig, read_stack_config
 from fleet_components.review.planning.survey import CommandLine, of_stack
 from fleet_components.testing.mocks import PROVIDERS, CheckFailed, FleetMocks
+from fleet_components.testing.other_stacks import REFERENCE
 from fleet_components.testing.program import ProgramRun, run_program
 
 
@@ -43,12 +45,22 @@ class PlanMocks(FleetMocks):
         self._stored = {(r.type, r.name): (r.id, stored.get(r.urn, {})) for r in state.resources.values()}
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
-        """Return the id and the outputs of a resource: those in the state for an existing one, no id for a new one."""
+        """Return the id and the outputs of a resource: those in the state for an existing one, no id for a new one.
+
+        Outputs whose inputs change are those of the inputs, as in a preview of the engine.
+        """
         identity, outputs = super().new_resource(args)
-        if args.typ in PROVIDERS or not args.custom:
+        if args.typ in PROVIDERS or args.typ == REFERENCE or not args.custom:
             return identity, outputs
         identity, stored = self._stored.get((args.typ, args.name), (args.resource_id or "", {}))
-        return identity, {**{key: _on_the_wire(value) for key, value in stored.items()}, **outputs}
+        before = self.olds(args.typ, args.name)
+        kept = {key for key in stored if key in before and before[key] == reveal(args.inputs.get(key))}
+        changed = {key: value for key, value in outputs.items() if key not in kept}
+        return identity, {**{key: _on_the_wire(value) for key, value in stored.items()}, **changed}
+
+    def lacking(self, stack: str) -> Problem:
+        """Return the problem of another stack, with the options that give its outputs."""
+        return lacking(stack)
 
     def check(self, provider: dynamic.RecordProvider, typ: str, name: str, news: dict[str, Any]) -> dict[str, Any]:
         """Run the ``check`` of a provider; a refusal is collected, and the old inputs are returned in its place."""
@@ -80,12 +92,14 @@ class Preview:
         plans: the fleets of the program.
         resources: what would happen to each resource; None where the update is refused.
         messages: what the program logged, as (level, text), without messages that repeat the plan.
+        exports: the outputs of the stack in wire form, with secrets marked.
     """
 
     stack: str
     plans: tuple[FleetPlan, ...]
     resources: tuple[Resource, ...] | None
     messages: tuple[tuple[str, str], ...]
+    exports: Mapping[str, Any]
 
 
 def preview(project: Project, command: CommandLine) -> Preview:
@@ -106,7 +120,8 @@ def preview(project: Project, command: CommandLine) -> Preview:
     organization = prefix.partition("/")[0] or DEFAULT_ORGANIZATION
     with command.together():
         settings = read_stack_config(project, name)
-        run, mocks = _run(project, organization, name, command, settings)
+        stacks = _outputs_of_others(command)
+        run, mocks = _run(project, organization, name, command, settings, stacks)
     refused = refused_plan(run.error)
     plans = (*mocks.plans, *([refused] if refused else []))
     root = f"urn:pulumi:{name}::{project.name}::{STACK}::{project.name}-{name}"
@@ -117,8 +132,60 @@ def preview(project: Project, command: CommandLine) -> Preview:
         f"{organization}/{project.name}/{name}",
         tuple(_located(plan, project, settings) for plan in plans),
         None if refused else compare(run.registrations, root, command.state.export, *_before(plans), known=known),
-        (*_unread(settings), *(message for message in run.messages if not message[1].startswith(said))),
+        (
+            *_unread(settings),
+            *_unmatched(command, mocks),
+            *(message for message in run.messages if not message[1].startswith(said)),
+        ),
+        run.exports,
     )
+
+
+def _outputs_of_others(command: CommandLine) -> dict[str, Mapping[str, Any]]:
+    """Return the outputs of the other stacks of the command line, by name.
+
+    Raises:
+        FleetError: a state cannot be used, or a project cannot be planned.
+    """
+    found, problems = dict[str, Mapping[str, Any]](), list[Problem]()
+    for other in command.others:
+        try:
+            if not command.any_state and (misplaced := other.misplaced()):
+                raise FleetError([misplaced])
+            found[other.name] = other.exported() if other.folder is None else _planned(other, command)
+        except FleetError as error:
+            problems += error.problems
+    if problems:
+        raise FleetError(problems)
+    return found
+
+
+def _planned(other: OtherStack, command: CommandLine) -> Mapping[str, Any]:
+    """Return the outputs that an update of another stack would have, as far as they are known before it."""
+    # Tokens, approvals and lost members are those of the stack that is asked for.
+    alone = CommandLine(
+        state=other.state,
+        stack=other.name,
+        as_of=command.as_of,
+        plugins=command.plugins,
+        any_state=command.any_state,
+        project=True,
+        others=tuple(one for one in command.others if one is not other),
+    )
+    failed = Problem("cannot be planned, and its outputs are needed", file=str(other.folder), subject=other.name)
+    project = other.project()
+    try:
+        seen = preview(project, alone)
+    except FleetError as error:
+        raise FleetError([failed, *error.problems]) from error
+    if refused := [problem for plan in seen.plans for problem in plan.refused]:
+        raise FleetError([failed, *refused])
+    return seen.exports
+
+
+def _unmatched(command: CommandLine, mocks: PlanMocks) -> list[tuple[str, str]]:
+    """Return warnings about other stacks that the program does not read, or reads without knowing anything of them."""
+    return [("warning", str(problem)) for problem in unmatched(command.others, mocks.stacks)]
 
 
 def _before(plans: Iterable[FleetPlan]) -> tuple[dict[tuple[str, str], Mapping[str, Any]], frozenset[str]]:
@@ -167,7 +234,12 @@ def _unread(settings: StackConfig) -> list[tuple[str, str]]:
 
 
 def _run(
-    project: Project, organization: str, stack: str, command: CommandLine, settings: StackConfig
+    project: Project,
+    organization: str,
+    stack: str,
+    command: CommandLine,
+    settings: StackConfig,
+    stacks: Mapping[str, Mapping[str, Any]],
 ) -> tuple[ProgramRun, PlanMocks]:
     state = command.state.state
     mocks = PlanMocks(
@@ -182,6 +254,7 @@ def _run(
             organization=organization,
             config={**settings.values, **_configured(command, settings)},
             secret_keys=settings.secrets,
+            stacks=stacks,
             mocks=lambda _: mocks,
         )
     problems = () if refused_plan(run.error) else mocks.problems or what_ended(run.error, project)

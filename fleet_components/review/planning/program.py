@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import runpy
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import attrs
 import pulumi
 
 from fleet_components.components.refusal import RefusedPlanError
-from fleet_components.model.frames import behind
+from fleet_components.model.frames import behind, is_own
 from fleet_components.model.manifest import PROGRAM
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -28,6 +28,7 @@ def inside(project: Project) -> Iterator[None]:
 
     Standard output of the program goes to standard error.
     """
+    loaded = set(sys.modules)
     before, arguments, folder = Path.cwd(), sys.argv, str(project.folder.resolve())
     writes_no_bytecode = sys.dont_write_bytecode
     # Bytecode is as old as its source in whole seconds: an edit right after a plan would not be seen by the next one.
@@ -43,7 +44,21 @@ def inside(project: Project) -> Iterator[None]:
         sys.dont_write_bytecode = writes_no_bytecode
         sys.argv = arguments
         sys.path.remove(folder)
+        _forget(loaded, folder)
         os.chdir(before)
+
+
+def _forget(loaded: Collection[str], folder: str) -> None:
+    """Forget the program's own modules: another program of the process may have modules of the same names.
+
+    Args:
+        loaded: names of the modules that were loaded before.
+        folder: the directory of the program.
+    """
+    for name in sys.modules.keys() - loaded:
+        file = getattr(sys.modules[name], "__file__", None) or ""
+        if file and is_own(file) and Path(file).resolve().is_relative_to(folder):
+            del sys.modules[name]
 
 
 def run_main(project: Project) -> None:

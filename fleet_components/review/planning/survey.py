@@ -23,6 +23,7 @@ from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.refusals import confirmed_in_vain
 from fleet_components.plan.source import Source, gather
+from fleet_components.review.planning.other_stacks import OtherStack
 from fleet_components.review.planning.past import StateFile
 from fleet_components.review.planning.project import asked_project, instead_of, read_project
 from fleet_components.review.planning.resource import Resource
@@ -48,6 +49,7 @@ class CommandLine:
         any_state: whether a state of another project or stack is accepted.
         project: whether the path is a Pulumi project, whose program is to be run; a stack asks for it as well.
         program: whether programs may be run: that of a project, helm, kustomize.
+        others: other stacks whose outputs a project reads.
         problems: problems of the options that can be found without the input.
     """
 
@@ -63,6 +65,7 @@ class CommandLine:
     any_state: bool = False
     project: bool = False
     program: bool = True
+    others: tuple[OtherStack, ...] = ()
     problems: tuple[Problem, ...] = ()
 
     def wrong(self, problems: Iterable[Problem]) -> CommandLine:
@@ -136,6 +139,10 @@ def project_among(paths: Sequence[Path], command: CommandLine) -> Path | None:
         FleetError: there is a project that is not asked for or not allowed, or none where one is asked for.
     """
     folder = asked_project(paths, asked=command.project or bool(command.stack), allowed=command.program)
+    if folder is None and command.others:
+        what = "is no Pulumi project, and reads no outputs of other stacks"
+        hint = f"give the directory of the project that does; {command.others[0].options} has no effect here"
+        raise FleetError([Problem(what, file=str(paths[0]), hint=hint)])
     if folder is None and command.project:
         hint = "give the directory that has it"
         raise FleetError([Problem("is no Pulumi project: it has no Pulumi.yaml", file=str(paths[0]), hint=hint)])

@@ -1,0 +1,119 @@
+"""The other stacks whose outputs a project reads: from an export of each, or from a plan of its project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.review.planning.past import StateFile
+from fleet_components.review.planning.project import Project, is_project, read_project
+
+if TYPE_CHECKING:
+    from fleet_components.testing.other_stacks import OtherStacks
+
+_ROOT = "pulumi:pulumi:Stack"
+
+
+@attrs.frozen
+class OtherStack:
+    """Another stack, as the command line gives it.
+
+    Attributes:
+        name: its name, as the program spells it: ``organization/project/stack``.
+        state: its state; that of a new stack if none is given.
+        folder: the directory of its project, which is planned for the outputs; None to take those of the state.
+    """
+
+    name: str
+    state: StateFile = StateFile()
+    folder: Path | None = None
+
+    @property
+    def options(self) -> str:
+        """The options that give it, for messages."""
+        given = [f"--state-of {self.name}={self.state.file}"] if self.state.file else []
+        return " ".join([*given, *([f"--project-of {self.name}={self.folder}"] if self.folder else [])])
+
+    def exported(self) -> Mapping[str, Any]:
+        """Return the outputs in its state, with secrets marked.
+
+        Raises:
+            FleetError: the state is none of ``pulumi stack export``.
+        """
+        if self.state.problems:
+            raise FleetError(map(self._export_of, self.state.problems))
+        if self.state.export is None:
+            what = "is the state of a render, which holds no outputs of a stack"
+            raise FleetError([self._export_of(Problem(what, file=self.state.file))])
+        resources = self.state.export["deployment"].get("resources") or ()
+        outputs = next((one.get("outputs") for one in resources if one.get("type") == _ROOT), None)
+        return outputs or {}
+
+    def project(self) -> Project:
+        """Return its project.
+
+        Raises:
+            FleetError: there is none in the directory, or another one.
+        """
+        assert self.folder is not None, "asked of a stack with a project only"
+        folder = self.folder.parent if self.folder.name.startswith("Pulumi.") else self.folder
+        if not is_project(folder):
+            hint = "give the directory that has it"
+            raise FleetError([Problem("is no Pulumi project: it has no Pulumi.yaml", file=str(folder), hint=hint)])
+        project = read_project(folder)
+        wanted = self.name.split("/")[-2:-1]
+        if wanted and wanted != [project.name]:
+            what = f"is the project {project.name}, not {wanted[0]}"
+            hint = f"--project-of names the stack as the program does that reads it: {self.name}"
+            raise FleetError([project.file.problem(what, ("name",), hint)])
+        return project
+
+    def misplaced(self) -> Problem | None:
+        """Return a problem if its state is that of another stack."""
+        project, stack = self.state.stack
+        if not stack or [project, stack][-len(self._parts) :] == self._parts:
+            return None
+        return self._export_of(Problem(f"is the state of {project}/{stack}, not of {self.name}", file=self.state.file))
+
+    @property
+    def _parts(self) -> list[str]:
+        """Project and stack, as far as its name has them."""
+        return self.name.split("/")[-2:]
+
+    def _export_of(self, problem: Problem) -> Problem:
+        hint = f"give the output of: {exporting(self.name)}"
+        other = "; that of pulumi stack output does not say what is secret" if "deployment" in problem.what else ""
+        return attrs.evolve(problem, hint=hint + other)
+
+
+def exporting(stack: str) -> str:
+    """Return the command that exports a stack."""
+    return f"pulumi stack export --stack {stack} --file FILE"
+
+
+def lacking(stack: str) -> Problem:
+    """Return the problem of a stack whose outputs a program needs, and that nobody has given."""
+    hint = (
+        f"--state-of {stack}=FILE takes them from the output of {exporting(stack)}; "
+        f"--project-of {stack}=DIR from a plan of its project"
+    )
+    return Problem(f'the outputs of the stack "{stack}" are not known to a plan', hint=hint)
+
+
+def unmatched(given: Iterable[OtherStack], stacks: OtherStacks) -> Iterator[Problem]:
+    """Yield a problem for each stack that is given and not read, and for each that is read and not given.
+
+    Args:
+        given: the stacks of the command line.
+        stacks: what the program was told of other stacks, and what it has read.
+    """
+    names = {stacks.full_name(one.name): one for one in given}
+    read = ", ".join(sorted(stacks.read)) or "no other stack"
+    for name, one in names.items():
+        if name not in stacks.read:
+            yield Problem(f"{one.options} changes nothing", hint=f"the program reads outputs of {read}")
+    yield from (lacking(name) for name in sorted(stacks.read - names.keys()))
