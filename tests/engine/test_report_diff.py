@@ -40,7 +40,9 @@ def written(story: Story, *more: tuple[str, str]) -> dict[tuple[str, str], Any]:
 def _told(live: Mapping[str, Any]) -> dict[str, Any]:
     metadata = live["metadata"]
     told = {key: metadata.get(key) for key in ("uid", "generation", "labels", "ownerReferences")}
+    # Of the cluster's own: the revision of a Deployment, and the status of everything.
     managers = [one for one in metadata["managedFields"] if one["manager"] != "kube-controller-manager"]
+    managers = [one for one in managers if one.get("subresource") != "status"]
     return {**told, "managers": managers, **{key: live.get(key) for key in ("spec", "data")}}
 
 
