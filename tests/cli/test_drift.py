@@ -214,7 +214,7 @@ def under(delivered: Delivered, **apply: Any) -> Fleet:
 
 SCALED = {"path": "/spec/replicas", "delivered": "1", "there": "4"}
 LABELLED = {"path": "/metadata/labels/by", "delivered": None, "there": "hand"}
-CONFLICT = 'an update of it fails: Apply failed with 1 conflict: conflict with "kubectl": .spec.replicas'
+CONFLICT = 'an update of it is refused: Apply failed with 1 conflict: conflict with "kubectl": .spec.replicas'
 ALONE = "left alone until the source changes it"
 UNFORCED = {"type": "ServerSideApply", "serverSideApplyConfig": {"force": False}}
 

@@ -137,7 +137,7 @@ def test_it_is_adopted(shop: Engine[Story]) -> None:
 
 
 def test_a_provider_of_ones_own_may_not_force(tale: Story, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Then an update of what somebody has changed fails on the conflict, where the providers of members overwrite it."""
+    """Then a preview fails on what somebody has changed; an update without a preview overwrites it all the same."""
     for name in tale.planes:
         tale.join(name)
     space = namespace(tale.space)
@@ -153,8 +153,8 @@ def test_a_provider_of_ones_own_may_not_force(tale: Story, tmp_path_factory: pyt
     told = [one["differences"] for member in found(engine, 2)["members"] for one in member["objects"]]
     assert [each["there"] for one in told for each in one] == ["by hand on a", "by hand on b"]
     tale.objects["c"] = config_map(tale.space, "two")
-    outcome = engine.up()
-    assert not outcome.ok
-    assert "conflict" in outcome.text
-    assert tale.live("a", "configmap", "c")["data"] == {"k": "two"}
-    assert tale.live("b", "configmap", "c")["data"] == {"k": "by hand on b"}
+    seen = engine.preview()
+    assert not seen.ok
+    assert 'conflict with "kubectl-patch"' in seen.text
+    assert (done := engine.up()).ok, done.text
+    assert [tale.live(name, "configmap", "c")["data"] for name in tale.planes] == [{"k": "two"}, {"k": "two"}]

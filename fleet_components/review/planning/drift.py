@@ -235,4 +235,4 @@ def _then(mode: ApplyMode, said: ObservedObject, *, stuck: bool) -> str:
     """Return what becomes of fields that somebody has changed, unless an update of the object overwrites them."""
     if mode.stops_at_drift:
         return "left alone until the source changes it"
-    return f"an update of it fails: {said.error}" if stuck else ""
+    return f"an update of it is refused: {said.error}" if stuck else ""
