@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,8 +58,8 @@ def test_a_plan_reads_of_another_stack_what_the_engine_reads(tmp_path: Path) -> 
     assert {key: new[key] for key in ("weu-1", "eus-1")} == {key: theirs[key] for key in ("weu-1", "eus-1")}
 
 
-def outputs(folder: Path, other: OtherStack) -> dict[str, object]:
+def outputs(folder: Path, other: OtherStack) -> dict[str, Any]:
     """The outputs that a plan of the second project has, with secrets hidden."""
     command = CommandLine(stack="dev", project=True, others=(other,))
-    found: dict[str, object] = json.loads(json.dumps(redact(preview(read_project(folder), command).exports)))
+    found: dict[str, Any] = json.loads(json.dumps(redact(preview(read_project(folder), command).exports)))
     return found
