@@ -17,7 +17,7 @@ REFERENCE = "pulumi:pulumi:StackReference"
 
 @attrs.define
 class OtherStacks:
-    """What is known of other stacks.
+    """Outputs of other stacks, as far as a run is told of them.
 
     Attributes:
         outputs: the outputs by name of the stack, in the form of a state or of the wire, with secrets marked.

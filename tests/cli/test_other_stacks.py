@@ -270,5 +270,5 @@ def test_a_stack_may_be_read_in_both_ways_and_referred_to_once(shop: Path, fleet
     again = f'\nimport pulumi\npulumi.StackReference("{STACK}")\n'
     (shop / "__main__.py").write_text(PLACING + again)
     assert plan(shop, *given)["members"] == 2
-    (shop / "__main__.py").write_text(PLACING + again + again)
+    (shop / "__main__.py").write_text(again + again)
     assert "Duplicate resource URN" in refused(shop, *given)

@@ -61,5 +61,5 @@ def test_a_plan_reads_of_another_stack_what_the_engine_reads(tmp_path: Path) -> 
 def outputs(folder: Path, other: OtherStack) -> dict[str, Any]:
     """The outputs that a plan of the second project has, with secrets hidden."""
     command = CommandLine(stack="dev", project=True, others=(other,))
-    found: dict[str, object] = json.loads(json.dumps(redact(preview(read_project(folder), command).exports)))
+    found: dict[str, Any] = json.loads(json.dumps(redact(preview(read_project(folder), command).exports)))
     return found
