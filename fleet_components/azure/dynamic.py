@@ -25,11 +25,18 @@ class CreateOnlyProvider(RecordProvider):
         """Refuse their change; nothing is held of a new thing."""
         from fleet_components.azure.values.create_only import RULES, refuse_changes
 
-        # What is not known yet, as the subscription of a provider that is created too, is judged in the update.
-        late = {field for field, value in news["fields"].items() if has_unknown(value)}
-        old, new = ({k: v for k, v in (held.get("fields") or {}).items() if k not in late} for held in (olds, news))
-        problems = refuse_changes(old, new, RULES[news["kind"]]) if olds.get("fields") else ()
+        old = olds.get("fields")
+        problems = refuse_changes(old, _known(news["fields"]), RULES[news["kind"]]) if old else ()
         return CheckResult(news, [CheckFailure("", f"{news['key']}: {problem}") for problem in problems])
+
+
+def _known(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields without those that are not known before the update."""
+    return {
+        field: _known(value) if isinstance(value, Mapping) else value
+        for field, value in fields.items()
+        if isinstance(value, Mapping) or not has_unknown(value)
+    }
 
 
 class CreateOnly(Resource, module="fleet", name="CreateOnly"):
@@ -42,8 +49,10 @@ class CreateOnly(Resource, module="fleet", name="CreateOnly"):
         name: the resource's name.
         kind: what it is: ``HUB`` or ``MEMBER`` of ``fleet_components.azure.values.create_only``.
         key: what it is called in errors.
-        fields: the values by name, maps for what has fields of its own, None for what is not there; all plain, so
-            that previews can judge them.
+        fields: the values by name, maps for what has fields of its own, None for what is not there. Previews judge
+            plain values, and outputs of what exists already.
+        opts: resource options. It must depend on nothing that Azure has to make, so that it refuses before anything is
+            made or changed, also if there was no preview.
     """
 
     def __init__(
