@@ -93,12 +93,12 @@ class RolesReachProvider(RecordProvider):
 
     def create(self, props: Props) -> CreateResult:
         """Wait."""
-        _wait(props).run()
+        _reach(props)
         return super().create(props)
 
     def update(self, id: str, olds: Props, news: Props) -> UpdateResult:
         """Wait for the assignments that are new."""
-        _wait(news).run()
+        _reach(news)
         return super().update(id, olds, news)
 
 
@@ -113,6 +113,17 @@ class RolesReach(Resource, module="fleet", name="RolesReach"):
 
     def __init__(self, name: str, props: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(RolesReachProvider(), name, {"key": name, **props}, opts)
+
+
+def _reach(props: Props) -> None:
+    from fleet_components.azure.role_wait import RolesDoNotReach
+
+    try:
+        _wait(props).run()
+    except RolesDoNotReach:
+        # The SDK prints errors of providers with their traceback, which says nothing here.
+        sys.tracebacklimit = 0
+        raise
 
 
 def _wait(props: Props) -> RolesWait:

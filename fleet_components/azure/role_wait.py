@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from math import ceil
 from typing import Any
 
 import attrs
@@ -55,7 +54,7 @@ class RolesWait:
 
     @property
     def announcement(self) -> str:
-        """What is waited for, and how long; empty if all roles are old enough."""
+        """The roles that are waited for, and how long; empty if all roles are old enough."""
         if self._left <= 0:
             return ""
         bound = f"{'' if self.kubeconfig is None else 'up to '}{_minutes(self._left)}"
@@ -121,7 +120,7 @@ class RolesWait:
 
 
 def _minutes(number: float) -> str:
-    return count(ceil(number), "minute")
+    return count(max(round(number), 1), "minute")
 
 
 def _allows(review: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -10,15 +10,16 @@ import attrs
 import pulumi
 import pulumi_kubernetes as kubernetes
 from pulumi.output import UNKNOWN
-from pulumi_azure_native import authorization, containerservice, resources
+from pulumi_azure_native import containerservice, resources
 
 from fleet_components.azure.components.access import AzureAccess, AzureAccessArgs, Grant, grant_problems
 from fleet_components.azure.components.arm import RESOURCE, FleetAddress, children_of, fleet_resource, of_component
 from fleet_components.azure.components.created_cluster import principal_of, sooner_or_later
 from fleet_components.azure.components.hub_network import HubNetwork, HubPlace, hub_network
 from fleet_components.azure.components.kubeconfig import Login, decoded, file_problems, own_kubeconfig, with_login
+from fleet_components.azure.components.reach import roles_reached
 from fleet_components.azure.components.roles import HUB_ADMIN
-from fleet_components.azure.dynamic import CreateOnly, RolesReach
+from fleet_components.azure.dynamic import CreateOnly
 from fleet_components.azure.role_wait import LONGEST
 from fleet_components.azure.values import availability, checks, names
 from fleet_components.azure.values.cost import hub_cost
@@ -163,10 +164,11 @@ class AzureHub(pulumi.ComponentResource):
         if self.kubeconfig is None:
             return None
         admins = [grant for grant in self._args.grants if grant.role == HUB_ADMIN and not grant.namespace]
-        reached = self._reached(
-            "hub-roles",
+        reached = roles_reached(
+            f"{self._name}-hub-roles",
             [f"{HUB_ADMIN} for {grant.to} on fleet {self.fleet_name}" for grant in admins],
             [access.assignments[grant.key] for access in self._access for grant in admins],
+            self._args.role_wait,
             pulumi.ResourceOptions(parent=self),
             self.kubeconfig,
         )
@@ -184,7 +186,8 @@ class AzureHub(pulumi.ComponentResource):
         if args.network is not None:
             place = hub_network(self._name, args.network, args.resource_group, args.region, mine)
             properties, identity = _private_profile(args, place), place.identity
-            after += [*place.grants, *self._reached("network-roles", place.roles, place.grants, mine)]
+            after += place.grants
+            after += roles_reached(f"{self._name}-network-roles", place.roles, place.grants, args.role_wait, mine)
         return fleet_resource(
             f"{self._name}-fleet",
             args.resource_group,
@@ -195,25 +198,6 @@ class AzureHub(pulumi.ComponentResource):
             identity=identity,
             tags=dict(args.tags),
         )
-
-    def _reached(
-        self,
-        name: str,
-        roles: Sequence[str],
-        assignments: Sequence[authorization.RoleAssignment],
-        mine: pulumi.ResourceOptions,
-        kubeconfig: pulumi.Input[str] | None = None,
-    ) -> list[pulumi.Resource]:
-        """Return the point at which roles have reached; none if they are not waited for."""
-        if not roles or not self._args.role_wait:
-            return []
-        props = {
-            "roles": list(roles),
-            "created": [assignment.created_on for assignment in assignments],
-            "minutes": self._args.role_wait,
-            "kubeconfig": kubeconfig,
-        }
-        return [RolesReach(f"{self._name}-{name}", props, mine)]
 
     def _read_kubeconfig(self) -> pulumi.Output[str]:
         own = own_kubeconfig(self._args.kubeconfig, self._args.kubeconfig_file)
