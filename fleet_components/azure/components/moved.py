@@ -84,13 +84,13 @@ class Keeper:
             fields.append(_Field(args, "kubernetes_version", "kubernetesVersion"))
         if member.system_pool.autoscaled:
             fields.append(_Field(first, "count", listed or "agentPoolProfiles[0].count"))
-        ignored = self._unless_changed(name, args, fields)
+        ignored = self._unless_changed(_CLUSTER, name, args, fields)
         if ignored is None:
             standing = self._standing_cluster()
             if self._azure_decides_version:
                 args.kubernetes_version = standing.apply(lambda cluster: cluster.declared)
             args.agent_pool_profiles = standing.apply(lambda cluster: self._profiles([first, *others], cluster))
-        guard = self._guard(name, self._cluster_setbacks)
+        guard = self._guard(_CLUSTER, name, self._cluster_setbacks)
         return pulumi.ResourceOptions(ignore_changes=ignored, hooks=guard)
 
     def pool(
@@ -107,10 +107,10 @@ class Keeper:
         fields = [_Field(args, "count", "count")] if pool.autoscaled else []
         if self._azure_decides_version:
             fields.append(_Field(args, "orchestrator_version", "orchestratorVersion"))
-        ignored = self._unless_changed(name, args, fields)
+        ignored = self._unless_changed(_POOL, name, args, fields)
         if ignored is None and pool.autoscaled:
             args.count = self._standing_pool(pool.name, cluster).apply(lambda standing: standing.nodes)
-        guard = self._guard(name, lambda request: self._pool_setbacks(pool.name, request))
+        guard = self._guard(_POOL, name, lambda request: self._pool_setbacks(pool.name, request))
         return pulumi.ResourceOptions(ignore_changes=ignored, hooks=guard)
 
     def accepted(self, made: Iterable[pulumi.CustomResource]) -> pulumi.Output[dict[str, str]]:
@@ -122,27 +122,28 @@ class Keeper:
         listed: Sequence[Any] = self._stands.get((_CLUSTER, name), {}).get("agentPoolProfiles") or ()
         return listed
 
-    def _unless_changed(self, name: str, args: Any, fields: Iterable[_Field]) -> list[str] | None:
+    def _unless_changed(self, kind: str, name: str, args: Any, fields: Iterable[_Field]) -> list[str] | None:
         """Return the paths to ignore, none for a creation; None if the request for what exists is a new one."""
-        kind = _CLUSTER if isinstance(args, aks.ManagedClusterArgs) else _POOL
-        self._digests[name] = digest = _digest(args, fields)
+        key = f"{kind.rpartition(':')[2]} {name}"
+        self._digests[key] = digest = _digest(args, fields)
         if (kind, name) not in self._stands:
             return []
-        known = self._before and all(before.get(name) == digest for before in self._before)
+        known = self._before and all(before.get(key) == digest for before in self._before)
         return sorted({field.path for field in fields}) if known else None
 
     def _guard(
-        self, name: str, setbacks: Callable[[Mapping[str, Any]], Awaitable[Iterable[str]]]
+        self, kind: str, name: str, setbacks: Callable[[Mapping[str, Any]], Awaitable[Iterable[str]]]
     ) -> pulumi.ResourceHookBinding:
+        """Return the hook that refuses an update, in previews too, which would set something back."""
+
         async def refuse_setbacks(update: pulumi.ResourceHookArgs) -> None:
             found = list(await setbacks(update.new_inputs or {}))
             if found:
                 raise pulumi.RunError(f"{name}: {'; '.join(found)} ({self._way_out()})")
 
         options = pulumi.ResourceHookOptions(on_dry_run=True)
-        return pulumi.ResourceHookBinding(
-            before_update=[pulumi.ResourceHook(f"{name}-keeps", refuse_setbacks, options)]
-        )
+        hook = pulumi.ResourceHook(f"{name}-{kind.rpartition(':')[2]}-keeps", refuse_setbacks, options)
+        return pulumi.ResourceHookBinding(before_update=[hook])
 
     @property
     def _azure_decides_version(self) -> bool:
@@ -155,20 +156,22 @@ class Keeper:
     def _profiles(self, profiles: Sequence[Any], cluster: StandingCluster) -> list[Any]:
         """Return the pools to list in a request: the first one, or all with their new version for an upgrade."""
         member, wanted = self._member, self._member.kubernetes_version
+        first, *_ = profiles
         autoscaled = {pool.name for pool in member.node_pools if pool.autoscaled}
         standing = [profile for profile in profiles if profile.name in cluster.pools]
         for profile in standing:
             if profile.name in autoscaled:
                 profile.count = cluster.pools[profile.name].nodes
-        behind = [name for name, pool in cluster.pools.items() if wanted and is_older(pool.version, wanted)]
-        if not member.pools or self._azure_decides_version or not behind:
-            return standing[:1]
-        if len(standing) < len(cluster.pools):
-            _tell_undeclared(member, sorted({*cluster.pools} - {profile.name for profile in standing}), self._component)
-            return standing[:1]
-        for profile in standing:
-            profile.orchestrator_version = wanted
-        return standing
+        if self._azure_decides_version or len(cluster.pools) == 1:
+            return [first]
+        upgraded = any(wanted and is_older(pool.version, wanted) for pool in cluster.pools.values())
+        undeclared = sorted({*cluster.pools} - {profile.name for profile in standing})
+        if upgraded and undeclared:
+            _tell_undeclared(member, undeclared, self._component)
+        listed = standing if upgraded and not undeclared else [first]
+        for profile in listed:
+            profile.orchestrator_version = wanted if upgraded and not undeclared else None
+        return listed
 
     async def _cluster_setbacks(self, request: Mapping[str, Any]) -> Iterator[str]:
         return cluster_setbacks(request, await _value(self._standing_cluster()))
@@ -214,7 +217,7 @@ def _digest(args: Any, fields: Iterable[_Field]) -> str:
     moved = {(id(field.owner), field.name) for field in fields}
 
     def plain(value: Any) -> Any:
-        if isinstance(value, pulumi.Output):
+        if isinstance(value, pulumi.Output | Awaitable):
             return "output"
         return {key: item for key, item in vars(value).items() if (id(value), key) not in moved}
 

@@ -62,9 +62,9 @@ def pool_setbacks(what: str, request: Mapping[str, Any], standing: StandingPool)
     """Yield what a request for a node pool, in wire form, would set back; a fixed number of nodes may be any number."""
     yield from _version_setback(what, request.get("orchestratorVersion"), standing.version)
     asked = request.get("count")
-    if request.get("enableAutoScaling") is True and standing.nodes is not None and asked != standing.nodes:
-        text = "no number" if asked is None else int(asked)
-        yield f"{what} has {standing.nodes} nodes by autoscaling, and this update would ask for {text}"
+    known = isinstance(asked, int | float) and standing.nodes is not None
+    if request.get("enableAutoScaling") is True and known and asked != standing.nodes:
+        yield f"{what} has {standing.nodes} nodes by autoscaling, and this update would ask for {asked:g}"
 
 
 def _version_setback(what: str, version: Any, standing: str) -> Iterator[str]:
