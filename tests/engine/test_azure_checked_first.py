@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("pulumi_azure_native")
 
 from tests.engine.driver import engine_or_skip
-from tests.engine.test_azure import EUS, WEU, AzureStack, Outcome
+from tests.engine.test_azure import APPS, EUS, WEU, AzureStack, Outcome
 
 SEA: dict[str, Any] = {"name": "sea-1", "region": "southeastasia", "resourceGroup": "rg-new"}
 SUBNET = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/net/providers/Microsoft.Network"
@@ -41,7 +41,7 @@ def touched(outcome: Outcome) -> dict[str, str]:
         ({"kubernetesVersion": "1.31", "entra": None, "localAccounts": True}, "entra cannot change from true to false"),
         ({"kubernetesVersion": "1.31", "subnet": f"{SUBNET}/virtualNetworks/v/subnets/s"}, "subnet cannot change"),
         (
-            {"kubernetesVersion": "1.31", "pools": [{**WEU["pools"][0], "maxPods": 60}]},
+            {"kubernetesVersion": "1.31", "pools": [{**APPS, "maxPods": 60}]},
             "pools.apps.maxPods cannot change from nothing to 60",
         ),
     ],
