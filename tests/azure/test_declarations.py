@@ -57,6 +57,8 @@ def test_the_hub_is_the_declared_one() -> None:
         ("kind: private", "kind: hidden", "fleet.yaml:7: Hub shop: spec.kind"),
         ("agents: 192.168.8.0/24", "agents: 10.9.8.0/24", "fleet.yaml:8: Hub shop: spec.network.agents"),
         ("mode: msi", "mode: devicecode", "fleet.yaml:9: Hub shop: spec.login.mode"),
+        ("region: westeurope", "region: westeurop", "fleet.yaml:6: Hub shop: spec.region: there is no region"),
+        ("resourceGroup: rg", "resourceGroup: RG\n  tags: {a/b: c}", "fleet.yaml:6: Hub shop: spec.tags[a/b]"),
         ("region: westeurope", "regoin: westeurope", 'there is no field "regoin" (region)'),
         ("  resourceGroup: rg\n", "", "resourceGroup is missing"),
         ("  login: {mode: msi}\n", "  sizes: {}\n", 'there is no field "sizes"'),
@@ -69,6 +71,21 @@ def test_a_wrong_hub_is_named_with_its_line(old: str, new: str, words: str) -> N
 
 def test_two_hubs() -> None:
     assert "fleet.yaml:17: Hub shop: kind: there are two hubs" in str(declared(f"{HUB}---\n{HUB}").error)
+
+
+def test_a_group_is_spelled_as_the_members_spell_it() -> None:
+    members = """
+---
+apiVersion: fleet-components/v1
+kind: Members
+metadata: {name: shop}
+spec:
+  members:
+  - {name: a, region: eastus, resourceGroup: Rg, systemPool: {name: system, vmSize: Standard_D4s_v5, count: 3}}
+"""
+    text = str(declared(HUB + members).error)
+    assert 'fleet.yaml:5: Hub shop: spec.resourceGroup: "Rg" and "rg" are one resource group for Azure' in text
+    assert declared(HUB + members.replace("Rg", "rg")).error is None
 
 
 def test_a_hub_of_the_program_wins() -> None:

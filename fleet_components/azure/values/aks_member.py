@@ -54,8 +54,10 @@ class AksMember(FeaturedMember):
     """An AKS cluster to be created and joined. Its optional features are the attributes of :class:`FeaturedMember`.
 
     These can only be set when a cluster is created: name, region, resource group, DNS prefix, node resource group,
-    network, disk encryption set, whether the API server is private, and those fields of the first system pool that can
-    only be set when a pool is created.
+    network, subnet, disk encryption set, whether the API server is private, and those fields of the first system pool
+    that can only be set when a pool is created. Entra ID and the OIDC issuer can be switched on later, never off; a
+    private DNS zone can change to ``none`` only; ``kubernetes_version`` goes up by one minor version at a time, never
+    down.
 
     Attributes:
         resource_group: the resource group of the cluster; it must exist.
@@ -80,8 +82,9 @@ class AksMember(FeaturedMember):
             fleet upgrades.
         maintenance: when Azure may upgrade.
         dns_prefix: prefix of the API server's address; empty for the cluster's name.
-        node_resource_group: the resource group of the machines; None for Azure's default.
-        tags: Azure tags of the cluster.
+        node_resource_group: the resource group of the machines, up to 80 characters, which Azure makes itself; None for
+            Azure's default.
+        tags: Azure tags of the cluster, 50 at most.
         subnet_roles: the cluster's identity gets the role Network Contributor on the subnets named here; on by default.
             Off if it has the role already: Azure refuses a second assignment.
     """

@@ -34,8 +34,9 @@ class Network(Typed):
         overlay: pods have addresses of a range of their own instead of the subnet's; for ``azure`` only; on by default.
         dataplane: ``cilium`` (the default) or ``azure``.
         policy: ``cilium`` (the default), ``azure``, ``calico`` or ``none``.
-        pods: the address range of the pods with overlay or kubenet; None for Azure's 10.244.0.0/16.
-        services: the address range of the services; None for Azure's 10.0.0.0/16.
+        pods: the address range of the pods with overlay or kubenet, with a /24 for every node that the pools may have;
+            None for Azure's 10.244.0.0/16.
+        services: the address range of the services, from /13 to /28; None for Azure's 10.0.0.0/16.
         dns: the address of the DNS service, within ``services``; None for the address at index 10 of the range.
         outbound: how nodes reach the internet; ``loadBalancer`` by default.
     """
@@ -137,7 +138,7 @@ class ApiServer(Typed):
         private: the API server has an address in the virtual network only. It can only be set when the cluster is
             created.
         authorized: the address ranges that may reach a public API server; empty for all.
-        private_dns_zone: ``system`` (Azure's default), ``none`` or the ID of a zone.
+        private_dns_zone: ``system`` (Azure's default), ``none`` or the ID of a zone; it can change to ``none`` only.
         run_command: ``az aks command invoke`` is allowed; on by default.
         vnet_integration: nodes reach the API server in the virtual network itself, without a tunnel; off by default.
             It can never be switched off. Switched on later, it holds after ``az aks stop`` and ``az aks start``, which

@@ -51,9 +51,9 @@ class NodePool(Typed):
         os_disk: ``Ephemeral`` or ``Managed``; None lets Azure choose.
         os_disk_gib: size of the OS disk in GiB; None for Azure's default.
         os_sku: ``Ubuntu`` (Azure's default), ``AzureLinux``, ...
-        max_pods: pods per node, 10 to 250; None for the default of the network plugin.
+        max_pods: pods per node, 10 to 250, and 30 in the whole pool; None for the default of the network plugin.
         subnet: the subnet's ID; None for the cluster's. A Pulumi output is accepted.
-        tags: Azure tags.
+        tags: Azure tags, 50 at most.
         cpu: CPU of a node, as a quantity, for a VM size that is not in the table; used only together with ``memory``.
         memory: memory of a node, as a quantity, for a VM size that is not in the table; used only together with
             ``cpu``.

@@ -1,4 +1,4 @@
-"""What AKS asks of system pools, which run what the cluster itself needs.
+"""Rules of AKS for system pools, which run what the cluster itself needs, and for the pods of a pool.
 
 Source: "Manage system node pools in AKS", sections on limitations and on system and user node pools (Microsoft,
 2026-04-30), and "IP address planning for AKS clusters", section on maximum pods per node (Microsoft, 2026-08).
