@@ -109,9 +109,9 @@ def fixed_at_creation(member: AksMember) -> dict[str, Any]:
         "apiServer": {
             "private": member.api_server.private,
             "vnetIntegration": member.api_server.vnet_integration,
-            "subnet": member.api_server.subnet,
+            "subnet": "" if member.api_server.subnet is None else member.api_server.subnet,
         },
-        "diskEncryptionSet": member.disk_encryption_set,
+        "diskEncryptionSet": "" if member.disk_encryption_set is None else member.disk_encryption_set,
         "httpProxy": ON if member.http_proxy else None,
         "features": dict(member.switched),
         "systemPool": {"name": member.system_pool.name, **fixed_fields(member.system_pool)},

@@ -92,11 +92,11 @@ def _changes(path: str, before: Any, after: Any) -> Iterator[Change]:
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for key in sorted({*before, *after}):
             yield from _changes(f"{path}.{key}".lstrip("."), before.get(key), after.get(key))
-    elif before != after:
+    elif before != after and (before or after):  # a state that did not record a field has nothing there
         yield Change(path, before, after)
 
 
 def _shown(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return "nothing" if value is None else json.dumps(value)
+    return "nothing" if value in (None, "") else json.dumps(value)
