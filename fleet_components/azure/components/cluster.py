@@ -114,7 +114,7 @@ def fixed_at_creation(member: AksMember) -> dict[str, Any]:
         "entra": member.entra is not None,
         "oidcIssuer": member.oidc_issuer,
         **_fixed_version(member),
-        "diskEncryptionSet": member.disk_encryption_set,
+        "diskEncryptionSet": "" if member.disk_encryption_set is None else member.disk_encryption_set,
         "httpProxy": ON if member.http_proxy else None,
         "features": dict(member.switched),
         "systemPool": {"name": member.system_pool.name, **fixed_fields(member.system_pool)},
@@ -126,7 +126,8 @@ def _fixed_access(member: AksMember) -> dict[str, Any]:
     # Azure makes a zone for a private API server that names none.
     zone = {"privateDnsZone": member.api_server.private_dns_zone or "system"} if member.api_server.private else {}
     server = member.api_server
-    return {"private": server.private, "vnetIntegration": server.vnet_integration, "subnet": server.subnet, **zone}
+    subnet = "" if server.subnet is None else server.subnet
+    return {"private": server.private, "vnetIntegration": server.vnet_integration, "subnet": subnet, **zone}
 
 
 def _fixed_version(member: AksMember) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def fixed_fields(pool: NodePool) -> dict[str, Any]:
         "osDisk": pool.os_disk,
         "osDiskGib": pool.os_disk_gib,
         "maxPods": pool.max_pods,
-        "podSubnet": pool.pod_subnet,
+        "podSubnet": "" if pool.pod_subnet is None else pool.pod_subnet,
         "subnet": "" if pool.subnet is None else pool.subnet,
     }
 

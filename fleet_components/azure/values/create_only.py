@@ -126,7 +126,8 @@ def _changes(path: str, before: Any, after: Any, fields: Mapping[str, Any]) -> I
             if key in SOMETIMES and None in (before.get(key), after.get(key)):
                 continue
             yield from _changes(f"{path}.{key}".lstrip("."), before.get(key), after.get(key), fields)
-    elif _compared(before) != _compared(after):
+    # A state that did not record a field has nothing there.
+    elif (before or after) and _compared(before) != _compared(after):
         yield Change(path, before, after, fields)
 
 

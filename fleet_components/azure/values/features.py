@@ -78,7 +78,7 @@ class FeaturedMember(FleetMember):
 
     @property
     def switched(self) -> Mapping[str, str | None]:
-        """What the declaration says of each feature that can be switched off: :data:`ON`, :data:`OFF` or None."""
+        """The declared state of each feature that can be switched off: :data:`ON`, :data:`OFF` or None."""
         switches: dict[str, bool | None] = {name: getattr(self, name) for name in _SWITCHES}
         for name in _VALUES:
             feature = getattr(self, name)

@@ -21,7 +21,7 @@ _NONE = ("0", "0%")
 
 @attrs.frozen(kw_only=True)
 class PoolUpgrade(Typed):
-    """How many nodes an upgrade takes at a time, and how long it waits. None leaves a setting to Azure.
+    """Pace of an upgrade: the nodes that it takes at a time, and its waits. None leaves a setting to Azure.
 
     Attributes:
         surge: nodes that are added meanwhile, as a number or a percentage of the pool, such as ``33%``; 10% is Azure's
