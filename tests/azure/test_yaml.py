@@ -60,6 +60,8 @@ WRITTEN = {
     "strategies": "Upgrades.spec.strategies",
     "runs": "Upgrades.spec.runs",
     "profiles": "Upgrades.spec.profiles",
+    "confirm": "fleet:confirm of the configuration",
+    "providers": "Members.spec.members[].subscription; providers are made of it",
     "login": "Members.spec.login",
     "sizes": "not at all: a table is a file that a program reads",
 }

@@ -97,7 +97,7 @@ RULES = {
 """Rules by kind of resource; the first rule that matches a field applies."""
 
 SOMETIMES = {
-    *("subnet", "agentSubnet", "apiServerSubnet"),
+    *("subnet", "podSubnet", "agentSubnet", "apiServerSubnet", "diskEncryptionSet"),
     *("entra", "oidcIssuer", "privateDnsZone", "kubernetesVersion", "longTermSupport"),
 }
 """Fields that are missing while their values are unknown, and in states that did not record them."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from fleet_components.azure.values.arm_id import resource_problems
+from fleet_components.azure.values.arm_id import SUBNET, resource_problems
 from fleet_components.model.problem import FieldPath, Problem
 
 if TYPE_CHECKING:
     from fleet_components.azure.values.aks_member import AksMember
-
-SUBNET = "Microsoft.Network/virtualNetworks/subnets"
 
 
 def pod_subnet_problems(member: AksMember, path: FieldPath) -> Iterator[Problem]:
