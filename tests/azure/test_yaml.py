@@ -50,6 +50,7 @@ BY_PROGRAMS = {
 }
 NOT_WRITTEN = {
     ("AzureHubArgs", "sizes"): "a table is a file that a program reads",
+    ("AzureHubArgs", "kubeconfig"): "it is a secret, or an output; kubeconfigFile names a file",
     ("JoinedMember", "kubeconfig"): "it is a secret, or an output; kubeconfigFile names a file",
     ("Taint", "time_added"): "it is recorded when a taint is seen, not declared",
 }
