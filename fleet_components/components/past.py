@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Collection, Iterable
+from contextvars import copy_context
+from functools import partial
 from typing import Any
 
 import grpc  # type: ignore[import-untyped]
@@ -12,6 +15,7 @@ from google.protobuf.json_format import MessageToDict
 from google.protobuf.struct_pb2 import Struct, Value
 from pulumi.runtime.proto.resource_pb2 import ResourceInvokeRequest
 from pulumi.runtime.settings import get_monitor
+from pulumi.runtime.sync_await import _sync_await
 
 from fleet_components.components.former import Former
 from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION
@@ -49,12 +53,6 @@ def read_past(fleet: str, former: Iterable[str] = ()) -> tuple[Past, str]:
         if before.members:
             return before, name
     return past, ""
-
-
-def stored(kind: str) -> tuple[StoredResource, ...]:
-    """Return the resources of one type in the state of the own stack before this run, with their outputs."""
-    found = _read(_TRIES).fields.items()
-    return tuple(_stored(urn, one.struct_value) for urn, one in found if names.Urn.parse(urn).type == kind)
 
 
 def past_kubeconfigs(plan: FleetPlan) -> dict[str, str]:
@@ -99,9 +97,8 @@ def _read(tries: int) -> Struct:
     """
     arguments = Struct()
     arguments["stackName"] = f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
-    monitor: Any = get_monitor()
     try:
-        answer = monitor.Invoke(ResourceInvokeRequest(tok=_READ, args=arguments))
+        answer = _call(ResourceInvokeRequest(tok=_READ, args=arguments))
     except grpc.RpcError:
         # A file backend may be writing the state of this run at the moment; the read then fails with EOF.
         if tries == 1:
@@ -110,3 +107,17 @@ def _read(tries: int) -> Struct:
         return _read(tries - 1)
     found: Struct = getattr(answer, "return").fields["outputs"].struct_value
     return found
+
+
+def _call(request: ResourceInvokeRequest) -> Any:
+    """Call the engine, and wait for its answer while the program's event loop goes on, as the SDK's ``invoke`` does.
+
+    A program that transforms calls is called back by the engine for this one too, and answers in its loop.
+    """
+    monitor: Any = get_monitor()
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        return monitor.Invoke(request)
+    call = partial(copy_context().run, monitor.Invoke, request)
+    return _sync_await(loop.run_in_executor(None, call))

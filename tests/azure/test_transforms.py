@@ -84,7 +84,7 @@ def test_one_that_fails_is_an_error_that_names_the_resource(tmp_path: Path) -> N
     ("register", "subject"),
     [
         (register_resource_transform, f'{CLUSTER} "weu-1-cluster"'),
-        (register_invoke_transform, "call of azure-native:containerservice:listManagedClusterUserCredentials"),
+        (register_invoke_transform, "call of pulumi:pulumi:readStackResourceOutputs"),
     ],
 )
 def test_those_of_the_stack_may_fail_as_well(register: Callable[[Any], None], subject: str) -> None:

@@ -17,7 +17,7 @@ from fleet_components.azure.dynamic import Provisioned
 from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.azure.values.member import FleetMember
 from fleet_components.components.config import confirmed
-from fleet_components.components.past import stored
+from fleet_components.components.past import read_stored
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
@@ -106,7 +106,7 @@ class RemovalGuard:
             FleetError: ``fleet:confirm`` is no list of names, or the state is damaged.
         """
         fleets = {fleet, *_former(opts)}
-        standing = (_recorded(resource) for resource in stored(names.PROVISIONED))
+        standing = (_recorded(resource) for resource in read_stored((names.PROVISIONED,)))
         return cls(fleet, frozenset(thing for of, thing in standing if of in fleets), confirmed(confirm))
 
     def problems(self, declared: Collection[Thing]) -> Iterator[Problem]:
