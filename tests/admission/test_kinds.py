@@ -125,7 +125,12 @@ def test_what_the_source_defines_itself_is_no_kind_of_ours() -> None:
     ("api_version", "kind", "path", "hint"),
     [
         ("fleet-components/v1", "KarmadaSetings", "kind", "write kind: KarmadaSettings"),
-        ("fleet-components/v1", "Gadget", "kind", "write one of ApplicationHealth, Hub, KarmadaSettings, Members"),
+        (
+            "fleet-components/v1",
+            "Gadget",
+            "kind",
+            "write one of ApplicationHealth, Chart, Hub, KarmadaSettings, Kustomization, Members, Upgrades",
+        ),
         ("fleet-components/v2", "KarmadaSettings", "apiVersion", "write apiVersion: fleet-components/v1"),
     ],
 )

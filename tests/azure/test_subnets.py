@@ -47,7 +47,7 @@ def test_a_user_assigned_identity_has_its_role_before_the_cluster_is_made(networ
 
 def test_a_system_assigned_identity_gets_its_role_as_soon_as_it_exists() -> None:
     done = run(subnet=NODES)
-    assert roles(done) == {"weu-1-subnet-network-contributor": (NODES, principal("weu-1"))}
+    assert roles(done) == {"weu-1-subnet-network-contributor": (NODES, "system-weu-1")}
     assert "weu-1-cluster" in done.named("weu-1-subnet-network-contributor").after
 
 

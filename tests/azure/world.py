@@ -186,8 +186,6 @@ class Azure(FleetMocks):
         thing = Thing(args.typ, args.name, self.subscription_of(args.provider), reveal(args.inputs))
         if args.typ.endswith("UserAssignedIdentity"):
             outputs["principalId"] = principal(thing.id)
-        if args.typ.endswith("ManagedCluster"):
-            outputs["identity"] = {**outputs["identity"], "principalId": principal(thing.id)}
         outputs |= answered(args.typ, args.inputs)
         return thing.id, outputs
 
@@ -224,6 +222,7 @@ class Azure(FleetMocks):
             found["agentPoolProfiles"] = [
                 {"orchestratorVersion": "", **pool, **self.moved.get(name, {})} for name, pool in pools.items()
             ]
+            found |= answered("azure-native:containerservice:ManagedCluster", found)
         return {**found, **self.moved.get(pool or cluster, {})}
 
     def _check(self, args: MockResourceArgs) -> None:

@@ -95,6 +95,8 @@ class AzureStandIn(provider.Provider):
         if request.tok.endswith(":getClientConfig"):
             return provider.InvokeResponse({"subscriptionId": PropertyValue(self.subscription)})
         call = Call(request.tok, plain(request.args), self.subscription)
+        if request.tok.endswith((":getManagedCluster", ":getAgentPool")):
+            return provider.InvokeResponse(_fields(self._standing(call.args)))
         with self._cloud() as cloud:
             self._record("invoke", call.asked)
             cloud.credentials(call.asked)
@@ -129,6 +131,22 @@ class AzureStandIn(provider.Provider):
             self._record(call, thing.id)
             cloud.put(thing)
             return thing.id
+
+    def _standing(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """A cluster or a node pool as it was sent last."""
+        kind = "AgentPool" if "agentPoolName" in asked else "ManagedCluster"
+        with self._cloud() as cloud:
+            of_kind = (one.inputs for one in cloud.things.values() if one.kind == kind)
+            inputs = next(one for one in of_kind if asked.items() <= one.items())
+        version = inputs.get("kubernetesVersion") or inputs.get("orchestratorVersion")
+        pools = [{**one, "currentOrchestratorVersion": version} for one in inputs.get("agentPoolProfiles", ())]
+        return {
+            **inputs,
+            **plain(_identities(_fields(inputs))),
+            "currentKubernetesVersion": version,
+            "currentOrchestratorVersion": version,
+            "agentPoolProfiles": pools,
+        }
 
     async def _takes_time(self) -> None:
         await asyncio.sleep(self.told.get("slow", 0))
