@@ -21,6 +21,7 @@ from fleet_components.review.showing.table import plan_table
 @click.command(epilog=epilogue())
 @options.PATHS
 @options.where
+@options.CONFIG
 @options.output("table", "json", "yaml", "markdown")
 @options.endings()
 @click.option("--diff", is_flag=True, help="Show the old and the new value of every field that changes.")

@@ -119,7 +119,7 @@ def preview(project: Project, command: CommandLine) -> Preview:
     command = attrs.evolve(command, state=command.state.sound())
     organization = prefix.partition("/")[0] or DEFAULT_ORGANIZATION
     with command.together():
-        settings = read_stack_config(project, name)
+        settings = read_stack_config(project, name, command.config)
         stacks = _outputs_of_others(command)
         run, mocks = _run(project, organization, name, command, settings, stacks)
     refused = refused_plan(run.error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -50,6 +50,7 @@ class CommandLine:
         project: whether the path is a Pulumi project, whose program is to be run; a stack asks for it as well.
         program: whether programs may be run: that of a project, helm, kustomize.
         others: other stacks whose outputs a project reads.
+        config: configuration values that count instead of those of the stack's file, by key.
         problems: problems of the options that can be found without the input.
     """
 
@@ -66,6 +67,7 @@ class CommandLine:
     project: bool = False
     program: bool = True
     others: tuple[OtherStack, ...] = ()
+    config: Mapping[str, str] = attrs.field(factory=dict)
     problems: tuple[Problem, ...] = ()
 
     def wrong(self, problems: Iterable[Problem]) -> CommandLine:
@@ -142,6 +144,9 @@ def project_among(paths: Sequence[Path], command: CommandLine) -> Path | None:
     if folder is None and command.others:
         what = "is no Pulumi project, and reads no outputs of other stacks"
         hint = f"give the directory of the project that does; {command.others[0].options} has no effect here"
+        raise FleetError([Problem(what, file=str(paths[0]), hint=hint)])
+    if folder is None and command.config:
+        what, hint = "is no Pulumi project, and has no configuration", f"--config {next(iter(command.config))} has no effect"
         raise FleetError([Problem(what, file=str(paths[0]), hint=hint)])
     if folder is None and command.project:
         hint = "give the directory that has it"
