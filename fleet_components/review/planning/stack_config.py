@@ -53,9 +53,7 @@ class StackConfig:
         return self.file.problem(what, field, hint)
 
 
-def read_stack_config(
-    project: Project, stack: str, instead: Mapping[str, str] = MappingProxyType({})
-) -> StackConfig:
+def read_stack_config(project: Project, stack: str, instead: Mapping[str, str] = MappingProxyType({})) -> StackConfig:
     """Read the configuration of a stack and the defaults of its project.
 
     Args:
