@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -316,6 +316,21 @@ class AzureFleet(pulumi.ComponentResource):
         if not made:
             return {}
         cost = sum_of(member_cost(member, table) for member in made)
-        nodes = sum(pool.nodes for member in made for pool in member.node_pools)
-        what = f"fleet {self._guard.fleet}: {count(len(made), 'cluster')} with {count(nodes, 'node')}"
-        return tell_cost(self, self._guard.known_as, what, cost, table)
+        what = f"fleet {self._guard.fleet}: {_clusters(made)}"
+        return tell_cost(self, self._guard.known_as, what, cost, table, list(_by_region(made, table)))
+
+
+def _by_region(members: Sequence[AksMember], table: SizeTable) -> Iterator[str]:
+    """Yield a line for each region: its clusters, and what they cost a month."""
+    for region in sorted({member.region for member in members}):
+        there = [member for member in members if member.region == region]
+        cost = sum_of(member_cost(member, table) for member in there).monthly(table)
+        yield f"{region}: {_clusters(there)}, {cost.amount} USD"
+
+
+def _clusters(members: Sequence[AksMember]) -> str:
+    """Return how many clusters there are, and between which numbers of nodes their autoscalers may choose."""
+    pools = [pool for member in members for pool in member.node_pools]
+    least, most = sum(pool.nodes for pool in pools), sum(pool.most_nodes for pool in pools)
+    nodes = count(least, "node") if least == most else f"{least} to {most} nodes"
+    return f"{count(len(members), 'cluster')} with {nodes}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -20,7 +20,12 @@ _TYPES = ("fleet:index:AzureFleet", "fleet:index:AzureMember", "fleet:index:Azur
 
 
 def tell_cost(
-    component: pulumi.ComponentResource, names: Collection[str], what: str, cost: Estimate, table: SizeTable
+    component: pulumi.ComponentResource,
+    names: Collection[str],
+    what: str,
+    cost: Estimate,
+    table: SizeTable,
+    parts: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Log the estimate of a component beside that of the last update, and return the output that records it.
 
@@ -30,12 +35,14 @@ def tell_cost(
         what: the subject of the sentence.
         cost: the estimate.
         table: the prices that it was made with.
+        parts: what it is made of, a line each; a single part is not told.
     """
     month = cost.monthly(table)
     kind = component.pulumi_resource_type
     recorded = (one.outputs.get(COST) for one in _stored(get_monitor()) if one.type == kind and one.name in names)
     before = next((Monthly.from_wire(one) for one in recorded if isinstance(one, Mapping)), None)
-    pulumi.log.info(f"{what}: {month.text(before)}", resource=component)
+    lines = (f"{what}: {month.text(before)}", *(parts if len(parts) > 1 else ()))
+    pulumi.log.info("\n  ".join(lines), resource=component)
     return {COST: month.to_wire()}
 
 

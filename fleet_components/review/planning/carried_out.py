@@ -63,9 +63,8 @@ def _stored(one: Registration, run: ProgramRun, records: Mapping[str, Any]) -> d
 
 def _hiding(token: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return inputs or outputs without what is secret in them, whether a program has marked it or not."""
-    secret = (
-        secret_fields(values) - {"metadata"} if is_object(token) else {"kubeconfig"} if token == PROVIDER else set()
-    )
+    always = {"kubeconfig"} if token == PROVIDER else set[str]()
+    secret = secret_fields(values) - {"metadata"} if is_object(token) else always
     return {key: _HIDDEN if key in secret else _without_secrets(value) for key, value in values.items()}
 
 

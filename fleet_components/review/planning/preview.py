@@ -20,6 +20,7 @@ from fleet_components.plan.state import StackState, is_marked_secret, reveal
 from fleet_components.plan.subject import Decided
 from fleet_components.review.planning.carried_out import after_project
 from fleet_components.review.planning.other_stacks import OtherStack, lacking, unmatched
+from fleet_components.review.planning.past import MADE_UP, StateFile
 from fleet_components.review.planning.program import from_here, inside, located, refused_plan, run_main, what_ended
 from fleet_components.review.planning.project import Project, choose_stack
 from fleet_components.review.planning.resource import Resource
@@ -152,6 +153,7 @@ def preview(project: Project, command: CommandLine) -> Preview:
         None if refused else compared,
         (
             *_unread(settings),
+            *_made_up(command.state),
             *_unmatched(command, mocks),
             *(message for message in run.messages if not message[1].startswith(said)),
         ),
@@ -250,6 +252,13 @@ def _unread(settings: StackConfig) -> list[tuple[str, str]]:
     if not settings.file.data.get("environment"):
         return []
     return [("warning", f"{settings.file.path}: the stack's environment is not read, its values are missing here")]
+
+
+def _made_up(state: StateFile) -> list[tuple[str, str]]:
+    """Return a note if the state is one that a plan has saved."""
+    if MADE_UP not in (state.export or {}):
+        return []
+    return [("info", f"{state.file} is what a plan has saved: as if that had been carried out")]
 
 
 def _run(

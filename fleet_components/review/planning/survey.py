@@ -149,10 +149,8 @@ def project_among(paths: Sequence[Path], command: CommandLine) -> Path | None:
         hint = f"give the directory of the project that does; {command.others[0].options} has no effect here"
         raise FleetError([Problem(what, file=str(paths[0]), hint=hint)])
     if folder is None and command.config:
-        what, hint = (
-            "is no Pulumi project, and has no configuration",
-            f"--config {next(iter(command.config))} has no effect",
-        )
+        what = "is no Pulumi project, and has no configuration"
+        hint = f"give the directory of the project; --config {next(iter(command.config))} has no effect here"
         raise FleetError([Problem(what, file=str(paths[0]), hint=hint)])
     if folder is None and command.project:
         hint = "give the directory that has it"
