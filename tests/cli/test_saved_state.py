@@ -85,7 +85,7 @@ class TestOfOne:
             saved.write_text(text)
             result = run("plan", folder, "--save-state", saved)
             assert result.exit_code == 1
-            assert "is no state that a plan has saved" in result.stderr
+            assert "neither fleet plan --save-state nor fleet render" in result.stderr
             assert saved.read_text() == text
         saved.unlink()
         for _ in range(2):

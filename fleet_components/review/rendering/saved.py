@@ -21,7 +21,7 @@ def save(file: Path, state: Mapping[str, Any]) -> None:
         FleetError: the file is another one, a state of an engine perhaps, or cannot be written.
     """
     if file.is_symlink() or (file.exists() and not is_made_up(file)):
-        what = "is there, and is no state that a plan has saved"
+        what = "exists, and neither fleet plan --save-state nor fleet render has written it"
         raise FleetError([Problem(what, file=str(file), hint="nothing was written; name another file")])
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
