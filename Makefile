@@ -4,14 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO_STAMP := $(VENV)/.demo
+AZURE_STAMP := $(VENV)/.demo-azure
 
-.PHONY: setup demo test test-long test-clusters clusters clusters-down fuzz lint bench docs clean
+.PHONY: setup demo demo-azure test test-long test-clusters clusters clusters-down fuzz lint bench docs clean
 
 setup: $(STAMP)
 
 $(STAMP): EXTRAS := dev
 $(DEMO_STAMP): EXTRAS := cli,kubernetes
-$(STAMP) $(DEMO_STAMP): pyproject.toml constraints.txt
+$(AZURE_STAMP): EXTRAS := cli,kubernetes,azure
+$(STAMP) $(DEMO_STAMP) $(AZURE_STAMP): pyproject.toml constraints.txt
 	@echo "setting up $(VENV), once"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRAS)]'
@@ -32,6 +34,14 @@ demo: $(DEMO_STAMP)
 	$(call show, 3. The manifests of each member with the decisions beside them, render . --stack local --out out --fresh)
 	$(call show, 4. Next week: a new image; region eastus lost; a member added, plan $(NEXT) --state $(LAST) --diff)
 	@printf '\nThe manifests are in out/local, a folder a member.\n'
+
+# Nothing of Azure is asked, and no engine is there: the second plan starts where the first one would have ended.
+AFTER := out/azure/planned.json
+
+demo-azure: $(AZURE_STAMP)
+	$(call show, 1. From an empty subscription to placed workloads, plan . --stack azure --save-state $(AFTER))
+	$(call show, 2. Why there: every member and every plug-in, explain . shop --stack azure)
+	$(call show, 3. A week later: what changes; what it costs before and after, plan . --stack azure --state $(AFTER) --config fleet:source=azure-next --diff)
 
 # Tests start many processes, each of which would compile the package anew where the environment keeps no bytecode.
 test test-long test-clusters fuzz: export PYTHONDONTWRITEBYTECODE :=

@@ -24,6 +24,7 @@ from fleet_components.review.showing.explained import print_explanation
 @click.argument("member", required=False)
 @options.WITH
 @options.where
+@options.CONFIG
 @options.output("tree", "json", "yaml")
 @options.endings(detailed=False)
 def explain(

@@ -149,6 +149,16 @@ def where(command: F) -> F:
     return command
 
 
+CONFIG = click.option(
+    "--config",
+    "config",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A configuration value of the project that counts instead of the one in the stack's file, in this plan "
+    "only, as `pulumi preview --config` takes it; repeatable.",
+)
+
+
 def reaching(command: F) -> F:
     """Add ``--kubeconfig`` and ``--timeout`` to a command that asks members."""
     timeout = click.option(
@@ -223,8 +233,9 @@ def command_line(
     no_program: bool,
     states_of: tuple[str, ...],
     projects_of: tuple[str, ...],
+    config: tuple[str, ...] = (),
 ) -> CommandLine:
-    """Return the values of the options that :func:`where` adds.
+    """Return the values of the options that :func:`where` and :data:`CONFIG` add.
 
     Raises:
         click.UsageError: options contradict each other.
@@ -250,7 +261,25 @@ def command_line(
         project=project,
         program=not no_program,
         others=_others(states_of, projects_of),
+        config=_configured(config),
     )
+
+
+def _configured(given: tuple[str, ...]) -> Mapping[str, str]:
+    """Return the values of ``--config`` by key.
+
+    Raises:
+        click.UsageError: one is not KEY=VALUE, or a key is given twice. Values are not shown.
+    """
+    found: dict[str, str] = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not (key and equals):
+            raise click.UsageError("--config is given as KEY=VALUE, as in fleet:source=fleet")
+        if key in found:
+            raise click.UsageError(f"--config {key} is given twice")
+        found[key] = value
+    return found
 
 
 def _others(states: tuple[str, ...], projects: tuple[str, ...]) -> tuple[OtherStack, ...]:

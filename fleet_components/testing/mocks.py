@@ -67,8 +67,7 @@ class FleetMocks(Mocks):
         if provider is None:
             made_up = azure.resource_id(args.typ, args.name, args.inputs) or f"{args.name}-id"
             outputs = echoed(args.typ, args.inputs)
-            # In a preview, as on the engine, what nobody has computed yet is unknown.
-            new = {} if pulumi.runtime.is_dry_run() else computed(args.typ, args.name, outputs)
+            new = computed(args.typ, args.name, outputs) if self.computes() else {}
             return args.resource_id or made_up, {**outputs, **new}
         # The dynamic host does not accept secrets, so the engine hands them over in plain (Pulumi SDK 3.272.0,
         # pulumi/dynamic/__main__.py, Configure).
@@ -76,6 +75,10 @@ class FleetMocks(Mocks):
         # Secret inputs stay secret, whatever `check` returns for them.
         shown = {k: pulumi.Output.secret(v) if is_marked_secret(args.inputs.get(k)) else v for k, v in outputs.items()}
         return str(outputs.get("key", args.name)), shown
+
+    def computes(self) -> bool:
+        """Return whether outputs that no input gives are made up: not in a preview, where they are unknown."""
+        return not pulumi.runtime.is_dry_run()
 
     def call(self, args: MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]]]:
         """Return outputs of this stack before the run or of another one, or what Azure's functions would return.
@@ -99,8 +102,9 @@ class FleetMocks(Mocks):
     def _as_stored(self, kind: str, sought: Mapping[str, Any]) -> dict[str, Any]:
         """Return the outputs of the resource of a kind with these inputs as the state has them."""
         same_kind = (one for one in self.state.resources.values() if one.type.endswith(f":{kind}"))
-        found = next((one for one in same_kind if sought.items() <= one.inputs.items()), None)
-        return echoed(found.type, _plain(found.outputs)) if found else {}
+        # A run keeps what was given; a function returns what a provider makes of it.
+        found = (echoed(one.type, one.outputs) for one in same_kind if sought.items() <= one.inputs.items())
+        return _plain(next(found, {}))
 
     def lacking(self, stack: str) -> Problem:
         """Return the problem of another stack whose outputs a program needs, and of which nothing is known."""

@@ -72,7 +72,8 @@ class RecordingMonitor(MockMonitor):
         super().__init__(mocks)
         self._fleet_mocks = mocks
         self.registrations: list[Registration] = []
-        self.outputs: dict[str, Mapping[str, Any]] = {}  # in wire form, by URN
+        self.outputs: dict[str, Mapping[str, Any]] = {}  # of components and of the stack, in wire form, by URN
+        self.answers: dict[str, tuple[str, Mapping[str, Any]]] = {}  # ids and outputs of resources, by URN
         self._fails = fails
         self._lineage = Lineage(mocks.state.resources)
         self._transforms = Transforms()
@@ -111,7 +112,9 @@ class RecordingMonitor(MockMonitor):
         finally:
             self._note_loop()
         self._lineage.enter(urn, request, former)
-        self._record(registration, _wire(answer.object))
+        outputs = _wire(answer.object)
+        self.answers[urn] = (answer.id, outputs)
+        self._record(registration, outputs)
         return answer
 
     def RegisterStackTransform(self, request: Any) -> Any:  # noqa: N802 - the name of the SDK's method

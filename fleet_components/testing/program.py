@@ -33,6 +33,8 @@ class ProgramRun:
         exports: the outputs of the stack in wire form, with secrets marked; another run takes them as ``stacks``.
         messages: what the program logged, as (level, message).
         error: the error that ended the program early, with the frames of the program only; None if it did not.
+        registered: what components registered as their outputs, in wire form, by URN.
+        answers: the id and the outputs that the mocks gave each resource, in wire form, by URN.
     """
 
     registrations: tuple[Registration, ...]
@@ -40,6 +42,8 @@ class ProgramRun:
     exports: Mapping[str, Any]
     messages: tuple[tuple[str, str], ...]
     error: BaseException | None = None
+    registered: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)
+    answers: Mapping[str, tuple[str, Mapping[str, Any]]] = attrs.field(factory=dict)
 
     @property
     def outputs(self) -> Mapping[str, Any]:
@@ -49,7 +53,7 @@ class ProgramRun:
 
     def state(self) -> StackState:
         """Return the state after the run; after a failed one, with all resources that it did not update or delete."""
-        after = {r.urn: _stored(r) for r in self.registrations}
+        after = {r.urn: _stored(r, self.registered.get(r.urn, {})) for r in self.registrations}
         kept = self.before.resources if self.error else {}
         return StackState({**kept, **after})
 
@@ -126,7 +130,9 @@ def run_program(
         end_loop(loop)
         monitor.close()
     exports = next((v for urn, v in monitor.outputs.items() if "::pulumi:pulumi:Stack::" in urn), {})
-    return ProgramRun(tuple(monitor.registrations), before, exports, tuple(messages), error)
+    return ProgramRun(
+        tuple(monitor.registrations), before, exports, tuple(messages), error, monitor.outputs, monitor.answers
+    )
 
 
 @contextmanager
@@ -192,13 +198,15 @@ def _without_nulls(value: Any) -> Any:
     return value
 
 
-def _stored(registration: Registration) -> StoredResource:
+def _stored(registration: Registration, registered: Mapping[str, Any]) -> StoredResource:
+    """Return a resource as a state has it; a component with what it registered, all others with their inputs."""
     inputs = _without_nulls(reveal(registration.inputs))
+    outputs = inputs if registration.custom else _without_nulls(reveal(registered))
     return StoredResource(
         urn=registration.urn,
         type=registration.type,
         inputs=inputs,
-        outputs={k: v for k, v in inputs.items() if not isinstance(v, pulumi.output.Unknown)},
+        outputs={k: v for k, v in outputs.items() if not isinstance(v, pulumi.output.Unknown)},
         id=f"{registration.name}-id" if registration.custom else "",
         parent=registration.parent,
         provider=registration.provider,

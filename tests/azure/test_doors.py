@@ -108,7 +108,7 @@ def test_a_project_that_stands(project: Path, declared: Path, tmp_path: Path) ->
     """What Azure returned stands in the state in Azure's form: of identities a map."""
 
     document = plan(project, "--state", saved(declared, tmp_path))
-    assert {one["name"]: one["change"] for one in document["resources"] if one["change"] != "same"} == {}
+    assert {one["name"]: one["differences"] for one in document["resources"] if one["change"] != "same"} == {}
 
 
 def make(declared: Path) -> AzureFleet:

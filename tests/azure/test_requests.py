@@ -236,7 +236,7 @@ def test_the_cost_is_told() -> None:
     run = ran("member: autoscaled")
     member_line = next(message for message in run.messages if message.startswith("fleet shop"))
     # 3 nodes at 0.23, 2 to 10 at 0.46, 0.10 for the control plane; 730 hours.
-    assert "1 cluster with 5 nodes: about 1,248 to 3,935 USD a month" in member_line
+    assert "1 cluster with 5 to 13 nodes: about 1,248 to 3,935 USD a month" in member_line
     assert "2026-06-18" in member_line
     assert any(message.startswith("hub shop: about") for message in run.messages)
 

@@ -233,8 +233,9 @@ def test_groups_that_are_there_are_not_created() -> None:
 def test_members_sign_in_as_their_list_says(monkeypatch: pytest.MonkeyPatch) -> None:
     used: list[str] = []
 
-    def note(self: AzureFleet, _name: str, args: AzureFleetArgs, _table: Any) -> None:
+    def note(self: AzureFleet, args: AzureFleetArgs, _table: Any) -> dict[str, Any]:
         used.append(args.login.mode)
+        return {}
 
     monkeypatch.setattr(AzureFleet, "_tell_cost", note)
     made(ALL)

@@ -183,7 +183,7 @@ def export(run: ProgramRun, *, encrypted: bool) -> dict[str, Any]:
             "custom": r.custom,
             "id": f"id-of-{r.name}",
             "inputs": _stored(r.inputs, encrypted),
-            "outputs": _stored(r.inputs, encrypted),
+            "outputs": _stored(r.inputs if r.custom else run.registered.get(r.urn, {}), encrypted),
             "parent": r.parent,
             "provider": r.provider,
             "dependencies": list(r.dependencies),

@@ -62,7 +62,7 @@ def test_whatever_happens_has_a_reason(written: list[Written]) -> None:
         seen = stack.program(list(world.documents()), config)
         if seen.plan is None:
             continue
-        surveyed = Survey((seen.plan,), "", {"paths": ["fleet"], "stack": "stack"})
+        surveyed = Survey((seen.plan,), "", {"paths": ["fleet"], "stack": "stack"}, after=dict)
         check(plan_document(surveyed), explanation((seen.plan,)))
         if seen.run.error is None:
             stack.carry_out(seen.run)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from fleet_components.azure.components.removal import (
     Thing,
     things_of,
 )
+from fleet_components.azure.components.spending import tell_cost
 from fleet_components.azure.components.subscription import Subscriptions
 from fleet_components.azure.components.upgrades import AzureUpgrades, AzureUpgradesArgs
 from fleet_components.azure.declarations.hub import Beside, read_declarations
@@ -161,8 +162,7 @@ class AzureFleet(pulumi.ComponentResource):
         self.kubeconfigs = {member: made.kubeconfig for member, made in self.members.items()}
         self.clusters = {member: made.cluster for member, made in self.members.items() if made.cluster}
         self._upgrades(name, args)
-        self._tell_cost(name, args, table)
-        self.register_outputs(self.exports)
+        self.register_outputs(self.exports | self._tell_cost(args, table))
 
     @classmethod
     def from_file(
@@ -310,10 +310,27 @@ class AzureFleet(pulumi.ComponentResource):
             pulumi.ResourceOptions.merge(self._mine, pulumi.ResourceOptions(depends_on=[*self.members.values()])),
         )
 
-    def _tell_cost(self, name: str, args: AzureFleetArgs, table: SizeTable) -> None:
+    def _tell_cost(self, args: AzureFleetArgs, table: SizeTable) -> dict[str, Any]:
+        """Log the estimate of the clusters that the fleet creates, and return it as an output; empty for none."""
         made = [member for member in args.members if isinstance(member, AksMember)]
-        if made:
-            cost = sum_of(member_cost(member, table) for member in made)
-            nodes = sum(pool.nodes for member in made for pool in member.node_pools)
-            text = f"fleet {name}: {count(len(made), 'cluster')} with {count(nodes, 'node')}: {cost.text(table)}"
-            pulumi.log.info(text, resource=self)
+        if not made:
+            return {}
+        cost = sum_of(member_cost(member, table) for member in made)
+        what = f"fleet {self._guard.fleet}: {_clusters(made)}"
+        return tell_cost(self, self._guard.known_as, what, cost, table, list(_by_region(made, table)))
+
+
+def _by_region(members: Sequence[AksMember], table: SizeTable) -> Iterator[str]:
+    """Yield a line for each region: its clusters, and what they cost a month."""
+    for region in sorted({member.region for member in members}):
+        there = [member for member in members if member.region == region]
+        cost = sum_of(member_cost(member, table) for member in there).monthly(table)
+        yield f"{region}: {_clusters(there)}, {cost.amount} USD"
+
+
+def _clusters(members: Sequence[AksMember]) -> str:
+    """Return how many clusters there are, and between which numbers of nodes their autoscalers may choose."""
+    pools = [pool for member in members for pool in member.node_pools]
+    least, most = sum(pool.nodes for pool in pools), sum(pool.most_nodes for pool in pools)
+    nodes = count(least, "node") if least == most else f"{least} to {most} nodes"
+    return f"{count(len(members), 'cluster')} with {nodes}"

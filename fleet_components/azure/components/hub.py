@@ -19,6 +19,7 @@ from fleet_components.azure.components.hub_network import HubNetwork, HubPlace, 
 from fleet_components.azure.components.kubeconfig import Login, decoded, file_problems, own_kubeconfig, with_login
 from fleet_components.azure.components.reach import roles_reached
 from fleet_components.azure.components.roles import HUB_ADMIN
+from fleet_components.azure.components.spending import tell_cost
 from fleet_components.azure.dynamic import CreateOnly
 from fleet_components.azure.role_wait import LONGEST
 from fleet_components.azure.values import availability, checks, names
@@ -144,8 +145,7 @@ class AzureHub(pulumi.ComponentResource):
         self.kubeconfig = None if args.kind == HUBLESS else self._read_kubeconfig()
         granted = AzureAccessArgs(scope=self.fleet_id, grants=args.grants)
         self._access = [AzureAccess(name, granted, pulumi.ResourceOptions(parent=self))] if args.grants else []
-        self._tell_cost()
-        self.register_outputs({**self.outputs, "kubeconfig": self.kubeconfig, "kind": args.kind})
+        self.register_outputs({**self.outputs, "kubeconfig": self.kubeconfig, "kind": args.kind, **self._tell_cost()})
 
     @property
     def outputs(self) -> dict[str, Any]:
@@ -214,11 +214,12 @@ class AzureHub(pulumi.ComponentResource):
         )
         return pulumi.Output.secret(credentials.apply(lambda found: with_login(decoded(found), self._args.login)))
 
-    def _tell_cost(self) -> None:
+    def _tell_cost(self) -> dict[str, Any]:
+        if self.kind == HUBLESS:
+            return {}
         table = self._args.sizes or built_in_sizes()
-        if self.kind != HUBLESS:
-            cost = hub_cost(self._args.region, self._args.vm_size, table)
-            pulumi.log.info(f"hub {self._name}: {cost.text(table)}", resource=self)
+        cost = hub_cost(self._args.region, self._args.vm_size, table)
+        return tell_cost(self, (self._name,), f"hub {self._name}", cost, table)
 
 
 @attrs.frozen(eq=False)

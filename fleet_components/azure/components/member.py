@@ -16,6 +16,7 @@ from fleet_components.azure.components.hub import AzureHub, OwnHub
 from fleet_components.azure.components.kubeconfig import Login, decoded, file_problems, own_kubeconfig, with_login
 from fleet_components.azure.components.moved import REQUESTS, Keeper
 from fleet_components.azure.components.registration import register
+from fleet_components.azure.components.spending import tell_cost
 from fleet_components.azure.components.subnet_roles import principal_of, subnet_roles
 from fleet_components.azure.components.subscription import Subscriptions, reached_subscription
 from fleet_components.azure.dynamic import CreateOnly
@@ -89,15 +90,16 @@ class AzureMember(pulumi.ComponentResource):
         self.cluster = None
         self._accepted: dict[str, pulumi.Output[dict[str, str]]] = {}
         ready: list[pulumi.Resource] = list(args.ready)
+        told: dict[str, Any] = {}
         if isinstance(args.member, AksMember):
             ready += self._provision(name, args.member, args.login)
             if args.tell_cost:
-                pulumi.log.info(f"{name}: {member_cost(args.member, table).text(table)}", resource=self)
+                told |= tell_cost(self, (name,), name, member_cost(args.member, table), table)
         elif isinstance(args.member, JoinedMember):
             self._take(args.member, args.login)
         if args.hub is not None:
             register(name, args.member, self.cluster_id, args.hub, ready, self._mine)
-        told: dict[str, Any] = self.cluster.outputs if self.cluster else {}
+        told |= self.cluster.outputs if self.cluster else {}
         self.register_outputs(
             {
                 **told,

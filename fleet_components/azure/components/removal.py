@@ -87,11 +87,13 @@ class RemovalGuard:
         fleet: the fleet's name.
         standing: what stands, as the state has it.
         confirm: tokens of intended removals, of the program and of the configuration.
+        known_as: its name, and former ones.
     """
 
     fleet: str
     standing: frozenset[Thing]
     confirm: frozenset[str]
+    known_as: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, fleet: str, confirm: Iterable[str], opts: pulumi.ResourceOptions | None) -> RemovalGuard:
@@ -105,9 +107,9 @@ class RemovalGuard:
         Raises:
             FleetError: ``fleet:confirm`` is no list of names, or the state is damaged.
         """
-        fleets = {fleet, *_former(opts)}
+        fleets = frozenset({fleet, *_former(opts)})
         standing = (_recorded(resource) for resource in read_stored((names.PROVISIONED,)))
-        return cls(fleet, frozenset(thing for of, thing in standing if of in fleets), confirmed(confirm))
+        return cls(fleet, frozenset(thing for of, thing in standing if of in fleets), confirmed(confirm), fleets)
 
     def problems(self, declared: Collection[Thing]) -> Iterator[Problem]:
         """Yield a refusal of all removals, unless a token allows them, and a problem for each text that is no token."""

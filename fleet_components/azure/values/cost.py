@@ -5,7 +5,8 @@ Disks, traffic and what add-ons ingest or scan (logs, metrics, Defender) are not
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import attrs
 
@@ -39,16 +40,69 @@ class Estimate:
         unpriced = dict.fromkeys((*self.unpriced, *other.unpriced))
         return Estimate(self.low + other.low, self.high + other.high, tuple(unpriced))
 
-    def text(self, table: SizeTable) -> str:
-        """Return a sentence for users: the cost in USD per month, what it includes, and what it does not."""
-        low, high = (f"{hourly * HOURS_A_MONTH:,.0f}" for hourly in (self.low, self.high))
-        amount = low if low == high else f"{low} to {high}"
-        dated = f"list prices of {table.prices_as_of}" if table.prices_as_of else "the given prices"
+    def monthly(self, table: SizeTable) -> Monthly:
+        """Return the cost of a month, at the prices of a table."""
+        low, high = (round(hourly * HOURS_A_MONTH) for hourly in (self.low, self.high))
+        return Monthly(low, high, table.prices_as_of, self.unpriced)
+
+
+@attrs.frozen
+class Monthly:
+    """Estimated cost in whole USD per month; an update records it in the state.
+
+    Attributes:
+        low: with the fewest nodes.
+        high: with the most nodes that the autoscalers may add.
+        prices_as_of: the date of the list prices; empty for given ones.
+        unpriced: VM sizes without a price, as ``size in region``; not recorded.
+    """
+
+    low: int
+    high: int
+    prices_as_of: str = ""
+    unpriced: tuple[str, ...] = ()
+
+    @classmethod
+    def from_wire(cls, recorded: Mapping[str, Any]) -> Monthly | None:
+        """Return what was recorded; None for what no update has written."""
+        low, high, dated = (recorded.get(key) for key in _RECORDED)
+        if not (isinstance(low, int | float) and isinstance(high, int | float)):
+            return None
+        return cls(int(low), int(high), str(dated or ""))
+
+    def to_wire(self) -> dict[str, Any]:
+        """Return what is recorded."""
+        return dict(zip(_RECORDED, (self.low, self.high, self.prices_as_of), strict=True))
+
+    def text(self, before: Monthly | None = None) -> str:
+        """Return a sentence for users: the cost, what it was before, what it includes, and what it does not.
+
+        Args:
+            before: the cost by the last update; named only where it was another.
+        """
         missing = f"; without {', '.join(self.unpriced)}, of which no price is known" if self.unpriced else ""
         return (
-            f"about {amount} USD a month for nodes and control planes, at {dated}{missing}; "
-            "disks, traffic and add-ons such as monitoring are extra"
+            f"about {self.amount} USD a month{self._before(before)} for nodes and control planes, at {self._dated}"
+            f"{missing}; disks, traffic and add-ons such as monitoring are extra"
         )
+
+    @property
+    def amount(self) -> str:
+        """The figure, or both."""
+        return f"{self.low:,}" if self.low == self.high else f"{self.low:,} to {self.high:,}"
+
+    @property
+    def _dated(self) -> str:
+        return f"list prices of {self.prices_as_of}" if self.prices_as_of else "the given prices"
+
+    def _before(self, before: Monthly | None) -> str:
+        if before is None or before.amount == self.amount:
+            return ""
+        dated = "" if before.prices_as_of == self.prices_as_of else f" at {before._dated}"
+        return f" (before: {before.amount}{dated})"
+
+
+_RECORDED = ("lowUsdMonth", "highUsdMonth", "pricesAsOf")
 
 
 def member_cost(member: AksMember, table: SizeTable) -> Estimate:

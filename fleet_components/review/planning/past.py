@@ -17,6 +17,8 @@ from fleet_components.plan.state import MEND, StackState, StoredResource, stored
 
 FORMAT = "fleet-components/render"
 VERSION = 2
+MADE_UP = "madeUp"
+"""Field of a state in the form of an export that a plan has saved."""
 RENDER_ANEW = "render anew with --fresh"
 """Hint for a damaged state of a render."""
 _HINT = "give the output of: pulumi stack export --file FILE, or the state.json of a fleet render"
@@ -146,11 +148,21 @@ def parse_state(text: bytes, file: str) -> StateFile:
 
 def is_render(file: Path) -> bool:
     """Return whether a file is the state of a render."""
+    return _head(file).get("format") == FORMAT
+
+
+def is_made_up(file: Path) -> bool:
+    """Return whether a file is a state that no engine has written: of a render, or saved by a plan."""
+    return is_render(file) or MADE_UP in _head(file)
+
+
+def _head(file: Path) -> Mapping[str, Any]:
+    """Return the content of a file; empty if it is none of a state."""
     try:
         data = read_json(read_regular(file))
     except (OSError, UnreadableError):
-        return False
-    return isinstance(data, dict) and data.get("format") == FORMAT
+        return {}
+    return data if isinstance(data, dict) else {}
 
 
 def to_render(stack: str, resources: list[StoredResource]) -> dict[str, Any]:

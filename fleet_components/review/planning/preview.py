@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -18,7 +18,9 @@ from fleet_components.plan.feed import plan_at_hand
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.state import StackState, is_marked_secret, reveal
 from fleet_components.plan.subject import Decided
+from fleet_components.review.planning.carried_out import after_project
 from fleet_components.review.planning.other_stacks import OtherStack, lacking, unmatched
+from fleet_components.review.planning.past import MADE_UP, StateFile
 from fleet_components.review.planning.program import from_here, inside, located, refused_plan, run_main, what_ended
 from fleet_components.review.planning.project import Project, choose_stack
 from fleet_components.review.planning.resource import Resource
@@ -36,10 +38,14 @@ class PlanMocks(FleetMocks):
     Args:
         state: the state before the run.
         stored: the outputs of the resources in the state by URN, with secrets marked.
+        carried_out: whether resources answer as after the update, and not as in a preview.
     """
 
-    def __init__(self, state: StackState, stored: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(
+        self, state: StackState, stored: Mapping[str, Mapping[str, Any]], *, carried_out: bool = False
+    ) -> None:
         super().__init__(state)
+        self._carried_out = carried_out
         self.problems: list[Problem] = []
         self.plans: list[FleetPlan] = []
         self._stored = {(r.type, r.name): (r.id, stored.get(r.urn, {})) for r in state.resources.values()}
@@ -49,14 +55,19 @@ class PlanMocks(FleetMocks):
 
         Outputs whose inputs change are those of the inputs, as in a preview of the engine.
         """
-        identity, outputs = super().new_resource(args)
+        made_up, outputs = super().new_resource(args)
         if args.typ in PROVIDERS or args.typ == REFERENCE or not args.custom:
-            return identity, outputs
-        identity, stored = self._stored.get((args.typ, args.name), (args.resource_id or "", {}))
+            return made_up, outputs
+        new = made_up if self._carried_out else args.resource_id or ""
+        identity, stored = self._stored.get((args.typ, args.name), (new, {}))
         before = self.olds(args.typ, args.name)
         kept = {key for key in stored if key in before and before[key] == reveal(args.inputs.get(key))}
         changed = {key: value for key, value in outputs.items() if key not in kept}
         return identity, {**{key: _on_the_wire(value) for key, value in stored.items()}, **changed}
+
+    def computes(self) -> bool:
+        """Return whether outputs that no input gives are made up."""
+        return self._carried_out
 
     def lacking(self, stack: str) -> Problem:
         """Return the problem of another stack, with the options that give its outputs."""
@@ -93,6 +104,7 @@ class Preview:
         resources: what would happen to each resource; None where the update is refused.
         messages: what the program logged, as (level, text), without messages that repeat the plan.
         exports: the outputs of the stack in wire form, with secrets marked.
+        after: returns the state after the update as an export; it runs the program once more.
     """
 
     stack: str
@@ -100,6 +112,7 @@ class Preview:
     resources: tuple[Resource, ...] | None
     messages: tuple[tuple[str, str], ...]
     exports: Mapping[str, Any]
+    after: Callable[[], Mapping[str, Any]] = attrs.field(eq=False)
 
 
 def preview(project: Project, command: CommandLine) -> Preview:
@@ -119,7 +132,7 @@ def preview(project: Project, command: CommandLine) -> Preview:
     command = attrs.evolve(command, state=command.state.sound())
     organization = prefix.partition("/")[0] or DEFAULT_ORGANIZATION
     with command.together():
-        settings = read_stack_config(project, name)
+        settings = read_stack_config(project, name, command.config)
         stacks = _outputs_of_others(command)
         run, mocks = _run(project, organization, name, command, settings, stacks)
     refused = refused_plan(run.error)
@@ -128,16 +141,24 @@ def preview(project: Project, command: CommandLine) -> Preview:
     said = tuple(_said(plans))
     # A render keeps no inputs of the program's own resources, so these cannot be compared with it.
     known = command.state.export is not None or not command.state.file
+    compared = compare(run.registrations, root, command.state.export, *_before(plans), known=known)
+
+    def after() -> Mapping[str, Any]:
+        done, _ = _run(project, organization, name, command, settings, stacks, carried_out=True)
+        return after_project(done, compared, plans, command.state.export)
+
     return Preview(
         f"{organization}/{project.name}/{name}",
         tuple(_located(plan, project, settings) for plan in plans),
-        None if refused else compare(run.registrations, root, command.state.export, *_before(plans), known=known),
+        None if refused else compared,
         (
             *_unread(settings),
+            *_made_up(command.state),
             *_unmatched(command, mocks),
             *(message for message in run.messages if not message[1].startswith(said)),
         ),
         run.exports,
+        after,
     )
 
 
@@ -233,6 +254,13 @@ def _unread(settings: StackConfig) -> list[tuple[str, str]]:
     return [("warning", f"{settings.file.path}: the stack's environment is not read, its values are missing here")]
 
 
+def _made_up(state: StateFile) -> list[tuple[str, str]]:
+    """Return a note if the state is one that a plan has saved."""
+    if MADE_UP not in (state.export or {}):
+        return []
+    return [("info", f"{state.file} is what a plan has saved: as if that had been carried out")]
+
+
 def _run(
     project: Project,
     organization: str,
@@ -240,11 +268,12 @@ def _run(
     command: CommandLine,
     settings: StackConfig,
     stacks: Mapping[str, Mapping[str, Any]],
+    *,
+    carried_out: bool = False,
 ) -> tuple[ProgramRun, PlanMocks]:
     state = command.state.state
-    mocks = PlanMocks(
-        state, {resource["urn"]: resource.get("outputs") or {} for resource in stored_in(command.state.export)}
-    )
+    stored = {resource["urn"]: resource.get("outputs") or {} for resource in stored_in(command.state.export)}
+    mocks = PlanMocks(state, stored, carried_out=carried_out)
     with inside(project):
         run = run_program(
             lambda: run_main(project),

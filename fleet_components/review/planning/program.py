@@ -87,10 +87,10 @@ def what_ended(error: BaseException | None, project: Project) -> list[Problem]:
 def located(problem: Problem, project: Project, settings: StackConfig) -> Problem:
     """Return a problem with a path relative to the current directory, or located in the configuration behind it."""
     if problem.path[:1] == ("config",) and Path(problem.file).name == settings.file.path.name:
-        return settings.file.problem(problem.what, problem.path, problem.hint)
+        return settings.problem(problem.what, problem.path, problem.hint)
     if not problem.file and problem.path and f"fleet:{problem.path[0]}" in settings.values:
         field = ("config", f"fleet:{problem.path[0]}", *problem.path[1:])
-        return settings.file.problem(problem.what, field, problem.hint)
+        return settings.problem(problem.what, field, problem.hint)
     if not problem.file and problem.subject.startswith("member "):
         return attrs.evolve(problem, file=str(settings.file.path))
     if problem.file == PROGRAM.file:

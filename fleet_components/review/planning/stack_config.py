@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import attrs
@@ -31,15 +32,34 @@ class StackConfig:
         file: the stack's file.
         values: the values by full key.
         secrets: the keys with encrypted values.
+        replaced: the keys whose values the command line gives.
     """
 
     file: ConfigFile
     values: Mapping[str, str]
     secrets: frozenset[str]
+    replaced: frozenset[str] = frozenset()
+
+    def problem(self, what: str, field: FieldPath, hint: str) -> Problem:
+        """Return a problem of a value, where it is written: in the stack's file or on the command line.
+
+        Args:
+            what: what is wrong.
+            field: ``config``, the key, and the path in its value.
+            hint: what would do.
+        """
+        if len(field) > 1 and field[1] in self.replaced:
+            return Problem(what, field[2:], hint, f"--config {field[1]}")
+        return self.file.problem(what, field, hint)
 
 
-def read_stack_config(project: Project, stack: str) -> StackConfig:
+def read_stack_config(project: Project, stack: str, instead: Mapping[str, str] = MappingProxyType({})) -> StackConfig:
     """Read the configuration of a stack and the defaults of its project.
+
+    Args:
+        project: the project.
+        stack: the stack's name.
+        instead: values that count instead of those of the file, by key.
 
     Raises:
         FleetError: the file is invalid, or the configuration does not match its declaration in the project.
@@ -49,12 +69,15 @@ def read_stack_config(project: Project, stack: str) -> StackConfig:
     given = file.data.get("config") or {}
     if not isinstance(given, Mapping):
         raise FleetError([file.problem("config is not a map", ("config",), "write key: value")])
-    values = {_full(project, key): value for key, value in given.items()}
+    replaced = {_full(project, key): value for key, value in instead.items()}
+    values = {_full(project, key): value for key, value in given.items()} | replaced
+    found = StackConfig(file, {}, frozenset(), frozenset(replaced))
     problems = []
     for key, spec in project.config.items():
         full = _full(project, key)
         if full in values:
-            problems += _check(file, ("config", full if full in given else key), spec, values[full])
+            place = full if full in given or full in replaced else key
+            problems += _check(found, ("config", place), spec, values[full])
         elif (default := _default(spec)) is not None:
             values[full] = default
         elif full.startswith(f"{project.name}:"):
@@ -63,7 +86,7 @@ def read_stack_config(project: Project, stack: str) -> StackConfig:
     if problems:
         raise FleetError(problems)
     secrets = frozenset(key for key, value in values.items() if _has_secret(value))
-    return StackConfig(file, {key: _text(value) for key, value in values.items()}, secrets)
+    return attrs.evolve(found, values={key: _text(value) for key, value in values.items()}, secrets=secrets)
 
 
 def _full(project: Project, key: str) -> str:
@@ -80,15 +103,15 @@ def _default(spec: Any) -> Any:
     return spec.get("default", spec.get("value"))
 
 
-def _check(file: ConfigFile, field: FieldPath, spec: Any, value: Any) -> list[Problem]:
+def _check(found: StackConfig, field: FieldPath, spec: Any, value: Any) -> list[Problem]:
     if not _is_spec(spec):
         return []
     if spec.get("secret") and not _has_secret(value):
-        return [file.problem("must be encrypted", field, f"pulumi config set --secret {field[-1]}")]
+        return [found.problem("must be encrypted", field, f"pulumi config set --secret {field[-1]}")]
     wanted = _TYPES.get(str(spec.get("type")))
     # Not isinstance, which takes True for an integer.
     if wanted and not _has_secret(value) and type(_parsed(value)) not in wanted:
-        return [file.problem(f"must be of type {spec['type']}", field, "the project declares it so")]
+        return [found.problem(f"must be of type {spec['type']}", field, "the project declares it so")]
     return []
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ from fleet_components.content.guarded import UnreadableError
 from fleet_components.content.regular_file import read_stream
 from fleet_components.model.extras import extra_of, not_installed
 from fleet_components.model.problem import FleetError, Problem, layered
+from fleet_components.plan.delivered import delivered
 from fleet_components.plan.fleet import lacking, plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.guard import allowing
@@ -24,7 +25,7 @@ from fleet_components.plan.past import Past
 from fleet_components.plan.refusals import confirmed_in_vain
 from fleet_components.plan.source import Source, gather
 from fleet_components.review.planning.other_stacks import OtherStack
-from fleet_components.review.planning.past import StateFile
+from fleet_components.review.planning.past import StateFile, to_render
 from fleet_components.review.planning.project import asked_project, instead_of, read_project
 from fleet_components.review.planning.resource import Resource
 
@@ -50,6 +51,7 @@ class CommandLine:
         project: whether the path is a Pulumi project, whose program is to be run; a stack asks for it as well.
         program: whether programs may be run: that of a project, helm, kustomize.
         others: other stacks whose outputs a project reads.
+        config: configuration values that count instead of those of the stack's file, by key.
         problems: problems of the options that can be found without the input.
     """
 
@@ -66,6 +68,7 @@ class CommandLine:
     project: bool = False
     program: bool = True
     others: tuple[OtherStack, ...] = ()
+    config: Mapping[str, str] = attrs.field(factory=dict)
     problems: tuple[Problem, ...] = ()
 
     def wrong(self, problems: Iterable[Problem]) -> CommandLine:
@@ -99,6 +102,7 @@ class Survey:
         subject: what was planned: paths and stack, or project, stack and directory.
         resources: the resources of a stack with their changes; None for directories, and if the update is refused.
         messages: what the program logged, as (level, text).
+        after: returns the state after the update, as ``--state`` takes it; not to be called where that is refused.
     """
 
     plans: tuple[FleetPlan, ...]
@@ -106,6 +110,7 @@ class Survey:
     subject: dict[str, Any]
     resources: tuple[Resource, ...] | None = None
     messages: tuple[tuple[str, str], ...] = ()
+    after: Callable[[], Mapping[str, Any]] = attrs.field(kw_only=True, eq=False)
 
     @property
     def of_project(self) -> bool:
@@ -142,6 +147,10 @@ def project_among(paths: Sequence[Path], command: CommandLine) -> Path | None:
     if folder is None and command.others:
         what = "is no Pulumi project, and reads no outputs of other stacks"
         hint = f"give the directory of the project that does; {command.others[0].options} has no effect here"
+        raise FleetError([Problem(what, file=str(paths[0]), hint=hint)])
+    if folder is None and command.config:
+        what = "is no Pulumi project, and has no configuration"
+        hint = f"give the directory of the project; --config {next(iter(command.config))} has no effect here"
         raise FleetError([Problem(what, file=str(paths[0]), hint=hint)])
     if folder is None and command.project:
         hint = "give the directory that has it"
@@ -222,7 +231,8 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
         raise FleetError(map(_said_here, error.problems)) from error
     refused, warnings = map(_said_here, plan.refused), map(_said_here, plan.warnings)
     plan = attrs.evolve(plan, refused=tuple(refused), warnings=tuple(warnings))
-    return Survey(tuple(_heard([plan], command)), past.file, subject)
+    heard = tuple(_heard([plan], command))
+    return Survey(heard, past.file, subject, after=lambda: to_render(stack, delivered(plan, redacted=True)))
 
 
 def _unnamed(past: Past, command: CommandLine) -> Iterator[Problem]:
@@ -326,4 +336,4 @@ def _project(folder: Path, command: CommandLine) -> Survey:
     name = seen.stack.rpartition("/")[2]
     subject = {"project": project.name, "stack": name, "directory": str(folder)}
     plans = tuple(_heard(seen.plans, command, seen.messages))
-    return Survey(plans, command.state.file, subject, seen.resources, seen.messages)
+    return Survey(plans, command.state.file, subject, seen.resources, seen.messages, after=seen.after)

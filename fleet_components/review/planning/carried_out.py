@@ -1,0 +1,76 @@
+"""The state that a plan would leave behind: for a plan of what comes after it, before anything is carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from fleet_components.content.secret import secret_fields
+from fleet_components.plan.delivered import delivered
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.names import PROVIDER, is_object
+from fleet_components.plan.state import SECRET_MARK, is_marked_secret
+from fleet_components.review.planning.past import MADE_UP
+from fleet_components.review.planning.resource import DELETE, Resource
+from fleet_components.review.planning.resources import STACK, stored_in
+from fleet_components.testing.monitor import Registration
+from fleet_components.testing.program import ProgramRun
+
+_SAYS = "by fleet plan --save-state: nothing was carried out; IDs and what Azure would answer stand for real ones"
+_HIDDEN: Mapping[str, Any] = {**SECRET_MARK, "ciphertext": "not saved"}
+
+
+def after_project(
+    run: ProgramRun, resources: Iterable[Resource], plans: Iterable[FleetPlan], export: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Return the state after the plan of a project, in the form of ``pulumi stack export``, without its secrets.
+
+    Args:
+        run: a run whose mocks answer as after an update.
+        resources: what the plan shows of each resource.
+        plans: the plans of its fleets.
+        export: the state before.
+    """
+    # These records have the contents without the data of Secrets: the next plan tells from them which fields change.
+    records = {one.urn: dict(one.outputs) for plan in plans for one in delivered(plan, redacted=True)}
+    registered = {one.urn: _stored(one, run, records) for one in run.registrations}
+    before = {one["urn"]: _without_secrets(one) for one in stored_in(export)}
+    found = []
+    for one in resources:
+        if one.type == STACK:
+            found.append({"urn": one.urn, "type": one.type, "outputs": _without_secrets(run.exports)})
+        elif one.change != DELETE:
+            found.append(registered.get(one.urn) or before[one.urn])
+    return {"version": 3, MADE_UP: _SAYS, "deployment": {"resources": found}}
+
+
+def _stored(one: Registration, run: ProgramRun, records: Mapping[str, Any]) -> dict[str, Any]:
+    identity, outputs = run.answers[one.urn]
+    answered = outputs if one.custom else run.registered.get(one.urn, {})
+    return {
+        "urn": one.urn,
+        "type": one.type,
+        "custom": one.custom,
+        **({"id": identity} if one.custom else {}),
+        "inputs": _hiding(one.type, one.inputs),
+        "outputs": records.get(one.urn) or _hiding(one.type, answered),
+        "parent": one.parent,
+        "provider": one.provider,
+        "dependencies": list(one.dependencies),
+        **{key: True for key in ("protect", "retainOnDelete") if one.options.get(key)},
+    }
+
+
+def _hiding(token: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return inputs or outputs without what is secret in them, whether a program has marked it or not."""
+    always = {"kubeconfig"} if token == PROVIDER else set[str]()
+    secret = secret_fields(values) - {"metadata"} if is_object(token) else always
+    return {key: _HIDDEN if key in secret else _without_secrets(value) for key, value in values.items()}
+
+
+def _without_secrets(value: Any) -> Any:
+    if is_marked_secret(value):
+        return _HIDDEN
+    if isinstance(value, Mapping):
+        return {key: _without_secrets(item) for key, item in value.items() if item is not None}
+    return [_without_secrets(item) for item in value] if isinstance(value, list) else value
