@@ -26,6 +26,7 @@ from fleet_components.azure.components.removal import (
     Thing,
     things_of,
 )
+from fleet_components.azure.components.subnet_roles import identity_subscription
 from fleet_components.azure.components.subscription import Subscriptions
 from fleet_components.azure.components.upgrades import AzureUpgrades, AzureUpgradesArgs
 from fleet_components.azure.declarations.hub import Beside, read_declarations
@@ -275,11 +276,24 @@ class AzureFleet(pulumi.ComponentResource):
         place = self._place(member)
         # A cluster outside of Azure takes part in placement only, not in Azure's fleet.
         hub = None if isinstance(self.hub, AzureHub) and member.cluster is None else self.hub
-        member_args = AzureMemberArgs(member=member, hub=hub, login=args.login, sizes=args.sizes, tell_cost=False)
+        member_args = AzureMemberArgs(
+            member=member,
+            hub=hub,
+            providers=self._of_identity(member),
+            login=args.login,
+            sizes=args.sizes,
+            tell_cost=False,
+        )
         recorded = self._after(CLUSTER if isinstance(member, AksMember) else ENTRY, member.name)
         mine = self._in_group(place, groups, recorded)
         there = self._subscriptions.options(place[0], mine) if place[0] else mine
         return AzureMember(member.name, member_args, there)
+
+    def _of_identity(self, member: FleetMember) -> dict[str, Provider]:
+        """Return the provider of the subscription of a member's identity, by its ID, if that needs one."""
+        where = identity_subscription(member) if isinstance(member, AksMember) and member.subnets else ""
+        provider = self._subscriptions.provider(where, self._mine) if where else None
+        return {where: provider} if provider else {}
 
     def _place(self, member: FleetMember) -> _Place:
         subscription = asked_subscription(member)
