@@ -219,8 +219,9 @@ def test_a_provider_for_no_subscription() -> None:
     [(HERE, THERE, True), (THERE, HERE, True), (HERE, "", False), ("", HERE, False), ("", THERE, True)],
 )
 def test_a_member_stays_in_its_subscription(first: str, second: str, refused: bool) -> None:
-    before = fleet(aks(subscription=first))
-    args = AzureFleetArgs(members=(aks(subscription=second),), hub=HUB)
+    groups = frozenset({"rg"})  # those of the fleet are guarded by themselves
+    before = fleet(aks(subscription=first), existing_resource_groups=groups)
+    args = AzureFleetArgs(members=(aks(subscription=second),), hub=HUB, existing_resource_groups=groups)
     run = world.run(lambda: AzureFleet("shop", args), before, config=CONFIG)
     assert ("subscription cannot change from" in str(run.error)) == refused
 

@@ -143,11 +143,12 @@ class AzureFleet(pulumi.ComponentResource):
         table = args.sizes or built_in_sizes()
         with refusing():
             self._guard = RemovalGuard.of(name, args.confirm, opts)
-        things = things_of(name, args.hub, args.members, args.existing_resource_groups)
+        self._subscriptions = Subscriptions(name, args.providers)
+        existing = args.existing_resource_groups
+        things = things_of(name, args.hub, args.members, existing, lambda member: self._place(member, opts)[0])
         refuse((*args.problems(table), *self._guard.problems(things)), f"AzureFleet {name}")
         super().__init__("fleet:index:AzureFleet", name, None, opts)
         self.hub, self.members = args.hub if isinstance(args.hub, AzureHub | OwnHub) else None, {}
-        self._subscriptions = Subscriptions(name, args.providers)
         with self._all_held(name) as held:
             self._mine = pulumi.ResourceOptions.merge(children_of(self, opts), pulumi.ResourceOptions(depends_on=held))
             self._recorded = {thing: self._guard.record(thing, self._mine) for thing in things}
@@ -252,7 +253,7 @@ class AzureFleet(pulumi.ComponentResource):
             regions["", args.hub.resource_group] = args.hub.region
         for member in args.members:
             if isinstance(member, AksMember):
-                regions.setdefault(self._place(member), member.region)
+                regions.setdefault(self._place(member, self._mine), member.region)
         return {
             place: self._resource_group(*place, region)
             for place, region in regions.items()
@@ -263,17 +264,17 @@ class AzureFleet(pulumi.ComponentResource):
         # The region of a group only says where Azure keeps its metadata. It is that of the hub or of the first member
         # in the group, so a new order of members must not move the group.
         stays = pulumi.ResourceOptions(ignore_changes=["location"])
-        mine = pulumi.ResourceOptions.merge(self._after(GROUP, group), stays)
+        mine = pulumi.ResourceOptions.merge(self._after(Thing(GROUP, group, subscription)), stays)
         there = self._subscriptions.options(subscription, mine) if subscription else mine
         name = f"{group}-{subscription}" if subscription else group
         return resources.ResourceGroup(name, resource_group_name=group, location=region, opts=there)
 
     def _make_hub(self, name: str, hub: AzureHubArgs, groups: _Groups) -> AzureHub:
-        recorded = self._after(HUB, hub.fleet_name or name)
+        recorded = self._after(Thing(HUB, hub.fleet_name or name))
         return AzureHub(name, hub, self._in_group(("", hub.resource_group), groups, recorded))
 
     def _member(self, member: FleetMember, args: AzureFleetArgs, groups: _Groups) -> AzureMember:
-        place = self._place(member)
+        place = self._place(member, self._mine)
         # A cluster outside of Azure takes part in placement only, not in Azure's fleet.
         hub = None if isinstance(self.hub, AzureHub) and member.cluster is None else self.hub
         member_args = AzureMemberArgs(
@@ -284,7 +285,7 @@ class AzureFleet(pulumi.ComponentResource):
             sizes=args.sizes,
             tell_cost=False,
         )
-        recorded = self._after(CLUSTER if isinstance(member, AksMember) else ENTRY, member.name)
+        recorded = self._after(Thing(CLUSTER if isinstance(member, AksMember) else ENTRY, member.name))
         mine = self._in_group(place, groups, recorded)
         there = self._subscriptions.options(place[0], mine) if place[0] else mine
         return AzureMember(member.name, member_args, there)
@@ -295,14 +296,15 @@ class AzureFleet(pulumi.ComponentResource):
         provider = self._subscriptions.provider(where, self._mine) if where else None
         return {where: provider} if provider else {}
 
-    def _place(self, member: FleetMember) -> _Place:
+    def _place(self, member: FleetMember, opts: pulumi.ResourceOptions | None) -> _Place:
+        """Return where a member of a fleet with these options, or a child with those of its children, is made."""
         subscription = asked_subscription(member)
         group = member.resource_group if isinstance(member, AksMember) else ""
-        return (self._subscriptions.key(subscription, self._mine) if subscription else "", group)
+        return (self._subscriptions.key(subscription, opts) if subscription else "", group)
 
-    def _after(self, kind: str, name: str) -> pulumi.ResourceOptions:
+    def _after(self, thing: Thing) -> pulumi.ResourceOptions:
         """Return the options of a child that depends on its record, if it has one."""
-        record = self._recorded.get(Thing(kind, name))
+        record = self._recorded.get(thing)
         return pulumi.ResourceOptions.merge(self._mine, pulumi.ResourceOptions(depends_on=[record] if record else []))
 
     def _in_group(self, place: _Place, groups: _Groups, opts: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
