@@ -143,12 +143,11 @@ class AzureFleet(pulumi.ComponentResource):
         table = args.sizes or built_in_sizes()
         with refusing():
             self._guard = RemovalGuard.of(name, args.confirm, opts)
-        self._subscriptions = Subscriptions(name, args.providers)
-        existing = args.existing_resource_groups
-        things = things_of(name, args.hub, args.members, existing, lambda member: self._place(member, opts)[0])
+        things = things_declared(name, args, opts)
         refuse((*args.problems(table), *self._guard.problems(things)), f"AzureFleet {name}")
         super().__init__("fleet:index:AzureFleet", name, None, opts)
         self.hub, self.members = args.hub if isinstance(args.hub, AzureHub | OwnHub) else None, {}
+        self._subscriptions = Subscriptions(name, args.providers)
         with self._all_held(name) as held:
             self._mine = pulumi.ResourceOptions.merge(children_of(self, opts), pulumi.ResourceOptions(depends_on=held))
             self._recorded = {thing: self._guard.record(thing, self._mine) for thing in things}
@@ -204,20 +203,7 @@ class AzureFleet(pulumi.ComponentResource):
         with refusing():
             given = tuple(manifests) if isinstance(manifests, Iterable) else manifests
             manifests = fitted(tuple[Manifest, ...], given, (cls.__name__, "manifests"))
-            table = args.sizes or built_in_sizes()
-            names = tuple(strategy.name for strategy in args.strategies)
-            declared = read_declarations(manifests, table, Beside(args.members, args.hub is not None, names))
-        everything = attrs.evolve(
-            args,
-            members=(*args.members, *declared.members),
-            hub=args.hub or declared.hub,
-            existing_resource_groups=args.existing_resource_groups | declared.existing_resource_groups,
-            strategies=(*args.strategies, *declared.upgrades.strategies),
-            runs=(*args.runs, *declared.upgrades.runs),
-            profiles=(*args.profiles, *declared.upgrades.profiles),
-            login=declared.login if declared.login and args.login == Login() else args.login,
-        )
-        return cls(name, everything, opts)
+        return cls(name, everything_of(manifests, args), opts)
 
     @property
     def exports(self) -> dict[str, Any]:
@@ -253,7 +239,7 @@ class AzureFleet(pulumi.ComponentResource):
             regions["", args.hub.resource_group] = args.hub.region
         for member in args.members:
             if isinstance(member, AksMember):
-                regions.setdefault(self._place(member, self._mine), member.region)
+                regions.setdefault(self._place(member), member.region)
         return {
             place: self._resource_group(*place, region)
             for place, region in regions.items()
@@ -274,7 +260,7 @@ class AzureFleet(pulumi.ComponentResource):
         return AzureHub(name, hub, self._in_group(("", hub.resource_group), groups, recorded))
 
     def _member(self, member: FleetMember, args: AzureFleetArgs, groups: _Groups) -> AzureMember:
-        place = self._place(member, self._mine)
+        place = self._place(member)
         # A cluster outside of Azure takes part in placement only, not in Azure's fleet.
         hub = None if isinstance(self.hub, AzureHub) and member.cluster is None else self.hub
         member_args = AzureMemberArgs(
@@ -296,11 +282,9 @@ class AzureFleet(pulumi.ComponentResource):
         provider = self._subscriptions.provider(where, self._mine) if where else None
         return {where: provider} if provider else {}
 
-    def _place(self, member: FleetMember, opts: pulumi.ResourceOptions | None) -> _Place:
-        """Return where a member of a fleet with these options, or a child with those of its children, is made."""
-        subscription = asked_subscription(member)
+    def _place(self, member: FleetMember) -> _Place:
         group = member.resource_group if isinstance(member, AksMember) else ""
-        return (self._subscriptions.key(subscription, opts) if subscription else "", group)
+        return _where(member, self._subscriptions, self._mine), group
 
     def _after(self, thing: Thing) -> pulumi.ResourceOptions:
         """Return the options of a child that depends on its record, if it has one."""
@@ -333,3 +317,38 @@ class AzureFleet(pulumi.ComponentResource):
             nodes = sum(pool.nodes for member in made for pool in member.node_pools)
             text = f"fleet {name}: {count(len(made), 'cluster')} with {count(nodes, 'node')}: {cost.text(table)}"
             pulumi.log.info(text, resource=self)
+
+
+def everything_of(manifests: Iterable[Manifest], args: AzureFleetArgs) -> AzureFleetArgs:
+    """Return arguments with all that objects declare; a hub and a login of the arguments win over declared ones.
+
+    Raises:
+        RefusedError: a declaration is invalid, misspelt or missing; with file and line.
+    """
+    with refusing():
+        table = args.sizes or built_in_sizes()
+        names = tuple(strategy.name for strategy in args.strategies)
+        declared = read_declarations(manifests, table, Beside(args.members, args.hub is not None, names))
+    return attrs.evolve(
+        args,
+        members=(*args.members, *declared.members),
+        hub=args.hub or declared.hub,
+        existing_resource_groups=args.existing_resource_groups | declared.existing_resource_groups,
+        strategies=(*args.strategies, *declared.upgrades.strategies),
+        runs=(*args.runs, *declared.upgrades.runs),
+        profiles=(*args.profiles, *declared.upgrades.profiles),
+        login=declared.login if declared.login and args.login == Login() else args.login,
+    )
+
+
+def things_declared(name: str, args: AzureFleetArgs, opts: pulumi.ResourceOptions | None) -> tuple[Thing, ...]:
+    """Return what a fleet with these arguments and resource options provisions; nothing is registered."""
+    subscriptions = Subscriptions(name, args.providers)
+    existing = args.existing_resource_groups
+    return things_of(name, args.hub, args.members, existing, lambda member: _where(member, subscriptions, opts))
+
+
+def _where(member: FleetMember, subscriptions: Subscriptions, opts: pulumi.ResourceOptions | None) -> str:
+    """Return the subscription of a member of a fleet with these options; empty for the fleet's own."""
+    subscription = asked_subscription(member)
+    return subscriptions.key(subscription, opts) if subscription else ""
