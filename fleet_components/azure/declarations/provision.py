@@ -32,6 +32,11 @@ def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = 
 
     What a last update has provisioned and nothing declares any more is deleted, once that is confirmed.
 
+    The :class:`Fleet` plans only when it is made, with its own name, options and further members, which are not known
+    here. So a plan that it refuses, for a loss of placements for example, comes after Azure's resources were
+    registered: a preview stops there, an update without one may have made clusters by then. ``Fleet.from_config`` plans
+    first, and asks for all tokens at once.
+
     Args:
         name: the name of the :class:`AzureFleet` that is created.
         args: the arguments of the fleet; declarations are among the objects of its source.
