@@ -99,7 +99,8 @@ class FleetMocks(Mocks):
     def _as_stored(self, kind: str, sought: Mapping[str, Any]) -> dict[str, Any]:
         """Return the outputs of the resource of a kind with these inputs as the state has them."""
         same_kind = (one for one in self.state.resources.values() if one.type.endswith(f":{kind}"))
-        found = (one.outputs for one in same_kind if sought.items() <= one.inputs.items())
+        # A state made here has inputs in place of outputs, and the SDK takes no input of another form.
+        found = (echoed(one.type, one.outputs) for one in same_kind if sought.items() <= one.inputs.items())
         return _plain(next(found, {}))
 
     def lacking(self, stack: str) -> Problem:
