@@ -76,10 +76,21 @@ class Provisioned(Resource, module="fleet", name="Provisioned"):
         fleet: the name of the fleet.
         kind: what it records: ``hub``, ``cluster``, ``member`` or ``group``.
         key: the name of that.
+        subscription: the ID of a resource group's subscription; empty for that of the fleet, which is not recorded.
+        opts: resource options.
     """
 
-    def __init__(self, name: str, fleet: str, kind: str, key: str, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(ProvisionedProvider(), name, {"fleet": fleet, "kind": kind, "key": key}, opts)
+    def __init__(
+        self,
+        name: str,
+        fleet: str,
+        kind: str,
+        key: str,
+        subscription: str = "",
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        where = {"subscription": subscription} if subscription else {}
+        super().__init__(ProvisionedProvider(), name, {"fleet": fleet, "kind": kind, "key": key, **where}, opts)
 
 
 class RolesReachProvider(RecordProvider):

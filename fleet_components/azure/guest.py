@@ -14,6 +14,7 @@ from fleet_components.azure.values.member import FleetMember
 from fleet_components.azure.values.record import cluster_record
 from fleet_components.azure.values.vm_size import built_in_sizes
 from fleet_components.model.cluster import Cluster
+from fleet_components.model.guests import Removals
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 
@@ -48,6 +49,13 @@ def clusters(manifests: Iterable[Manifest]) -> tuple[Cluster, ...]:
 def problems(policy: Manifest, clusters: Iterable[Cluster]) -> Iterator[Problem]:
     """Yield the properties that a policy asks for and that only an existing cluster could report."""
     return unobserved(policy, clusters)
+
+
+def removals(name: str, args: FleetArgs, opts: pulumi.ResourceOptions) -> Removals:
+    """Return what would be deleted of a fleet's hub, clusters and resource groups."""
+    from fleet_components.azure.declarations.provision import removals as removals_of  # loads the Azure SDK
+
+    return removals_of(name, args, opts)
 
 
 def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions) -> FleetArgs:

@@ -14,11 +14,9 @@ from typing import Any
 
 import attrs
 
+from fleet_components.azure.values.checks import LONGEST_ROLE_WAIT
 from fleet_components.live.connection import UnexpectedAnswer, connected
 from fleet_components.model.text import count
-
-LONGEST = 60
-"""Minutes after which an assignment has reached, whatever else is wrong."""
 
 _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _NEEDED = {"verb": "patch", "group": "cluster.kubernetes-fleet.io", "resource": "memberclusters"}
@@ -76,7 +74,7 @@ class RolesWait:
         """The minutes that are left; a hub is not asked about roles that must have reached long ago."""
         age = min(map(_age, self.created), default=float("inf")) / 60
         if self.kubeconfig is not None:
-            return self.minutes if age < LONGEST else 0.0
+            return self.minutes if age < LONGEST_ROLE_WAIT else 0.0
         return self.minutes - age
 
     def _sleep(self) -> None:
@@ -115,7 +113,7 @@ class RolesWait:
         return (
             f"after {_minutes(self.minutes)} the hub still {answer}. Needed: {'; '.join(self.roles)}, for whoever its"
             " kubeconfig signs in as. See whether that is the principal of the grant (login of the hub) and whether the"
-            f" hub can be reached from here; then run again, or wait longer (roleWait, at most {LONGEST})"
+            f" hub can be reached from here; then run again, or wait longer (roleWait, at most {LONGEST_ROLE_WAIT})"
         )
 
 

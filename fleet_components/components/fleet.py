@@ -15,23 +15,23 @@ from fleet_components.components.comparison import compare
 from fleet_components.components.config import FromConfig, configured, read_config
 from fleet_components.components.delivery import DeliveryArgs, SubjectDelivery
 from fleet_components.components.fleet_args import FleetArgs
-from fleet_components.components.fleet_options import FleetOptions, read_options
+from fleet_components.components.fleet_options import read_options
 from fleet_components.components.former import Former
 from fleet_components.components.identification import Identification, identities_of
 from fleet_components.components.made import manifests_of
 from fleet_components.components.member import Member
 from fleet_components.components.past import past_kubeconfigs, read_past
-from fleet_components.components.process import in_process, tell_at_end, unknown
+from fleet_components.components.process import in_process, tell_at_end
 from fleet_components.components.progress import Progress
 from fleet_components.components.provider import in_earnest, unreachable_members
 from fleet_components.components.providers import MemberProviders
-from fleet_components.components.refusal import RefusedError, RefusedPlanError, expect, of_the_program, refusing
+from fleet_components.components.provisioning import provisioned, refuse_together, to_be_provisioned
+from fleet_components.components.refusal import RefusedError, expect, of_the_program, refusing
 from fleet_components.components.untraced import untraced
 from fleet_components.content.secret import REDACTED, redacted
 from fleet_components.live.kubeconfig import kubeconfig_key
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.frames import called_from
-from fleet_components.model.guests import guests, present
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.labels import subdomain_errors
 from fleet_components.model.problem import FleetError, Problem, layered
@@ -89,8 +89,12 @@ class Fleet(pulumi.ComponentResource):
         args = configured(args)
         options = read_options(opts)
         # Before anything is registered: a refusal leaves nothing in the state, not even the component.
-        self.plan = _plan(name, args, *_members(name, _to_be_provisioned(args)), options.former)
-        args = _provisioned(name, args, self.plan, options)
+        self.plan = _plan(name, args, *_members(name, to_be_provisioned(args)), options.former)
+        refuse_together(name, args, self.plan, options)
+        # Where nothing is sent, what members keep need not be known.
+        if self.plan.hidden and not in_process():
+            raise FleetError(self.plan.hidden)
+        args = provisioned(name, args, self.plan, options)
         members, _ = _members(name, args)
         self.inventory = self.plan.inventory
         former = Former(self.plan)
@@ -230,7 +234,7 @@ def stack_name() -> str:
 def _plan(
     name: str, args: FleetArgs, members: Mapping[str, Member], problems: Iterable[Problem], formerly: Sequence[str]
 ) -> FleetPlan:
-    """Plan the fleet.
+    """Plan the fleet; the plan may be refused.
 
     Args:
         name: the fleet's name.
@@ -240,7 +244,6 @@ def _plan(
         formerly: former names of the fleet, from its aliases.
 
     Raises:
-        RefusedPlanError: there is a plan, and it is refused.
         FleetError: there is no plan; carries all problems that prevent one.
     """
     settings = Settings(
@@ -276,41 +279,7 @@ def _plan(
     if in_process():  # no cluster is contacted, so a member without a usable kubeconfig is only a warning
         unreached = [in_earnest(unreachable[member]) for member in plan.sent_to if member in unreachable]
         plan = attrs.evolve(plan, warnings=(*plan.warnings, *unreached))
-    if plan.refused:
-        # Raised, because a preview that only logs an error ends with exit status 0.
-        raise RefusedPlanError(plan)
-    # Where nothing is sent, what members keep need not be known.
-    if plan.hidden and not in_process():
-        raise FleetError(plan.hidden)
     return plan
-
-
-def _to_be_provisioned(args: FleetArgs) -> FleetArgs:
-    """Return the arguments of a fleet as if the clusters that its configuration declares stood already.
-
-    A plan needs no more of their kubeconfigs than that there will be some.
-    """
-    if not isinstance(args, FromConfig) or args.source.problems:
-        return args
-    manifests = args.source.catalogue.manifests
-    coming = [cluster.name for guest in present(manifests) for cluster in guest.clusters(manifests)]
-    return attrs.evolve(args, kubeconfigs={**{member: unknown() for member in coming}, **args.kubeconfigs})
-
-
-def _provisioned(name: str, args: FleetArgs, plan: FleetPlan, options: FleetOptions) -> FleetArgs:
-    """Return the arguments of a fleet with the clusters provisioned that its configuration declares.
-
-    A guest is asked also if it declares nothing any more and something stands that one has provisioned: it refuses to
-    delete that, unless it is confirmed.
-    """
-    if not isinstance(args, FromConfig):
-        return args
-    stands = any(kind == names.PROVISIONED for kind, _ in plan.past.urns)
-    former = [pulumi.Alias(name=one) for one in filter(None, (args.renamed.fleet, *options.former))]
-    beside = pulumi.ResourceOptions.merge(options.beside, pulumi.ResourceOptions(aliases=former))
-    for guest in guests() if stands else present(args.source.catalogue.manifests):
-        args = guest.provision(name, args, beside)
-    return args
 
 
 def _past(name: str, former: Iterable[str]) -> tuple[Past, str, tuple[Problem, ...]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.manifest import Manifest
@@ -17,6 +17,18 @@ from fleet_components.model.problem import Problem
 from fleet_components.model.reader import API_VERSION, DECLARATIONS
 
 GROUP = "fleet_components.guests"
+
+
+class Removals(NamedTuple):
+    """What a guest would delete that it has provisioned for a fleet before.
+
+    Attributes:
+        refused: what no token allows.
+        allowed: what a token allows, with the token, in words; empty for nothing.
+    """
+
+    refused: tuple[Problem, ...] = ()
+    allowed: str = ""
 
 
 class Guest(Protocol):
@@ -37,6 +49,12 @@ class Guest(Protocol):
 
     def problems(self, policy: Manifest, clusters: Iterable[Cluster]) -> Iterator[Problem]:
         """Yield what a policy asks of these members and cannot be told before they exist."""
+
+    def removals(self, name: str, args: Any, opts: Any) -> Removals:
+        """Return what providing for a fleet would delete, before anything is registered; arguments as below.
+
+        The declarations are valid: a source with problems is refused before.
+        """
 
     def provision(self, name: str, args: Any, opts: Any) -> Any:
         """Provision the members that are declared, within a Pulumi program.

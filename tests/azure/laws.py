@@ -8,7 +8,8 @@ Stricter than Azure: a resource group with something in it, which Azure would de
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 import attrs
@@ -90,7 +91,7 @@ class Thing:
     @property
     def uses(self) -> Iterator[str]:
         """The IDs of the other things that must be there as long as it is."""
-        yield from (self.inputs.get("identity") or {}).get("userAssignedIdentities") or ()
+        yield from self.identities
         yield from self._subnets
         if self.type == _ASSIGNMENT:
             yield str(self.inputs["scope"]).partition("/managedNamespaces/")[0]
@@ -102,10 +103,18 @@ class Thing:
     @property
     def roles(self) -> Iterator[tuple[str, str]]:
         """The scopes at which someone must be a Network Contributor, and who: an identity's ID, or ``fleet-rp``."""
-        identities = (self.inputs.get("identity") or {}).get("userAssignedIdentities") or ()
-        yield from ((subnet, identity) for subnet in self._subnets for identity in identities)
+        yield from self.roles_of(self.identities)
         if self.kind == "fleets" and (node := self._hub.get("agentProfile", {})).get("subnetId"):
             yield node["subnetId"], "fleet-rp"
+
+    def roles_of(self, identities: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """The subnets at which these identities must be Network Contributors."""
+        return ((subnet, identity) for subnet in self._subnets for identity in identities)
+
+    @property
+    def identities(self) -> tuple[str, ...]:
+        """The IDs of its user-assigned identities."""
+        return tuple((self.inputs.get("identity") or {}).get("userAssignedIdentities") or ())
 
     @property
     def has_hub(self) -> bool:
@@ -129,10 +138,16 @@ class Thing:
             node, server = self._hub.get("agentProfile", {}), self._hub.get("apiServerAccessProfile", {})
             yield from filter(None, (node.get("subnetId"), server.get("subnetId")))
         elif self.type == _CLUSTER:
+            server = self.inputs.get("apiServerAccessProfile") or {}
             pools = self.inputs.get("agentPoolProfiles") or ()
-            yield from dict.fromkeys(pool["vnetSubnetID"] for pool in pools if pool.get("vnetSubnetID"))
-        elif subnet := self.inputs.get("vnetSubnetID"):
-            yield subnet
+            yield from dict.fromkeys(filter(None, [server.get("subnetId"), *chain(*map(_of_pool, pools))]))
+        else:
+            yield from filter(None, _of_pool(self.inputs))
+
+
+def _of_pool(inputs: Mapping[str, Any]) -> tuple[str | None, ...]:
+    """The subnets of the nodes and of the pods of a pool."""
+    return inputs.get("vnetSubnetID"), inputs.get("podSubnetID")
 
 
 def principal(identity: str) -> str:
@@ -160,6 +175,8 @@ class Cloud:
         registered: the subscriptions whose providers may be used; empty for any.
         fleet_rp: the object ID of Fleet Manager's own service principal; empty for any.
         ineffective: the IDs, in lower case, of role assignments that have not reached yet.
+        granted: the principals of identities that were there before and may do only what is granted here; all other
+            ones may do whatever is needed.
         strict_hub: only who was made the hub's cluster admin here may write to it.
     """
 
@@ -168,6 +185,7 @@ class Cloud:
     registered: tuple[str, ...] = ()
     fleet_rp: str = ""
     ineffective: tuple[str, ...] = ()
+    granted: tuple[str, ...] = ()
     strict_hub: bool = False
 
     def put(self, thing: Thing) -> None:
@@ -183,7 +201,8 @@ class Cloud:
         for used in thing.uses:
             if not self._is_there(used):
                 raise Refusal(f"ResourceNotFound: {used}, which {thing.name} names, is not there")
-        for scope, who in thing.roles:
+        parent = self.things.get(thing.parent.lower())
+        for scope, who in (*thing.roles, *thing.roles_of(parent.identities if parent else ())):
             if not self._may(scope, who):
                 raise Refusal(f"LinkedAuthorizationFailed: {who} is no {NETWORK_CONTRIBUTOR} of {scope}")
         self.join(thing)
@@ -249,14 +268,14 @@ class Cloud:
         return any(identity.lower().startswith(each.lower()) for each in self.existing)
 
     def _may(self, scope: str, who: str) -> bool:
-        if who != "fleet-rp" and who.lower() not in self.things:
-            return True  # whatever an identity that was there before may do
+        if who != "fleet-rp" and who.lower() not in self.things and principal(who) not in self.granted:
+            return True
         wanted = self.fleet_rp if who == "fleet-rp" else principal(who)
         grants = (each for each in self.things.values() if each.type == _ASSIGNMENT and self._holds(each))
         others = [principal(each.id) for each in self.things.values() if each.type == _IDENTITY]
         for at, role, whom in (each.grants for each in grants):
             fits = whom == wanted if wanted else whom not in others
-            if fits and role == NETWORK_CONTRIBUTOR and scope.lower().startswith(at.lower()):
+            if fits and role == NETWORK_CONTRIBUTOR and f"{scope}/".lower().startswith(f"{at}/".lower()):
                 return True
         return False
 

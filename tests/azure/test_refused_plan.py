@@ -125,6 +125,27 @@ def test_a_plan_that_would_take_too_much_registers_nothing(tmp_path: Path, made:
     assert run.registrations == ()
 
 
+def test_all_tokens_are_asked_for_at_once(tmp_path: Path, made: ProgramRun) -> None:
+    """That of the placements, and that of what is deleted in Azure; one alone allows nothing yet, and is said to count."""
+    one = {**EVERYTHING, "members": MEMBERS[: MEMBERS.index("  - {name: eus-1")]}
+    refused = from_config(tmp_path, one, made.state())
+    assert isinstance(refused.error, RefusedPlanError)
+    assert refused.registrations == ()
+    asked = tokens(refused)
+    assert len(asked) == 3  # of the member list, of the placement, of Azure
+    assert "would lose 2 of 3 members" in str(refused.error)
+    assert "AzureFleet shop: would delete the AKS cluster eus-1, the AKS cluster sea-1" in str(refused.error)
+    for given in asked:
+        partly = from_config(tmp_path, one, made.state(), confirm=given)
+        assert tokens(partly) == [token for token in asked if token != given]
+        assert partly.registrations == ()
+        said = [text for _, text in partly.messages if f"fleet:confirm={given} allows" in text]
+        assert len(said) == (given == asked[-1])
+    done = from_config(tmp_path, one, made.state(), confirm=",".join(asked))
+    assert done.error is None, done.error
+    assert azure(done)
+
+
 def test_what_is_accepted_is_provisioned_and_reached_as_before(made: ProgramRun) -> None:
     assert {one.name for one in made.registrations if one.type.endswith(":ManagedCluster")} == {
         *("weu-1-cluster", "eus-1-cluster", "sea-1-cluster")

@@ -118,6 +118,49 @@ def test_a_renamed_fleet_is_known_by_its_former_name(before: world.Run, alias: A
     assert "AzureFleet store: would delete the AKS cluster eus-1" in refusal(run)
 
 
+THERE = world.OTHER_SUBSCRIPTION
+ELSEWHERE = attrs.evolve(EUS, resource_group="rg-eu", subscription=THERE)
+
+
+def test_groups_of_one_name_in_two_subscriptions_are_two() -> None:
+    both = AzureFleetArgs(members=(WEU, ELSEWHERE))
+    made = fleet(both)
+    assert made.error is None
+    kept = fleet(both, made)
+    assert kept.error is None
+    assert world.changes(made, kept) == {}
+    for name, record in (("rg-eu", "shop-group-rg-eu"), (f"rg-eu-{THERE}", f"shop-group-rg-eu-{THERE}")):
+        after = made.named(name, "ResourceGroup").after
+        assert {each for each in after if each.startswith("shop-group-")} == {record}
+    theirs, ours = f"the resource group rg-eu of subscription {THERE} with everything", "the resource group rg-eu with"
+    told = {}
+    for member, lost, stays in ((WEU, theirs, ours), (ELSEWHERE, ours, theirs)):
+        told[lost] = refusal(fleet(AzureFleetArgs(members=(member,)), made))
+        assert lost in told[lost]
+        assert stays not in told[lost]
+    again = fleet(AzureFleetArgs(members=(WEU,), confirm=(token_in(told[ours]),)), made)
+    assert theirs in refusal(again)
+
+
+def test_a_group_that_moves_to_another_subscription_is_guarded() -> None:
+    made = fleet(AzureFleetArgs(members=(WEU, ELSEWHERE)))
+    moved = attrs.evolve(ELSEWHERE, subscription="aaaaaaaa-2222-3333-4444-555555555555")
+    assert f"the resource group rg-eu of subscription {THERE} with" in refusal(
+        fleet(AzureFleetArgs(members=(WEU, moved)), made)
+    )
+
+
+def test_a_record_without_a_subscription_is_of_the_fleets_own() -> None:
+    """So the subscription that the default provider works in anyway changes nothing."""
+    made = fleet(AzureFleetArgs(members=(WEU,)))
+    (record,) = (each for each in made.of_type("Provisioned") if each.inputs["kind"] == "group")
+    assert "subscription" not in record.inputs
+    same = AzureFleetArgs(members=(attrs.evolve(WEU, subscription=world.SUBSCRIPTION.upper()),))
+    config = {"azure-native:subscriptionId": world.SUBSCRIPTION}
+    run = world.run(lambda: AzureFleet("shop", same), made, config=config)
+    assert "would delete" not in str(run.error)
+
+
 def test_each_resource_waits_for_its_record(before: world.Run) -> None:
     """So that a record stands as long as its resource, also if a deletion fails; and for no other one's record."""
     for name, kind, record in (

@@ -28,6 +28,7 @@ from tests.azure import world
 from tests.azure.build import RP, aks, pool
 
 HERE, THERE = world.SUBSCRIPTION, world.OTHER_SUBSCRIPTION
+FAR = "aaaaaaaa-2222-3333-4444-555555555555"
 CONFIG = {"azure-native:subscriptionId": HERE}
 HUB = AzureHubArgs(resource_group="rg-hub", region="westeurope")
 CLUSTER = "/resourceGroups/rg/providers/Microsoft.ContainerService/managedClusters/aks-1"
@@ -103,6 +104,53 @@ def test_a_joined_cluster_is_looked_up_where_its_id_says() -> None:
     assert where(run)["old-1-member"] == HERE
 
 
+SUBNET = "resourceGroups/net/providers/Microsoft.Network/virtualNetworks/v/subnets/nodes"
+MINE = "resourceGroups/net/providers/Microsoft.ManagedIdentity/userAssignedIdentities/mine"
+
+
+@pytest.mark.parametrize("identity", [HERE, THERE, FAR], ids=["here", "there", "far"])
+@pytest.mark.parametrize("member", ["", HERE, THERE], ids=["undeclared", "here", "there"])
+@pytest.mark.parametrize("alone", [True, False], ids=["member", "fleet"])
+def test_an_identity_is_asked_for_where_its_id_says(identity: str, member: str, alone: bool) -> None:
+    declared = aks(
+        subscription=member, subnet=f"/subscriptions/{HERE}/{SUBNET}", identity=f"/subscriptions/{identity}/{MINE}"
+    )
+
+    def program() -> None:
+        if alone:
+            AzureMember("weu-1", AzureMemberArgs(member=declared))
+        else:
+            AzureFleet("shop", AzureFleetArgs(members=(declared,)))
+
+    run = world.run(program, config=CONFIG)
+    assert [call.subscription for call in run.calls if call.token.endswith("getUserAssignedIdentity")] == [identity]
+    assert where(run)["weu-1-cluster"] == (member or HERE)
+    made = [each.name for each in run.resources.values() if each.type == world.PROVIDER]
+    owner = "weu-1" if alone else "shop"
+    assert sorted(made) == sorted({f"{owner}-{each}" for each in (member, identity) if each not in ("", HERE)})
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_an_identity_behind_a_provider_of_ones_own(given: bool) -> None:
+    """The provider is asked where it works; another one is not made behind its back."""
+    declared = aks(subnet=f"/subscriptions/{HERE}/{SUBNET}", identity=f"/subscriptions/{FAR}/{MINE}")
+
+    def program() -> None:
+        opts = pulumi.ResourceOptions(provider=Provider("there", subscription_id=THERE))
+        providers = {FAR: Provider("far", subscription_id=FAR)} if given else {}
+        AzureFleet("shop", AzureFleetArgs(members=(declared,), providers=providers), opts)
+
+    run = world.run(program, config=CONFIG)
+    if given:
+        assert where(run)["weu-1-cluster"] == THERE
+        assert [call.subscription for call in run.calls if call.token.endswith("getUserAssignedIdentity")] == [FAR]
+    else:
+        words = (
+            f"the identity of weu-1: subscription: its provider works in subscription {THERE}, it is declared in {FAR}"
+        )
+        assert words in str(run.error)
+
+
 def test_a_kubeconfig_of_ones_own_asks_nobody() -> None:
     run = fleet(JoinedMember(name="o", region="eastus", cluster_id=JOINED.cluster_id, kubeconfig="x"))
     assert not [each for each in run.resources.values() if each.type == world.PROVIDER]
@@ -171,8 +219,9 @@ def test_a_provider_for_no_subscription() -> None:
     [(HERE, THERE, True), (THERE, HERE, True), (HERE, "", False), ("", HERE, False), ("", THERE, True)],
 )
 def test_a_member_stays_in_its_subscription(first: str, second: str, refused: bool) -> None:
-    before = fleet(aks(subscription=first))
-    args = AzureFleetArgs(members=(aks(subscription=second),), hub=HUB)
+    groups = frozenset({"rg"})  # those of the fleet are guarded by themselves
+    before = fleet(aks(subscription=first), existing_resource_groups=groups)
+    args = AzureFleetArgs(members=(aks(subscription=second),), hub=HUB, existing_resource_groups=groups)
     run = world.run(lambda: AzureFleet("shop", args), before, config=CONFIG)
     assert ("subscription cannot change from" in str(run.error)) == refused
 

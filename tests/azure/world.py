@@ -181,8 +181,6 @@ class Azure(FleetMocks):
         outputs = dict(args.inputs)
         name = next((args.inputs[key] for key in NAMES if key in args.inputs), args.name)
         outputs["name"] = name
-        if identities := (args.inputs.get("identity") or {}).get("userAssignedIdentities"):
-            outputs["identity"] = {**args.inputs["identity"], "userAssignedIdentities": {i: {} for i in identities}}
         thing = Thing(args.typ, args.name, self.subscription_of(args.provider), reveal(args.inputs))
         if args.typ.endswith("UserAssignedIdentity"):
             outputs["principalId"] = principal(thing.id)
@@ -329,6 +327,7 @@ def objections(run: Run) -> Iterator[str]:
     before = {urn: _closure(run.resources, urn) for urn in run.resources}
     things = {urn: thing for urn, each in run.resources.items() if (thing := each.thing)}
     urns = {thing.id.lower(): urn for urn, thing in things.items()}
+    granted = tuple(str(thing.inputs["principalId"]) for thing in things.values() if thing.kind == "RoleAssignment")
     groups = {thing.group.rpartition("/")[2] for thing in things.values() if thing.kind == "ResourceGroup"}
     for urn, thing in things.items():
         earlier = Cloud({things[each].id.lower(): things[each] for each in before[urn] if each in things})
@@ -338,7 +337,7 @@ def objections(run: Run) -> Iterator[str]:
             if needed.lower() not in earlier.things:
                 yield f"{thing.id} can be made before {needed}, or that be deleted first"
         try:
-            earlier.existing = ("/subscriptions/",)
+            earlier.existing, earlier.granted = ("/subscriptions/",), granted
             earlier.put(thing)
         except Refusal as refusal:
             yield str(refusal)

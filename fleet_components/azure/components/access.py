@@ -69,6 +69,8 @@ class AzureAccessArgs(Arguments):
 class AzureAccess(pulumi.ComponentResource):
     """Role assignments of one scope. New ones can take some minutes to be effective, on a private hub an hour.
 
+    Used alone, it does not wait for them: only the hub waits for its ``grants``, see ``role_wait`` there.
+
     Attributes:
         assignments: the role assignments by key of their grant.
     """

@@ -27,6 +27,7 @@ from fleet_components.azure.components.removal import (
     things_of,
 )
 from fleet_components.azure.components.spending import tell_cost
+from fleet_components.azure.components.subnet_roles import identity_subscription
 from fleet_components.azure.components.subscription import Subscriptions
 from fleet_components.azure.components.upgrades import AzureUpgrades, AzureUpgradesArgs
 from fleet_components.azure.declarations.hub import Beside, read_declarations
@@ -143,7 +144,7 @@ class AzureFleet(pulumi.ComponentResource):
         table = args.sizes or built_in_sizes()
         with refusing():
             self._guard = RemovalGuard.of(name, args.confirm, opts)
-        things = things_of(name, args.hub, args.members, args.existing_resource_groups)
+        things = things_declared(name, args, opts)
         refuse((*args.problems(table), *self._guard.problems(things)), f"AzureFleet {name}")
         super().__init__("fleet:index:AzureFleet", name, None, opts)
         self.hub, self.members = args.hub if isinstance(args.hub, AzureHub | OwnHub) else None, {}
@@ -202,20 +203,7 @@ class AzureFleet(pulumi.ComponentResource):
         with refusing():
             given = tuple(manifests) if isinstance(manifests, Iterable) else manifests
             manifests = fitted(tuple[Manifest, ...], given, (cls.__name__, "manifests"))
-            table = args.sizes or built_in_sizes()
-            names = tuple(strategy.name for strategy in args.strategies)
-            declared = read_declarations(manifests, table, Beside(args.members, args.hub is not None, names))
-        everything = attrs.evolve(
-            args,
-            members=(*args.members, *declared.members),
-            hub=args.hub or declared.hub,
-            existing_resource_groups=args.existing_resource_groups | declared.existing_resource_groups,
-            strategies=(*args.strategies, *declared.upgrades.strategies),
-            runs=(*args.runs, *declared.upgrades.runs),
-            profiles=(*args.profiles, *declared.upgrades.profiles),
-            login=declared.login if declared.login and args.login == Login() else args.login,
-        )
-        return cls(name, everything, opts)
+        return cls(name, everything_of(manifests, args), opts)
 
     @property
     def exports(self) -> dict[str, Any]:
@@ -262,33 +250,45 @@ class AzureFleet(pulumi.ComponentResource):
         # The region of a group only says where Azure keeps its metadata. It is that of the hub or of the first member
         # in the group, so a new order of members must not move the group.
         stays = pulumi.ResourceOptions(ignore_changes=["location"])
-        mine = pulumi.ResourceOptions.merge(self._after(GROUP, group), stays)
+        mine = pulumi.ResourceOptions.merge(self._after(Thing(GROUP, group, subscription)), stays)
         there = self._subscriptions.options(subscription, mine) if subscription else mine
         name = f"{group}-{subscription}" if subscription else group
         return resources.ResourceGroup(name, resource_group_name=group, location=region, opts=there)
 
     def _make_hub(self, name: str, hub: AzureHubArgs, groups: _Groups) -> AzureHub:
-        recorded = self._after(HUB, hub.fleet_name or name)
+        recorded = self._after(Thing(HUB, hub.fleet_name or name))
         return AzureHub(name, hub, self._in_group(("", hub.resource_group), groups, recorded))
 
     def _member(self, member: FleetMember, args: AzureFleetArgs, groups: _Groups) -> AzureMember:
         place = self._place(member)
         # A cluster outside of Azure takes part in placement only, not in Azure's fleet.
         hub = None if isinstance(self.hub, AzureHub) and member.cluster is None else self.hub
-        member_args = AzureMemberArgs(member=member, hub=hub, login=args.login, sizes=args.sizes, tell_cost=False)
-        recorded = self._after(CLUSTER if isinstance(member, AksMember) else ENTRY, member.name)
+        member_args = AzureMemberArgs(
+            member=member,
+            hub=hub,
+            providers=self._of_identity(member),
+            login=args.login,
+            sizes=args.sizes,
+            tell_cost=False,
+        )
+        recorded = self._after(Thing(CLUSTER if isinstance(member, AksMember) else ENTRY, member.name))
         mine = self._in_group(place, groups, recorded)
         there = self._subscriptions.options(place[0], mine) if place[0] else mine
         return AzureMember(member.name, member_args, there)
 
-    def _place(self, member: FleetMember) -> _Place:
-        subscription = asked_subscription(member)
-        group = member.resource_group if isinstance(member, AksMember) else ""
-        return (self._subscriptions.key(subscription, self._mine) if subscription else "", group)
+    def _of_identity(self, member: FleetMember) -> dict[str, Provider]:
+        """Return the provider of the subscription of a member's identity, by its ID, if that needs one."""
+        where = identity_subscription(member) if isinstance(member, AksMember) and member.subnets else ""
+        provider = self._subscriptions.provider(where, self._mine) if where else None
+        return {where: provider} if provider else {}
 
-    def _after(self, kind: str, name: str) -> pulumi.ResourceOptions:
+    def _place(self, member: FleetMember) -> _Place:
+        group = member.resource_group if isinstance(member, AksMember) else ""
+        return _where(member, self._subscriptions, self._mine), group
+
+    def _after(self, thing: Thing) -> pulumi.ResourceOptions:
         """Return the options of a child that depends on its record, if it has one."""
-        record = self._recorded.get(Thing(kind, name))
+        record = self._recorded.get(thing)
         return pulumi.ResourceOptions.merge(self._mine, pulumi.ResourceOptions(depends_on=[record] if record else []))
 
     def _in_group(self, place: _Place, groups: _Groups, opts: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
@@ -334,3 +334,38 @@ def _clusters(members: Sequence[AksMember]) -> str:
     least, most = sum(pool.nodes for pool in pools), sum(pool.most_nodes for pool in pools)
     nodes = count(least, "node") if least == most else f"{least} to {most} nodes"
     return f"{count(len(members), 'cluster')} with {nodes}"
+
+
+def everything_of(manifests: Iterable[Manifest], args: AzureFleetArgs) -> AzureFleetArgs:
+    """Return arguments with all that objects declare; a hub and a login of the arguments win over declared ones.
+
+    Raises:
+        RefusedError: a declaration is invalid, misspelt or missing; with file and line.
+    """
+    with refusing():
+        table = args.sizes or built_in_sizes()
+        names = tuple(strategy.name for strategy in args.strategies)
+        declared = read_declarations(manifests, table, Beside(args.members, args.hub is not None, names))
+    return attrs.evolve(
+        args,
+        members=(*args.members, *declared.members),
+        hub=args.hub or declared.hub,
+        existing_resource_groups=args.existing_resource_groups | declared.existing_resource_groups,
+        strategies=(*args.strategies, *declared.upgrades.strategies),
+        runs=(*args.runs, *declared.upgrades.runs),
+        profiles=(*args.profiles, *declared.upgrades.profiles),
+        login=declared.login if declared.login and args.login == Login() else args.login,
+    )
+
+
+def things_declared(name: str, args: AzureFleetArgs, opts: pulumi.ResourceOptions | None) -> tuple[Thing, ...]:
+    """Return what a fleet with these arguments and resource options provisions; nothing is registered."""
+    subscriptions = Subscriptions(name, args.providers)
+    existing = args.existing_resource_groups
+    return things_of(name, args.hub, args.members, existing, lambda member: _where(member, subscriptions, opts))
+
+
+def _where(member: FleetMember, subscriptions: Subscriptions, opts: pulumi.ResourceOptions | None) -> str:
+    """Return the subscription of a member of a fleet with these options; empty for the fleet's own."""
+    subscription = asked_subscription(member)
+    return subscriptions.key(subscription, opts) if subscription else ""

@@ -21,7 +21,6 @@ from fleet_components.azure.components.reach import roles_reached
 from fleet_components.azure.components.roles import HUB_ADMIN
 from fleet_components.azure.components.spending import tell_cost
 from fleet_components.azure.dynamic import CreateOnly
-from fleet_components.azure.role_wait import LONGEST
 from fleet_components.azure.values import availability, checks, names
 from fleet_components.azure.values.cost import hub_cost
 from fleet_components.azure.values.create_only import HUB
@@ -88,8 +87,7 @@ class AzureHubArgs(Arguments):
         yield from checks.one_of(self.kind, (PUBLIC, PRIVATE, HUBLESS), ("kind",))
         yield from self.login.problems(("login",))
         yield from grant_problems(self.grants)
-        if not 0 <= self.role_wait <= LONGEST:
-            yield Problem(f"{self.role_wait} minutes", ("roleWait",), f"0 to {LONGEST}")
+        yield from checks.role_wait(self.role_wait, ("roleWait",))
         if self.vm_size is not None:
             yield from availability.hub_size_problems(self.vm_size, self.region, table, ("vmSize",))
         if self.kind == PUBLIC:

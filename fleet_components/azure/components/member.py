@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
 import pulumi
+from pulumi_azure_native import Provider, authorization
 from pulumi_azure_native import containerservice as aks
 
 from fleet_components.azure.components import cluster
@@ -15,6 +16,7 @@ from fleet_components.azure.components.created_cluster import CreatedCluster
 from fleet_components.azure.components.hub import AzureHub, OwnHub
 from fleet_components.azure.components.kubeconfig import Login, decoded, file_problems, own_kubeconfig, with_login
 from fleet_components.azure.components.moved import REQUESTS, Keeper
+from fleet_components.azure.components.reach import roles_reached
 from fleet_components.azure.components.registration import register
 from fleet_components.azure.components.spending import tell_cost
 from fleet_components.azure.components.subnet_roles import principal_of, subnet_roles
@@ -41,6 +43,8 @@ class AzureMemberArgs(Arguments):
         member: the declaration of a cluster to create, or of an existing one.
         hub: the hub of the fleet that it joins; None for a cluster that joins none.
         ready: resources, besides its node pools, that must exist before work may come to a new member.
+        providers: Azure providers of other subscriptions, by subscription ID: that of the member, or of its identity.
+            For one that is missing here, a provider is made that signs in as the default provider does.
         login: how the kubeconfig signs in.
         sizes: the table of VM sizes and prices; None for the built-in one.
         tell_cost: whether an estimate of its cost is logged.
@@ -49,6 +53,7 @@ class AzureMemberArgs(Arguments):
     member: FleetMember
     hub: AzureHub | OwnHub | None = None
     ready: Sequence[pulumi.Resource] = ()
+    providers: Mapping[str, Provider] = attrs.field(factory=dict)
     login: Login = attrs.field(factory=Login)
     sizes: SizeTable | None = None
     tell_cost: bool = True
@@ -79,7 +84,8 @@ class AzureMember(pulumi.ComponentResource):
         table = args.sizes or built_in_sizes()
         refuse((*args.member.problems(table), *args.login.problems(("login",)), *_joining(args)), f"AzureMember {name}")
         self._subscription = asked_subscription(args.member)
-        opts = Subscriptions(name).options(self._subscription, opts) if self._subscription else opts
+        self._subscriptions, self._given = Subscriptions(name, args.providers), opts
+        opts = self._subscriptions.options(self._subscription, opts) if self._subscription else opts
         super().__init__("fleet:index:AzureMember", name, None, of_component(opts))
         fixed = self._fixed(args.member)
         self.held = CreateOnly(f"{name}-create-only", MEMBER, name, fixed, pulumi.ResourceOptions(parent=self))
@@ -124,14 +130,17 @@ class AzureMember(pulumi.ComponentResource):
 
     def _provision(self, name: str, member: AksMember, login: Login) -> list[pulumi.Resource]:
         keeper = Keeper(name, member, self)
-        roles: list[pulumi.Resource] = []
-        if member.identity is not None and member.has_subnets:
-            asking = pulumi.InvokeOutputOptions(parent=self)
-            given: Any = member.identity
-            roles = subnet_roles(name, member, principal_of(given, asking), self._mine)
-        after = pulumi.ResourceOptions.merge(self._mine, pulumi.ResourceOptions(depends_on=roles))
+        roles: dict[str, authorization.RoleAssignment] = {}
+        reached: list[pulumi.Resource] = []
+        if member.identity is not None and member.subnets and member.subnet_roles:
+            principal = principal_of(member, self, self._subscriptions, self._given)
+            roles = subnet_roles(name, member, principal, self._mine)
+            words, minutes = tuple(roles), member.role_wait
+            reached = roles_reached(f"{name}-subnet-roles", words, list(roles.values()), minutes, self._mine)
+        before = pulumi.ResourceOptions(depends_on=[*roles.values(), *reached])
+        after = pulumi.ResourceOptions.merge(self._mine, before)
         made = cluster.managed_cluster(f"{name}-cluster", member, keeper, after)
-        if member.identity is None and member.has_subnets:
+        if member.identity is None and member.subnets:
             roles = subnet_roles(name, member, made.identity.apply(_principal), self._mine)
         pools = [
             cluster.agent_pool(f"{name}-{pool.name}", pool, member, keeper, made, self._mine) for pool in member.pools
@@ -141,7 +150,7 @@ class AzureMember(pulumi.ComponentResource):
         self._accepted = {REQUESTS: keeper.accepted((made, *pools))}
         self.cluster, self.cluster_id = CreatedCluster(made), made.id
         self.kubeconfig = self._ask_azure(member.resource_group, made.name, login)
-        return [made, *pools, *roles]
+        return [made, *pools, *roles.values()]
 
     def _take(self, member: JoinedMember, login: Login) -> None:
         self.cluster_id = pulumi.Output.from_input(member.cluster_id) if member.cluster_id else None

@@ -7,7 +7,7 @@ before its resource, and deleted after it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 import attrs
 import pulumi
@@ -29,7 +29,7 @@ _WORDS = {
     HUB: "the hub {}",
     CLUSTER: "the AKS cluster {}",
     ENTRY: "the entry of {} in the hub",
-    GROUP: "the resource group {} with everything in it",
+    GROUP: "the resource group {}{} with everything in it",
 }
 _SHOWN = 10
 
@@ -42,13 +42,22 @@ class Thing:
         kind: ``hub``, ``cluster`` (one that the fleet creates), ``member`` (the entry of a cluster that joined), or
             ``group`` (a resource group).
         name: its name in Azure; of a cluster and of an entry that of the member.
+        subscription: of a resource group, the ID of its subscription in lower case, since each may have one of that
+            name; empty for the fleet's own.
     """
 
     kind: str
     name: str
+    subscription: str = ""
 
     def __str__(self) -> str:
-        return _WORDS.get(self.kind, f"the {self.kind} {{}}").format(self.name)
+        where = f" of subscription {self.subscription}" if self.subscription else ""
+        return _WORDS.get(self.kind, f"the {self.kind} {{}}").format(self.name, where)
+
+    @property
+    def key(self) -> str:
+        """Key among all parts of a fleet. It makes tokens: words may be said better one day, a token stays."""
+        return "/".join(filter(None, (self.kind, self.name, self.subscription)))
 
 
 def things_of(
@@ -56,6 +65,7 @@ def things_of(
     hub: AzureHubArgs | AzureHub | OwnHub | None,
     members: Iterable[FleetMember],
     existing_groups: Collection[str],
+    subscription_of: Callable[[FleetMember], str],
 ) -> tuple[Thing, ...]:
     """Return what a fleet provisions.
 
@@ -64,19 +74,20 @@ def things_of(
         hub: its hub; only one that the fleet creates counts.
         members: its members.
         existing_groups: names of resource groups that it does not create.
+        subscription_of: returns the subscription that a member's cluster is made in; empty for the fleet's own.
     """
     found: dict[Thing, None] = {}
-    groups: dict[str, None] = {}
+    groups: dict[Thing, None] = {}
     if isinstance(hub, AzureHubArgs):
         found[Thing(HUB, hub.fleet_name or fleet)] = None
-        groups[hub.resource_group] = None
+        groups[Thing(GROUP, hub.resource_group)] = None
     for member in members:
         if isinstance(member, AksMember):
             found[Thing(CLUSTER, member.name)] = None
-            groups[member.resource_group] = None
+            groups[Thing(GROUP, member.resource_group, subscription_of(member))] = None
         elif isinstance(hub, OwnHub) or (hub is not None and member.cluster is not None):
             found[Thing(ENTRY, member.name)] = None
-    return (*found, *(Thing(GROUP, group) for group in groups if group not in existing_groups))
+    return (*found, *(group for group in groups if group.name not in existing_groups))
 
 
 @attrs.frozen
@@ -129,22 +140,22 @@ class RemovalGuard:
 
     def _refused(self, declared: Collection[Thing], confirm: frozenset[str]) -> Problem | None:
         removed = sorted(self.standing.difference(declared))
-        # By kind and name: the words may be said better one day, and a token in a configuration stays.
-        lost = [f"{thing.kind}/{thing.name}" for thing in removed]
+        lost = [thing.key for thing in removed]
         what = f"would delete {few(removed, _SHOWN)}"
         return Guard(confirm=confirm).refuse(f"AzureFleet {self.fleet}", what, lost) if removed else None
 
     def record(self, thing: Thing, opts: pulumi.ResourceOptions) -> Provisioned:
         """Register the record of a thing, which must depend on it."""
-        return Provisioned(f"{self.fleet}-{thing.kind}-{thing.name}", self.fleet, thing.kind, thing.name, opts)
+        name = f"{self.fleet}-{thing.key.replace('/', '-')}"
+        return Provisioned(name, self.fleet, thing.kind, thing.name, thing.subscription, opts)
 
 
 def _recorded(resource: StoredResource) -> tuple[str, Thing]:
     """Return the fleet and the thing of a record."""
-    fleet, *thing = (resource.outputs.get(field) for field in ("fleet", "kind", "key"))
-    if not all(isinstance(part, str) for part in (fleet, *thing)):
+    fleet, kind, key = (resource.outputs.get(field) for field in ("fleet", "kind", "key"))
+    if not all(isinstance(part, str) for part in (fleet, kind, key)):
         raise FleetError([Problem("is damaged: it has no fleet, kind or key", ("outputs",), MEND, resource.urn)])
-    return str(fleet), Thing(*map(str, thing))
+    return str(fleet), Thing(str(kind), str(key), str(resource.outputs.get("subscription") or ""))
 
 
 def _former(opts: pulumi.ResourceOptions | None) -> Iterator[str]:

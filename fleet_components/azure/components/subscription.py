@@ -65,8 +65,8 @@ class Subscriptions:
     """
 
     name: str
-    given: Mapping[str, pulumi.ProviderResource] = attrs.field(factory=dict)
-    _made: dict[str, pulumi.ProviderResource] = attrs.field(factory=dict, init=False)
+    given: Mapping[str, Provider] = attrs.field(factory=dict)
+    _made: dict[str, Provider] = attrs.field(factory=dict, init=False)
 
     def key(self, subscription: str, opts: pulumi.ResourceOptions | None) -> str:
         """Return the ID of a subscription in lower case; empty if what has these options is in it anyway.
@@ -83,25 +83,31 @@ class Subscriptions:
 
         A provider that is made becomes a sibling of what it is for.
         """
+        provider = self.provider(subscription, opts)
+        if provider is None:
+            return opts
+        return pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(providers={_PACKAGE: provider}))
+
+    def provider(self, subscription: str, opts: pulumi.ResourceOptions | None) -> Provider | None:
+        """Return the provider of a subscription, made if there is none; None if what has these options needs none."""
         key = self.key(subscription, opts)
         if not key:
-            return opts
+            return None
         if key not in self._given and key not in self._made:
             parent = pulumi.ResourceOptions(parent=opts.parent if opts else None)
             self._made[key] = _provider_of(f"{self.name}-{key}", key, parent)
-        provider = self._given.get(key) or self._made[key]
-        return pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(providers={_PACKAGE: provider}))
+        return self._given.get(key) or self._made[key]
 
     @property
-    def _given(self) -> Mapping[str, pulumi.ProviderResource]:
+    def _given(self) -> Mapping[str, Provider]:
         return {subscription.lower(): provider for subscription, provider in self.given.items()}
 
 
-def reached_subscription(component: pulumi.Resource, declared: str) -> pulumi.Input[str | None]:
+def reached_subscription(component: pulumi.Resource, declared: str, subject: str = "") -> pulumi.Input[str | None]:
     """Return the subscription that a component's resources are made in, in lower case; None if nobody says which.
 
     A given provider says by itself where it works: it is asked once, and an error raised if that is not where the
-    component is declared to be.
+    component, or whatever else ``subject`` names, is declared to be.
     """
     provider = azure_provider(component)
     if provider is None:
@@ -109,7 +115,7 @@ def reached_subscription(component: pulumi.Resource, declared: str) -> pulumi.In
     if provider not in _WORKS_IN:
         asked: pulumi.Output[Any] = authorization.get_client_config_output(opts=pulumi.InvokeOptions(provider=provider))
         _WORKS_IN[provider] = asked.apply(lambda found: found.subscription_id)
-    name = component._name
+    name = subject or component._name
     return _WORKS_IN[provider].apply(lambda found: _agreed(name, declared, found))
 
 

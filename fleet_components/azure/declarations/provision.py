@@ -5,17 +5,37 @@ from __future__ import annotations
 import attrs
 import pulumi
 
-from fleet_components.azure.components.fleet import AzureFleet, AzureFleetArgs
+from fleet_components.azure.components.fleet import AzureFleet, AzureFleetArgs, everything_of, things_declared
 from fleet_components.azure.components.removal import RemovalGuard
 from fleet_components.azure.declarations.together import hubs_among, lists_among, upgrades_among
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.components.refusal import RefusedError, expect, of_the_program, refuse, refusing
+from fleet_components.model.guests import Removals
+from fleet_components.model.manifest import Manifest
+
+
+def removals(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None) -> Removals:
+    """Return what :func:`provision` would delete, without registering anything.
+
+    Raises:
+        RefusedError: a declaration is invalid, or the state is damaged.
+    """
+    with refusing():
+        guard = RemovalGuard.of(name, args.confirm, opts)
+    things = things_declared(name, everything_of(_declared(args), AzureFleetArgs()), opts)
+    refused = of_the_program(attrs.evolve(problem, subject=f"AzureFleet {name}") for problem in guard.problems(things))
+    return Removals(tuple(refused), guard.allowed(things))
 
 
 def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None) -> FleetArgs:
     """Return the arguments of a fleet with its declared members provisioned; unchanged if it declares none.
 
     What a last update has provisioned and nothing declares any more is deleted, once that is confirmed.
+
+    The :class:`Fleet` plans only when it is made, with its own name, options and further members, which are not known
+    here. So a plan that it refuses, for a loss of placements for example, comes after Azure's resources were
+    registered: a preview stops there, an update without one may have made clusters by then. ``Fleet.from_config`` plans
+    first, and asks for all tokens at once.
 
     Args:
         name: the name of the :class:`AzureFleet` that is created.
@@ -29,18 +49,19 @@ def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = 
     expect(provision, name, args, FleetArgs, opts)
     if args.source.problems:
         raise RefusedError(of_the_program(args.source.problems))
-    manifests = args.source.catalogue.manifests
-    declared = [*hubs_among(manifests), *lists_among(manifests), *upgrades_among(manifests)]
-    given = AzureFleetArgs(confirm=tuple(args.confirm))
+    declared = _declared(args)
     if not declared:
-        with refusing():
-            guard = RemovalGuard.of(name, given.confirm, opts)
-        refuse(guard.problems(()), f"AzureFleet {name}")
+        refuse(removals(name, args, opts).refused, f"AzureFleet {name}")
         return args
-    made = AzureFleet.from_manifests(name, declared, given, opts)
+    made = AzureFleet.from_manifests(name, declared, AzureFleetArgs(confirm=tuple(args.confirm)), opts)
     known = {cluster.name for cluster in args.source.clusters}
     return attrs.evolve(
         args,
         members=(*args.members, *(each.member for key, each in made.members.items() if key not in known)),
         kubeconfigs={**{key: text for key, text in made.kubeconfigs.items() if key in known}, **args.kubeconfigs},
     )
+
+
+def _declared(args: FleetArgs) -> list[Manifest]:
+    manifests = args.source.catalogue.manifests
+    return [*hubs_among(manifests), *lists_among(manifests), *upgrades_among(manifests)]

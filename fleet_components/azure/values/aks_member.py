@@ -85,8 +85,12 @@ class AksMember(FeaturedMember):
         node_resource_group: the resource group of the machines, up to 80 characters, which Azure makes itself; None for
             Azure's default.
         tags: Azure tags of the cluster, 50 at most.
-        subnet_roles: the cluster's identity gets the role Network Contributor on the subnets named here; on by default.
-            Off if it has the role already: Azure refuses a second assignment.
+        subnet_roles: the cluster's identity gets the role Network Contributor on the subnets named here, those of
+            nodes, pods and API server; on by default. Off if it has the role already: Azure refuses a second
+            assignment.
+        role_wait: minutes, 60 at most, that these roles have to reach before the cluster is created with a
+            user-assigned identity; 15 by default, 0 not to wait. They are waited out, counted from the creation of the
+            assignments, because nobody can be asked.
     """
 
     resource_group: str
@@ -112,6 +116,7 @@ class AksMember(FeaturedMember):
     node_resource_group: str | None = None
     tags: Mapping[str, str] = NO_LABELS
     subnet_roles: bool = True
+    role_wait: int = 15
 
     @property
     def aks_name(self) -> str:
@@ -134,6 +139,21 @@ class AksMember(FeaturedMember):
         return self.subnet is not None or any(pool.subnet is not None for pool in self.node_pools)
 
     @property
+    def subnets(self) -> Mapping[str, str | Later]:
+        """All subnets of one's own by what is in them: ``subnet`` of all nodes, ``<pool>-subnet``,
+        ``<pool>-pod-subnet`` and ``api-server-subnet``; each once, whatever the case of its ID.
+        """
+        named = {"subnet": self.subnet}
+        named |= {f"{pool.name}-subnet": pool.subnet for pool in self.node_pools}
+        named |= {f"{pool.name}-pod-subnet": pool.pod_subnet for pool in self.node_pools}
+        named["api-server-subnet"] = self.api_server.subnet
+        once: dict[str | int, tuple[str, str | Later]] = {}
+        for name, subnet in named.items():
+            if subnet is not None:
+                once.setdefault(subnet.lower() if isinstance(subnet, str) else id(subnet), (name, subnet))
+        return dict(once.values())
+
+    @property
     def default_max_pods(self) -> int:
         """Pods per node for pools that do not set it."""
         return self.network.max_pods
@@ -145,6 +165,7 @@ class AksMember(FeaturedMember):
         yield from self._pool_problems(table, path)
         yield from self._place_problems(table, path)
         yield from checks.tags(self.tags, (*path, "tags"))
+        yield from checks.role_wait(self.role_wait, (*path, "roleWait"))
         if self.subnet is not None:
             yield from resource_problems(self.subnet, SUBNET, (*path, "subnet"))
         yield from self.network.problems(self.subnet is not None, (*path, "network"))

@@ -9,6 +9,9 @@ from fleet_components.model.cluster import Taint
 from fleet_components.model.labels import key_errors, value_errors
 from fleet_components.model.problem import FieldPath, Problem
 
+LONGEST_ROLE_WAIT = 60
+"""Minutes after which a role assignment has reached, whatever else is wrong."""
+
 _MOST_TAGS = 50
 _LONGEST_TAG_NAME, _LONGEST_TAG_VALUE = 512, 256
 _NOT_IN_TAG_NAMES = r"<>%&\?/"
@@ -28,6 +31,12 @@ def in_range(value: int | None, low: int, high: int, path: FieldPath) -> Iterato
     """Yield a problem if the number is given and not between ``low`` and ``high``, both included."""
     if value is not None and not low <= value <= high:
         yield Problem(f"{value} is out of range", path, f"{low} to {high}")
+
+
+def role_wait(minutes: int, path: FieldPath) -> Iterator[Problem]:
+    """Yield a problem if new roles cannot be waited for so long."""
+    if not 0 <= minutes <= LONGEST_ROLE_WAIT:
+        yield Problem(f"{minutes} minutes", path, f"0 to {LONGEST_ROLE_WAIT}")
 
 
 def unique(names: Iterable[str], what: str, path: FieldPath, field: str = "name") -> Iterator[Problem]:

@@ -15,7 +15,10 @@ from fleet_components.content.files import Text, decoded
 from fleet_components.content.guarded import UnreadableError
 from fleet_components.content.regular_file import read_stream
 from fleet_components.model.extras import extra_of, not_installed
+from fleet_components.model.guests import present
 from fleet_components.model.problem import FleetError, Problem, layered
+from fleet_components.model.reader import API_VERSION
+from fleet_components.plan import names
 from fleet_components.plan.delivered import delivered
 from fleet_components.plan.fleet import lacking, plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -229,10 +232,31 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
         plan = plan_fleet(source, past, options)
     except FleetError as error:
         raise FleetError(map(_said_here, error.problems)) from error
-    refused, warnings = map(_said_here, plan.refused), map(_said_here, plan.warnings)
+    refused = map(_said_here, plan.refused)
+    warnings = map(_said_here, (*plan.warnings, *_of_a_project(source, past)))
     plan = attrs.evolve(plan, refused=tuple(refused), warnings=tuple(warnings))
     heard = tuple(_heard([plan], command))
     return Survey(heard, past.file, subject, after=lambda: to_render(stack, delivered(plan, redacted=True)))
+
+
+def _of_a_project(source: Source, past: Past) -> Iterator[Problem]:
+    """Yield a warning if clusters are declared, or were provisioned: only a project's program provides for them."""
+    manifests = source.catalogue.manifests
+    kinds = {kind for guest in present(manifests) for kind in guest.KINDS}
+    declared = [one for one in manifests if one.api_version == API_VERSION and one.kind in kinds]
+    hint = "plan the project whose program provisions it: fleet plan PROJECT --stack STACK"
+    if declared:
+        named = ", ".join(f"{one.kind} {one.name}" for one in declared)
+        what = (
+            f"{named}: only a project provisions that; this plan places on the declared members, and neither shows nor"
+            " guards what would be made, changed or deleted for them"
+        )
+        yield attrs.evolve(declared[0].problem(what, (), hint), subject="")
+    elif any(kind == names.PROVISIONED for kind, _ in past.urns):
+        what = (
+            "a project has provisioned clusters, which nothing declares here; this plan does not guard their deletion"
+        )
+        yield Problem(what, file=past.file, hint=hint)
 
 
 def _unnamed(past: Past, command: CommandLine) -> Iterator[Problem]:

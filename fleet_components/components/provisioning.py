@@ -1,0 +1,68 @@
+"""Clusters that guests provision beside a fleet, as its configuration declares them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+import pulumi
+
+from fleet_components.components.config import FromConfig
+from fleet_components.components.fleet_args import FleetArgs
+from fleet_components.components.fleet_options import FleetOptions
+from fleet_components.components.process import unknown
+from fleet_components.components.refusal import RefusedPlanError
+from fleet_components.model.guests import Guest, guests, present
+from fleet_components.plan import names
+from fleet_components.plan.fleet_plan import FleetPlan
+
+
+def to_be_provisioned(args: FleetArgs) -> FleetArgs:
+    """Return the arguments of a fleet as if the clusters that its configuration declares stood already.
+
+    A plan needs no more of their kubeconfigs than that there will be some.
+    """
+    if not isinstance(args, FromConfig) or args.source.problems:
+        return args
+    manifests = args.source.catalogue.manifests
+    coming = [cluster.name for guest in present(manifests) for cluster in guest.clusters(manifests)]
+    return attrs.evolve(args, kubeconfigs={**{member: unknown() for member in coming}, **args.kubeconfigs})
+
+
+def refuse_together(name: str, args: FleetArgs, plan: FleetPlan, options: FleetOptions) -> None:
+    """Refuse what the plan and what guests would delete, in one error, so that all tokens are asked for at once.
+
+    Raises:
+        RefusedPlanError: the plan is refused, or a guest would delete something that no token allows.
+    """
+    beside = _beside(args, options)
+    removals = [guest.removals(name, args, beside) for guest in _asked(args, plan)]
+    refused = (*plan.refused, *(problem for one in removals for problem in one.refused))
+    if not refused:
+        return
+    # A token is not given in vain if only another one is missing.
+    for allowed in filter(None, (one.allowed for one in removals)):
+        pulumi.log.warn(allowed)
+    # Raised, because a preview that only logs an error ends with exit status 0.
+    raise RefusedPlanError(attrs.evolve(plan, refused=refused))
+
+
+def provisioned(name: str, args: FleetArgs, plan: FleetPlan, options: FleetOptions) -> FleetArgs:
+    """Return the arguments of a fleet with the clusters provisioned that its configuration declares."""
+    beside = _beside(args, options)
+    for guest in _asked(args, plan):
+        args = guest.provision(name, args, beside)
+    return args
+
+
+def _asked(args: FleetArgs, plan: FleetPlan) -> Sequence[Guest]:
+    """Return the guests to ask; all of them if something stands that one has provisioned, declared or not."""
+    if not isinstance(args, FromConfig):
+        return ()
+    stands = any(kind == names.PROVISIONED for kind, _ in plan.past.urns)
+    return guests() if stands else present(args.source.catalogue.manifests)
+
+
+def _beside(args: FleetArgs, options: FleetOptions) -> pulumi.ResourceOptions:
+    former = [pulumi.Alias(name=one) for one in filter(None, (args.renamed.fleet, *options.former))]
+    return pulumi.ResourceOptions.merge(options.beside, pulumi.ResourceOptions(aliases=former))
