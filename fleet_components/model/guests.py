@@ -7,6 +7,7 @@ its name, so that a fleet without any loads none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, Protocol
@@ -37,6 +38,14 @@ class Guest(Protocol):
 
     def problems(self, policy: Manifest, clusters: Iterable[Cluster]) -> Iterator[Problem]:
         """Yield what a policy asks of these members and cannot be told before they exist."""
+
+    def warnings(self, manifests: Iterable[Manifest], as_of: datetime | None) -> Iterator[Problem]:
+        """Yield what has aged by the time of a plan, of its declarations and of what it knows.
+
+        Args:
+            manifests: the objects of the fleet, in which no declaration is wrong.
+            as_of: the time of the plan; None for now.
+        """
 
     def provision(self, name: str, args: Any, opts: Any) -> Any:
         """Provision the members that are declared, within a Pulumi program.

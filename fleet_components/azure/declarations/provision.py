@@ -31,7 +31,7 @@ def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = 
         raise RefusedError(of_the_program(args.source.problems))
     manifests = args.source.catalogue.manifests
     declared = [*hubs_among(manifests), *lists_among(manifests), *upgrades_among(manifests)]
-    given = AzureFleetArgs(confirm=tuple(args.confirm))
+    given = AzureFleetArgs(confirm=tuple(args.confirm), as_of=args.as_of)
     if not declared:
         with refusing():
             guard = RemovalGuard.of(name, given.confirm, opts)

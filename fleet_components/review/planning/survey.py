@@ -15,6 +15,7 @@ from fleet_components.content.files import Text, decoded
 from fleet_components.content.guarded import UnreadableError
 from fleet_components.content.regular_file import read_stream
 from fleet_components.model.extras import extra_of, not_installed
+from fleet_components.model.guests import present
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.plan.fleet import lacking, plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -202,6 +203,7 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
         FleetError: the source or the options cannot be used.
     """
     stack = command.stack or command.state.stack[1] or DEFAULT_STACK
+    manifests = source.catalogue.manifests
     fleet, past, damaged = command.state.only(DEFAULT_FLEET)
     problems = layered((*damaged, *_unnamed(past, command), *map(instead_of, source.problems)), lacking(source, past))
     source = attrs.evolve(source, problems=problems)
@@ -221,7 +223,8 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
     except FleetError as error:
         raise FleetError(map(_said_here, error.problems)) from error
     refused, warnings = map(_said_here, plan.refused), map(_said_here, plan.warnings)
-    plan = attrs.evolve(plan, refused=tuple(refused), warnings=tuple(warnings))
+    aged = [each for guest in present(manifests) for each in guest.warnings(manifests, command.as_of)]
+    plan = attrs.evolve(plan, refused=tuple(refused), warnings=(*aged, *warnings))
     return Survey(tuple(_heard([plan], command)), past.file, subject)
 
 
