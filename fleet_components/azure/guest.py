@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from fleet_components.azure.declarations import HUB, MEMBERS, UPGRADES
 from fleet_components.azure.declarations.members import read_member_lists
-from fleet_components.azure.declarations.together import disagreements
+from fleet_components.azure.declarations.together import disagreements, lists_among
 from fleet_components.azure.declarations.unobserved import unobserved
 from fleet_components.azure.declarations.upgrades import read_upgrades
+from fleet_components.azure.values.dated import age_warnings, day_of_plan
 from fleet_components.azure.values.member import FleetMember
 from fleet_components.azure.values.record import cluster_record
 from fleet_components.azure.values.vm_size import built_in_sizes
@@ -56,6 +58,14 @@ def removals(name: str, args: FleetArgs, opts: pulumi.ResourceOptions) -> Remova
     from fleet_components.azure.declarations.provision import removals as removals_of  # loads the Azure SDK
 
     return removals_of(name, args, opts)
+
+
+def warnings(manifests: Iterable[Manifest], as_of: datetime | None) -> Iterator[Problem]:
+    """Yield what has aged by the time of a plan: tables of the package, and declared Kubernetes versions."""
+    manifests, table = tuple(manifests), built_in_sizes()
+    members = read_member_lists(manifests, table)
+    for problem in age_warnings(members, table, day_of_plan(as_of)):
+        yield lists_among(manifests)[0].located(problem)
 
 
 def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions) -> FleetArgs:

@@ -97,6 +97,19 @@ def confirmed(program: Iterable[str] = ()) -> frozenset[str]:
     return frozenset((*program, *said))
 
 
+def time_of_plan(program: datetime | None = None) -> datetime | None:
+    """Return the time as of which things are judged: ``fleet:asOf``, or that of a program.
+
+    Raises:
+        FleetError: the value of the key is no time.
+    """
+    values = _Values(pulumi.Config(NAMESPACE), [])
+    said: datetime | None = values.read("asOf")
+    if values.problems:
+        raise FleetError(values.problems)
+    return said or program
+
+
 def _of_the_program(args: FleetArgs) -> Iterator[Problem]:
     """Yield a warning for each key that the configuration sets, and the program sets to something else."""
     config = pulumi.Config(NAMESPACE)

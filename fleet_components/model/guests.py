@@ -7,6 +7,7 @@ its name, so that a fleet without any loads none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, NamedTuple, Protocol
@@ -54,6 +55,14 @@ class Guest(Protocol):
         """Return what providing for a fleet would delete, before anything is registered; arguments as below.
 
         The declarations are valid: a source with problems is refused before.
+        """
+
+    def warnings(self, manifests: Iterable[Manifest], as_of: datetime | None) -> Iterator[Problem]:
+        """Yield what has aged by the time of a plan, of its declarations and of what it knows.
+
+        Args:
+            manifests: the objects of the fleet, in which no declaration is wrong.
+            as_of: the time of the plan; None for now.
         """
 
     def provision(self, name: str, args: Any, opts: Any) -> Any:

@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("pulumi_azure_native")
 
+from fleet_components.azure.values.vm_size import built_in_sizes
 from fleet_components.content.load import load_text
 from tests.azure import world
 
@@ -22,7 +23,8 @@ def blocks(language: str) -> list[str]:
 def test_the_guide_provisions_a_fleet_for_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("fleet.yaml").write_text(blocks("yaml")[0])
-    run = world.run(lambda: exec(blocks("python")[0], {}))
+    fresh = {"fleet:asOf": f"{built_in_sizes().notes['sizes-as-of']}T12:00:00Z"}
+    run = world.run(lambda: exec(blocks("python")[0], {}), config=fresh)
     assert run.error is None
     assert len(run.of_type("ManagedCluster")) == 2
     guide = " ".join(GUIDE.split())

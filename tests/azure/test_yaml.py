@@ -65,6 +65,7 @@ WRITTEN = {
     "providers": "Members.spec.members[].subscription; providers are made of it",
     "login": "Members.spec.login",
     "sizes": "not at all: a table is a file that a program reads",
+    "as_of": "fleet:asOf of the configuration",
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +36,12 @@ from fleet_components.azure.declarations.together import hubs_among, lists_among
 from fleet_components.azure.values import checks, names, together
 from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.azure.values.cost import member_cost, sum_of
+from fleet_components.azure.values.dated import age_warnings, day_of_plan
 from fleet_components.azure.values.member import FleetMember
 from fleet_components.azure.values.strategy import Strategy
 from fleet_components.azure.values.upgrade import AutoUpgrade, Run
 from fleet_components.azure.values.vm_size import SizeTable, built_in_sizes
+from fleet_components.components.config import time_of_plan
 from fleet_components.components.refusal import Arguments, expect, refuse, refusing
 from fleet_components.components.stack_members import member_exports
 from fleet_components.content.load import load
@@ -73,6 +76,8 @@ class AzureFleetArgs(Arguments):
             here and that members name, a provider is made that signs in as the default provider does.
         login: how the kubeconfigs of members sign in; that of the hub has a ``login`` of its own.
         sizes: the table of VM sizes and prices; None for the built-in one.
+        as_of: the time at which tables and Kubernetes versions are old or not; ``fleet:asOf`` of the configuration
+            replaces it, None is now.
     """
 
     members: tuple[FleetMember, ...] = ()
@@ -85,6 +90,7 @@ class AzureFleetArgs(Arguments):
     providers: Mapping[str, Provider] = attrs.field(factory=dict)
     login: Login = attrs.field(factory=Login)
     sizes: SizeTable | None = None
+    as_of: datetime | None = None
 
     def problems(self, table: SizeTable) -> Iterator[Problem]:
         """Yield a problem for each value that Azure would reject."""
@@ -144,6 +150,7 @@ class AzureFleet(pulumi.ComponentResource):
         table = args.sizes or built_in_sizes()
         with refusing():
             self._guard = RemovalGuard.of(name, args.confirm, opts)
+            today = day_of_plan(time_of_plan(args.as_of))
         things = things_declared(name, args, opts)
         refuse((*args.problems(table), *self._guard.problems(things)), f"AzureFleet {name}")
         super().__init__("fleet:index:AzureFleet", name, None, opts)
@@ -152,6 +159,8 @@ class AzureFleet(pulumi.ComponentResource):
         with self._all_held(name) as held:
             self._mine = pulumi.ResourceOptions.merge(children_of(self, opts), pulumi.ResourceOptions(depends_on=held))
             self._recorded = {thing: self._guard.record(thing, self._mine) for thing in things}
+            for aged in age_warnings(args.members, table, today):
+                pulumi.log.warn(str(aged), resource=self)
             if allowed := self._guard.allowed(things):
                 pulumi.log.warn(allowed, resource=self)
             groups = self._resource_groups(args)

@@ -1,6 +1,6 @@
 """Built-in Azure roles that a fleet needs, by name.
 
-Source: "Azure built-in roles" (Microsoft, read 2026-11).
+Source: "Azure built-in roles" (Microsoft); the day on which it was read is in ``values/dated.py``.
 """
 
 from __future__ import annotations

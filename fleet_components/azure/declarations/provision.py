@@ -53,7 +53,9 @@ def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = 
     if not declared:
         refuse(removals(name, args, opts).refused, f"AzureFleet {name}")
         return args
-    made = AzureFleet.from_manifests(name, declared, AzureFleetArgs(confirm=tuple(args.confirm)), opts)
+    made = AzureFleet.from_manifests(
+        name, declared, AzureFleetArgs(confirm=tuple(args.confirm), as_of=args.as_of), opts
+    )
     known = {cluster.name for cluster in args.source.clusters}
     return attrs.evolve(
         args,

@@ -12,7 +12,7 @@
         - {name: canary, groups: [canary], waitSeconds: 3600, approveAfter: [Canary is fine]}
         - {name: rest, groups: [{name: second, atOnce: "25%"}]}
       runs:
-      - {name: to-1-33-5, kubernetesVersion: 1.33.5, strategy: rings}
+      - {name: to-1-36-1, kubernetesVersion: 1.36.1, strategy: rings}
       profiles:
       - {name: stable, channel: Stable, strategy: rings}
 

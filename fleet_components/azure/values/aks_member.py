@@ -65,7 +65,7 @@ class AksMember(FeaturedMember):
         pools: all other pools, of either mode; they can be added and removed at any time.
         subscription: the subscription's ID, for the automatic label; empty if the program does not know it.
         cluster_name: the name of the AKS cluster; empty for the member's name.
-        kubernetes_version: a minor version such as ``1.33`` or a patch version of one; None for Azure's default.
+        kubernetes_version: a minor version such as ``1.36`` or a patch version of one; None for Azure's default.
         upgrades: ``pulumi`` (the versions declared here are applied) or ``fleet`` (``kubernetes_version`` is that of a
             new cluster; update runs and auto-upgrade profiles change it, and updates leave it as it stands).
         tier: ``Standard`` (the default), ``Free`` (no service level) or ``Premium`` (long-term support).

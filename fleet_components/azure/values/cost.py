@@ -16,7 +16,7 @@ from fleet_components.azure.values.vm_size import SizeTable
 
 HOURS_A_MONTH = 730
 CONTROL_PLANE = {"Free": 0.0, "Standard": 0.10, "Premium": 0.60}
-"""Fee in USD per hour of a cluster by tier (Azure's price list of AKS, read 2026-11)."""
+"""Fee in USD per hour of a cluster by tier (Azure's price list of AKS; its day is in ``dated.py``)."""
 
 HUB_SIZE = "Standard_D4s_v4"
 """The VM size that Azure tries first for the one node of a hub (Fleet Manager quickstart, 2026-06)."""

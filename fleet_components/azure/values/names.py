@@ -56,7 +56,7 @@ MEMBER = _dashed("name of a member", 50, "weu-1")
 GROUP = _dashed("update group", 50, "canary")
 STRATEGY = _dashed("name of an update strategy", 50, "rings")
 STAGE = _dashed("name of a stage", 50, "canary")
-RUN = _dashed("name of an update run", 50, "to-1-33-5")
+RUN = _dashed("name of an update run", 50, "to-1-36-1")
 PROFILE = _dashed("name of an auto-upgrade profile", 50, "stable")
 NAMESPACE = _dashed("name of a namespace", 63, "shop")
 SUBSCRIPTION = _guid("subscription ID")
@@ -89,6 +89,6 @@ NODE_RESOURCE_GROUP = attrs.evolve(RESOURCE_GROUP, longest=80, example="rg-weu-1
 REGION = NameRule("region", "[a-z]+[0-9]?", 40, "the short name of a region", "westeurope")
 VM_SIZE = NameRule("VM size", "[A-Z][A-Za-z0-9_-]*", 60, "the name that Azure gives it", "Standard_D4s_v5")
 KUBERNETES_VERSION = NameRule(
-    "Kubernetes version", r"1\.[0-9]+(\.[0-9]+)?", 10, "a minor version or a patch of one", "1.33"
+    "Kubernetes version", r"1\.[0-9]+(\.[0-9]+)?", 10, "a minor version or a patch of one", "1.36"
 )
-KUBERNETES_MINOR = NameRule("minor Kubernetes version", r"1\.[0-9]+", 6, "a minor version without a patch", "1.33")
+KUBERNETES_MINOR = NameRule("minor Kubernetes version", r"1\.[0-9]+", 6, "a minor version without a patch", "1.36")

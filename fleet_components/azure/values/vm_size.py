@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
@@ -12,12 +11,12 @@ from pathlib import Path
 
 import attrs
 
+from fleet_components.azure.values.notes import AS_OF, day_of, notes_in
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count
 from fleet_components.model.typed import fitted
 
 _COLUMNS = ("size", "vcpus", "memoryMiB", "gpus", "arch")
-_NOTE = re.compile(r"# ([a-z-]+): (.*)")
 _HEADER_HINT = f"begin the header with {','.join(_COLUMNS)} and go on with one column a region"
 
 
@@ -114,7 +113,8 @@ def read_sizes(path: str | Path) -> SizeTable:
     """Read a user's table, which replaces the built-in one and has the same format.
 
     Raises:
-        FleetError: it cannot be read, has no header, or a row has an invalid number; with file and line.
+        FleetError: it cannot be read, has no header, a row has an invalid number, or a date in its head is none; with
+            file and line.
     """
     path = fitted(str | Path, path, ("read_sizes", "path"))
     try:
@@ -131,16 +131,24 @@ def parse_sizes(text: str, file: str) -> SizeTable:
         FleetError: as :func:`read_sizes`.
     """
     lines = list(enumerate(text.splitlines(), 1))
-    notes = {note[1]: note[2] for _, line in lines if (note := _NOTE.match(line))}
+    notes = notes_in(line for _, line in lines)
     table = [(number, line) for number, line in lines if line.strip() and not line.startswith("#")]
     header = table[0][1].split(",") if table else []
     if tuple(header[: len(_COLUMNS)]) != _COLUMNS:
         raise FleetError([Problem("the table of VM sizes has no header", hint=_HEADER_HINT, file=file, line=1)])
     rows = list(zip((number for number, _ in table[1:]), csv.reader(line for _, line in table[1:]), strict=True))
-    problems = [problem for number, row in rows for problem in _row_problems(row, len(header), file, number)]
+    problems = [*_date_problems(lines, file)]
+    problems += [problem for number, row in rows for problem in _row_problems(row, len(header), file, number)]
     if problems:
         raise FleetError(problems)
     return SizeTable({row[0].lower(): row for _, row in rows}, tuple(header[len(_COLUMNS) :]), notes)
+
+
+def _date_problems(lines: Iterable[tuple[int, str]], file: str) -> Iterable[Problem]:
+    for number, line in lines:
+        for name, text in notes_in([line]).items():
+            if name.endswith(AS_OF) and day_of(text) is None:
+                yield Problem(f'"{text}" is not a date', (name,), "as in 2026-01-31", file=file, line=number)
 
 
 def _row_problems(row: list[str], width: int, file: str, line: int) -> Iterable[Problem]:

@@ -214,6 +214,7 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
         FleetError: the source or the options cannot be used.
     """
     stack = command.stack or command.state.stack[1] or DEFAULT_STACK
+    manifests = source.catalogue.manifests
     fleet, past, damaged = command.state.only(DEFAULT_FLEET)
     problems = layered((*damaged, *_unnamed(past, command), *map(instead_of, source.problems)), lacking(source, past))
     source = attrs.evolve(source, problems=problems)
@@ -234,7 +235,8 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
         raise FleetError(map(_said_here, error.problems)) from error
     refused = map(_said_here, plan.refused)
     warnings = map(_said_here, (*plan.warnings, *_of_a_project(source, past)))
-    plan = attrs.evolve(plan, refused=tuple(refused), warnings=tuple(warnings))
+    aged = [each for guest in present(manifests) for each in guest.warnings(manifests, command.as_of)]
+    plan = attrs.evolve(plan, refused=tuple(refused), warnings=(*aged, *warnings))
     heard = tuple(_heard([plan], command))
     return Survey(heard, past.file, subject, after=lambda: to_render(stack, delivered(plan, redacted=True)))
 
