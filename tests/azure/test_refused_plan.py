@@ -125,6 +125,19 @@ def test_a_plan_that_would_take_too_much_registers_nothing(tmp_path: Path, made:
     assert run.registrations == ()
 
 
+def test_a_loss_of_placements_is_refused_through_either_door(tmp_path: Path, made: ProgramRun) -> None:
+    """``provision`` comes before the plan, since it does not know the fleet; ``from_config`` plans first."""
+    files = {name: text for name, text in EVERYTHING.items() if name != "placement"}
+    first = from_config(tmp_path, files, made.state())
+    assert isinstance(first.error, RefusedPlanError)
+    assert first.registrations == ()
+    source = written(tmp_path, files)
+    program = run_program(lambda: Fleet("shop", provision("shop", FleetArgs(source=source))), state=made.state())
+    assert isinstance(program.error, RefusedPlanError)
+    assert not [one for one in program.registrations if one.name.startswith("shop/")]
+    assert tokens(program) == tokens(first)
+
+
 def test_all_tokens_are_asked_for_at_once(tmp_path: Path, made: ProgramRun) -> None:
     """That of the placements, and that of what is deleted in Azure; one alone allows nothing yet, and is said to count."""
     one = {**EVERYTHING, "members": MEMBERS[: MEMBERS.index("  - {name: eus-1")]}

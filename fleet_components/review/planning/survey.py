@@ -255,9 +255,7 @@ def _of_a_project(source: Source, past: Past) -> Iterator[Problem]:
         )
         yield attrs.evolve(declared[0].problem(what, (), hint), subject="")
     elif any(kind == names.PROVISIONED for kind, _ in past.urns):
-        what = (
-            "a project has provisioned clusters, which nothing declares here; this plan does not guard their deletion"
-        )
+        what = "a project has provisioned clusters that nothing declares here; this plan does not guard their deletion"
         yield Problem(what, file=past.file, hint=hint)
 
 
