@@ -101,8 +101,8 @@ def test_nothing_is_old_without_members() -> None:
 
 
 def test_a_table_of_ones_own_ages_by_its_own_dates() -> None:
-    later = parse_sizes(OWN.format("2027-01-01", "2027-02-01"), "own.csv")
-    (warning,) = age_warnings([aks()], later, date(2027, 6, 1))
+    later = parse_sizes(OWN.format("2027-10-01", "2027-11-01"), "own.csv")
+    (warning,) = age_warnings([aks()], later, date(2027, 12, 15))
     assert not any(name in warning.what for name in IN_TABLES.values())
     assert "read_sizes" not in warning.hint
     undated = parse_sizes(OWN.partition("\n")[2].partition("\n")[2], "own.csv")

@@ -16,7 +16,7 @@ from fleet_components.azure.values.notes import dates_in
 from fleet_components.azure.values.vm_size import SizeTable
 from fleet_components.model.problem import Problem
 
-PATIENCE = timedelta(days=180)
+PATIENCE = timedelta(days=365)
 IN_TABLES = {"sizes": "VM sizes", "prices": "list prices", "zones": "regions without zones"}
 """Names of what tables of sizes have dates of."""
 
