@@ -1,4 +1,4 @@
-"""What the package knows of Azure and what ages, with the day as of which Azure's own text or price list said it.
+"""Tables and constants of Azure that age, with the day as of which Azure's own text or price list said so.
 
 A plan warns once per fleet of what is older than :data:`PATIENCE`.
 """
@@ -45,7 +45,7 @@ CONSTANTS: Mapping[str, date] = {
     ROLES: date(2026, 11, 22),  # components/roles.py: "Azure built-in roles"
     FLEET_API: date(2026, 8, 20),  # components/arm.py: the newest one without "preview" in Azure's own API types
 }
-"""What is written in code, with its day."""
+"""Facts that are written in code, with their days."""
 
 
 def dated(table: SizeTable) -> list[Dated]:
