@@ -21,7 +21,7 @@ GROUP = "fleet_components.guests"
 
 
 class Removals(NamedTuple):
-    """What a guest would delete that it has provisioned for a fleet before.
+    """Losses of a fleet beside its placements: of what a guest has provisioned for it before.
 
     Attributes:
         refused: what no token allows.

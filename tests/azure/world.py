@@ -22,6 +22,7 @@ from pulumi.runtime.stack import run_in_stack
 
 from fleet_components.azure.dynamic import CreateOnlyProvider
 from fleet_components.plan.state import reveal
+from fleet_components.testing.echo import echoed
 from fleet_components.testing.mocks import OWN_OUTPUTS, FleetMocks
 from fleet_components.testing.program import end_loop, reset_runtime
 from tests.azure.answers import answered
@@ -212,7 +213,8 @@ class Azure(FleetMocks):
     def _standing(self, args: MockCallArgs) -> dict[str, Any]:
         """A cluster or a pool as it stands: as it was sent before, and as Azure moved it since."""
         cluster, pool = args.args["resourceName"], args.args.get("agentPoolName")
-        found = dict(self.before.of_azure(cluster, pool))
+        kind = "AgentPool" if pool else "ManagedCluster"
+        found = echoed(f"azure-native:containerservice:{kind}", self.before.of_azure(cluster, pool))
         if not pool:
             further = [r.inputs for r in self.before.of_type("AgentPool") if r.inputs["resourceName"] == cluster]
             pools = {each["name"]: each for each in found["agentPoolProfiles"]}
