@@ -88,13 +88,13 @@ def test_with_one_pool_alone_its_version_goes_with_the_cluster() -> None:
 
 def test_an_upgrade_lists_all_pools_with_their_version() -> None:
     member = attrs.evolve(BY_FLEET, upgrades="pulumi")
-    upgraded = run(attrs.evolve(member, kubernetes_version="1.34.0"), run(member))
+    upgraded = run(attrs.evolve(member, kubernetes_version="1.34.9"), run(member))
     profiles = upgraded.named("weu-1-cluster").inputs["agentPoolProfiles"]
     listed = [(each["name"], each["orchestratorVersion"], each["count"]) for each in profiles]
-    assert listed == [("system", "1.34.0", 7), ("apps", "1.34.0", 5)]
+    assert listed == [("system", "1.34.9", 7), ("apps", "1.34.9", 5)]
     assert arm.request_of(upgraded.named("weu-1-cluster")).errors() == []
     # The next run lists the first pool again, and the state's list stays as it is.
-    assert world.changes(upgraded, run(attrs.evolve(member, kubernetes_version="1.34.0"), upgraded)) == {}
+    assert world.changes(upgraded, run(attrs.evolve(member, kubernetes_version="1.34.9"), upgraded)) == {}
 
 
 def test_a_plan_takes_for_standing_what_the_state_says() -> None:
