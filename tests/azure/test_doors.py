@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pulumi
 import pytest
 from pulumi.runtime import set_mocks
 from pulumi.runtime.settings import set_root_resource
@@ -83,6 +84,16 @@ def test_the_mocks_of_a_user(declared: Path, loop: asyncio.AbstractEventLoop) ->
     loop.run_until_complete(run_in_stack(program))
     assert seen.keys() == {one["name"] for one in MEMBERS}
     assert all("clusters" in text for text in seen.values())
+
+
+def test_components_that_are_made_before_a_loop_runs(declared: Path, loop: asyncio.AbstractEventLoop) -> None:
+    """As in a unit test whose modules make them while they are imported."""
+    monitor = SdkMonitor(FleetMocks())
+    set_mocks(monitor.mocks, preview=False, monitor=monitor)
+    kubeconfigs = pulumi.Output.all(**make(declared).kubeconfigs)
+    found = loop.run_until_complete(kubeconfigs.future())
+    assert found is not None
+    assert found.keys() == {one["name"] for one in MEMBERS}
 
 
 @pytest.mark.parametrize("words", [("plan", "-o", "json"), ("explain",)], ids=lambda words: words[0])

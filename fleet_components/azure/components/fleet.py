@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 import pulumi
+from pulumi.runtime.sync_await import _ensure_event_loop
 from pulumi_azure_native import Provider, resources
 
 from fleet_components.azure.components.arm import children_of
@@ -231,7 +232,8 @@ class AzureFleet(pulumi.ComponentResource):
 
         Without a preview, one part of the fleet would else be changed before the change of another one is refused.
         """
-        held: asyncio.Future[list[pulumi.Resource]] = asyncio.get_running_loop().create_future()
+        # A unit test may make components before any loop runs; resources are then registered in this one too.
+        held: asyncio.Future[list[pulumi.Resource]] = _ensure_event_loop().create_future()
         waiting = pulumi.ResourceOptions(parent=self, depends_on=held)
         try:
             yield [Barrier(f"{name}-checked", {"key": name}, waiting)]
