@@ -15,11 +15,16 @@ def main() -> None:
         if getattr(sys, closed) is None:  # closed by the caller: there is nothing to read, and nobody to tell
             setattr(sys, closed, open(os.devnull, "r" if closed == "stdin" else "w"))  # noqa: SIM115
     try:
-        _run()
+        try:
+            _run()
+        finally:
+            sys.stdout.flush()  # not left to the interpreter's end, where an error is nobody's
     except KeyboardInterrupt:
         sys.exit("error: interrupted")
     except OSError as error:
-        # A full disk behind standard output; what is wrong with the input has errors of its own.
+        # A full disk behind standard output; what is wrong with the input has errors of its own. What is still
+        # buffered goes nowhere, or the interpreter would end with an error and a status of its own.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(f"error: the output cannot be written: {error.strerror}")
 
 
