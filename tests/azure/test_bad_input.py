@@ -40,6 +40,8 @@ from fleet_components.model.cluster import Taint
 from tests.azure import world
 from tests.azure.build import GUID, SYSTEM_POOL, aks, pool
 
+pytestmark = pytest.mark.long
+
 SOMEWHERE = f"/subscriptions/{GUID}/resourceGroups/y/providers"
 SUBNET = f"{SOMEWHERE}/Microsoft.Network/virtualNetworks/v/subnets/s"
 IDENTITY = f"{SOMEWHERE}/Microsoft.ManagedIdentity/userAssignedIdentities/i"

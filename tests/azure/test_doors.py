@@ -25,6 +25,8 @@ from tests.azure.forms import HUBS, IDENTITY, MEMBERS, write_fleet
 from tests.azure.world import SdkMonitor
 from tests.cli.fleets import SHOP, export, plan, run, write
 
+pytestmark = pytest.mark.long
+
 PLACEMENT = """\
 apiVersion: placement.kubernetes-fleet.io/v1
 kind: ClusterResourcePlacement

@@ -36,6 +36,8 @@ from fleet_components.azure.values.vm_size import built_in_sizes
 from tests.azure import arm, world
 from tests.azure.build import GUID, SYSTEM_POOL, aks, pool
 
+pytestmark = pytest.mark.long
+
 GROUP = f"/subscriptions/{GUID}/resourceGroups/rg/providers"
 WORKSPACE = f"{GROUP}/Microsoft.OperationalInsights/workspaces/logs"
 ZONE = f"{GROUP}/Microsoft.Network/dnsZones/shop.example"

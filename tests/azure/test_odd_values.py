@@ -36,6 +36,8 @@ from fleet_components.model.cluster import Taint
 from tests.azure import world
 from tests.azure.build import GUID, aks, pool
 
+pytestmark = pytest.mark.long
+
 HUB = AzureHubArgs(resource_group="rg", region="westeurope", kind="hubless")
 PRIVATE = attrs.evolve(HUB, kind="private", network=HubNetwork(fleet_rp=GUID))
 

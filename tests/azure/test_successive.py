@@ -26,6 +26,8 @@ from fleet_components.model.cluster import Taint
 from tests.azure import world
 from tests.azure.build import GUID, SYSTEM_POOL, aks, pool
 
+pytestmark = pytest.mark.long
+
 HUB = AzureHubArgs(resource_group="rg-hub", region="northeurope")
 WEU = aks("weu-1", labels={"tier": "gold"}, pools=(pool(),), kubernetes_version="1.33.2")
 EUS = aks("eus-1", region="eastus", resource_group="rg-us")

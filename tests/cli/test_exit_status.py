@@ -16,6 +16,8 @@ from tests.cli.test_process import execute
 from tests.plan.stack import Stack
 from tests.plan.test_histories import Written, worlds
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = ("README.md", "docs/plan-document.md")
 

@@ -11,6 +11,8 @@ import pytest
 
 from tests.cli.fleets import FLEET, PROJECT, write
 
+pytestmark = pytest.mark.long
+
 MAIN = [sys.executable, "-m", "fleet_components.cli"]
 
 

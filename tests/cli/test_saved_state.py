@@ -12,6 +12,8 @@ import pytest
 from fleet_components.review.planning.past import MADE_UP
 from tests.cli.fleets import FLEET, PROJECT, SECRET, clusters, edit, plan, run, write
 
+pytestmark = pytest.mark.long
+
 REPOSITORY = Path(__file__).parents[2]
 
 

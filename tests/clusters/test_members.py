@@ -28,6 +28,7 @@ SOURCES = {
     "stacks/fleet": [STACKS / "fleet"],
     "stacks/fleet-next": [*NEXT_WEEK, STACKS / "fleet-next"],
     "stacks/azure": [STACKS / "azure"],
+    "stacks/azure-next": [STACKS / "azure-next"],
     "stacks/clusters": [STACKS / "clusters"],
     "taking-over": [EXAMPLES / "taking-over" / "fleet"],
     "made-in-a-program": [EXAMPLES / "made-in-a-program", "--project"],

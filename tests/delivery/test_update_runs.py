@@ -11,6 +11,8 @@ from tests.delivery.driver import Driver, InProcess
 from tests.delivery.test_staged import ALL, CANARY, GROUP, released, staged
 from tests.delivery.world import World
 
+pytestmark = pytest.mark.long
+
 APPROVAL = {"type": "Approval"}
 
 

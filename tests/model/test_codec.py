@@ -29,6 +29,8 @@ from fleet_components.rollout.rollout import Done, Gates
 from fleet_components.scheduler.kubefleet import schedule
 from tests.strategies import AS_OF, NAMES, Step, clusters, histories, policies
 
+pytestmark = pytest.mark.long
+
 quick = settings(max_examples=60)
 
 

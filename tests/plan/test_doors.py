@@ -19,6 +19,8 @@ from tests.delivery.world import World
 from tests.plan.stack import Stack
 from tests.plan.test_histories import alike
 
+pytestmark = pytest.mark.long
+
 SHOP = "ClusterResourcePlacement/shop"
 NAMESPACE = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
 Documents = list[dict[str, Any]]

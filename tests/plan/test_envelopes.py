@@ -28,6 +28,8 @@ from tests.plan.stack import Stack
 from tests.plan.test_doors import planned, updated
 from tests.plan.unmatched import problems
 
+pytestmark = pytest.mark.long
+
 GROUP = "placement.kubernetes-fleet.io"
 RBAC = "rbac.authorization.k8s.io"
 Object = dict[str, Any]

@@ -17,6 +17,8 @@ from tests.cli.fleets import asking
 from tests.delivery.karmada.world import on, policy
 from tests.delivery.world import World
 
+pytestmark = pytest.mark.long
+
 PROGRAM = """\
 from fleet_components import Fleet
 

@@ -15,6 +15,8 @@ import pytest
 from fleet_components.model.problem import FleetError
 from fleet_components.plan import private_files
 
+pytestmark = pytest.mark.long
+
 Start = Callable[[], tuple["subprocess.Popen[str]", Path]]
 WRITER = """
 import sys

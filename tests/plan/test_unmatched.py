@@ -22,6 +22,8 @@ from tests.plan.stack import Stack
 from tests.plan.test_histories import alike, warning
 from tests.plan.unmatched import Document, changed, deployment, object_of, planned, told
 
+pytestmark = pytest.mark.long
+
 PLACEMENT, POLICY = "placement.kubernetes-fleet.io/v1beta1", "policy.karmada.io/v1alpha1"
 CRD = "apiextensions.k8s.io/v1"
 LEFT, SELECT = "selected by no policy", "select them, or take them out"

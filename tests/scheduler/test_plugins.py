@@ -32,6 +32,8 @@ from tests.scheduler.karmada.builders import deployment, fleet, placement
 from tests.scheduler.kubefleet.builders import affinity, labelled, pick_n, policy, spread
 from tests.strategies import AS_OF, fleets, policies
 
+pytestmark = pytest.mark.long
+
 HERE = "tests.scheduler.outside"
 PRICES = {"a": {"price": "3"}, "b": {"price": "1"}, "c": {"freeze": "true", "price": "0"}}
 MEMBERS = Inventory(labelled(**PRICES))
