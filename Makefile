@@ -47,11 +47,11 @@ demo-azure: $(AZURE_STAMP)
 test test-long test-clusters fuzz: export PYTHONDONTWRITEBYTECODE :=
 
 test: setup
-	$(BIN)/python -m pytest -n auto -m "not clusters and not long"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not clusters and not long"
 
-# Properties over many examples and histories, and what is damaged, field by field.
+# Properties over many examples, long histories, and whatever else takes seconds a test.
 test-long: setup
-	$(BIN)/python -m pytest -n auto -m long
+	$(BIN)/python -m pytest -n auto --dist worksteal -m long
 
 # Without Go nothing is built, and the tests skip and say so.
 test-clusters: setup

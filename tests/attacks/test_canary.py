@@ -10,6 +10,7 @@ from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from click.testing import CliRunner
 from hypothesis import given, settings
@@ -23,6 +24,8 @@ from tests.attacks.planted import CANARY, CHANGES, HIDDEN, HOLDERS, KUBECONFIGS,
 from tests.cli.fleets import PROJECT, asking, export, write
 from tests.fuzz.mutations import paths
 from tests.plan import test_damage as states
+
+pytestmark = pytest.mark.long
 
 FORMS = [
     ("plan", "--diff"),

@@ -21,6 +21,8 @@ from fleet_components.testing.program import ProgramRun
 from tests.azure import world
 from tests.azure.build import GUID, aks
 
+pytestmark = pytest.mark.long
+
 HUB = AzureHubArgs(resource_group="rg-hub", region="northeurope")
 WEU = aks("weu-1", resource_group="rg-eu")
 EUS = aks("eus-1", region="eastus", resource_group="rg-us")

@@ -41,6 +41,8 @@ from fleet_components.model.cluster import Taint
 from tests.azure import arm, world
 from tests.azure.build import GUID, aks, pool
 
+pytestmark = pytest.mark.long
+
 ARC = f"/subscriptions/{GUID}/resourceGroups/edge/providers/Microsoft.Kubernetes/connectedClusters/shop-1"
 SUBNET = f"/subscriptions/{GUID}/resourceGroups/net/providers/Microsoft.Network/virtualNetworks/v/subnets/nodes"
 

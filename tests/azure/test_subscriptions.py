@@ -27,6 +27,8 @@ from fleet_components.content.load import load_text
 from tests.azure import world
 from tests.azure.build import RP, aks, pool
 
+pytestmark = pytest.mark.long
+
 HERE, THERE = world.SUBSCRIPTION, world.OTHER_SUBSCRIPTION
 FAR = "aaaaaaaa-2222-3333-4444-555555555555"
 CONFIG = {"azure-native:subscriptionId": HERE}

@@ -39,6 +39,8 @@ from fleet_components.plan.source import gather
 from tests.azure import world
 from tests.azure.build import GUID, aks
 
+pytestmark = pytest.mark.long
+
 ROOTS = (AzureHubArgs, AksMember, JoinedMember, Upgrades, Login)
 """What the objects of YAML hold: ``Hub.spec``, members, ``Upgrades.spec``, ``Members.spec.login``."""
 BY_PROGRAMS = {

@@ -16,6 +16,8 @@ from tests.delivery.karmada import world as karmada
 from tests.delivery.world import IDENTITY, MEMBER, World
 from tests.live.api_server import CANARY, closes, refuses
 
+pytestmark = pytest.mark.long
+
 __all__ = ["delivered"]
 
 SETTINGS: dict[str, Any] = {

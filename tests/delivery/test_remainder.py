@@ -14,6 +14,8 @@ from tests.delivery.karmada.world import World as KarmadaWorld
 from tests.delivery.karmada.world import delivered as placed
 from tests.delivery.test_staged import released
 
+pytestmark = pytest.mark.long
+
 
 def moving(rolling: dict[str, object], *, members: str = "abcd", to: str = "cdef") -> InProcess:
     """The placement moves from some members to others; a removal has to come before an addition."""

@@ -20,6 +20,8 @@ from fleet_components.live.connection import Leftover, ask_cluster, delete_lefto
 from fleet_components.model.problem import FleetError
 from tests.live.api_server import CANARY, Answer, Api, api_server, closes, drips, hangs, kubeconfig, refuses, send
 
+pytestmark = pytest.mark.long
+
 UID, STACK = "5f3c", "organization/shop/dev"
 SOON, BOUND = 0.5, 5.0  # what a call is given, and what it may take on a machine that is busy
 APP = Leftover("apps/v1", "Deployment", "shop", "app")

@@ -23,6 +23,8 @@ from tests.delivery.test_staged import released
 from tests.delivery.world import World
 from tests.status.stacks import REFUSED, SAID, UNREACHABLE, UNREADY, Stack, broke
 
+pytestmark = pytest.mark.long
+
 
 def known(stack: Stack, folder: Path, *, events: bool = True) -> Statuses:
     source, state, log = stack.write(folder)

@@ -21,6 +21,8 @@ from tests.delivery.karmada.world import (
     weights,
 )
 
+pytestmark = pytest.mark.long
+
 DOWN = {"key": "down", "effect": "NoExecute", "timeAdded": "2026-11-21T10:00:00Z"}
 FOR_A_MINUTE = {"clusterTolerations": [{"key": "down", "operator": "Exists", "tolerationSeconds": 60}]}
 EVENLY = weights(a=1, b=1, c=1)

@@ -23,6 +23,8 @@ from tests.delivery.karmada.world import (
     weights,
 )
 
+pytestmark = pytest.mark.long
+
 
 def test_the_first_preview_shows_every_object(driver: Driver) -> None:
     driver.world.objects = {"web": deployment(4), "policy": policy(placement=weights(a=1, b=1))}
