@@ -43,11 +43,9 @@ def _what_happens(document: Document) -> str:
 
 
 def _what_is_lost(document: Document) -> str:
-    """Return the second line: the first reason of a refusal, else which objects are deleted or replaced."""
+    """Return the second line: whether the update is refused, else which objects are deleted or replaced."""
     if refused := document["refused"]:
-        first = ": ".join(filter(None, [refused[0]["subject"], refused[0]["what"]]))
-        more = f", and {count(len(refused) - 1, 'more reason')}" if len(refused) > 1 else ""
-        return f"the update is refused: {first}{more}"
+        return f"the update is refused, for {count(len(refused), 'reason')} below"
     fates: dict[str, list[str]] = defaultdict(list)
     for one in document["gone"]["objects"]:
         fates[_FATES[one["fate"]]].append(one["member"])
@@ -76,20 +74,12 @@ _LOST = ("deleted", "replaced", "forgotten", "kept and no longer managed")
 def _what_it_starts_from(document: Document) -> str:
     """Return the third line: what is compared with, and how much stays as it is."""
     start = document["against"] or (f"the state {document['state']}" if document["state"] else "nothing, a new fleet")
-    same, totals = document["unchanged"], document["totals"]
-    of = [
-        f"{same[noun]} of {count(number, noun[:-1])}"
-        for noun, number in (
-            ("placements", totals["placements"]),
-            ("templates", totals["templates"]),
-            ("members", document["members"]),
-        )
-        if number
-    ]
+    same = document["unchanged"]
+    of = [f"{same[noun]} of {count(document[noun], noun[:-1])}" for noun in same if document[noun]]
     parts = [f"compared with {start}: unchanged are {few(of, 3)}"] if of else [f"compared with {start}"]
     unsure = sum(one["unsure"] is not None for one in document["subjects"])
     parts += [f"{count(unsure, 'decision')} could be another with the state that is in force"] if unsure else []
-    parts += [count(totals["warnings"], "warning")] if totals["warnings"] else []
+    parts += [count(document["warned"], "warning")] if document["warned"] else []
     return "; ".join(parts)
 
 
@@ -184,7 +174,7 @@ def _held(subjects: Iterable[Document]) -> Iterator[str]:
 
 def _recorded(subjects: Iterable[Document]) -> Iterator[str]:
     if keys := [one["key"] for one in subjects if one["weight"] == "recorded"]:
-        yield f"the policy of {_named(keys)} changes and moves nothing"
+        yield f"what is remembered of {_named(keys)} changes and moves nothing"
 
 
 def _names(subject: Document, change: str) -> list[str]:
