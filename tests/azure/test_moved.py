@@ -15,11 +15,11 @@ from pulumi.runtime import MockCallArgs
 
 from fleet_components.azure import AzureFleet, AzureFleetArgs
 from fleet_components.azure.values.aks_member import AksMember
+from fleet_components.azure.values.kubernetes_version import is_older
 from fleet_components.azure.values.standing import (
     StandingCluster,
     StandingPool,
     cluster_setbacks,
-    is_older,
     pool_setbacks,
 )
 from fleet_components.plan.state import StackState
