@@ -24,6 +24,7 @@ from fleet_components.azure.values.standing import (
 )
 from fleet_components.plan.state import StackState
 from fleet_components.testing import FleetMocks
+from fleet_components.testing.mocks import OWN_OUTPUTS
 from tests.azure import arm, world
 from tests.azure.build import SYSTEM_POOL, aks, pool
 
@@ -56,6 +57,18 @@ def test_a_change_sends_what_stands(fields: dict[str, Any]) -> None:
     assert "orchestratorVersion" not in apps.inputs
     assert (cluster.ignored, apps.ignored) == ((), ())
     assert [arm.request_of(resource).errors() for resource in (cluster, apps)] == [[], []]
+
+
+def test_every_run_reads_the_state_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read, call = [], world.Azure.call
+
+    def counted(azure: world.Azure, args: MockCallArgs) -> Any:
+        read.extend([azure] if args.token == OWN_OUTPUTS else [])
+        return call(azure, args)
+
+    monkeypatch.setattr(world.Azure, "call", counted)
+    run(BY_FLEET, run(BY_FLEET))
+    assert len(read) == len(set(read)) == 2
 
 
 def test_only_what_changed_is_sent_with_what_stands() -> None:
