@@ -22,6 +22,7 @@ from fleet_components.azure.values.standing import (
     cluster_setbacks,
     pool_setbacks,
 )
+from fleet_components.components.past import read_past
 from fleet_components.plan.state import StackState
 from fleet_components.testing import FleetMocks
 from fleet_components.testing.mocks import OWN_OUTPUTS
@@ -66,8 +67,12 @@ def test_every_run_reads_the_state_once(monkeypatch: pytest.MonkeyPatch) -> None
         read.extend([azure] if args.token == OWN_OUTPUTS else [])
         return call(azure, args)
 
+    def program() -> None:
+        AzureFleet("shop", AzureFleetArgs(members=(BY_FLEET,)))
+        read_past("shop")
+
     monkeypatch.setattr(world.Azure, "call", counted)
-    run(BY_FLEET, run(BY_FLEET))
+    assert world.run(program, world.run(program)).error is None
     assert len(read) == len(set(read)) == 2
 
 
