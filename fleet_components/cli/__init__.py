@@ -29,14 +29,15 @@ def main() -> None:
 
 
 def _run() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # escapes characters that the terminal cannot encode
     try:
         from fleet_components.cli.command import fleet
+
+        fleet()
     except ModuleNotFoundError as missing:
         if extra_of(missing.name or "") != "cli":
             raise
         problem = not_installed(missing.name or "")
         sys.exit(f"error: {problem.what}\n  hint: {problem.hint}")
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # escapes characters that the terminal cannot encode
-    fleet()
