@@ -228,10 +228,14 @@ class Past:
         return attrs.evolve(
             self,
             done={
-                name: {member: attrs.evolve(here, lost=member not in reached) for member, here in done.items()}
+                name: {member: _marked_lost(here, member not in reached) for member, here in done.items()}
                 for name, done in self.done.items()
             },
         )
+
+
+def _marked_lost(here: Done, lost: bool) -> Done:
+    return here if here.lost == lost else attrs.evolve(here, lost=lost)
 
 
 def was_found(outputs: Mapping[str, Any]) -> bool:
