@@ -12,6 +12,7 @@ import attrs
 import click
 
 from fleet_components.cli import options
+from fleet_components.cli.help import printed
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.documents.form import Document
 from fleet_components.review.documents.plan import plan_document
@@ -80,7 +81,7 @@ def reviewing(command: F) -> F:
         asked = Shown(View(every, only, member or ""), output, also, diff, strict, detailed)
         return command(asked=asked, **others)
 
-    schema = click.option(
+    schema = printed(
         "--schema",
         is_flag=True,
         is_eager=True,
@@ -89,18 +90,18 @@ def reviewing(command: F) -> F:
         help="Print the JSON Schema of -o json and exit.",
     )
     added = (
-        click.option("--all", "every", is_flag=True, help="Show also what does not change."),
-        click.option(
+        printed("--all", "every", is_flag=True, help="Show also what does not change."),
+        printed(
             "--only",
             multiple=True,
             metavar="NAME",
             help="Show this placement alone, whether it changes or not; what Karmada's policies place is named "
             "NAMESPACE/KIND/NAME. Repeatable.",
         ),
-        click.option("--member", metavar="NAME", help="Show what changes on this member alone, object by object."),
-        click.option("--diff", is_flag=True, help="Show differences whole, and the objects that are new."),
+        printed("--member", metavar="NAME", help="Show what changes on this member alone, object by object."),
+        printed("--diff", is_flag=True, help="Show differences whole, and the objects that are new."),
         options.output(*FORMS),
-        click.option(
+        printed(
             "--also",
             multiple=True,
             type=_FormFile(),
