@@ -18,7 +18,7 @@ _WITHIN = ""
 """Last step of the path of a further line of a text: such a line is part of the field."""
 _UNQUOTED = re.compile(r"(?![-?:] |---|[-?:]$|[\s,\[\]{}#&*!|>'\"%@`=<~])(?!.*(?:: | #|:$|\s$)).+")
 """Texts that need no quotes wherever they stand, unless they read as another value."""
-_BREAKS = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
+_BREAKS = {"\\": "\\\\", "\r": "\\r", '"': '\\"', "\n": "\\n", "\t": "\\t"}
 
 
 def yaml_lines(value: Any, path: FieldPath = ()) -> Iterator[Line]:

@@ -143,11 +143,14 @@ def _goal(
 
     Members that no update run reaches yet keep what they have, as a later run may bring something else.
     """
-    if not rollout.held and not rollout.held_removals:
+    held = {*rollout.held, *rollout.held_removals}
+    if runs:
+        held &= runs.record.concerned if runs.record else set()
+    if not held:
         return record
-    reached = wanted.ranks.keys() if runs is None else runs.record.concerned if runs.record else frozenset()
-    decisions = {cluster: sent for cluster, sent in rollout.placed.items() if cluster not in rollout.held_removals}
-    for cluster in rollout.held.keys() & wanted.ranks.keys() & reached - wanted.blocked.keys():
+    leaving = held.intersection(rollout.held_removals)
+    decisions = {cluster: sent for cluster, sent in rollout.placed.items() if cluster not in leaving}
+    for cluster in (held & wanted.ranks.keys()) - leaving - wanted.blocked.keys():
         revision, overrides = wanted.version(cluster)
         decisions[cluster] = Placed(wanted.ranks[cluster], 1, revision, overrides=overrides)
     return attrs.evolve(record, decisions=decisions, overrides={**record.overrides, **found.rules})
