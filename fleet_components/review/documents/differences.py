@@ -98,14 +98,16 @@ def _step(plan: FleetPlan, decided: Decided, members: Sequence[str], *, begins: 
     record, done, member = _aimed(decided, entry), decided.done(first), _member(decided, first)
     placed = record.decisions[first]
     old, new = () if begins else _standing(decided, done, member), _objects(record, placed, member)
-    coming = {Manifest(data).key for data in new} - {Manifest(data).key for data in old}
+    later = entry.change is Change.HELD
+    # Until a held member moves, others have left it: what they do not want there any more goes with this update.
+    coming = set() if later else {Manifest(data).key for data in new} - {Manifest(data).key for data in old}
     apart: dict[Hashable, tuple[list[str], Mapping[ObjectKey, Data]]] = {}
     for cluster in members:
         taken = dict(_taken(plan, decided, cluster, coming)) if coming else {}
         apart.setdefault(tuple((key, id(data)) for key, data in taken.items()), ([], taken))[0].append(cluster)
     left_alone = record.left_alone(placed.revision)
     for clusters, stands in apart.values():
-        yield _Step(clusters, old, new, stands, entry.change is Change.HELD, left_alone)
+        yield _Step(clusters, old, new, stands, later, left_alone)
 
 
 def _aimed(decided: Decided, entry: Entry) -> Record[Any, Any]:
@@ -255,4 +257,4 @@ def _with(data: Any, path: tuple[str, ...], value: Any) -> Any:
 def _envelopes(subject: Subject[Any]) -> dict[str, str]:
     """Return where the objects in envelopes are written."""
     origins = subject.origins if isinstance(subject, PlacementSubject) else {}
-    return {str(key): first.place for key, (first, *_) in origins.items() if first.envelope}
+    return {str(key): found[0].place for key, found in origins.items() if found and found[0].envelope}
