@@ -49,6 +49,7 @@ class Written:
         run: the update run that rolls it out; empty for a rolling update.
         text: the text of the ConfigMaps.
         image: the image of the Deployments.
+        app: the label that they select pods by, which cannot be changed in place.
         replicas: their replicas.
         secret: the data of the Secrets.
         objects: the kinds of the objects that there are in each namespace.
@@ -65,6 +66,7 @@ class Written:
     run: str
     text: str
     image: str
+    app: str
     replicas: int
     secret: str
     objects: set[str]
@@ -86,7 +88,7 @@ class Written:
         yield from self._karmada() if self.karmada else ()
 
     def _objects(self, space: str) -> Iterator[Object]:
-        labels = {"app": "web"}
+        labels = {"app": self.app}
         pod = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "it", "image": self.image}]}}
         spec = {"replicas": self.replicas, "selector": {"matchLabels": labels}, "template": pod}
         yield of("ConfigMap", "c", space, data={"text": self.text, "kept": "yes"})
@@ -184,6 +186,7 @@ worlds = st.builds(
     st.sampled_from(["", "", "go", "went"]),
     st.sampled_from(["plain", "one\ntwo\nthree\n", "one\n2\nthree\n", "one\r\ntwo"]),
     st.sampled_from(["web:1", "web:2"]),
+    st.sampled_from(["web", "web", "shop"]),
     st.integers(0, 5),
     st.sampled_from(["x", "y"]),
     st.sets(kinds, min_size=1),
@@ -192,7 +195,18 @@ worlds = st.builds(
     st.one_of(st.none(), st.lists(st.integers(1, 3), min_size=4, max_size=4)),
     st.lists(st.sampled_from(MEMBERS), max_size=1),
     st.lists(st.sampled_from(MEMBERS), max_size=2, unique=True),
-).filter(lambda world: world.policy or world.karmada)
+)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Written]:
+    """A fleet that changes in a few ways from update to update."""
+    fields = st.lists(st.sampled_from(list(attrs.fields_dict(Written))), min_size=1, max_size=3)
+    history = [draw(worlds)]
+    for _ in range(draw(st.integers(1, 4))):
+        other = draw(worlds)
+        history.append(attrs.evolve(history[-1], **{name: getattr(other, name) for name in draw(fields)}))
+    return [world for world in history if world.policy or world.karmada]
 
 
 @attrs.define
@@ -286,6 +300,7 @@ def shows_what_happens(plan: FleetPlan, stands: Mapping[Place, Data]) -> None:
     """Old object and entry make the new object, and nothing else changes."""
     entries = entries_of(plan)
     going = {(one.subject, (one.cluster, str(one.key))) for one in plan.departures if one.fate is not Fate.MOVED}
+    replaced = {(one.subject, one.cluster, str(one.key)) for one in plan.replacements}
     for name, wanted in gets(plan).items():
         now = entries[name][False]
         changed = {place for place, data in wanted.items() if stands.get(place) != data}
@@ -294,6 +309,8 @@ def shows_what_happens(plan: FleetPlan, stands: Mapping[Place, Data]) -> None:
         for place, entry in now.items():
             assert (entry["change"] == "delete") is (place in gone)
             assert (entry["change"] == "create") is (place in changed and place not in stands)
+            assert bool(entry["immutable"]) is (entry["change"] == "replace")
+            assert (entry["change"] == "replace") is ((name, *place) in replaced)
             assert after(entry, stands.get(place)) == (lines(wanted[place]) if place in wanted else None)
 
 
@@ -334,7 +351,7 @@ def shows_what_comes_later(plan: FleetPlan, before: Clusters, world: Written) ->
 
 @pytest.mark.long
 @settings(phases=[Phase.explicit, Phase.generate], max_examples=60)
-@given(st.lists(worlds, min_size=2, max_size=4))
+@given(histories())
 def test_old_objects_and_differences_make_the_new_objects(history: list[Written]) -> None:
     clusters = Clusters()
     for world in history:
