@@ -53,7 +53,8 @@ class View:
         content, overridden = subject["content"], subject["overridden"]
         return {
             **subject,
-            "content": content and [one for one in content if not one["members"] or self.member in one["members"]],
+            "content": content
+            and [{**one, "members": [self.member]} for one in content if self.member in one["members"]],
             "overridden": [one for one in overridden if self.member in one["members"]],
             "departures": [one for one in subject["departures"] if one["member"] == self.member],
             "clusters": [one for one in subject["clusters"] if one["name"] == self.member],
