@@ -55,7 +55,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     of_options, planning = list[Problem](), [*not_tokens(options.confirm)]
     options = _loaded(options, of_options)
     members = _members(source, past, options, of_options)
-    reached = [name for name, state in members.items() if state != LOST]
+    reached = {name: state for name, state in members.items() if state != LOST}
     renamed, vain = _renamed(source, past, options, members, of_options)
     options = attrs.evolve(options, renamed=renamed)
     # Renamed first: ``reached`` holds the current names.
