@@ -19,6 +19,8 @@ from fleet_components.model.manifest import PROGRAM
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.karmada.subject import TemplateSubject
+from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.remainder import together
 from fleet_components.plan.subject import Decided
 from fleet_components.review.planning.past import MADE_UP, StateFile, parse_state
@@ -301,4 +303,18 @@ def _unsure(plans: Sequence[FleetPlan], *, known: bool, lost: bool) -> dict[str,
         known: whether the base was planned; what it does not have is newly made indeed.
         lost: whether there is a base that cannot be planned, so that nothing is known to be new.
     """
-    return {}
+    found: dict[str, str] = {}
+    for plan in plans:
+        for one in plan.subjects:
+            if lost or (known and one.name in plan.past.records):
+                parents = (name for key in _needing(one) if (name := f"{TEMPLATE_KIND}/{key}") in found)
+                along = next((f"it goes where {name} goes: {found[name]}" for name in parents), "")
+                if words := one.subject.sticky(one.outcome) or along:
+                    found[one.name] = words
+    return found
+
+
+def _needing(one: Decided) -> Mapping[str, Mapping[str, int]]:
+    """Return the templates that a template goes along with, by key."""
+    subject = one.subject
+    return subject.needs.required_by if isinstance(subject, TemplateSubject) else {}
