@@ -12,6 +12,7 @@ import tempfile
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -62,9 +63,11 @@ class Repository:
         Raises:
             FleetError: there is none, or git does not read it.
         """
-        folder = next((one for one in (path, *path.absolute().parents) if one.is_dir()), Path.cwd())
+        # A link may be one in the repository, or lead to it.
+        folders = [one for one in (path, *path.absolute().parents) if one.is_dir()][:2]
+        asked = product((True, False) if "GIT_DIR" in os.environ else (False,), folders)
         failed = GitError("")
-        for located in (True, False) if "GIT_DIR" in os.environ else (False,):
+        for located, folder in asked:
             try:
                 # Where the environment names the repository, its files are taken from the current directory.
                 git, at = Git(located=located), None if located else folder
@@ -140,10 +143,8 @@ class Repository:
         """
         place = Path(tempfile.gettempdir())
         if within(place, self.top):
-            hint = "set TMPDIR to a directory outside of the repository"
-            raise FleetError(
-                [Problem("is in the repository, and holds the base of a review", file=str(place), hint=hint)]
-            )
+            hint = "set TMPDIR to a directory outside of it"
+            raise FleetError([Problem("is to hold the base, and is in the repository", file=str(place), hint=hint)])
         with tempfile.TemporaryDirectory(prefix="fleet-review-", ignore_cleanup_errors=True) as folder:
             with _told(commit):
                 found = _write(self.git, resolved(Path(folder)), list(entries))

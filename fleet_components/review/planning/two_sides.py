@@ -63,10 +63,14 @@ def review(paths: Sequence[Path], command: CommandLine, base: str, head: str = "
     commit = repository.merge_base(base, head or "HEAD")
     side = Side.of(repository, commit, base, places)
     reviewed = Side.of(repository, repository.commit(head), head, places) if head else None
-    mine = _Reviewed(paths, command, reviewed)
+    mine = _Reviewed(paths, command, repository.top, reviewed)
     found = _on_what_runs(mine, side) if command.state.file else _as_if_new(mine, side)
     notes = (*found.notes, *(reviewed.notes if reviewed else ()))
     return attrs.evolve(found, notes=tuple(dict.fromkeys(notes)))
+
+
+class SideError(FleetError):
+    """A commit that was read cannot be planned; the problems name its files as git does."""
 
 
 @attrs.define
@@ -111,7 +115,8 @@ class Side:
         """Plan the commit.
 
         Raises:
-            FleetError: it cannot be planned; the problems name its files as git does.
+            FleetError: it cannot be read.
+            SideError: it cannot be planned.
         """
         with self.inside() as paths:
             return survey(paths, command)
@@ -121,7 +126,8 @@ class Side:
         """Run the body in a directory that has what the commit has, and yield the paths there.
 
         Raises:
-            FleetError: the commit cannot be read; a problem of the body names its files as git does.
+            FleetError: the commit cannot be read.
+            SideError: the body has raised a FleetError, whose problems are those of this commit.
         """
         asked = [place for place in self.places if str(place) not in self.missing]
         # A program may import whatever the repository has.
@@ -129,7 +135,7 @@ class Side:
         entries = list(self.entries.values()) if program else below(asked, self.entries)
         with self.repository.written(self.commit, entries) as written:
             self.notes = tuple(f"{self.label}: {note}" for note in written.notes)
-            with self._told(written), apart(written.folder):
+            with self._told(written), apart(written.folder, at=written.folder):
                 for place in asked:
                     if not within(written.folder / place, written.folder):
                         hint = "give the path that it leads to"
@@ -144,7 +150,7 @@ class Side:
         try:
             yield
         except FleetError as error:
-            raise FleetError([self._of_git(problem, written.folder) for problem in error.problems]) from error
+            raise SideError([self._of_git(problem, written.folder) for problem in error.problems]) from error
 
     def _of_git(self, problem: Problem, folder: Path) -> Problem:
         """Return a problem whose file is called as git calls it."""
@@ -158,15 +164,17 @@ class Side:
 
 
 @contextmanager
-def apart(folder: Path | None = None) -> Iterator[None]:
-    """Run the body, in a directory if one is given, and forget what programs have changed of the process.
+def apart(folder: Path, *, at: Path | None = None) -> Iterator[None]:
+    """Run the body, and forget what programs have changed of the process: those of the other side have equal names.
 
-    A program of the other side has modules of the same names.
+    Args:
+        folder: the directory that the programs and their modules are in.
+        at: the directory to run in; the current one by default.
     """
     before, loaded, paths, environment = Path.cwd(), set(sys.modules), list(sys.path), dict(os.environ)
-    if folder:
-        os.chdir(folder)
+    forget_plugins()  # not at the end: what is reviewed is explained with its own, once it is planned
     try:
+        os.chdir(at or before)
         yield
     finally:
         os.chdir(before)
@@ -174,10 +182,9 @@ def apart(folder: Path | None = None) -> Iterator[None]:
         os.environ.clear()
         os.environ.update(environment)
         for name in sys.modules.keys() - loaded:
-            if _is_in(sys.modules[name], folder or before):
+            if _is_in(sys.modules[name], folder):
                 del sys.modules[name]
         importlib.invalidate_caches()
-        forget_plugins()
 
 
 def _is_in(module: ModuleType, folder: Path) -> bool:
@@ -191,17 +198,19 @@ class _Reviewed:
 
     paths: Sequence[Path]
     command: CommandLine
+    top: Path
     side: Side | None
 
     def planned(self, command: CommandLine) -> Survey:
         """Plan it; raises a FleetError if it cannot be planned."""
         if self.side is None:
-            with apart():
+            with apart(self.top):
                 return survey(self.paths, command)
         if missing := self.side.missing:
             raise FleetError([Problem(f"is not in {self.side.name}", file=path) for path in missing])
         planned = self.side.planned(command)
-        return attrs.evolve(planned, after=_there(self.side, planned.after))
+        shown = {"directory": str(self.paths[0])} if planned.of_project else {"paths": list(map(str, self.paths))}
+        return attrs.evolve(planned, subject={**planned.subject, **shown}, after=_there(self.side, planned.after))
 
 
 def _there(side: Side, after: Callable[[], Mapping[str, Any]]) -> Callable[[], Mapping[str, Any]]:
@@ -224,7 +233,7 @@ def _as_if_new(mine: _Reviewed, side: Side) -> Review:
         against += f"; it has no {few(missing)}, so that is new" if missing else ""
         try:
             state = _delivered(side, mine.command)
-        except FleetError as error:
+        except SideError as error:
             warnings = error.problems
             more = f", and {count(len(warnings) - 1, 'more error')}" if len(warnings) > 1 else ""
             against = f"nothing: {side.name} cannot be planned: {attrs.evolve(warnings[0], hint='')}{more}"
@@ -237,7 +246,8 @@ def _delivered(side: Side, command: CommandLine) -> StateFile:
     """Return the state after the updates that deliver the base.
 
     Raises:
-        FleetError: the base cannot be planned, or would be refused.
+        FleetError: the base cannot be read.
+        SideError: it cannot be planned, or would be refused.
     """
     # What is confirmed, approved, lost or returned is that in the update that is reviewed.
     nobody = frozenset[str]()
@@ -261,16 +271,18 @@ def _after(planned: Survey, side: Side) -> StateFile:
 
 def _on_what_runs(mine: _Reviewed, side: Side) -> Review:
     """Review on top of what really runs, and find what the base would change there as well."""
+    base, warnings = tuple[FleetPlan, ...](), tuple[Problem, ...]()
+    if len(side.missing) < len(side.places) and not mine.command.state.problems:
+        try:
+            base = side.planned(attrs.evolve(mine.command, problems=())).plans
+        except SideError as error:
+            warnings = error.problems
     surveyed = mine.planned(mine.command)
-    against, pending, warnings = f"what runs, by {mine.command.state.file}", frozenset[str](), tuple[Problem, ...]()
-    try:
-        asked = attrs.evolve(mine.command, problems=())
-        base = side.planned(asked) if len(side.missing) < len(side.places) else None
-        pending = frozenset(_changed_alike(base.plans, surveyed.plans)) if base else pending
-    except FleetError as error:
-        warnings = error.problems
+    pending = frozenset(_changed_alike(base, surveyed.plans))
+    against = f"what runs, by {mine.command.state.file}"
+    if warnings:
         against += f"; {side.name} cannot be planned, so what it changes as well is not known"
-    if pending:
+    elif pending:
         alike = count(len(pending), "of these changes comes", "of these changes come")
         against += f"; {alike} from {side.name} as well"
     return Review(attrs.evolve(surveyed, against=against, pending=pending), side.notes, warnings)
