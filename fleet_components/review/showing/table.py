@@ -25,7 +25,7 @@ def plan_table(console: Console, document: Document, *, diff: bool = False) -> N
     for line in words.left_out(document):
         print_indented(console, Text(line, "dim"), 0)
     if resources := document.get("resources"):
-        print_resources(console, resources, diff=diff)
+        print_resources(console, resources, diff=diff, whole=whole)
     for warning in document["warnings"]:
         print_indented(console, Text(f"warning: {warning}", "yellow"), 0)
     for message in document.get("messages", ()):
