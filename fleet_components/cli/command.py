@@ -19,6 +19,7 @@ from fleet_components.cli.plan import plan
 from fleet_components.cli.render import render
 from fleet_components.cli.rollback import rollback
 from fleet_components.cli.rollout import rollout
+from fleet_components.cli.simulate import simulate
 from fleet_components.cli.status import status
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, visible
@@ -78,6 +79,7 @@ def _shown(problem: Problem) -> str:
 
 
 fleet.add_command(plan)
+fleet.add_command(simulate)
 fleet.add_command(explain)
 fleet.add_command(render)
 fleet.add_command(rollout)
