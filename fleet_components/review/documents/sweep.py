@@ -39,6 +39,7 @@ def _lost(lost: Lost) -> Document:
         "short": [_short(one) for one in lost.short],
         "moved": lost.moved,
         "joins": dict(lost.joins),
+        "replicas": dict(lost.replicas),
         "held": lost.held,
         "refused": [_refusal(one) for one in lost.refused],
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
@@ -11,7 +12,7 @@ import attrs
 
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.model.text import count, few, nearest
+from fleet_components.model.text import Vocabulary, count, few, nearest
 from fleet_components.plan.karmada.member import REGION_LABELS
 
 REGION, MEMBER = "region", "member"
@@ -145,7 +146,8 @@ class Roster:
             return (ends[0],)
         if ends:
             raise _ambiguous(key, ends)
-        meant = nearest(key, self._keys)
+        last = {re.split("[./](?=[^./]*$)", one)[-1] for one in self._keys}
+        meant = Vocabulary({*self._keys, *last, REGION}).near(key)
         known = few(sorted(self._keys), _MOST_TOLD) or "none"
         hint = f"did you mean {meant}?" if meant else f"the labels of the members are: {known}"
         raise FleetError([Problem(f'no member has a label "{key}"', hint=hint)])

@@ -143,9 +143,9 @@ class Addition(Supposition):
         return added.saying(f"{self.name} added{like}{shown}")
 
     def _model(self, fleet: Supposed) -> Manifest:
-        name = fleet.roster.selected(self.like).names[0]
+        name = fleet.roster.selected(self.like).words
         if name not in fleet.members:
-            what = f"member {name} is not a MemberCluster or Cluster of its own, which another one could be like"
+            what = f"{name} is not a MemberCluster or Cluster of its own, which another one could be like"
             raise FleetError([Problem(what, hint="name another member")])
         return fleet.members[name]
 

@@ -48,7 +48,8 @@ class Lost:
         value: the value of the label whose members are lost, or the member.
         members: the members that are lost.
         short: what is short because of it, what is left nowhere first.
-        joins: the number of placements and templates that come to a member, by member.
+        joins: the number of placements and templates that come to a member, by member; most first.
+        replicas: the number of replicas that a member has more than before, by member; most first.
         held: the number of members that get something in a later update only.
         moved: the number of placements and templates that change on any member.
         refused: why the update after the loss would be refused.
@@ -58,6 +59,7 @@ class Lost:
     members: tuple[str, ...]
     short: tuple[Short, ...] = ()
     joins: Mapping[str, int] = attrs.field(factory=dict)
+    replicas: Mapping[str, int] = attrs.field(factory=dict)
     held: int = 0
     moved: int = 0
     refused: tuple[Problem, ...] = ()
@@ -118,19 +120,27 @@ class Sweep:
                 attrs.evolve(one, what=f"{one.what}, once {value} is lost") for one in error.problems
             ) from error
         short = [found for one in plan.subjects if (found := _short(before[one.name], one, lost=True))]
-        changes = [entry.change for one in plan.subjects for entry in one.entries.values()]
-        joins = Counter(
-            name for one in plan.subjects for name, entry in one.entries.items() if entry.change is Change.ADD
-        )
+        entries = [(one, name, entry) for one in plan.subjects for name, entry in one.entries.items()]
+        joins, replicas = Counter[str](), Counter[str]()
+        for one, name, entry in entries:
+            joins[name] += entry.change is Change.ADD
+            replicas[name] += (getattr(entry.placed, "replicas", None) or 0) - (one.done(name).replicas or 0)
         return Lost(
             value,
             members,
             tuple(sorted(short, key=lambda one: (not one.nowhere, one.name))),
-            dict(sorted(joins.items(), key=lambda item: (-item[1], item[0]))),
-            changes.count(Change.HELD),
+            _most_first(joins),
+            _most_first(replicas),
+            sum(entry.change is Change.HELD for _, _, entry in entries),
             sum(one.moves for one in plan.subjects),
             plan.refused,
         )
+
+
+def _most_first(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return what is counted at all, by number."""
+    counted = ((name, number) for name, number in counts.items() if number > 0)
+    return dict(sorted(counted, key=lambda item: (-item[1], item[0])))
 
 
 def _short(before: Decided, after: Decided, *, lost: bool = False) -> Short | None:

@@ -8,7 +8,10 @@ from rich.console import Console
 from rich.text import Text
 
 from fleet_components.model.text import count, few
+from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.review.documents.form import Document, to_read
+from fleet_components.review.documents.headline import subjects_in_words
+from fleet_components.review.planning.selection import MEMBER
 from fleet_components.review.showing.markdown import escaped, fitted, folded, table
 from fleet_components.review.showing.rows import Row, print_indented, print_rows
 
@@ -48,13 +51,14 @@ def sweep_markdown(document: Document) -> str:
 def sweep_words(document: Document) -> str:
     """Return a sweep in one sentence."""
     bad = [one for one in document["losses"] if one["short"]]
-    short = {short["subject"] for one in bad for short in one["short"]}
+    by, number = document["by"], len(document["losses"])
+    each = count(number, "member") if by == MEMBER else count(number, f"value of {by}", f"values of {by}")
     if not bad:
-        return f"nothing is short, whichever of {len(document['losses'])} is lost: {document['by']}"
-    return (
-        f"{count(len(short), 'placement')} would be short: {len(bad)} of {count(len(document['losses']), 'loss')} "
-        f"by {document['by']} {'leaves' if len(bad) == 1 else 'leave'} one short"
-    )
+        return f"nothing would be short, whichever of {each} is lost"
+    names = {short["subject"] for one in bad for short in one["short"]}
+    templates = sum(name.startswith(f"{TEMPLATE_KIND}/") for name in names)
+    short = subjects_in_words(len(names) - templates, templates)
+    return f"{short} would be short: {len(bad)} of {each} cannot be lost without that"
 
 
 def _first(document: Document) -> Iterator[str]:
@@ -89,9 +93,19 @@ def _cells(lost: Document) -> tuple[str, ...]:
 
 def _text(lost: Document) -> str:
     parts = [few([_told(one) for one in lost["short"]], _MOST_TOLD)] if lost["short"] else []
-    joins = [f"{name} +{number}" for name, number in lost["joins"].items()]
-    parts += [few(joins, _MOST_TOLD)] if joins else []
-    return "; ".join(parts)
+    gains = list(_gains(lost))
+    return "; ".join([*parts, *([few(gains, _MOST_TOLD)] if gains else [])])
+
+
+def _gains(lost: Document) -> Iterator[str]:
+    """Yield what each member gets: ``a +2`` for two placements, ``b +3 replicas``, ``c +1 with 4 replicas``."""
+    joins, replicas = lost["joins"], lost["replicas"]
+    for name in dict.fromkeys((*joins, *replicas)):
+        more = count(replicas[name], "replica") if name in replicas else ""
+        if name in joins:
+            yield f"{name} +{joins[name]}" + (f" with {more}" if more else "")
+        else:
+            yield f"{name} +{more}"
 
 
 def _told(short: Document) -> str:
