@@ -59,7 +59,10 @@ def simulate(
 
 
 def _sweep(found: Simulation, key: str, asked: Shown) -> NoReturn:
-    """Show a sweep, and end with its status."""
+    """Show a sweep, and end with its status; where what is supposed is refused, nothing can come after it."""
+    if found.survey.refused:
+        options.say_refused(found.survey.refused)
+        sys.exit(ExitStatus.REFUSED)
     sweep = Sweep.of(found, key)
     document = sweep_document(sweep, list(sweep.losses()))
     put(asked, lambda form: _text(document, form))

@@ -201,7 +201,9 @@ def supposing(command: F) -> F:
 
     decorated: Any = called
     for name, form, told in reversed(_OPTIONS):
-        option = click.option(name, _parameter(name), type=form, multiple=True, help=f"{told} Repeatable.")
+        option = click.option(
+            name, _parameter(name), type=form, metavar=form.name, multiple=True, help=f"{told} Repeatable."
+        )
         decorated = option(decorated)
     return cast(F, decorated)
 

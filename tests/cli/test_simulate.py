@@ -2,182 +2,18 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import attrs
 import pytest
 import yaml
-from click.testing import Result
 
-from tests.cli.fleets import FLEET, PLACEMENT, PROJECT, SECRET, plan, run, write
-from tests.delivery.karmada.world import deployment, member, policy, weights
-
-PRICE = "kubernetes.azure.com/per-cpu-core-cost"
-Objects = list[dict[str, Any]]
-
-
-def kubefleet() -> Objects:
-    """The fleet of the other tests, whose members have resources too."""
-    found = [one for text in FLEET.values() for one in yaml.safe_load_all(text)]
-    for one in found[:4]:
-        usage = {"allocatable": {"cpu": "16"}, "capacity": {"cpu": "20"}, "available": {"cpu": "6"}}
-        one.setdefault("status", {})["resourceUsage"] = usage
-    return found
-
-
-def karmada() -> Objects:
-    """Four members in two regions, and a Deployment that is divided by the room that they have."""
-    members = []
-    for name, region, cpu in (("a", "eu", "4"), ("b", "eu", "4"), ("c", "us", "3"), ("d", "us", "2")):
-        one = member(name, region=region, labels={"tier": "gold"})
-        summary = {"allocatable": {"cpu": cpu, "pods": "110"}, "allocated": {"cpu": "1", "pods": "1"}}
-        apis = [{"groupVersion": "apps/v1", "resources": [{"kind": "Deployment", "name": "deployments"}]}]
-        members.append({**one, "status": {"resourceSummary": summary, "apiEnablements": apis}})
-    web = deployment(6)
-    web["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}
-    dynamic = weights()
-    dynamic["replicaScheduling"]["weightPreference"] = {"dynamicWeight": "AvailableReplicas"}
-    return [
-        *members,
-        web,
-        policy(placement=dynamic),
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}},
-    ]
-
-
-def named(objects: Objects, name: str, kind: str = "") -> dict[str, Any]:
-    kinds = (kind,) if kind else ("MemberCluster", "Cluster")
-    return next(one for one in objects if one["metadata"]["name"] == name and one["kind"] in kinds)
-
-
-def dumped(folder: Path, objects: Objects) -> Path:
-    """Write every object into a file of its own, so that a change moves no line of another one."""
-    names = (f"{one['kind']}-{one['metadata']['name']}.yaml".lower() for one in objects)
-    return write(folder, {name: yaml.safe_dump(one) for name, one in zip(names, objects, strict=True)})
-
-
-@attrs.frozen
-class Hand:
-    """A change as the options say it, and as a hand makes it; members that are lost are named to ``plan`` instead."""
-
-    options: str
-    edit: Callable[[Objects], Any] = lambda objects: None
-    lost: tuple[str, ...] = ()
-    files: Mapping[str, str] = {}
-
-
-def label(name: str, key: str, value: str) -> Callable[[Objects], Any]:
-    return lambda objects: named(objects, name)["metadata"].setdefault("labels", {}).update({key: value})
-
-
-def taint(name: str, *taints: Mapping[str, str]) -> Callable[[Objects], Any]:
-    return lambda objects: named(objects, name)["spec"].update(taints=list(taints))
-
-
-def price(name: str, value: str, key: str = PRICE) -> Callable[[Objects], Any]:
-    def edit(objects: Objects) -> None:
-        named(objects, name)["status"].setdefault("properties", {})[key] = {"value": value}
-
-    return edit
-
-
-def usage(name: str, **amounts: Mapping[str, str]) -> Callable[[Objects], Any]:
-    def edit(objects: Objects) -> None:
-        known = named(objects, name)["status"]["resourceUsage"]
-        for field, changed in amounts.items():
-            known.setdefault(field, {}).update(changed)
-
-    return edit
-
-
-def allocatable(name: str, **amounts: str) -> Callable[[Objects], Any]:
-    def edit(objects: Objects) -> None:
-        named(objects, name)["status"]["resourceSummary"]["allocatable"].update(amounts)
-
-    return edit
-
-
-def added(name: str, like: str, **changed: Any) -> Callable[[Objects], Any]:
-    def edit(objects: Objects) -> None:
-        new = copy.deepcopy(named(objects, like))
-        new["metadata"] = {"name": name, "labels": {**new["metadata"].get("labels", {}), **changed.get("labels", {})}}
-        new["spec"].update(changed.get("spec", {}))
-        objects.append(new)
-
-    return edit
-
-
-def put(kind: str, name: str, *path: str | int, value: Any) -> Callable[[Objects], Any]:
-    def edit(objects: Objects) -> None:
-        data: Any = named(objects, name, kind)
-        for step in path[:-1]:
-            data = data[step]
-        data[path[-1]] = value
-
-    return edit
-
-
-def each(*edits: Callable[[Objects], Any]) -> Callable[[Objects], Any]:
-    return lambda objects: [edit(objects) for edit in edits]
-
-
-ANYWHERE = PLACEMENT.replace("numberOfClusters: 2", "numberOfClusters: 1").replace("{environment: production}", "{}")
-
-
-def replaced(objects: Objects) -> None:
-    objects.remove(named(objects, "shop", "ClusterResourcePlacement"))
-    objects.append(yaml.safe_load(ANYWHERE))
-
-
-KUBEFLEET = (
-    Hand("--lose dublin", lost=("dublin",)),
-    Hand("--lose region=europe", lost=("amsterdam", "dublin")),
-    Hand("--lose region=eur*", lost=("amsterdam", "dublin")),
-    Hand("--lose [ad]*", lost=("amsterdam", "dublin")),
-    Hand("--lose dublin --lose iowa", lost=("dublin", "iowa")),
-    Hand("--add oslo:like=dublin", added("oslo", "dublin")),
-    Hand("--add oslo:like=dublin,region=nordics,tier=gold", added("oslo", "dublin", labels={"region": "nordics", "tier": "gold"})),
-    Hand("--label dublin:environment=test", label("dublin", "environment", "test")),
-    Hand("--label dublin:environment-", lambda objects: named(objects, "dublin")["metadata"]["labels"].pop("environment")),
-    Hand("--label environment=*:x.io/tier=gold", each(*(label(name, "x.io/tier", "gold") for name in ("amsterdam", "dublin", "iowa", "virginia")))),
-    Hand("--taint dublin:drained:NoSchedule", taint("dublin", {"key": "drained", "effect": "NoSchedule"})),
-    Hand("--taint iowa:maintenance- --set ClusterResourcePlacement/shop:spec.policy.numberOfClusters=3", each(taint("iowa"), put("ClusterResourcePlacement", "shop", "spec", "policy", "numberOfClusters", value=3))),
-    Hand("--taint iowa:maintenance=no:NoSchedule", taint("iowa", {"key": "maintenance", "value": "no", "effect": "NoSchedule"})),
-    Hand("--price dublin=0.9", price("dublin", "0.9")),
-    Hand("--property region=america:example.com/nodes=3", each(*(price(name, "3", "example.com/nodes") for name in ("iowa", "virginia")))),
-    Hand("--capacity dublin:cpu=+8", usage("dublin", allocatable={"cpu": "24"}, capacity={"cpu": "28"}, available={"cpu": "14"})),
-    Hand("--capacity dublin:cpu=8", usage("dublin", allocatable={"cpu": "8"}, capacity={"cpu": "12"}, available={"cpu": "0"})),
-    Hand("--capacity dublin:memory=1Gi", usage("dublin", **dict.fromkeys(("allocatable", "capacity", "available"), {"memory": "1073741824"}))),
-    Hand("--set ClusterResourcePlacement/shop:spec.policy.numberOfClusters=1", put("ClusterResourcePlacement", "shop", "spec", "policy", "numberOfClusters", value=1)),
-    Hand("--set Deployment/storefront:spec.template.spec.containers[0].image=nginx:2", put("Deployment", "storefront", "spec", "template", "spec", "containers", 0, "image", value="nginx:2")),
-    Hand("--set MemberCluster/dublin:metadata.labels[x.io/a]=b", label("dublin", "x.io/a", "b")),
-    Hand("--policy policy.yaml", replaced, files={"policy.yaml": ANYWHERE}),
-    Hand("--lose dublin --taint iowa:maintenance- --label virginia:environment=production", each(taint("iowa"), label("virginia", "environment", "production")), lost=("dublin",)),
-)  # fmt: skip
-KARMADA = (
-    Hand("--lose a", lost=("a",)),
-    Hand("--lose region=eu", lost=("a", "b")),
-    Hand("--lose spec.region=us", lost=("c", "d")),
-    Hand("--add e:like=a,region=ap,tier=silver --lose region=eu", added("e", "a", labels={"tier": "silver"}, spec={"region": "ap"}), lost=("a", "b")),
-    Hand("--label tier=gold:tier=silver", each(*(label(name, "tier", "silver") for name in "abcd"))),
-    Hand("--taint b:drained:NoExecute", taint("b", {"key": "drained", "effect": "NoExecute"})),
-    Hand("--capacity c:cpu=+8 --lose d", allocatable("c", cpu="11"), lost=("d",)),
-    Hand("--capacity c:cpu=1500m,pods=4 --lose d", allocatable("c", cpu="1500m", pods="4"), lost=("d",)),
-    Hand("--set PropagationPolicy/web:spec.placement.clusterAffinity={clusterNames: [a]}", put("PropagationPolicy", "web", "spec", "placement", "clusterAffinity", value={"clusterNames": ["a"]})),
-    Hand("--set Deployment/shop/web:spec.replicas=9", put("Deployment", "web", "spec", "replicas", value=9)),
-    Hand("--policy policy.yaml", lambda objects: put("PropagationPolicy", "web", "spec", value=policy(placement=weights(a=1, c=2))["spec"])(objects), files={"policy.yaml": yaml.safe_dump(policy(placement=weights(a=1, c=2)))}),
-)  # fmt: skip
-CASES = [(system, hand) for system, hands in ((kubefleet, KUBEFLEET), (karmada, KARMADA)) for hand in hands]
-
-
-def options(text: str) -> list[str]:
-    """The options of a text: what follows a name of one, up to the next, is its value."""
-    return [part for option in re.split(r" (?=--)", text) for part in option.split(" ", 1)]
+from tests.cli.by_hand import ANYWHERE, CASES, Hand, put
+from tests.cli.fleets import PROJECT, SECRET, run, write
+from tests.cli.supposed import Objects, dumped, kubefleet, options, saved, simulated
 
 
 def outcome(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -196,18 +32,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "before").mkdir()
     monkeypatch.chdir(tmp_path / "before")
     return tmp_path
-
-
-def saved(status: int = 0) -> Path:
-    assert run("plan", "fleet", "--save-state", "../state.json").exit_code == status
-    return Path("../state.json")
-
-
-def simulated(*args: object, status: int = 0) -> dict[str, Any]:
-    result = run("simulate", *args, "-o", "json")
-    assert result.exit_code == status, result.output
-    document: dict[str, Any] = json.loads(result.stdout)
-    return document
 
 
 @pytest.mark.parametrize(("system", "hand"), CASES, ids=[f"{system.__name__} {hand.options}" for system, hand in CASES])
@@ -231,3 +55,105 @@ def test_it_shows_what_the_change_does_that_is_made_by_hand(
     assert outcome(json.loads(as_new.stdout)) == outcome(json.loads(by_hand.stdout))
     assert by_option.exit_code == as_new.exit_code == by_hand.exit_code
     assert by_option.exit_code in (0, 3)
+
+
+def test_the_first_lines_say_what_is_supposed(folder: Path) -> None:
+    dumped(folder / "before/fleet", kubefleet())
+    args = ("simulate", "fleet", "--lose", "region=europe", "--taint", "iowa:maintenance-", "--label", "iowa:a=b")
+    document = simulated(*args[1:])
+    supposed = "taint maintenance taken from iowa; region=europe (2 members: amsterdam, dublin) lost"
+    assert document["against"] == f"the fleet as it is, as if newly made, supposing: label a=b on iowa; {supposed}"
+    assert (
+        run(*args, "--state", saved())
+        .stdout.splitlines()[2]
+        .startswith("compared with the state in ../state.json, supp")
+    )
+    for form in ("table", "markdown"):
+        assert supposed in " ".join(run(*args, "-o", form).stdout.split())
+    assert document["unfulfilled"]
+    assert run(*args, "--strict").exit_code == 3
+
+
+def test_what_is_to_be_done_anyway_is_marked(folder: Path) -> None:
+    dumped(folder / "before/fleet", kubefleet())
+    state = saved()
+    late = kubefleet()
+    put("Deployment", "storefront", "spec", "replicas", value=4)(late)
+    dumped(folder / "before/fleet", late)
+    (shop,) = simulated("fleet", "--lose", "virginia", "--state", state)["subjects"]
+    assert shop["pending"] is True
+    assert simulated("fleet", "--lose", "virginia")["subjects"] == []
+    (shop,) = simulated("fleet", "--lose", "dublin")["subjects"]
+    assert shop["pending"] is False
+
+
+def test_a_refusal_is_shown_with_its_token_and_a_loss_is_none(folder: Path) -> None:
+    dumped(folder / "before/fleet", kubefleet())
+    three = ("--taint", "iowa:maintenance-", "--label", "virginia:environment=production")
+    fewer = ("--set", "ClusterResourcePlacement/shop:spec.policy.numberOfClusters=0")
+    refused = run("simulate", "fleet", *fewer)
+    assert refused.exit_code == 3
+    assert refused.stdout.startswith("refused: shop loses 2 clusters")
+    (token,) = set(re.findall(r"--confirm (\w+)", refused.stdout))
+    assert run("simulate", "fleet", *fewer, "--confirm", token).exit_code == 0
+    assert run("simulate", "fleet", *fewer, "--sweep", "member").exit_code == 3
+    assert run("simulate", "fleet", *fewer, "--sweep", "member", "--confirm", token).exit_code == 0
+    everyone = run("simulate", "fleet", *three, "--lose", "*")
+    assert everyone.exit_code == 0
+    assert "not fulfilled" in everyone.stdout
+    assert run("simulate", "fleet", "--lose", "dublin", "--detailed-exitcode").exit_code == 2
+    assert run("simulate", "fleet", "--label", "iowa:a=b", "--detailed-exitcode").exit_code == 0
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_nothing_is_written_and_no_secret_is_shown(folder: Path) -> None:
+    dumped(folder / "before/fleet", kubefleet())
+    write(folder / "before", {"policy.yaml": ANYWHERE})
+    before = contents(folder)
+    payment = "Secret/shop/payment:stringData"
+    override = "apiVersion: placement.kubernetes-fleet.io/v1\nkind: ResourceOverride\n"
+    override += "metadata: {name: pay, namespace: shop}\nspec:\n  resourceSelectors:\n"
+    override += (
+        "  - {group: '', version: v1, kind: Secret, name: payment}\n  policy: {overrideRules: [{jsonPatchOverrides: "
+    )
+    override += "[{op: add, path: /stringData/x, value: hunter4-planted}]}]}\n"
+    write(folder / "before/fleet", {"override.yaml": override})
+    before = contents(folder)
+    rule = "ResourceOverride/pay:spec.policy.overrideRules[0].jsonPatchOverrides[0].value"
+    shown = ""
+    for args in (
+        ("--set", f"{payment}.token=hunter3-planted", "--set", f"{rule}=hunter5-planted", "--all", "--diff"),
+        ("--set", f"{payment}={{token: hunter3-planted}}", "--policy", "policy.yaml"),
+        ("--set", f"{payment}.token=hunter3-planted", "--set", f"{rule}=hunter5-planted", "--sweep", "region"),
+    ):
+        for form in ("table", "json", "yaml", "markdown"):
+            result = run("simulate", "fleet", *args, "-o", form)
+            assert result.exit_code == 0, result.output
+            shown += result.output
+    assert "stringData.token [secret] -> [secret]" in shown
+    assert not re.search(r"hunter\d", shown)
+    assert SECRET not in shown
+    assert contents(folder) == before
+
+
+def test_a_project_stands_for_the_files_that_its_source_names(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(folder / "web", PROJECT)
+    monkeypatch.chdir(folder / "web")
+    args = ("--lose", "dublin", "-o", "json")
+    of_project, of_files = (json.loads(run("simulate", path, *args).stdout) for path in (".", "stacks/fleet"))
+    assert of_project == of_files
+    write(folder / "web", {"stacks/Pulumi.dev.yaml": "config: {}\n"})
+    result = run("simulate", ".", *args)
+    assert result.exit_code == 1
+    assert "says no fleet:source: its program makes the fleet" in result.stderr
+    assert "hint: in the program: change it" in result.stderr
+
+
+def test_standard_input_is_a_fleet_too(folder: Path) -> None:
+    text = yaml.safe_dump_all(kubefleet())
+    result = run("simulate", "-", "--lose", "dublin", stdin=text)
+    assert result.exit_code == 0
+    assert "shop moves from dublin" in result.stdout or "shop loses dublin" in result.stdout

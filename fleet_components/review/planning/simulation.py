@@ -17,7 +17,7 @@ from fleet_components.review.planning.selection import Roster
 from fleet_components.review.planning.supposition import SUPPOSED, Supposed, Supposition
 from fleet_components.review.planning.survey import CommandLine, Survey, gathered_from, survey_source
 
-_IN_PROGRAM = "change it there, and plan the project with --save-state and --state: before the change, and after it"
+_IN_PROGRAM = "change it, and plan it with the --state that fleet plan --save-state has written before the change"
 AS_NEW = "the fleet as it is, as if newly made"
 
 
@@ -64,7 +64,9 @@ class Start:
             FleetError: the update is refused, or what comes after it cannot be planned.
         """
         if survey.refused:
-            raise FleetError(survey.refused)
+            raise FleetError(
+                attrs.evolve(one, what=f"refused, so nothing can come after it: {one.what}") for one in survey.refused
+            )
         state = StateFile(state=StackState.of(delivered(survey.plans[0], redacted=False)))
         command = attrs.evolve(self.command, state=state)
         before = survey_source(self.source, self.paths, command)

@@ -35,13 +35,13 @@ class Replacement(Supposition):
 
     def applied(self, fleet: Supposed) -> Supposed:
         """Replace them in their places, and add those that are new."""
-        new = {_identity(one): one for one in self.manifests}
+        new = {_identity(one): one for one in reversed(self.manifests)}
         known = {_identity(one) for one in fleet.manifests}
         kept = [new.get(_identity(one), one) for one in fleet.manifests]
         # Not from ``new``, so that an object which the file has twice is refused as always.
         added = [one for one in self.manifests if _identity(one) not in known or new[_identity(one)] is not one]
-        words = [f"{one.key} {'as in' if key in known else 'added from'} {self.file}" for key, one in new.items()]
-        return attrs.evolve(fleet, manifests=(*kept, *added)).saying(few(words))
+        named = [f"{one.key} {'as in' if key in known else 'added from'} {self.file}" for key, one in new.items()]
+        return attrs.evolve(fleet, manifests=(*kept, *added)).saying(few(named[::-1]))
 
 
 @attrs.frozen

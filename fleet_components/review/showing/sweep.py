@@ -18,6 +18,7 @@ from fleet_components.review.showing.rows import Row, print_indented, print_rows
 _HEADER = ("lost", "members", "short", "moved", "held")
 _TEXT = "what is short, and where it goes"
 _MOST_TOLD = 5
+_MOST_ROWS = 100
 
 
 def print_sweep(console: Console, document: Document) -> None:
@@ -37,8 +38,8 @@ def sweep_markdown(document: Document) -> str:
     """Return a sweep in GitHub's Markdown: the losses as a table, then what each of them leaves short, folded."""
     document = to_read(document)
     lines = [f"{escaped(line)}\n" for line in (*_first(document), *_already(document))]
-    rows = [(*_cells(one), _text(one)) for one in document["losses"]]
-    whole = "\n".join(table((*_HEADER, _TEXT), rows))
+    rows = [(*_cells(one), _text(one)) for one in document["losses"][:_MOST_ROWS]]
+    whole = "\n".join(table((*_HEADER, _TEXT), rows)) + _further(document)
     refused = [f"- {escaped(line)}" for line in _refused(document)]
     blocks = [
         (folded(_title(one), [f"- {escaped(_whole(short))}" for short in one["short"]]), _title(one))
@@ -46,6 +47,13 @@ def sweep_markdown(document: Document) -> str:
         if one["short"]
     ]
     return fitted("\n".join(["### Fleet sweep\n", *lines, whole, "", *refused]), blocks, "fleet simulate --sweep")
+
+
+def _further(document: Document) -> str:
+    """Return how many losses the table leaves out, so that a comment is not cut in the middle of it."""
+    more = document["losses"][_MOST_ROWS:]
+    short = sum(bool(one["short"]) for one in more)
+    return f"\n\nand {count(len(more), 'more loss')}, of which {short} leave something short" if more else ""
 
 
 def sweep_words(document: Document) -> str:
