@@ -15,12 +15,14 @@ from tests.cli.by_hand import ANYWHERE, CASES, Hand, put
 from tests.cli.fleets import PROJECT, SECRET, run, write
 from tests.cli.supposed import Objects, dumped, kubefleet, options, saved, simulated
 
+FILES = r"fleet/[\w.-]+\.yaml|policy.yaml"
 
-def outcome(document: Mapping[str, Any]) -> dict[str, Any]:
+
+def outcome(document: Mapping[str, Any], files: str = FILES) -> dict[str, Any]:
     """What a document says comes of a change: not of which files and state, and in which line something stands."""
     about = {"fleet", "against", "headline", "state"}
     text = json.dumps({key: value for key, value in document.items() if key not in about})
-    text = re.sub(r"(as supposed|fleet/[\w.-]+\.yaml|policy.yaml)(:\d+)?", "FILE", text)
+    text = re.sub(rf"(as supposed|{files})(:\d+)?", "FILE", text)
     found: dict[str, Any] = json.loads(re.sub(r'"line": \d+', '"line": null', text))
     for one in found["subjects"]:
         one.pop("pending")
