@@ -192,3 +192,27 @@ def test_a_region_is_read_from_the_well_known_labels_of_both_systems(folder: Pat
         "  hint: write one of: topology.kubernetes.io/region, fleet.azure.com/location, spec.region",
     ]
     assert simulated("fleet", "--lose", "fleet.azure.com/location=east")["members"] == 1
+
+
+def test_the_guide_tells_what_the_command_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(GUIDE.parents[1])
+    blocks = re.findall(r"^```console\n\$ fleet (simulate .*)\n((?:.*\n)*?)```$", GUIDE.read_text(), re.MULTILINE)
+    assert len(blocks) >= 3
+    for command, shown in blocks:
+        result = run(*command.split(), width=100)
+        assert result.exit_code == 0
+        # A review as a whole is shown by its own tests; here it is told by its first line.
+        whole = "--sweep" in command
+        assert shown.splitlines()[: None if whole else 1] == result.stdout.splitlines()[: None if whole else 1]
+
+
+def test_the_guide_names_every_key_of_the_document(folder: Path) -> None:
+    dumped(folder / "before/fleet", fixed())
+    document = simulated("fleet", "--sweep", "member")
+    keys = re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`.*?) \|", GUIDE.read_text(), re.MULTILINE)))
+    assert {*document, *document["losses"][0]} <= set(keys)
+    assert f"| `version` | {document['version']} |" in GUIDE.read_text()
+    assert set(document["losses"][0]["short"][0]) == {"subject", "why", "members", "replicas"}
+
+
+GUIDE = Path(__file__).parents[2] / "docs/simulate.md"
