@@ -67,6 +67,33 @@ def added(name: str, like: str, **changed: Any) -> Callable[[Objects], Any]:
     return edit
 
 
+def sized() -> Objects:
+    """A placement for each amount, on the members that have enough of it."""
+    found = kubefleet()
+    selector = [{"group": "", "version": "v1", "kind": "Namespace"}]
+    for kind, least in (
+        ("available", "0"),
+        ("available", "1"),
+        ("available", "10"),
+        ("allocatable", "9"),
+        ("total", "21"),
+    ):
+        name = f"{kind}-{least}"
+        expression = {"name": f"resources.kubernetes-fleet.io/{kind}-cpu", "operator": "Ge", "values": [least]}
+        terms = {"clusterSelectorTerms": [{"propertySelector": {"matchExpressions": [expression]}}]}
+        affinity = {"clusterAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+        spec = {
+            "resourceSelectors": [{**selector[0], "name": name}],
+            "policy": {"placementType": "PickAll", "affinity": affinity},
+        }
+        version, kind_of = "placement.kubernetes-fleet.io/v1", "ClusterResourcePlacement"
+        found += [
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}},
+            {"apiVersion": version, "kind": kind_of, "metadata": {"name": name}, "spec": spec},
+        ]
+    return found
+
+
 def put(kind: str, name: str, *path: str | int, value: Any) -> Callable[[Objects], Any]:
     def edit(objects: Objects) -> None:
         data: Any = named(objects, name, kind)
@@ -127,4 +154,10 @@ KARMADA = (
     Hand("--set Deployment/shop/web:spec.replicas=9", put("Deployment", "web", "spec", "replicas", value=9)),
     Hand("--policy policy.yaml", lambda objects: put("PropagationPolicy", "web", "spec", value=policy(placement=weights(a=1, c=2))["spec"])(objects), files={"policy.yaml": yaml.safe_dump(policy(placement=weights(a=1, c=2)))}),
 )  # fmt: skip
-CASES = [(system, hand) for system, hands in ((kubefleet, KUBEFLEET), (karmada, KARMADA)) for hand in hands]
+SIZED = (
+    Hand("--capacity dublin:cpu=+8", usage("dublin", allocatable={"cpu": "24"}, capacity={"cpu": "28"}, available={"cpu": "14"})),
+    Hand("--capacity dublin:cpu=8", usage("dublin", allocatable={"cpu": "8"}, capacity={"cpu": "12"}, available={"cpu": "0"})),
+    Hand("--capacity *:cpu=-15", each(*(usage(name, allocatable={"cpu": "1"}, capacity={"cpu": "5"}, available={"cpu": "0"}) for name in ("amsterdam", "dublin", "iowa", "virginia")))),
+)  # fmt: skip
+SYSTEMS = ((kubefleet, KUBEFLEET), (karmada, KARMADA), (sized, SIZED))
+CASES = [(system, hand) for system, hands in SYSTEMS for hand in hands]

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 import yaml
 
+from fleet_components.model.manifest import Manifest
+from fleet_components.review.planning.supposition import Addition, Supposed
 from tests.cli.by_hand import ANYWHERE, CASES, Hand, put
 from tests.cli.fleets import PROJECT, SECRET, run, write
-from tests.cli.supposed import Objects, dumped, kubefleet, options, saved, simulated
+from tests.cli.supposed import Objects, dumped, kubefleet, named, options, saved, simulated
 
 FILES = r"fleet/[\w.-]+\.yaml|policy.yaml"
 
@@ -74,6 +76,18 @@ def test_the_first_lines_say_what_is_supposed(folder: Path) -> None:
         assert supposed in " ".join(run(*args, "-o", form).stdout.split())
     assert document["unfulfilled"]
     assert run(*args, "--strict").exit_code == 3
+
+
+def test_a_member_like_one_that_leaves_does_not_leave() -> None:
+    objects = kubefleet()
+    named(objects, "dublin")["metadata"] |= {
+        "deletionTimestamp": "2026-01-01T00:00:00Z",
+        "uid": "1",
+        "annotations": {"a": "b"},
+    }
+    fleet = Addition("oslo", "dublin").applied(Supposed(tuple(map(Manifest, objects))))
+    assert fleet.members["oslo"].metadata == {"name": "oslo", "labels": fleet.members["dublin"].labels}
+    assert fleet.members["oslo"].data["spec"] == fleet.members["dublin"].data["spec"]
 
 
 def test_what_is_to_be_done_anyway_is_marked(folder: Path) -> None:

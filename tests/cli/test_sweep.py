@@ -33,6 +33,16 @@ SWEPT = [
 ]
 
 
+def spread() -> Objects:
+    """A single replica, which is to have a choice of two regions."""
+    found = karmada()
+    put("Deployment", "web", "spec", "replicas", value=1)(found)
+    regions = {"spreadByField": "region", "minGroups": 2, "maxGroups": 2}
+    clusters = {"spreadByField": "cluster", "minGroups": 1, "maxGroups": 10}
+    named(found, "web", "PropagationPolicy")["spec"]["placement"]["spreadConstraints"] = [regions, clusters]
+    return found
+
+
 def fixed() -> Objects:
     """Of two members by name; one of everything that is left where its only member goes."""
     found = [*kubefleet(), *two_more()]
@@ -68,7 +78,7 @@ def told(document: Mapping[str, Any]) -> dict[str, tuple[int, int | None, bool]]
     return found
 
 
-@pytest.mark.parametrize(("system", "by"), [*SWEPT, (fixed, "member"), (fixed, "region")])
+@pytest.mark.parametrize(("system", "by"), [*SWEPT, (fixed, "member"), (fixed, "region"), (spread, "region")])
 def test_each_loss_of_a_sweep_is_the_simulation_of_it_alone(
     folder: Path, system: Callable[[], Objects], by: str
 ) -> None:
@@ -98,6 +108,7 @@ def test_each_loss_of_a_sweep_is_the_simulation_of_it_alone(
                 before[one["subject"]][0],
                 after[one["subject"]][0],
             )
+            assert (one["replicas"] is None) == (before[one["subject"]][1] is None)
             if one["replicas"]:
                 assert (one["replicas"]["old"], one["replicas"]["new"]) == (
                     before[one["subject"]][1],
@@ -162,6 +173,9 @@ def test_a_sweep_comes_after_what_is_supposed(folder: Path, monkeypatch: pytest.
     # A member that is lost already is not lost again.
     lost = simulated("fleet", "--lose", "oslo", "--sweep", "member")
     assert {one["lost"] for one in lost["losses"]} == {"amsterdam", "dublin", "iowa", "virginia"}
+    both = simulated("fleet", "--lose", "oslo", "--lose", "dublin", "--sweep", "member")
+    assert not {"oslo", "dublin"} & {name for one in both["losses"] for name in one["joins"]}
+    assert max(len(one["short"]) for one in both["losses"]) == 1
 
 
 def test_members_without_the_label_are_named(folder: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from fleet_components.content.document import documents
-from fleet_components.content.secret import REDACTED, is_secret, redacted
+from fleet_components.content.secret import REDACTED, redacted
 from fleet_components.model.manifest import Manifest, value_at
 from fleet_components.model.problem import FieldPath, FleetError, Problem, show_path
 from fleet_components.model.text import few, nearest
@@ -119,7 +119,7 @@ class FieldChange(Supposition):
 
     def _shown(self, data: Any, value: Any) -> str:
         """Return a value in short; nothing of what may be secret, as what an override writes."""
-        if is_secret(data) or _OVERRIDE in str(data.get("kind")) or value_at(redacted(data), self.path) != value:
+        if _OVERRIDE in str(data.get("kind")) or value_at(redacted(data), self.path) != value:
             return REDACTED
         text = "none" if value is None else repr(value) if isinstance(value, list | dict | str) else str(value).lower()
         return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
