@@ -239,8 +239,18 @@ def refusals(document: Document) -> Iterator[str]:
         yield f"refused: {': '.join(parts)}" + (f" ({one['hint']})" if one["hint"] else "")
 
 
+def is_narrow(document: Document) -> bool:
+    """Return whether only a part of what changes is shown."""
+    return bool(document["view"]["only"] or document["view"]["member"])
+
+
 def leaving(document: Document) -> Iterator[tuple[str, str]]:
-    """Yield a line for everything that is lost, replaced or moved, losses first, each with its style."""
+    """Yield a line for everything that is lost, replaced or moved, losses first, each with its style.
+
+    A narrow view tells it in the subjects that it shows.
+    """
+    if is_narrow(document):
+        return
     yield from ((_WEIGHTS[line["weight"]], line["text"]) for line in document["gone"]["summary"])
 
 
