@@ -10,11 +10,13 @@ import attrs
 import click
 
 from fleet_components.cli.approve import approve
+from fleet_components.cli.comment import comment
 from fleet_components.cli.drain import drain
 from fleet_components.cli.drift import drift
 from fleet_components.cli.exit_status import ExitStatus, epilogue
 from fleet_components.cli.explain import explain
 from fleet_components.cli.fields import fields
+from fleet_components.cli.init import init
 from fleet_components.cli.plan import plan
 from fleet_components.cli.render import render
 from fleet_components.cli.rollback import rollback
@@ -77,6 +79,7 @@ def _shown(problem: Problem) -> str:
     return f"error: {attrs.evolve(problem, hint='')}{hint}"
 
 
+fleet.add_command(init)
 fleet.add_command(plan)
 fleet.add_command(explain)
 fleet.add_command(render)
@@ -86,4 +89,5 @@ fleet.add_command(drain)
 fleet.add_command(drift)
 fleet.add_command(approve)
 fleet.add_command(rollback)
+fleet.add_command(comment)
 fleet.add_command(fields)
