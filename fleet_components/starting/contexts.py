@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -84,7 +85,7 @@ def _contexts(file: Path) -> Iterator[Context]:
     Raises:
         FleetError: it cannot be read, or a context leads nowhere.
     """
-    path = file.expanduser()
+    path = Path(os.path.expanduser(file))  # unlike Path.expanduser, it takes any text
     try:
         config = read_yaml(read_kubeconfig_file(path, ""))
     except FleetError as error:

@@ -8,11 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.starting.member import NewMember, usable_name
 from fleet_components.starting.template import template
+from fleet_components.starting.texts import to_yaml
 
 POLICIES = {"kubefleet": "placement.yaml", "karmada": "policy.yaml"}
 """File of the policy, by system."""
@@ -34,7 +33,7 @@ def fleet_files(folder: Path, members: Sequence[NewMember], system: str) -> dict
         system: the system whose policies decide.
     """
     listed = (_HEAD if members else _EXAMPLE_HEAD) + "---\n".join(
-        yaml.safe_dump(_declared(one, system), sort_keys=False, allow_unicode=True) for one in members or EXAMPLES
+        to_yaml(_declared(one, system)) for one in members or EXAMPLES
     )
     policy = POLICIES[system]
     return {
@@ -63,7 +62,7 @@ def project_files(folder: Path, source: Path, members: Sequence[NewMember]) -> d
     reached = {one.name: _path(one.kubeconfig, folder) for one in members if one.kubeconfig}
     config |= {"fleet:kubeconfigs": reached} if reached else {"fleet:render": "out"}
     stack = template("Pulumi.dev.yaml").text(
-        config=yaml.safe_dump({"config": config}, sort_keys=False, allow_unicode=True),
+        config=to_yaml({"config": config}),
         rest=_unreached([one.name for one in members or EXAMPLES if not one.kubeconfig], rendered=not reached),
     )
     return files | {folder / f"Pulumi.{STACK}.yaml": stack}
@@ -85,9 +84,7 @@ def _unusable(members: Iterable[NewMember]) -> Iterator[Problem]:
     """Yield a problem for each member that the stack would reach by the wrong context: it uses the current one."""
     for one in members:
         if one.kubeconfig and not one.current:
-            what = (
-                f'the context "{one.context}" is not the current one, and a stack uses a file with its current context'
-            )
+            what = f'"{one.context}" is not its current context, and a stack uses that one'
             command = f"kubectl config view --minify --flatten --context {shlex.quote(one.context)} > {one.name}.yaml"
             hint = f"{command}, and give that; or leave --project out"
             yield Problem(what, subject=f"member {one.name}", file=str(one.kubeconfig), hint=hint)
@@ -95,7 +92,7 @@ def _unusable(members: Iterable[NewMember]) -> Iterator[Problem]:
 
 def _path(kubeconfig: Path, folder: Path) -> str:
     """Return how the stack names a kubeconfig: below the project or the home directory, it moves with them."""
-    path = Path(os.path.abspath(kubeconfig.expanduser()))
+    path = Path(os.path.abspath(os.path.expanduser(kubeconfig)))
     for top, prefix in ((folder.absolute(), ""), (Path.home(), "~/")):
         if path.is_relative_to(top):
             return f"{prefix}{path.relative_to(top).as_posix()}"
