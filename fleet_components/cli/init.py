@@ -30,7 +30,7 @@ _BY_HAND = {
     "gitlab": "comments need a token, as the file says",
     "azure-devops": "then make it a pipeline and a branch policy, as the file says",
 }
-"""What is left to do by hand, by CI system."""
+"""Steps that are left to do by hand, by CI system."""
 
 
 @click.command(epilog=epilogue())

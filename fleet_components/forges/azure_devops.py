@@ -17,7 +17,7 @@ _VERSION = "api-version=7.1"
 
 
 @attrs.frozen
-class PullRequest(Request):
+class AzurePullRequest(Request):
     """A pull request, on which a comment is the first of a thread.
 
     Attributes:
@@ -47,7 +47,7 @@ class PullRequest(Request):
         self.api.ask("PATCH", f"{self.path}/{comment}?{_VERSION}", {"content": text})
 
 
-def pull_request(environment: Mapping[str, str]) -> PullRequest:
+def pull_request(environment: Mapping[str, str]) -> AzurePullRequest:
     """Return the pull request that a build is about.
 
     Raises:
@@ -62,4 +62,4 @@ def pull_request(environment: Mapping[str, str]) -> PullRequest:
     number = setting(environment, "SYSTEM_PULLREQUEST_PULLREQUESTID", _WHERE)
     headers = {"Authorization": f"Bearer {token_of(environment, _TOKEN_HINT)}"}
     path = f"/{project}/_apis/git/repositories/{repository}/pullRequests/{quote(number, safe='')}/threads"
-    return PullRequest(f"pull request {number}", False, Api(organization, headers, _RIGHTS_HINT), path)
+    return AzurePullRequest(f"pull request {number}", False, Api(organization, headers, _RIGHTS_HINT), path)

@@ -1,4 +1,4 @@
-"""What each forge answers: on which pull request a run comments, and which comment is its own."""
+"""Contract of the forges: on which pull request a run comments, and which comment is its own."""
 
 from __future__ import annotations
 

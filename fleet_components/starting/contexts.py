@@ -36,7 +36,7 @@ class Context:
 
 @attrs.frozen
 class Found:
-    """What kubeconfigs name.
+    """Result of reading kubeconfigs.
 
     Attributes:
         members: a member for each cluster.

@@ -10,7 +10,7 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.starting.template import template
 
 INSTALL = "pip install 'fleet-components[cli]'"
-"""What a workflow installs the package with, if nothing else is said."""
+"""Command that a workflow installs the package with, if no other is given."""
 WORKFLOWS = {
     "github": {
         ".github/workflows/fleet-review.yml": "fleet-review.yml",
@@ -22,7 +22,7 @@ WORKFLOWS = {
 """Template of each file, by CI system. The folders are hidden: a fleet may be the whole repository."""
 GITLAB = ".gitlab-ci.yml"
 INCLUDE = f"include:\n  - local: {next(iter(WORKFLOWS['gitlab']))}\n"
-"""What GitLab's own file needs."""
+"""Text that GitLab's own file needs."""
 _PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./-]*")
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from check_jsonschema import main as check_jsonschema
+from click.testing import CliRunner
 
 from fleet_components.starting.template import template
 from fleet_components.starting.workflow import INSTALL, WORKFLOWS
@@ -44,12 +45,11 @@ def files(ci: str, job: Job) -> list[Path]:
 def test_it_fits_the_schema_of_its_system(ci: str, more: list[str], tmp_path: Path) -> None:
     """The schemas come with the tool: nothing is fetched."""
     job = Job.written(ci, tmp_path, *more)
-    command = [sys.executable, "-m", "check_jsonschema", *SCHEMAS[ci]]
-    done = subprocess.run([*command, *map(str, files(ci, job))], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
+    done = CliRunner().invoke(check_jsonschema, [*SCHEMAS[ci], *map(str, files(ci, job))])
+    assert done.exit_code == 0, done.output
     broken = tmp_path / "broken.yml"
     broken.write_text(re.sub(r"(?m)^( *)(runs-on|script|steps):", r"\1runs_on:", files(ci, job)[0].read_text()))
-    assert subprocess.run([*command, str(broken)], capture_output=True).returncode == 1
+    assert CliRunner().invoke(check_jsonschema, [*SCHEMAS[ci], str(broken)]).exit_code == 1
 
 
 def test_actionlint_finds_nothing(tmp_path: Path) -> None:
@@ -61,6 +61,7 @@ def test_actionlint_finds_nothing(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ci", JOBS)
 @pytest.mark.parametrize("status", [0, 3])
 def test_the_comment_is_posted_and_then_updated_and_a_refusal_fails_after_it(
@@ -76,6 +77,7 @@ def test_the_comment_is_posted_and_then_updated_and_a_refusal_fails_after_it(
     assert served.texts == [f"{MARKER}### Two\n"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ci", JOBS)
 def test_what_cannot_be_planned_fails_with_the_errors_as_comment(ci: str, served: Forge, tmp_path: Path) -> None:
     job = Job.written(ci, tmp_path)
@@ -85,6 +87,7 @@ def test_what_cannot_be_planned_fails_with_the_errors_as_comment(ci: str, served
     assert "```\nerror: as told\n```" in text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ci", JOBS)
 @pytest.mark.parametrize("status", [0, 3])
 def test_the_run_of_a_fork_ends_as_its_review(ci: str, status: int, served: Forge, tmp_path: Path) -> None:
@@ -94,6 +97,7 @@ def test_the_run_of_a_fork_ends_as_its_review(ci: str, status: int, served: Forg
     assert len(served.comments) == (1 if ci == "github" else 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ci", JOBS)
 def test_hostile_text_goes_through_the_shell_as_it_is(ci: str, served: Forge, tmp_path: Path) -> None:
     job = Job.written(ci, tmp_path)
@@ -103,6 +107,7 @@ def test_hostile_text_goes_through_the_shell_as_it_is(ci: str, served: Forge, tm
     assert list(job.repository.rglob("hacked")) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ci", JOBS)
 def test_it_asks_for_the_merge_base_and_runs_no_program(ci: str, served: Forge, tmp_path: Path) -> None:
     job = Job.written(ci, tmp_path)
