@@ -24,7 +24,12 @@ case "$1" in
 review)
     shift
     printf '%s\\n' "$*" >> "$STUB/asked"
-    case "$*" in *markdown*) cat "$STUB/review.md";; *json*) echo '{}';; esac
+    for word; do
+        case "$word" in
+        markdown=*) test -s "$STUB/review.md" && cp "$STUB/review.md" "${word#*=}";;
+        json=*) echo '{}' > "${word#*=}";;
+        esac
+    done
     echo 'error: as told' >&2
     exit "$(cat "$STUB/status")";;
 *) exec PYTHON -m fleet_components.cli "$@";;
