@@ -19,6 +19,7 @@ from fleet_components.cli.fields import fields
 from fleet_components.cli.init import init
 from fleet_components.cli.plan import plan
 from fleet_components.cli.render import render
+from fleet_components.cli.review import review
 from fleet_components.cli.rollback import rollback
 from fleet_components.cli.rollout import rollout
 from fleet_components.cli.status import status
@@ -81,6 +82,7 @@ def _shown(problem: Problem) -> str:
 
 fleet.add_command(init)
 fleet.add_command(plan)
+fleet.add_command(review)
 fleet.add_command(explain)
 fleet.add_command(render)
 fleet.add_command(rollout)

@@ -28,6 +28,7 @@ from fleet_components.plan.karmada.needs import Needs
 from fleet_components.plan.karmada.overrides import rule_path
 from fleet_components.plan.karmada.place import TemplateOutcome, place_template
 from fleet_components.plan.karmada.record import TemplateRecord
+from fleet_components.plan.karmada.stickiness import sticky
 from fleet_components.plan.names import TEMPLATE_KIND as TEMPLATE
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Delivery, Explanation, Subject
@@ -171,6 +172,10 @@ class TemplateSubject(Subject[TemplateRecord]):
         needed = any(name in members for members in self.needs.required_by.values())
         words = "stays as it was placed" if has_it and not needed else self.reason(name, None)
         return MemberExplanation(name, has_it, words)
+
+    def sticky(self, outcome: TemplateOutcome) -> str:
+        """Return what the policy, the members and the replicas of before could change."""
+        return sticky(self, outcome)
 
     def reason(self, cluster: str, explained: MemberExplanation | None) -> str:
         """Return what the scheduler says of the member, or which templates need this one there."""
