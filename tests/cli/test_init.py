@@ -80,6 +80,17 @@ def test_what_it_writes_plans_explains_and_renders(system: str, given_members: l
     assert {path.name for path in Path("out/local").iterdir() if path.is_dir()} == set(members())
 
 
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_lines_that_do_not_count_yet_are_a_policy(system: str, here: Path) -> None:
+    assert init("--system", system, "--member", "a:environment=production", "--member", "b").exit_code == 0
+    policy = here / "fleet" / ("placement.yaml" if system == "kubefleet" else "policy.yaml")
+    policy.write_text(policy.read_text().replace("    # ", "    "))
+    planned = run("plan", "fleet", "--strict")
+    assert (planned.exit_code, planned.stderr) == (0, "")
+    assert "  a " in planned.stdout
+    assert "  b " not in planned.stdout
+
+
 def test_without_members_there_are_two_that_are_called_examples() -> None:
     result = init()
     assert members() == {"east": {"environment": "production"}, "west": {"environment": "production"}}

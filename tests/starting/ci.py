@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ from click.testing import CliRunner
 from fleet_components.cli.command import fleet
 from tests.forges.fake import TOKEN
 
+NO_COMMIT = "0" * 40
 STUB = """\
 #!/bin/sh
 case "$1" in
@@ -62,6 +64,41 @@ class Job:
             (job.stub / name).chmod(0o755)
         return job
 
+    def branches(self, file: str, old: str, new: str) -> None:
+        """Commit what is there as main, and a branch on which a file has another text; the review is a real one."""
+        shutil.rmtree(self.repository / ".git")
+        (self.stub / "fleet").write_text(
+            f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m fleet_components.cli "$@"\n'
+        )
+        self._git("init", "-q", "-b", "main", ".")
+        self._git("add", ".")
+        self._git("commit", "-q", "-m", "main")
+        self._git("update-ref", "refs/remotes/origin/main", "main")
+        self._git("switch", "-q", "-c", "change")
+        path = self.repository / file
+        text = path.read_text() if path.exists() else ""
+        assert old in text
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.write_text(text.replace(old, new))
+        self._git("add", ".")
+        self._git("commit", "-q", "-m", "branch")
+
+    @property
+    def log(self) -> str:
+        """What the last script has printed."""
+        return (self.stub / "log").read_text()
+
+    @property
+    def base(self) -> str:
+        """The commit of main."""
+        return self._git("rev-parse", "main").strip()
+
+    def _git(self, *arguments: str) -> str:
+        names = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "PATH": os.environ["PATH"]}
+        command = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com", *arguments]
+        done = subprocess.run(command, cwd=self.repository, env=names, check=True, capture_output=True, text=True)
+        return done.stdout
+
     def reviews(self, text: str, status: int = 0) -> None:
         """Prepare what the next ``fleet review`` prints, and how it ends."""
         (self.stub / "review.md").write_text(text)
@@ -103,7 +140,7 @@ def github(job: Job, environment: Mapping[str, str]) -> int:
 def gitlab(job: Job, environment: Mapping[str, str]) -> int:
     """Run the job; its lines are one script."""
     script = job.read(".gitlab/fleet-review.yml")["fleet-review"]["script"]
-    own = {"CI_MERGE_REQUEST_DIFF_BASE_SHA": "0" * 40}
+    own = {"CI_MERGE_REQUEST_DIFF_BASE_SHA": NO_COMMIT}
     return job.shell("\n".join(script), {**own, **environment}, stops=True)
 
 

@@ -122,6 +122,37 @@ def test_it_asks_for_the_merge_base_and_runs_no_program(ci: str, served: Forge, 
         assert job.asked[-1] == asked.replace(base, "f" * 40)
 
 
+MEMBERS = ["--member=east:environment=production", "--member=west", "--member=north:environment=production"]
+NOWHERE = """PickAll
+    affinity:
+      clusterAffinity:
+        requiredDuringSchedulingIgnoredDuringExecution:
+          clusterSelectorTerms: [{labelSelector: {matchLabels: {environment: none}}}]
+"""
+CHANGES = {
+    "all members leave": ("fleet/placement.yaml", "PickAll\n", NOWHERE, 3, "fleet:confirm"),
+    "nothing": ("README.md", "", "hello", 0, "nothing changes"),
+    "a member leaves": ("fleet/placement.yaml", "    # ", "    ", 0, "hello loses west"),
+    "no fleet": ("fleet/app.yaml", "kind: Namespace", "kind: {", 1, "error: fleet/app.yaml:"),
+    "what the hub would refuse": ("fleet/placement.yaml", "PickAll", "PickFixed", 1, "error: fleet/placement.yaml:"),
+    "a program": ("fleet/Chart.yaml", "", "name: x\nversion: 1.0.0\napiVersion: v2\n", 1, "built by a program"),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ci", JOBS)
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_real_review_of_a_branch_is_the_comment(ci: str, change: str, served: Forge, tmp_path: Path) -> None:
+    file, old, new, status, said = CHANGES[change]
+    job = Job.written(ci, tmp_path, *MEMBERS)
+    job.branches(file, old, new)
+    environment = RUNS[ci](served, tmp_path, False)
+    assert JOBS[ci](job, {**environment, "CI_MERGE_REQUEST_DIFF_BASE_SHA": job.base}) == status, job.log
+    (text,) = served.texts
+    assert text.startswith(f"{MARKER}### Fleet")
+    assert said in text
+
+
 def scripts(data: Any) -> Iterator[str]:
     """The texts that a shell gets."""
     if isinstance(data, dict):
