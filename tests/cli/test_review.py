@@ -186,9 +186,22 @@ class TestTwoSides:
             assert plan(clone.fleet, "--state", saved)["headline"][0] == "nothing changes"
             assert SECRET not in saved.read_text()
 
-    def test_a_base_that_needs_several_updates_is_whole(self, clone: Clone) -> None:
-        """Canary first: one update alone would leave the rest of the base to the pull request."""
-        assert review(clone.fleet)["remaining"]["updates"] == 0
+    def test_a_base_with_approvals_counts_as_approved(self, tmp_path: Path) -> None:
+        clone = Clone(tmp_path / "clone", example("staged-approval"))
+        assert plan(clone.fleet)["remaining"]["approvals"] == ["checkout-1-before-prod"]
+        result = run("review", clone.fleet, "--base", "main", "--detailed-exitcode")
+        assert (result.exit_code, result.stdout.splitlines()[0]) == (0, "nothing changes")
+
+    def test_a_base_that_waits_is_marked(self, tmp_path: Path) -> None:
+        clone = Clone(tmp_path / "clone", example("staged-wait"))
+        (one,) = review(clone.fleet)["subjects"]
+        assert one["unsure"].startswith("main at ")
+        assert " waits: stage staging is followed by a wait of 24h0m0s" in one["unsure"]
+
+
+def example(name: str) -> dict[str, str]:
+    folder = Path(__file__).parents[2] / "examples" / name
+    return {path.name: path.read_text() for path in folder.glob("*.yaml")}
 
 
 WEB = "shop/Deployment/web"
@@ -617,6 +630,7 @@ def project(image: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.long
 class TestProjects:
     def test_modules_of_the_base_do_not_leak(self, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
         clone = Clone(tmp_path / "clone", project("one"), within=".")

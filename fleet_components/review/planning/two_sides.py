@@ -21,7 +21,7 @@ from fleet_components.model.text import count, few
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.subject import TemplateSubject
 from fleet_components.plan.names import TEMPLATE_KIND
-from fleet_components.plan.remainder import together
+from fleet_components.plan.remainder import MOST_UPDATES, together
 from fleet_components.plan.subject import Decided
 from fleet_components.review.planning.past import MADE_UP, StateFile, parse_state
 from fleet_components.review.planning.repository import Entry, Repository, Written, below
@@ -223,27 +223,46 @@ def _there(side: Side, after: Callable[[], Mapping[str, Any]]) -> Callable[[], M
     return called
 
 
+@attrs.frozen
+class _Delivered:
+    """What delivers the base to clusters that had nothing before.
+
+    Attributes:
+        state: the state after it; that of a new fleet if the base cannot be delivered.
+        approve: the approvals that it needs.
+        waits: what even so it waits for, in words, by subject.
+        problems: why it cannot be delivered.
+    """
+
+    state: StateFile = StateFile()
+    approve: frozenset[str] = frozenset()
+    waits: Mapping[str, str] = attrs.field(factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+
 def _as_if_new(mine: _Reviewed, side: Side) -> Review:
     """Review on top of the base, as if that had been delivered to clusters that had nothing before."""
-    state, against, warnings = StateFile(), f"{side.name}, as if newly made", tuple[Problem, ...]()
-    missing = side.missing
-    if len(missing) == len(side.places):
-        against = f"nothing: {side.name} has no {few(missing)}, so all of it is new"
+    missing, base = few(side.missing), _Delivered()
+    against = f"{side.name}, as if newly made"
+    if len(side.missing) == len(side.places):
+        against = f"nothing: {side.name} has no {missing}, so all of it is new"
     else:
-        against += f"; it has no {few(missing)}, so that is new" if missing else ""
+        against += f"; it has no {missing}, so that is new" if missing else ""
         try:
-            state = _delivered(side, mine.command)
+            base = _delivered(side, mine.command)
         except SideError as error:
-            warnings = error.problems
-            more = f", and {count(len(warnings) - 1, 'more error')}" if len(warnings) > 1 else ""
-            against = f"nothing: {side.name} cannot be planned: {attrs.evolve(warnings[0], hint='')}{more}"
-    surveyed = mine.planned(attrs.evolve(mine.command, state=state))
-    unsure = _unsure(surveyed.plans, known=bool(state.file), lost=bool(warnings))
-    return Review(attrs.evolve(surveyed, file="", against=against, unsure=unsure), side.notes, warnings)
+            base = _Delivered(problems=error.problems)
+            more = f", and {count(len(error.problems) - 1, 'more error')}" if error.problems[1:] else ""
+            first = attrs.evolve(error.problems[0], hint="")
+            against = f"nothing: {side.name} cannot be planned: {first}{more}"
+    approve = mine.command.approve | base.approve
+    surveyed = mine.planned(attrs.evolve(mine.command, state=base.state, approve=approve))
+    unsure = {**_unsure(surveyed.plans, failed=bool(base.problems)), **base.waits}
+    return Review(attrs.evolve(surveyed, file="", against=against, unsure=unsure), side.notes, base.problems)
 
 
-def _delivered(side: Side, command: CommandLine) -> StateFile:
-    """Return the state after the updates that deliver the base.
+def _delivered(side: Side, command: CommandLine) -> _Delivered:
+    """Return what the updates lead to that deliver the base, with all approvals that they need.
 
     Raises:
         FleetError: the base cannot be read.
@@ -255,11 +274,15 @@ def _delivered(side: Side, command: CommandLine) -> StateFile:
         command, state=StateFile(), confirm=nobody, approve=nobody, lost=nobody, returned=nobody, problems=()
     )
     with side.inside() as paths:
-        planned = survey(paths, alone)
-        state = _after(planned, side)
-        for _ in range(together(one for plan in planned.plans for one in plan.remainders.values()).updates):
-            state = _after(survey(paths, attrs.evolve(alone, state=state)), side)
-    return state
+        for _ in range(MOST_UPDATES):
+            planned = survey(paths, alone)
+            remainders = {name: one for plan in planned.plans for name, one in plan.remainders.items()}
+            left = together(remainders.values())
+            alone = attrs.evolve(alone, state=_after(planned, side), approve=alone.approve.union(left.approvals))
+            if not (left.updates or left.approvals):
+                break
+    waits = {name: f"{side.name} waits: {one.words}" for name, one in remainders.items() if one.words}
+    return _Delivered(alone.state, alone.approve, waits)
 
 
 def _after(planned: Survey, side: Side) -> StateFile:
@@ -307,18 +330,17 @@ def _alike(one: Decided, other: Decided) -> bool:
     return one.entries == other.entries and one.record.to_wire() == other.record.to_wire()
 
 
-def _unsure(plans: Sequence[FleetPlan], *, known: bool, lost: bool) -> dict[str, str]:
+def _unsure(plans: Sequence[FleetPlan], *, failed: bool) -> dict[str, str]:
     """Return what another memory could change, by subject.
 
     Args:
-        plans: the plans of the reviewed side.
-        known: whether the base was planned; what it does not have is newly made indeed.
-        lost: whether there is a base that cannot be planned, so that nothing is known to be new.
+        plans: the plans of the reviewed side; what their past does not have is newly made indeed.
+        failed: whether there is a base that cannot be planned, so that nothing is known to be new.
     """
     found: dict[str, str] = {}
     for plan in plans:
         for one in plan.subjects:
-            if lost or (known and one.name in plan.past.records):
+            if failed or one.name in plan.past.records:
                 parents = (name for key in _needing(one) if (name := f"{TEMPLATE_KIND}/{key}") in found)
                 along = next((f"it goes where {name} goes: {found[name]}" for name in parents), "")
                 if words := one.subject.sticky(one.outcome) or along:
