@@ -134,7 +134,8 @@ def test_a_refusal_of_the_forge_is_told_without_the_token(
     assert f"answers {status}" in result.stderr
     assert ("hint: " in result.stderr) == (status in (401, 403, 404))
     assert TOKEN not in result.output
-    assert served.written == []
+    assert (len(served.paths), served.written) == (1, [])
+    assert "/elsewhere" not in served.paths
 
 
 @pytest.mark.parametrize("on", RUNS)

@@ -33,6 +33,7 @@ class Forge:
     pulls: list[dict[str, Any]] = attrs.field(factory=list)
     written: list[tuple[str, str]] = attrs.field(factory=list)
     status: int = 200
+    paths: list[str] = attrs.field(factory=list)
 
     def say(self, author: int, text: str) -> Comment:
         self.comments.append(Comment(len(self.comments) + 1, author, text))
@@ -111,6 +112,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(size)) if size else None
         token = self.headers.get("Authorization") or f"Bearer {self.headers.get('PRIVATE-TOKEN')}"
         at = urlsplit(self.path)
+        self.forge.paths.append(at.path)
         status, answer = self.forge.status, None
         if token != f"Bearer {TOKEN}":
             status = 401

@@ -130,7 +130,7 @@ NOWHERE = """PickAll
           clusterSelectorTerms: [{labelSelector: {matchLabels: {environment: none}}}]
 """
 CHANGES = {
-    "all members leave": ("fleet/placement.yaml", "PickAll\n", NOWHERE, 3, "fleet:confirm"),
+    "all members leave": ("fleet/placement.yaml", "PickAll\n", NOWHERE, 3, "refused: hello loses 3 clusters"),
     "nothing": ("README.md", "", "hello", 0, "nothing changes"),
     "a member leaves": ("fleet/placement.yaml", "    # ", "    ", 0, "hello loses west"),
     "no fleet": ("fleet/app.yaml", "kind: Namespace", "kind: {", 1, "error: fleet/app.yaml:"),
@@ -174,6 +174,20 @@ def test_no_expression_stands_in_a_script(ci: str, tmp_path: Path) -> None:
     assert [text for text in found if "${{" in text or re.search(r"\$\((?!cd )[A-Za-z.]+\)", text)] == []
     for text in found:
         assert subprocess.run(["bash", "-n", "-c", text], capture_output=True, text=True).stderr == ""
+
+
+@pytest.mark.parametrize("ci", JOBS)
+def test_the_artifact_is_kept_whatever_the_review_says(ci: str, tmp_path: Path) -> None:
+    job = Job.written(ci, tmp_path)
+    if ci == "gitlab":
+        assert job.read(".gitlab/fleet-review.yml")["fleet-review"]["artifacts"]["when"] == "always"
+        return
+    data = job.read(next(iter(WORKFLOWS[ci])))
+    steps = data["steps"] if ci == "azure-devops" else data["jobs"]["review"]["steps"]
+    (upload,) = [step for step in steps if "publish" in step or "upload" in step.get("uses", "")]
+    assert "!cancelled()" in upload.get("if", "") or upload.get("condition") == "succeededOrFailed()"
+    where = str(upload.get("publish") or upload["with"]["path"]).rpartition("/")[2]
+    assert any(f'/{where}" status=0' in script for script in scripts(data))
 
 
 def test_the_review_of_a_stranger_has_no_rights_and_the_comment_runs_nothing_of_them(tmp_path: Path) -> None:
