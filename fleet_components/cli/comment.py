@@ -12,8 +12,13 @@ from fleet_components.forges.comment import FORGES, comment_text, publish
 from fleet_components.forges.forge import NothingToDoError
 from fleet_components.model.problem import FleetError, Problem
 
+EXAMPLES = """\b
+Examples:
+  fleet comment review/ --on github
+  fleet comment review/ --on gitlab --about clusters/fleet"""
 
-@click.command(epilog=epilogue())
+
+@click.command(epilog=f"{EXAMPLES}\n\n{epilogue()}")
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @click.option("--on", "forge", type=click.Choice(list(FORGES)), required=True, help="Where the pull request is.")
 @click.option(

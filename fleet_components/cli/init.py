@@ -14,7 +14,7 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
 from fleet_components.starting.contexts import Found, members_of
 from fleet_components.starting.files import write
-from fleet_components.starting.fleet import EXAMPLES, STACK, fleet_files, project_files
+from fleet_components.starting.fleet import SAMPLE_MEMBERS, STACK, fleet_files, project_files
 from fleet_components.starting.member import LONGEST, NewMember, by_hand, twice
 from fleet_components.starting.workflow import (
     GITLAB,
@@ -33,7 +33,14 @@ _BY_HAND = {
 """Steps that are left to do by hand, by CI system."""
 
 
-@click.command(epilog=epilogue())
+EXAMPLES = """\b
+Examples:
+  fleet init --kubeconfig ~/.kube/config
+  fleet init --member east:region=eu --member west:region=us --system karmada
+  fleet init --ci github"""
+
+
+@click.command(epilog=f"{EXAMPLES}\n\n{epilogue()}")
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("fleet"), metavar="[DIR]")
 @click.option(
     "--kubeconfig",
@@ -72,10 +79,9 @@ _BY_HAND = {
 )
 @click.option(
     "--install",
-    default=INSTALL,
-    show_default=True,
     metavar="COMMAND",
-    help="What the workflow installs this package with. It is not published yet: name a place of your own.",
+    help="What the workflow of --ci installs this package with. It is not published yet: name a place of your own.  "
+    f"[default: {INSTALL}]",
 )
 def init(
     folder: Path,
@@ -85,20 +91,17 @@ def init(
     system: str | None,
     project: bool,
     ci: str | None,
-    install: str,
+    install: str | None,
 ) -> None:
     """Write a fleet to begin with into DIR: its members, one policy, and a sample application.
 
     Members come from kubeconfigs or by hand; without either there are two examples, east and west. DIR is fleet unless
     you name it. No file is ever overwritten: if one is there, nothing is written.
-
-    \b
-    fleet init --kubeconfig ~/.kube/config
-    fleet init --member east:region=eu --member west:region=us --system karmada
-    fleet init --ci github
     """
     if contexts and not kubeconfigs:
         raise click.UsageError("--context is a part of a --kubeconfig: give that too")
+    if install is not None and not ci:
+        raise click.UsageError("--install is a part of the workflow: give --ci too")
     asked = bool(kubeconfigs or by_name or system or project)
     top = repository_of(folder)
     files: dict[Path, str] = {}
@@ -116,7 +119,7 @@ def init(
         if project:
             files |= project_files(_above(folder), folder, members)
     if ci:
-        files |= workflow_files(ci, top, folder, install)
+        files |= workflow_files(ci, top, folder, INSTALL if install is None else install)
     write(files)
     _report(files, found, examples=new and not members)
     _say_next(folder if new else None, folder.parent if project else None, ci, include=top / GITLAB not in files)
@@ -152,7 +155,9 @@ def _report(files: Iterable[Path], found: Found, examples: bool) -> None:
     for context, member in found.doubles:
         click.echo(visible(f"left out: context {context.name} of {context.file}, which leads to {member} too"))
     if examples:
-        click.echo(f"{' and '.join(one.name for one in EXAMPLES)} are examples: put your own members in their place")
+        click.echo(
+            f"{' and '.join(one.name for one in SAMPLE_MEMBERS)} are examples: put your own members in their place"
+        )
 
 
 def _say_next(folder: Path | None, project: Path | None, ci: str | None, *, include: bool) -> None:

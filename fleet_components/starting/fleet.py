@@ -17,7 +17,7 @@ POLICIES = {"kubefleet": "placement.yaml", "karmada": "policy.yaml"}
 """File of the policy, by system."""
 STACK = "dev"
 """The stack of a new project."""
-EXAMPLES = (NewMember("east", {"environment": "production"}), NewMember("west", {"environment": "production"}))
+SAMPLE_MEMBERS = (NewMember("east", {"environment": "production"}), NewMember("west", {"environment": "production"}))
 """The members of a fleet for which none is given."""
 _HEAD = "# The members: what the scheduler sees of each cluster. Labels are what policies choose by.\n"
 _EXAMPLE_HEAD = f"{_HEAD}# These two are examples: put your own in their place.\n"
@@ -33,7 +33,7 @@ def fleet_files(folder: Path, members: Sequence[NewMember], system: str) -> dict
         system: the system whose policies decide.
     """
     listed = (_HEAD if members else _EXAMPLE_HEAD) + "---\n".join(
-        to_yaml(_declared(one, system)) for one in members or EXAMPLES
+        to_yaml(_declared(one, system)) for one in members or SAMPLE_MEMBERS
     )
     policy = POLICIES[system]
     return {
@@ -63,7 +63,7 @@ def project_files(folder: Path, source: Path, members: Sequence[NewMember]) -> d
     config |= {"fleet:kubeconfigs": reached} if reached else {"fleet:render": "out"}
     stack = template("Pulumi.dev.yaml").text(
         config=to_yaml({"config": config}),
-        rest=_unreached([one.name for one in members or EXAMPLES if not one.kubeconfig], rendered=not reached),
+        rest=_unreached([one.name for one in members or SAMPLE_MEMBERS if not one.kubeconfig], rendered=not reached),
     )
     return files | {folder / f"Pulumi.{STACK}.yaml": stack}
 

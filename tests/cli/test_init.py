@@ -186,6 +186,7 @@ BAD = {
     "another CI": (["--ci", "jenkins"], "'jenkins' is not one of"),
     "an install of two lines": (["--ci", "github", "--install", "a\nb"], "--install is not one line"),
     "an empty install": (["--ci", "github", "--install", " "], "--install is not one line"),
+    "an install of nothing": (["--install", "pip install x"], "--install is a part of the workflow"),
     "a folder that a shell reads": (["--ci", "github", "a b"], "a b: a workflow cannot name this folder"),
     "an option as folder": (["--ci", "github", "--", "-x"], "-x: a workflow cannot name this folder"),
     "a folder elsewhere": (["--ci", "github", "../elsewhere"], "../elsewhere: is not in "),
