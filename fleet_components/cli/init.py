@@ -93,7 +93,7 @@ def init(
     ci: str | None,
     install: str | None,
 ) -> None:
-    """Write a fleet to begin with into DIR: its members, one policy, and a sample application.
+    """Write a first fleet into DIR: its members, one policy, and a sample application.
 
     Members come from kubeconfigs or by hand; without either there are two examples, east and west. DIR is fleet unless
     you name it. No file is ever overwritten: if one is there, nothing is written.
@@ -155,18 +155,17 @@ def _report(files: Iterable[Path], found: Found, examples: bool) -> None:
     for context, member in found.doubles:
         click.echo(visible(f"left out: context {context.name} of {context.file}, which leads to {member} too"))
     if examples:
-        click.echo(
-            f"{' and '.join(one.name for one in SAMPLE_MEMBERS)} are examples: put your own members in their place"
-        )
+        names = " and ".join(one.name for one in SAMPLE_MEMBERS)
+        click.echo(f"{names} are examples: put your own members in their place")
 
 
 def _say_next(folder: Path | None, project: Path | None, ci: str | None, *, include: bool) -> None:
     """Print what to do next with a new fleet, a new project and a new workflow."""
     click.echo("\nnext:")
     if folder:
-        click.echo(f"  fleet plan {shlex.quote(str(folder))}")
+        click.echo(visible(f"  fleet plan {shlex.quote(str(folder))}"))
     if project:
-        click.echo(f"  fleet plan {shlex.quote(str(project))} --stack {STACK}")
+        click.echo(visible(f"  fleet plan {shlex.quote(str(project))} --stack {STACK}"))
     if ci:
         click.echo(f"  commit the workflow; {_BY_HAND[ci]}")
     if ci == "gitlab" and include:

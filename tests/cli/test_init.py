@@ -304,6 +304,13 @@ def test_a_fleet_that_is_there_only_gets_its_workflow(ci: str, here: Path, monke
     assert ": exists\n" in again.stderr
 
 
+def test_what_is_printed_commands_nothing(here: Path) -> None:
+    result = init("x\x1b[2J", "--project", "--kubeconfig", kubeconfig(here / "c", {"a\x1b[2J": "a"}, "a\x1b[2J"))
+    assert result.exit_code == 0
+    assert "\x1b" not in result.output
+    assert "\x1b" not in "".join(path.read_text() for path in here.rglob("*.yaml"))
+
+
 def test_fleet_and_workflow_come_together(here: Path) -> None:
     result = init("--ci", "github", "--member", "a")
     assert result.exit_code == 0
