@@ -327,6 +327,14 @@ def test_a_fleet_may_be_the_whole_repository(here: Path) -> None:
     assert "review . --base" in (here / ".gitlab/fleet-review.yml").read_text()
 
 
+def test_a_workflow_runs_where_a_file_of_the_fleet_changes_at_any_depth(here: Path) -> None:
+    """GitLab takes ``fleet/**`` for the files of one folder."""
+    filters = {"github": 'paths: ["fleet/**"]', "gitlab": 'changes: ["fleet/**/*"]', "azure-devops": "/fleet/*. "}
+    for ci, wanted in filters.items():
+        assert init("--ci", ci).exit_code == 0
+        assert any(wanted in path.read_text() for path in here.glob(".[a-z]*/**/*.yml"))
+
+
 def test_gitlabs_own_file_is_written_once_and_then_only_told(here: Path) -> None:
     include = {"include": [{"local": ".gitlab/fleet-review.yml"}]}
     assert "add to" not in init("--ci", "gitlab").stdout
