@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -293,3 +294,13 @@ def test_a_fork_without_any_state_gets_a_useful_review(clone: Clone) -> None:
     assert result.exit_code in (0, 3)
     assert "as if newly made" in result.stdout
     assert "dublin" in result.stdout
+
+
+def test_the_guide_shows_what_is_printed(tmp_path: Path) -> None:
+    root = Path(__file__).parents[2]
+    shown = (root / "docs/review.md").read_text().partition("--base main\n")[2].partition("```")[0]
+    clone = Clone(tmp_path / "clone", {path.name: path.read_text() for path in (root / "stacks/fleet").iterdir()})
+    edit(clone.fleet / "shop.yaml", "1.27.5", "1.28.0")
+    printed = run("review", clone.fleet, "--base", "main", width=110).stdout
+    at = re.compile(r"main at \w{7}")
+    assert at.sub("main", printed) == at.sub("main", shown)
