@@ -9,10 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import Result
+from click.testing import CliRunner
 
+from fleet_components.cli.command import fleet
 from tests.cli.clone import Clone, another, failing, review
 from tests.cli.fleets import PROGRAM, PROJECT, clusters, edit, plan, run, write
+from tests.cli.test_other_stacks import EXPORTING, PLACING, STACK
+from tests.cli.test_other_stacks import project as project_of
 
 pytestmark = [
     pytest.mark.long,
@@ -113,14 +116,24 @@ class TestProjects:
         assert "main:stacks/__main__.py:1" in result.stderr
         assert "temporary" not in result.stderr + result.stdout
 
+    def test_another_project_of_the_repository_has_two_sides_too(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        clone = Clone(tmp_path / "clone")
+        project_of(clone.top / "members", "shop", EXPORTING, "exporting")
+        web = project_of(clone.top / "web", "web", PLACING, "placing")
+        clone.commit()
+        clone.git("branch", "-f", "main")
+        edit(clone.top / "members/__main__.py", '("eu", "us")', '("eu",)')
+        monkeypatch.chdir(clone.top)
+        for head in ([], ["--head", "HEAD"]):
+            document = review(web, "--project", "--project-of", f"{STACK}=members", *head)
+            assert clusters(document)["us"] == "leaves"
+            clone.git("commit", "-q", "--allow-empty", "-a", "-m", "one is left")
+
 
 def failing_as_is(*args: object) -> str:
     """As the command line is written, without asking for a project."""
-    from click.testing import CliRunner
-
-    from fleet_components.cli.command import fleet
-
-    words = ["review", *map(str, args), "--base", "main"]
-    result: Result = CliRunner().invoke(fleet, words, catch_exceptions=False)
+    result = CliRunner().invoke(fleet, ["review", *map(str, args), "--base", "main"], catch_exceptions=False)
     assert result.exit_code == 1
     return result.stderr

@@ -118,8 +118,20 @@ class Side:
             FleetError: it cannot be read.
             SideError: it cannot be planned.
         """
+        asked = self.asked(command)
         with self.inside() as paths:
-            return survey(paths, command)
+            return survey(paths, asked)
+
+    def asked(self, command: CommandLine) -> CommandLine:
+        """Return the options with the projects of other stacks as the commit has them, for its directory."""
+        others = [attrs.evolve(one, folder=self._here(one.folder)) if one.folder else one for one in command.others]
+        return attrs.evolve(command, others=tuple(others))
+
+    def _here(self, folder: Path) -> Path:
+        try:
+            return Path(self.repository.place(folder))
+        except FleetError:  # a project of another repository has one side only
+            return folder.absolute()
 
     @contextmanager
     def inside(self) -> Iterator[list[Path]]:
@@ -270,9 +282,8 @@ def _delivered(side: Side, command: CommandLine) -> _Delivered:
     """
     # What is confirmed, approved, lost or returned is that in the update that is reviewed.
     nobody = frozenset[str]()
-    alone = attrs.evolve(
-        command, state=StateFile(), confirm=nobody, approve=nobody, lost=nobody, returned=nobody, problems=()
-    )
+    asked = attrs.evolve(side.asked(command), state=StateFile(), problems=())
+    alone = attrs.evolve(asked, confirm=nobody, approve=nobody, lost=nobody, returned=nobody)
     with side.inside() as paths:
         for _ in range(MOST_UPDATES):
             planned = survey(paths, alone)
