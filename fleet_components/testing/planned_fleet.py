@@ -90,16 +90,15 @@ class PlannedFleet:
         """Return one placement or template.
 
         Args:
-            name: its key, its ``Kind/key``, or the last part of the key if only one has it.
+            name: its key, its ``Kind/key``, or the last part of the key if only one has it, not counting templates that
+                no policy has claimed.
 
         Raises:
             FleetError: none or several have this name.
         """
-        alike: Iterable[Callable[[PlannedPlacement], bool]] = (
-            lambda one: name in (one.name, one.key),
-            lambda one: one.key.rpartition("/")[2] == name,
-        )
-        found = next(filter(None, ([one for one in self._placements if is_it(one)] for is_it in alike)), [])
+        exact = [one for one in self._placements if name in (one.name, one.key)]
+        ending = [one for one in self._placements if one.key.rpartition("/")[2] == name]
+        found = exact or [one for one in ending if one.policy] or ending
         if len(found) == 1:
             return found[0]
         if found:

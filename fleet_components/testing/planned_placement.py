@@ -126,6 +126,12 @@ class PlannedPlacement:
         return self._that(Change.REMOVE)
 
     @property
+    def dropped(self) -> Members:
+        """Members that have it and that its policy does not pick any more: it leaves them now or in a later update."""
+        kept = {*self.picked, *self.joins}
+        return self._named(name for name in self._decided.entries if name not in kept)
+
+    @property
     def updated(self) -> Members:
         """Members that have it and get a new content."""
         return self._that(Change.UPDATE)

@@ -245,15 +245,16 @@ def fulfilled(placements: Placements) -> None:
 
 
 def loses_at_most(placements: Placements, number: int = 0) -> None:
-    """Require that no placement loses more than a number of members with this update.
+    """Require that no placement loses more than a number of its members: with this update, or once it is through.
 
     Raises:
         BrokenRuleError: one does.
     """
     with rule(f"none loses more than {count(number, 'member')}") as broken:
         for one in _each(placements):
-            if len(one.leaves) > number:
-                broken.by(one, f"loses {len(one.leaves)} of {_before(one)}", one.leaves)
+            if len(one.dropped) > number:
+                had = {*one.members, *one.dropped} - {*one.joins}
+                broken.by(one, f"loses {len(one.dropped)} of {count(len(had), 'member')}", one.dropped)
 
 
 def deletes_nothing(fleet: PlannedFleet, *kinds: str) -> None:
@@ -275,10 +276,6 @@ def deletes_nothing(fleet: PlannedFleet, *kinds: str) -> None:
 
 def _each(placements: Placements) -> tuple[PlannedPlacement, ...]:
     return (placements,) if isinstance(placements, PlannedPlacement) else tuple(placements)
-
-
-def _before(placement: PlannedPlacement) -> str:
-    return count(len({*placement.members, *placement.leaves}) - len(placement.joins), "member")
 
 
 def _where(by: By) -> str:
