@@ -21,6 +21,7 @@ from fleet_components.plan.karmada.subject import TemplateSubject
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
 from fleet_components.rollout.rollout import Change
+from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.testing.label_text import met_by, parsed
 from fleet_components.testing.planned_member import By, Members, Values
 
@@ -187,11 +188,15 @@ class PlannedPlacement:
 
     def why(self, member: str) -> str:
         """Return in one line why a member has it, or does not."""
-        explanation = self._decided.subject.explain(self._decided.outcome, {str(member)})
-        explained = next((one for one in explanation.members if one.cluster == member), None)
+        explained = self._explained(member)
         if member in self._decided.entries:
             return self._decided.why(str(member), explained)
         return explained.summary if explained else ""
+
+    def allows(self, member: str) -> bool:
+        """Return whether no filter of the scheduler speaks against a member, picked or not."""
+        explained = self._explained(member)
+        return explained is not None and all(verdict.passed is not False for verdict in explained.verdicts)
 
     def spread(self, by: By = "region") -> dict[str, Members]:
         """Return the members that its policy picks by region, zone, provider, label or whatever a function says.
@@ -234,6 +239,10 @@ class PlannedPlacement:
     def concerns(self, kind: str) -> bool:
         """Return whether it is of a kind, or any of its objects is; an empty kind is any."""
         return kind in ("", self.kind) or any(kind == one.get("kind") for one in self._decided.subject.objects)
+
+    def _explained(self, member: str) -> MemberExplanation | None:
+        explanation = self._decided.subject.explain(self._decided.outcome, {str(member)})
+        return next((one for one in explanation.members if one.cluster == member), None)
 
     def _that(self, change: Change) -> Members:
         return self._named(name for name, entry in self._decided.entries.items() if entry.change is change)

@@ -10,6 +10,7 @@ from fleet_components.testing.planned_member import FIELDS, By, Members, noun_of
 from fleet_components.testing.planned_placement import PlannedPlacement
 
 __tracebackhide__ = True
+_EXPLAIN = "fleet explain says of every member what speaks for it and against it"
 
 
 def remedy(placement: PlannedPlacement, here: Collection[str], number: int, by: By) -> str:
@@ -27,33 +28,42 @@ def remedy(placement: PlannedPlacement, here: Collection[str], number: int, by: 
         return f"more {noun_of(by, 2)}: the fleet has {few([value for value in groups if value]) or 'none'} only"
     if not placement.policy:
         return "a policy that selects it"
-    return _asked(placement, elsewhere, number, by)
+    return _asked(placement, elsewhere, number - len(here), number, by) or _EXPLAIN
 
 
-def _asked(placement: PlannedPlacement, elsewhere: Mapping[str, Members], number: int, by: By) -> str:
-    there = f"members in {few([f'{value} ({few(many, 3)})' for value, many in elsewhere.items()], 3)}"
-    if by == "member":
-        there = few(list(elsewhere))
+def _asked(placement: PlannedPlacement, elsewhere: Mapping[str, Members], missing: int, number: int, by: By) -> str:
+    there = few(list(elsewhere)) if by == "member" else f"members in {_shown(elsewhere)}"
+    allowed = {value: [one for one in many if placement.allows(one)] for value, many in elsewhere.items()}
+    barred = sum(map(bool, allowed.values())) < missing
     match placement.placement_type:
         case "":
-            return _by_karmada(placement, there, number, by)
+            asked = [f"a clusterAffinity that allows {there}"] if barred else _spread(placement, number, by)
         case one if one == PICK_FIXED:
-            return f"clusterNames with {there}"
-        case one if one == PICK_N and len(placement.picked) < number:
-            return f"numberOfClusters: {number}, if its filters let {there} pass"
-        case one if one == PICK_N and by != "member":
+            asked = [f"clusterNames with {there}"]
+        case one if one == PICK_N:
+            asked = [f"numberOfClusters: {number}"] if len(placement.picked) < number else []
+            asked += [f"filters that let {there} pass"] if barred else []
             label = _label_of(elsewhere, by)
-            if label in placement.spread_over:
-                return f"filters that let {there} pass: it is spread over {label} as far as they do"
-            return f"topologySpreadConstraints over {label or 'a label that tells them apart'}, to reach {there}"
-    return f"filters that let {there} pass"
+            spread = by == "member" or label in placement.spread_over
+            asked += [] if spread else [f"topologySpreadConstraints over {label or 'a label that tells them apart'}"]
+        case _:
+            asked = [f"filters that let {there} pass"]
+    told = " and ".join(asked)
+    return told if not told or there in told else f"{told}, to reach {there}"
 
 
-def _by_karmada(placement: PlannedPlacement, there: str, number: int, by: By) -> str:
+def _spread(placement: PlannedPlacement, number: int, by: By) -> list[str]:
+    """Return the constraint that a Karmada policy lacks; nothing if it has it, or if there is none for it."""
     field = "cluster" if by == "member" else by
-    if isinstance(field, str) and (by in FIELDS) and field not in placement.spread_over:
-        return f"spreadConstraints with spreadByField: {field} and minGroups: {number}, to reach {there}"
-    return f"a clusterAffinity that allows {there}"
+    if not isinstance(field, str) or by not in FIELDS or field in placement.spread_over:
+        return []
+    # Karmada's webhook refuses any field without that one.
+    besides = [] if "cluster" in (field, *placement.spread_over) else ["one with spreadByField: cluster"]
+    return [f"spreadConstraints with spreadByField: {field} and minGroups: {number}", *besides]
+
+
+def _shown(groups: Mapping[str, Members]) -> str:
+    return few([f"{value} ({few(many, 3)})" for value, many in groups.items()], 3)
 
 
 def _label_of(groups: Mapping[str, Members], by: By) -> str:
