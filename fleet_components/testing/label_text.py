@@ -52,4 +52,4 @@ def _requirement(part: str, text: str) -> Requirement:
             asked = Requirement(groups["key"], operator, values)
             if asked.valid:
                 return asked
-    raise FleetError([Problem(visible(f'"{text}" is no label selector'), hint=_HINT)])
+    raise FleetError([Problem(visible(f'"{text}" is not a label selector'), hint=_HINT)])

@@ -1,4 +1,4 @@
-"""A member as rules see it, and what members are told apart by."""
+"""A member as rules see it, and the criteria by which members are told apart."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class PlannedMember(str):
 
 Members = tuple[PlannedMember, ...]
 By = str | Callable[[PlannedMember], str]
-"""What members are told apart by: ``member``, ``region``, ``zone``, ``provider``, the key of a label, or a function."""
+"""Criterion to tell members by: ``member``, ``region``, ``zone``, ``provider``, the key of a label, or a function."""
 FIELDS: Mapping[str, Callable[[PlannedMember], Sequence[str]]] = {
     "member": lambda member: (str(member),),
     "region": lambda member: (member.region,),

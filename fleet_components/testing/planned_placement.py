@@ -90,7 +90,7 @@ class PlannedPlacement:
 
     @property
     def spread_over(self) -> tuple[str, ...]:
-        """What its policy spreads it over: keys of labels for a placement, ``region`` and the like for a template."""
+        """Labels or fields that its policy spreads it over: ``region`` for example."""
         subject = self._decided.subject
         if isinstance(subject, PlacementSubject):
             asked = subject.policy.topology_spread_constraints if subject.policy else ()

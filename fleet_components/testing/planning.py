@@ -54,7 +54,7 @@ def plan_fleet_of(
 
 @attrs.frozen
 class _Fleet:
-    """What is planned, again for each loss.
+    """A fleet that is planned, and again for each loss.
 
     Attributes:
         paths: the paths, to be named.

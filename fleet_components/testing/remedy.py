@@ -1,4 +1,4 @@
-"""What would bring a placement to further regions or members, in the words of its system."""
+"""Hints at what would bring a placement to further regions or members, in the words of its system."""
 
 from __future__ import annotations
 

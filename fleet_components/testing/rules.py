@@ -76,7 +76,7 @@ class BrokenRuleError(AssertionError):
 
 
 class Broken:
-    """What breaks a rule, collected until the rule has been looked at everywhere; :func:`rule` makes one.
+    """Violations of a rule, collected until the rule has been looked at everywhere; :func:`rule` makes one.
 
     Attributes:
         rule: the rule.

@@ -428,7 +428,7 @@ def test_the_loss_is_that_of_the_fleet_as_it_was_planned(tmp_path: Path, monkeyp
     [
         (lambda fleet: fleet.placements("tier=1"), r"no placement has the label tier=1 \(tier is 0\)"),
         (lambda fleet: fleet.placements("teir=0"), r'did you mean "tier"\? the labels are: app, policy, tier'),
-        (lambda fleet: fleet.placements("tier=0=1"), r'"tier=0=1" is no label selector \(write it as for kubectl'),
+        (lambda fleet: fleet.placements("tier=0=1"), r'"tier=0=1" is not a label selector \(write it as for kubectl'),
         (lambda fleet: fleet.placements(kind="Job"), r"no placement has the kind Job \(there is:"),
         (lambda fleet: fleet.placements(where=lambda one: False), r"with optional=True there may be none"),
         (lambda fleet: fleet.placed("shp"), r'there is no placement "shp" \(did you mean "shop"\?'),
