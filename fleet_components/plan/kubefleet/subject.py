@@ -23,6 +23,7 @@ from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.kubefleet.place import PlacementOutcome, place
 from fleet_components.plan.kubefleet.record import PlacementRecord
+from fleet_components.plan.kubefleet.stickiness import sticky
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Delivery, Explanation, Subject
 from fleet_components.rollout.rollout import Done, Gates
@@ -147,6 +148,10 @@ class PlacementSubject(Subject[PlacementRecord]):
             plugins=load_plugins(self.plugins),
         )
         return Explanation(found)
+
+    def sticky(self, outcome: PlacementOutcome) -> str:
+        """Return what the members that were picked before could change."""
+        return sticky(self, outcome)
 
     def reason(self, cluster: str, explained: MemberExplanation | None) -> str:
         """Return why the member is picked or not, in the words of the plug-ins."""

@@ -43,11 +43,9 @@ def _what_happens(document: Document) -> str:
 
 
 def _what_is_lost(document: Document) -> str:
-    """Return the second line: the first reason of a refusal, else which objects are deleted or replaced."""
+    """Return the second line: whether the update is refused, else which objects are deleted or replaced."""
     if refused := document["refused"]:
-        first = ": ".join(filter(None, [refused[0]["subject"], refused[0]["what"]]))
-        more = f", and {count(len(refused) - 1, 'more reason')}" if len(refused) > 1 else ""
-        return f"the update is refused: {first}{more}"
+        return f"the update is refused, for {count(len(refused), 'reason')} below"
     fates: dict[str, list[str]] = defaultdict(list)
     for one in document["gone"]["objects"]:
         fates[_FATES[one["fate"]]].append(one["member"])
@@ -76,71 +74,63 @@ _LOST = ("deleted", "replaced", "forgotten", "kept and no longer managed")
 def _what_it_starts_from(document: Document) -> str:
     """Return the third line: what is compared with, and how much stays as it is."""
     start = document["against"] or (f"the state {document['state']}" if document["state"] else "nothing, a new fleet")
-    same, totals = document["unchanged"], document["totals"]
-    of = [
-        f"{same[noun]} of {count(number, noun[:-1])}"
-        for noun, number in (
-            ("placements", totals["placements"]),
-            ("templates", totals["templates"]),
-            ("members", document["members"]),
-        )
-        if number
-    ]
+    same = document["unchanged"]
+    of = [f"{same[noun]} of {count(document[noun], noun[:-1])}" for noun in same if document[noun]]
     parts = [f"compared with {start}: unchanged are {few(of, 3)}"] if of else [f"compared with {start}"]
     unsure = sum(one["unsure"] is not None for one in document["subjects"])
     parts += [f"{count(unsure, 'decision')} could be another with the state that is in force"] if unsure else []
-    parts += [count(totals["warnings"], "warning")] if totals["warnings"] else []
+    parts += [count(document["warned"], "warning")] if document["warned"] else []
     return "; ".join(parts)
 
 
 def _gone(document: Document) -> Iterator[str]:
-    keys = [name.partition("/")[2] for name in document["gone"]["subjects"]]
-    if keys:
-        yield f"{_named(keys)} {'goes' if len(keys) == 1 else 'go'}"
+    gone = [dict(zip(("kind", "key"), name.split("/", 1), strict=True)) for name in document["gone"]["subjects"]]
+    if gone:
+        yield f"{_named(gone)} {'goes' if len(gone) == 1 else 'go'}"
     if members := document["gone"]["members"]:
-        yield f"{_named(members, 'member')} {'leaves' if len(members) == 1 else 'leave'} the fleet"
+        named = " and ".join(members) if len(members) <= _MOST_NAMES else count(len(members), "member")
+        yield f"{named} {'leaves' if len(members) == 1 else 'leave'} the fleet"
 
 
-def _losing(subjects: Iterable[Document]) -> Iterator[str]:
+def _losing(subjects: Sequence[Document]) -> Iterator[str]:
     """Yield which subjects lose clusters; one that loses a single cluster and gains one moves."""
-    losing = [(one["key"], _names(one, "leaves"), _names(one, "joins")) for one in subjects if _names(one, "leaves")]
-    moving = [one for one in losing if len(one[1]) == len(one[2]) == 1]
-    losing = [one for one in losing if one not in moving]
+    moving = [one for one in subjects if _moves(one)]
     if moving and len(moving) <= _MOST_NAMES:
-        yield from (f"{key} moves from {old[0]} to {new[0]}" for key, old, new in moving)
+        ways = [(one["key"], *_names(one, "leaves"), *_names(one, "joins")) for one in moving]
+        yield from (f"{key} moves from {old} to {new}" for key, old, new in ways)
     elif moving:
-        yield f"{count(len(moving), 'placement')} move from one cluster to another"
-    if losing:
-        verb = "loses" if len(losing) == 1 else "lose"
-        yield f"{_named([key for key, _, _ in losing])} {verb} {_lost(losing)}"
+        yield f"{_named(moving)} move from one cluster to another"
+    if losing := [one for one in subjects if _names(one, "leaves") and not _moves(one)]:
+        yield f"{_named(losing)} {'loses' if len(losing) == 1 else 'lose'} {_lost(losing)}"
 
 
-def _lost(losing: Sequence[tuple[str, list[str], list[str]]]) -> str:
+def _moves(subject: Document) -> bool:
+    return len(_names(subject, "leaves")) == len(_names(subject, "joins")) == 1
+
+
+def _lost(losing: Sequence[Document]) -> str:
     if len(losing) == 1:
-        return _clusters(losing[0][1])
-    numbers = {len(old) for _, old, _ in losing}
-    return "a cluster" if numbers == {1} else f"{count(sum(len(old) for _, old, _ in losing), 'cluster')} altogether"
+        return _clusters(_names(losing[0], "leaves"))
+    numbers = [len(_names(one, "leaves")) for one in losing]
+    return "a cluster" if set(numbers) == {1} else f"{count(sum(numbers), 'cluster')} altogether"
 
 
 def _unfulfilled(subjects: Iterable[Document]) -> Iterator[str]:
-    if keys := [one["key"] for one in subjects if one["unfulfilled"]]:
-        yield f"{_named(keys)} {'is' if len(keys) == 1 else 'are'} not fulfilled"
+    if found := [one for one in subjects if one["unfulfilled"]]:
+        yield f"{_named(found)} {'is' if len(found) == 1 else 'are'} not fulfilled"
 
 
 def _gaining(subjects: Iterable[Document]) -> Iterator[str]:
     """Yield which subjects come to clusters: new ones, and those that gain without having moved."""
-    joining = [(one, _names(one, "joins"), _names(one, "leaves")) for one in subjects]
-    gaining = [(one, new) for one, new, old in joining if new and not len(new) == len(old) == 1]
-    fresh = [(one["key"], new) for one, new in gaining if one["revision"]["old"] is None]
-    more = [(one["key"], new) for one, new in gaining if one["revision"]["old"] is not None]
+    gaining = [one for one in subjects if _names(one, "joins") and not _moves(one)]
+    fresh = [one for one in gaining if one["revision"]["old"] is None]
+    more = [one for one in gaining if one["revision"]["old"] is not None]
     if len(fresh) == 1:
-        yield f"{fresh[0][0]} is new on {_clusters(fresh[0][1])}"
+        yield f"{_named(fresh)} is new on {_all_of(fresh, 'joins')}"
     elif fresh:
-        yield f"{count(len(fresh), 'new placement')} on {_clusters({name for _, new in fresh for name in new})}"
-    if len(more) == 1:
-        yield f"{more[0][0]} gains {_clusters(more[0][1])}"
-    elif more:
-        yield f"{_named([key for key, _ in more])} gain {_clusters({name for _, new in more for name in new})}"
+        yield f"{_counted(fresh)} are new on {_all_of(fresh, 'joins')}"
+    if more:
+        yield f"{_named(more)} {'gains' if len(more) == 1 else 'gain'} {_all_of(more, 'joins')}"
 
 
 def _updated(subjects: Iterable[Document]) -> Iterator[str]:
@@ -153,8 +143,8 @@ def _updated(subjects: Iterable[Document]) -> Iterator[str]:
         clusters = {name for one in found for name in _names(one, "updated")}
         waves = max(len({each["wave"] for each in one["clusters"] if each["change"] == "updated"}) for one in found)
         get = "gets" if len(clusters) == 1 else "get"
-        of = _named([one["key"] for one in found])
-        yield f"{_clusters(clusters)} {get} {words} of {of}" + (f" in {count(waves, 'wave')}" if waves > 1 else "")
+        in_waves = f" in {count(waves, 'wave')}" if waves > 1 else ""
+        yield f"{_clusters(clusters)} {get} {words} of {_named(found)}{in_waves}"
 
 
 def _novelty(subject: Document) -> str:
@@ -174,21 +164,22 @@ def _novelty(subject: Document) -> str:
 
 
 def _held(subjects: Iterable[Document]) -> Iterator[str]:
-    held = [(one["key"], _names(one, "held")) for one in subjects if _names(one, "held")]
-    if len(held) == 1:
-        yield f"{held[0][0]} is held on {_clusters(held[0][1])}"
-    elif held:
-        clusters = {name for _, names in held for name in names}
-        yield f"{_named([key for key, _ in held])} are held on {_clusters(clusters)}"
+    if held := [one for one in subjects if _names(one, "held")]:
+        yield f"{_named(held)} {'is' if len(held) == 1 else 'are'} held on {_all_of(held, 'held')}"
 
 
 def _recorded(subjects: Iterable[Document]) -> Iterator[str]:
-    if keys := [one["key"] for one in subjects if one["weight"] == "recorded"]:
-        yield f"the policy of {_named(keys)} changes and moves nothing"
+    if found := [one for one in subjects if one["weight"] == "recorded"]:
+        yield f"what is remembered of {_named(found)} changes and moves nothing"
 
 
 def _names(subject: Document, change: str) -> list[str]:
     return [one["name"] for one in subject["clusters"] if one["change"] == change]
+
+
+def _all_of(subjects: Iterable[Document], change: str) -> str:
+    """Return the clusters with a change of any of the subjects."""
+    return _clusters({name for one in subjects for name in _names(one, change)})
 
 
 def _clusters(names: Iterable[str]) -> str:
@@ -197,6 +188,11 @@ def _clusters(names: Iterable[str]) -> str:
     return found[0] if len(found) == 1 else count(len(found), "cluster")
 
 
-def _named(names: Sequence[str], noun: str = "placement") -> str:
-    """Return a few names, or the number of many."""
-    return " and ".join(names) if len(names) <= _MOST_NAMES else count(len(names), noun)
+def _named(subjects: Sequence[Document]) -> str:
+    """Return the keys of a few subjects, or the number of many."""
+    return " and ".join(one["key"] for one in subjects) if len(subjects) <= _MOST_NAMES else _counted(subjects)
+
+
+def _counted(subjects: Sequence[Document]) -> str:
+    templates = sum(one["kind"] == "Template" for one in subjects)
+    return subjects_in_words(len(subjects) - templates, templates)

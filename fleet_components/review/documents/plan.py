@@ -61,6 +61,7 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
         "against": surveyed.against or None,
         "asOf": as_of.isoformat() if as_of else None,
         "members": sum(len(plan.inventory) for plan in plans),
+        **_numbers(surveyed, subjects),
         "changes": any(plan.changes for plan in plans) or any(one.changes for one in surveyed.resources or ()),
         "unfulfilled": [
             {"subject": one.decided.name, "why": one.decided.outcome.unfulfilled}
@@ -88,7 +89,7 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
             *(f"{one.decided.name}: {text}" for one in (() if view.narrow else others) for text in one.warnings),
         ],
         **_of_a_project(surveyed, view),
-        "totals": {**_totals(surveyed, subjects), **_counted(surveyed)},
+        "totals": {**_totals(subjects), **_counted(surveyed)},
     }
     document["headline"] = headline(document)
     return document
@@ -131,16 +132,20 @@ def _unchanged(surveyed: Survey, subjects: Iterable[_Weighed]) -> Document:
     return {"placements": kinds["Placement"], "templates": kinds["Template"], "members": members - len(touched)}
 
 
-def _totals(surveyed: Survey, subjects: Sequence[_Weighed]) -> Document:
-    """Return the number of members with each change over all subjects, and of placements, templates and warnings."""
+def _totals(subjects: Iterable[_Weighed]) -> Document:
+    """Return the number of members with each change, over all placements and templates."""
     changes = Counter(WORDS[entry.change] for one in subjects for entry in one.decided.entries.values())
+    return {word: changes[word] for word in WORDS.values()}
+
+
+def _numbers(surveyed: Survey, subjects: Sequence[_Weighed]) -> Document:
+    """Return how many placements and templates there are, and how many warnings about them and the fleet."""
     kinds = Counter(one.decided.subject.COMPONENT for one in subjects)
     of_fleets = sum(len(plan.warnings) + len(plan.hidden) for plan in surveyed.plans)
     return {
-        **{word: changes[word] for word in WORDS.values()},
         "placements": kinds["Placement"],
         "templates": kinds["Template"],
-        "warnings": of_fleets + sum(len(one.warnings) for one in subjects),
+        "warned": of_fleets + sum(len(one.warnings) for one in subjects),
     }
 
 

@@ -30,7 +30,7 @@ class Weight(StrEnum):
     @property
     def picks(self) -> bool:
         """True where it is a question of which members are picked, and of why others are not."""
-        return self.order <= Weight.MOVED.order
+        return self.order <= Weight.MOVED.order or self is Weight.RECORDED
 
 
 _LOSSES = (Fate.DELETED, Fate.FORGOTTEN, *UNRECORDED)

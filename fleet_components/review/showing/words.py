@@ -37,8 +37,7 @@ _COUNTS = {
 
 def summary(document: Document) -> str:
     """Return a summary: ``3 placements and 1 template on 5 members: 9 join, 1 is held; 2 objects are deleted``."""
-    totals = document["totals"]
-    subjects = subjects_in_words(totals["placements"], totals["templates"])
+    subjects = subjects_in_words(document["placements"], document["templates"])
     placed = f"{subjects} on {count(document['members'], 'member')}: {changes(document['totals'])}"
     return "; ".join([placed, *_losses(document)])
 
@@ -282,7 +281,7 @@ def warnings(document: Document) -> Iterator[tuple[str, str]]:
 
 def warned(document: Document) -> int:
     """Return the number of warnings, those that a program logged included."""
-    return len(_logged(document)) + int(document["totals"]["warnings"])
+    return len(_logged(document)) + int(document["warned"])
 
 
 def _logged(document: Document) -> list[str]:
