@@ -65,8 +65,12 @@ def _tree(console: Console, placement: Document, title: Text) -> None:
             branch.add(Text(f"passes {', '.join(passed)}"))
         for verdict in (one for one in member["verdicts"] if not one["passed"]):
             leaf = branch.add(_verdict(verdict))
-            if verdict["remedy"]:
+            if verdict["remedy"] and not member["flips"]:
                 leaf.add(Text(f"remedy: {one_line(verdict['remedy'])}", "yellow"))
+        for note in member["notes"]:
+            branch.add(Text(one_line(note)))
+        for flip in member["flips"]:
+            branch.add(Text(one_line(f"would {flip['would']} {flip['with']}"), "yellow"))
         _overridden(branch, member)
     console.print(tree)
 
