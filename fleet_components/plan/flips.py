@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from fleet_components.model.problem import FleetError
+from fleet_components.plan.edits import as_written
 from fleet_components.plan.subject import Decided
 from fleet_components.scheduler.edit import Edits, Ladder, said
 
@@ -112,11 +113,8 @@ def _tainting(ladder: Ladder) -> bool:
 
 
 def _nothing(chosen: bool, stopped: str) -> str:
-    if stopped:
-        return (
-            f"no change of labels, taints, properties or numbers {'lets it go' if chosen else 'chooses it'}: {stopped}"
-        )
-    return f"no single change that was tried {'lets it go' if chosen else 'chooses it'}"
+    does = "lets it go" if chosen else "chooses it"
+    return f"no change of its own or of the policy {does}: {stopped}" if stopped else f"no change that was tried {does}"
 
 
 class _Search:
@@ -134,7 +132,10 @@ class _Search:
         for ladder in ladders:
             if len(found) == MOST_FLIPS or not self.left:
                 break
-            open_ = [rung for rung in ladder if not any(_within(change, rung) for change in found)]
+            written = (as_written(self.trials.decided.subject.inventory, rung) for rung in ladder)
+            open_ = [
+                rung for rung in written if rung is not None and not any(_within(change, rung) for change in found)
+            ]
             first = self.first(open_)
             if first is not None:
                 found.append(first)

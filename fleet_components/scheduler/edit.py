@@ -5,13 +5,12 @@ An edit names the field as its author would find it in the YAML. Several edits t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import attrs
 
-from fleet_components.model.cluster import Cluster, Taint, Usage
-from fleet_components.model.inventory import Inventory
+from fleet_components.model.cluster import Cluster, Taint
 from fleet_components.model.problem import FieldPath
 
 MEMBER, POLICY, OBJECT = "member", "policy", "object"
@@ -94,72 +93,6 @@ def _below(value: Any, rest: list[str | int], edit: Edit) -> Any:
         case "drop":
             return [one for one in value or () if one != edit.value]
     return _NOTHING
-
-
-def with_members_edited(inventory: Inventory, change: Edits) -> Inventory:
-    """Return the fleet with the changes of its members."""
-    edits = [edit for edit in change if edit.of == MEMBER]
-    if not edits:
-        return inventory
-    clusters = list(inventory.clusters)
-    for edit in edits:
-        position = inventory.position(edit.member)
-        if position is not None:
-            clusters[position] = edited(clusters[position], edit)
-    return Inventory(clusters, inventory.as_of)
-
-
-def edited(cluster: Cluster, edit: Edit) -> Cluster:
-    """Return a member with a change of its written object.
-
-    Raises:
-        ValueError: no edit of such a field is made.
-    """
-    match edit.field:
-        case ("metadata", "labels", str(key)):
-            return attrs.evolve(cluster, labels=_mapped(cluster.labels, key, edit.value))
-        case ("spec", "taints"):
-            return attrs.evolve(cluster, taints=_tainted(cluster.taints, edit))
-        case ("spec", "zones"):
-            return attrs.evolve(cluster, zones=tuple(edit.value))
-        case ("spec", "provider"):
-            return attrs.evolve(cluster, provider=edit.value)
-        case ("spec", "region"):
-            return attrs.evolve(cluster, region=edit.value)
-        case ("status", "properties", str(name), *_):
-            return attrs.evolve(cluster, properties=_mapped(cluster.properties, name, edit.value))
-        case ("status", "resourceUsage", str(kind), str(resource)):
-            amounts = _mapped(getattr(cluster.usage, kind), resource, edit.value)
-            usage: Usage = attrs.evolve(cluster.usage, **{kind: amounts})
-            return attrs.evolve(cluster, usage=usage)
-        case ("status", "namespaces", str(name)):
-            return attrs.evolve(cluster, namespaces=_mapped(cluster.namespaces or {}, name, edit.value))
-        case ("status", "apiEnablements"):
-            kinds = {(edit.value["groupVersion"], resource["kind"]) for resource in edit.value["resources"]}
-            served = cluster.api_enablements or frozenset()
-            return attrs.evolve(cluster, api_enablements=served | kinds if edit.operation == ADD else served - kinds)
-        case ("status", "resourceSummary", "allocatable", str(resource)) if cluster.resource_summary:
-            summary = cluster.resource_summary
-            allocatable = _mapped(summary.allocatable, resource, edit.value)
-            return attrs.evolve(cluster, resource_summary=attrs.evolve(summary, allocatable=allocatable))
-    raise ValueError(f"no edit of {edit.field}")
-
-
-def _mapped(values: Mapping[str, str], key: str, value: str | None) -> dict[str, str]:
-    """Return the values with one of them set, or without it for None."""
-    others = {name: one for name, one in values.items() if name != key}
-    return others if value is None else {**values, key: value}
-
-
-def _tainted(taints: Iterable[Taint], edit: Edit) -> tuple[Taint, ...]:
-    asked = _taint(edit.value)
-    if edit.operation == ADD:
-        return (*taints, asked)
-    return tuple(taint for taint in taints if attrs.evolve(taint, time_added=None) != asked)
-
-
-def _taint(value: Mapping[str, str]) -> Taint:
-    return Taint(value["key"], value.get("value", ""), value["effect"])
 
 
 # The edits that plug-ins propose.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 
 from fleet_components.model.quantity import parse_quantity
@@ -50,10 +50,10 @@ def _by_key(requirements: Iterable[Requirement]) -> Mapping[str, list[Requiremen
 _NOWHERE = object()
 
 
-def _values(requirements: Iterable[Requirement]) -> Iterator[str | None]:
-    """Yield the values that requirements of one key name, then any value, then none."""
+def _values(requirements: Sequence[Requirement]) -> Iterator[str | None]:
+    """Yield the values that requirements of one key name, then none, then any, then those that they exclude."""
     yield from (value for one in requirements if one.operator == "In" for value in one.values)
-    yield from (_ANY, None)
+    yield from (None, _ANY)
     yield from (value for one in requirements if one.operator == "NotIn" for value in one.values)
 
 

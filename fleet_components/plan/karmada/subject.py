@@ -25,6 +25,7 @@ from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.text import count
 from fleet_components.model.wire import read_time
 from fleet_components.plan.apply_mode import ABORTS, OVERWRITES
+from fleet_components.plan.edits import with_edits
 from fleet_components.plan.karmada.content import content_of, forced
 from fleet_components.plan.karmada.needs import Needs
 from fleet_components.plan.karmada.overrides import rule_path
@@ -34,7 +35,7 @@ from fleet_components.plan.names import TEMPLATE_KIND as TEMPLATE
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Delivery, Explanation, Subject
 from fleet_components.rollout.rollout import Done
-from fleet_components.scheduler.edit import OBJECT, POLICY, SET, Edit, Edits, Ladder, with_members_edited
+from fleet_components.scheduler.edit import OBJECT, POLICY, SET, Edit, Edits, Ladder
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.karmada.explain import explain
 from fleet_components.scheduler.karmada.match_explanation import PolicyVerdict, explain_match
@@ -211,7 +212,7 @@ class TemplateSubject(Subject[TemplateRecord]):
                 manifest = attrs.evolve(manifest, data=edit.on(manifest.data))
             elif edit.of == POLICY and claimed:
                 policies = policies.edited(claimed, edit)
-        inventory = with_members_edited(self.inventory, change)
+        inventory = with_edits(self.inventory, change)
         return attrs.evolve(self, inventory=inventory, manifest=manifest, policies=policies)
 
     def anew(self) -> Self:

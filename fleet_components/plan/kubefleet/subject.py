@@ -21,13 +21,14 @@ from fleet_components.model.kubefleet.placement import PlacementPolicy, RollingU
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.apply_mode import ApplyMode
+from fleet_components.plan.edits import with_edits
 from fleet_components.plan.kubefleet.place import PlacementOutcome, place
 from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Delivery, Explanation, Subject
 from fleet_components.rollout.rollout import Done, Gates
 from fleet_components.rollout.strategy import External
-from fleet_components.scheduler.edit import POLICY, Edits, with_members_edited
+from fleet_components.scheduler.edit import POLICY, Edits
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.kubefleet import schedule
 from fleet_components.scheduler.kubefleet.comparison import compare
@@ -177,7 +178,7 @@ class PlacementSubject(Subject[PlacementRecord]):
 
     def changed(self, change: Edits, outcome: PlacementOutcome) -> Self:
         """Return the placement in a fleet with a change of members, or of its policy."""
-        inventory, edits = with_members_edited(self.inventory, change), [one for one in change if one.of == POLICY]
+        inventory, edits = with_edits(self.inventory, change), [one for one in change if one.of == POLICY]
         if not edits:
             return attrs.evolve(self, inventory=inventory)
         written = {"spec": {"policy": encode(self.policy or PlacementPolicy())}}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+import attrs
+
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.karmada import policy
 from fleet_components.model.mask import Mask, has
 from fleet_components.model.problem import FieldPath
 from fleet_components.model.selector import Requirement
-from fleet_components.scheduler.edit import ADD, DROP, POLICY, Edit, Edits, Ladder, edited, set_field, unset_field
+from fleet_components.scheduler.edit import ADD, DROP, POLICY, Edit, Edits, Ladder, set_field, unset_field
 from fleet_components.scheduler.framework import Filter
 from fleet_components.scheduler.karmada.affinity import FIELDS, matching
 from fleet_components.scheduler.karmada.state import KarmadaState
@@ -93,7 +95,7 @@ def _to_match_fields(cluster: Cluster, fields: policy.FieldSelector | None) -> E
             unset_field(cluster, key),
             set_field(cluster, key, _ANY),
         ]
-        found = next((one for one in tried if policy.FieldSelector(asked).matches(edited(cluster, one))), None)
+        found = next((one for one in tried if policy.FieldSelector(asked).matches(_with_field(cluster, one))), None)
         if found is None:
             return None
         edits.append(found)
@@ -105,8 +107,18 @@ def _to_miss_fields(cluster: Cluster, affinity: policy.ClusterAffinity) -> Itera
     for key, asked in _by_key(affinity.field_selector).items():
         values = [*(value for one in asked for value in one.values), _ANY]
         tried = [unset_field(cluster, key), *(set_field(cluster, key, value) for value in values)]
-        for edit in [one for one in tried if not policy.FieldSelector(asked).matches(edited(cluster, one))][:1]:
+        for edit in [one for one in tried if not policy.FieldSelector(asked).matches(_with_field(cluster, one))][:1]:
             yield (edit,)
+
+
+def _with_field(cluster: Cluster, edit: Edit) -> Cluster:
+    """Return a member with an edit of provider, region or zones."""
+    match edit.field:
+        case ("spec", "zones"):
+            return attrs.evolve(cluster, zones=tuple(edit.value))
+        case ("spec", "provider"):
+            return attrs.evolve(cluster, provider=edit.value)
+    return attrs.evolve(cluster, region=edit.value)
 
 
 def _by_key(fields: policy.FieldSelector | None) -> Mapping[str, tuple[Requirement, ...]]:

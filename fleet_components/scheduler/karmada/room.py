@@ -54,9 +54,8 @@ def _changed(cluster: Cluster, name: str, units: int) -> Edit:
     # Whole units, since free amounts are rounded up to them.
     free, used = free_amount(cluster.resource_summary, name), _used(cluster.resource_summary, name)
     value = _written(name, used + free + units if old is not None else units)
-    what = f"{_shown(name, abs(units))} {'more' if units > 0 else 'less'} {_noun(name)} allocatable"
-    field = ("status", "resourceSummary", "allocatable", name)
-    return Edit(MEMBER, SET, field, value, f"with {what} ({value}, not {old or 0})", cluster.name)
+    words = f"with {_shown(name, abs(units))} {'more' if units > 0 else 'less'} {_noun(name, units)} free"
+    return Edit(MEMBER, SET, ("status", "resourceSummary", "allocatable", name), value, words, cluster.name)
 
 
 def _used(summary: ResourceSummary, name: str) -> int:
@@ -80,5 +79,7 @@ def _shown(name: str, units: int) -> str:
     return str(units)
 
 
-def _noun(name: str) -> str:
-    return {_CPU: "CPU"}.get(name, name)
+def _noun(name: str, units: int) -> str:
+    if name == _PODS:
+        return "pod" if abs(units) == 1 else "pods"
+    return ("CPU" if abs(units) <= 1000 else "CPUs") if name == _CPU else name

@@ -104,12 +104,13 @@ def compare(
 
 
 def _next_one(profile: Profile, state: KubeFleetState, position: int) -> Comparison | None:
-    """Compare a picked member with the best of the others, for its place alone."""
+    """Compare a picked member with the best of the others, if it would get its place again."""
     free = attrs.evolve(state, present=state.present & ~(1 << position))
     passed = run_filters(profile, free, state.inventory.everything).passed & ~free.present
     ranked = [at for at, _ in best_first(run_scores(profile, free, passed), passed)] if passed else []
-    others = ranked[ranked.index(position) + 1 :] if position in ranked else []
-    return _compared(profile, free, position, others[0], chosen=True) if others else None
+    if ranked[:1] != [position] or len(ranked) == 1:
+        return None
+    return _compared(profile, free, position, ranked[1], chosen=True)
 
 
 def _holder(profile: Profile, state: KubeFleetState, picked: list[str], position: int) -> Comparison | None:

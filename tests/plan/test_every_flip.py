@@ -1,0 +1,230 @@
+"""Whatever the fleet, the policy and the memory: each flip that is told comes true, done to the YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import event, given, reject, settings
+from hypothesis import strategies as st
+
+from fleet_components.model.codec import encode
+from fleet_components.model.kubefleet.placement import PlacementPolicy
+from fleet_components.model.problem import FleetError
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.options import Options
+from fleet_components.plan.past import Past
+from tests import strategies
+from tests.plan.flipped import (
+    OBJECT,
+    Data,
+    after,
+    chosen,
+    flips,
+    karmada_member,
+    member,
+    placement,
+    planned,
+    propagation,
+    written,
+    written_with,
+)
+
+pytestmark = pytest.mark.long
+OPTIONS = Options(as_of=strategies.AS_OF)
+thorough = settings(max_examples=150)
+
+
+def plan_of(documents: Sequence[Data], past: Past | None = None) -> FleetPlan:
+    """The plan; what cannot be planned is drawn anew."""
+    try:
+        return planned(documents, past, OPTIONS)
+    except FleetError:
+        reject()
+
+
+def come_true(documents: Sequence[Data], past: Past | None) -> None:
+    """Do what each flip says, one after the other, and plan again."""
+    plan = plan_of(documents, past)
+    before = chosen(plan)
+    for name in plan.inventory.names:
+        found = flips(plan, name).flips
+        event(f"{'chosen' if name in before else 'left'}: {len(found)} flips")
+        for flip in found:
+            then = chosen(planned(written_with(documents, flip.change), past, OPTIONS))
+            assert flip.chosen == (name not in before), flip.words
+            assert (name in then) == flip.chosen, flip.words
+            event(f"{flip.change[0].operation} {flip.change[0].field[:2]}")
+
+
+# KubeFleet
+
+kubefleet_members = strategies.fleets(strategies.NAMES[:5]).map(lambda found: [written(one) for one in found])
+
+
+def placed(policy: PlacementPolicy) -> list[Data]:
+    """A placement with a policy."""
+    return placement(**{"placementType": policy.placement_type, **encode(policy)})
+
+
+def placed_in_a_namespace(policy: PlacementPolicy) -> list[Data]:
+    """A ResourcePlacement with a policy."""
+    _, found = placed(policy)
+    configuration = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "namespace": "app"}}
+    selector = {"group": "", "version": "v1", "kind": "ConfigMap", "name": "x"}
+    metadata = {"name": "app", "namespace": "app"}
+    spec = {**found["spec"], "resourceSelectors": [selector]}
+    return [OBJECT, configuration, {**found, "kind": "ResourcePlacement", "metadata": metadata, "spec": spec}]
+
+
+places = st.sampled_from([placed, placed, placed_in_a_namespace])
+
+
+@thorough
+@given(st.data(), kubefleet_members, strategies.policies, places)
+def test_of_a_placement(data: st.DataObject, members: list[Data], policy: PlacementPolicy, place: Any) -> None:
+    past = None
+    if data.draw(st.booleans()):
+        past = after(plan_of([*members, *place(policy)]))
+        members = data.draw(st.just(members) | kubefleet_members)
+        policy = data.draw(st.just(policy) | strategies.policies)
+    come_true([*members, *place(policy)], past)
+
+
+# Karmada
+
+NAMES = ("m0", "m1", "m2", "m3")
+SERVES = [{"groupVersion": "apps/v1", "resources": [{"kind": "Deployment"}]}]
+amounts = st.fixed_dictionaries(
+    {"cpu": st.sampled_from(["0", "1", "2500m", "4"]), "pods": st.sampled_from(["1", "10"])}
+)
+rooms = st.builds(
+    lambda allocatable, used, serves: {
+        "apiEnablements": serves,
+        "resourceSummary": {"allocatable": allocatable, "allocated": {"cpu": used}},
+    },
+    amounts,
+    st.sampled_from(["0", "500m", "1"]),
+    st.sampled_from([SERVES, SERVES, []]),
+)
+env = st.dictionaries(st.just("env"), st.sampled_from(["prod", "test"]))
+taints = st.sampled_from(
+    [[], [], [{"key": "gpu", "effect": "NoSchedule"}], [{"key": "gpu", "value": "a", "effect": "NoExecute"}]]
+)
+regions = st.fixed_dictionaries(
+    {"region": st.sampled_from(["x", "y"]), "provider": st.sampled_from(["p", "q"])},
+    optional={"zones": st.lists(st.sampled_from(["x1", "y1"]), max_size=2, unique=True)},
+)
+
+
+@st.composite
+def karmada_members(draw: st.DrawFn) -> list[Data]:
+    """Members of both kinds."""
+    found = []
+    for name in draw(st.lists(st.sampled_from(NAMES), min_size=1, unique=True)):
+        if draw(st.integers(0, 3)):
+            status, fields = draw(st.none() | rooms), draw(st.just({}) | regions)
+            found.append(karmada_member(name, draw(env), status, taints=draw(taints), **fields))
+        else:
+            region = st.dictionaries(st.just("topology.kubernetes.io/region"), st.sampled_from(["x", "y"]))
+            usage = {"allocatable": draw(amounts), **draw(st.just({}) | st.fixed_dictionaries({"available": amounts}))}
+            labels = {**draw(env), **draw(region)}
+            found.append(
+                member(
+                    name,
+                    labels,
+                    draw(st.sampled_from([[], [{"key": "gpu", "effect": "NoSchedule"}]])),
+                    resourceUsage=usage,
+                )
+            )
+    return found
+
+
+def asks(field: str, operator: str, *values: str) -> Data:
+    """An expression."""
+    return {"key": field, "operator": operator, **({"values": list(values)} if values else {})}
+
+
+expressions = st.sampled_from(
+    [
+        asks("region", "In", "x"),
+        asks("region", "NotIn", "y"),
+        asks("provider", "In", "p"),
+        asks("provider", "Exists"),
+        asks("zone", "In", "x1"),
+        asks("zone", "NotIn", "x1"),
+        asks("region", "DoesNotExist"),
+    ]
+)
+affinities = st.fixed_dictionaries(
+    {},
+    optional={
+        "labelSelector": st.sampled_from(
+            [{"matchLabels": {"env": "prod"}}, {"matchExpressions": [asks("env", "NotIn", "prod")]}]
+        ),
+        "fieldSelector": st.lists(expressions, min_size=1, max_size=2).map(lambda found: {"matchExpressions": found}),
+        "clusterNames": st.lists(st.sampled_from(NAMES), unique=True, min_size=1),
+        "exclude": st.lists(st.sampled_from(NAMES), unique=True, max_size=2),
+    },
+)
+groups = st.lists(affinities, min_size=1, max_size=3).map(
+    lambda found: [{"affinityName": f"group{number}", **affinity} for number, affinity in enumerate(found)]
+)
+
+
+def by(field: str, least: int, most: int) -> Data:
+    """A spread constraint."""
+    return {"spreadByField": field, "minGroups": least, "maxGroups": most}
+
+
+def divided(preference: str, **weights: Any) -> Data:
+    """Replicas that are divided."""
+    found = {"replicaSchedulingType": "Divided", "replicaDivisionPreference": preference}
+    return {**found, **({"weightPreference": weights} if weights else {})}
+
+
+RULES = [
+    {"targetCluster": {"clusterNames": ["m0"]}, "weight": 2},
+    {"targetCluster": {"labelSelector": {"matchLabels": {"env": "prod"}}}, "weight": 1},
+]
+schedulings = st.sampled_from(
+    [
+        {"replicaSchedulingType": "Duplicated"},
+        divided("Aggregated"),
+        divided("Weighted", dynamicWeight="AvailableReplicas"),
+        divided("Weighted", staticWeightList=RULES),
+    ]
+)
+spreads = st.sampled_from(
+    [[by("cluster", 1, 1)], [by("cluster", 1, 2)], [by("region", 1, 1), by("cluster", 1, 2)], [by("cluster", 2, 3)]]
+)
+where = st.fixed_dictionaries(
+    {},
+    optional={
+        "replicaScheduling": schedulings,
+        "spreadConstraints": spreads,
+        "clusterTolerations": st.just([{"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}]),
+    },
+)
+placements = st.builds(
+    lambda common, affinity: {**common, **affinity},
+    where,
+    st.just({})
+    | affinities.map(lambda one: {"clusterAffinity": one})
+    | groups.map(lambda some: {"clusterAffinities": some}),
+)
+requests = st.sampled_from([None, {"cpu": "500m"}, {"cpu": "1"}])
+
+
+@thorough
+@given(st.data(), karmada_members(), placements, st.integers(0, 5), requests)
+def test_of_a_template(
+    data: st.DataObject, members: list[Data], where: Data, replicas: int, requests: dict[str, str] | None
+) -> None:
+    past = None
+    if data.draw(st.booleans()):
+        past = after(plan_of([*members, *propagation(replicas, requests, **where)]))
+        members = data.draw(st.just(members) | karmada_members())
+        where, replicas = data.draw(st.just(where) | placements), data.draw(st.just(replicas) | st.integers(0, 5))
+    come_true([*members, *propagation(replicas, requests, **where)], past)
