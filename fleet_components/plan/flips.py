@@ -9,12 +9,14 @@ import attrs
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.edits import as_written
 from fleet_components.plan.subject import Decided
-from fleet_components.scheduler.edit import Edits, Ladder, said
+from fleet_components.scheduler.edit import MEMBER, Edits, Ladder, said
 
 MOST_FLIPS = 3
 """Number of changes that are told of one member."""
 MOST_TRIALS = 60
 """Number of times that a subject is decided again for one member."""
+MOST_MEMBERS = 100
+"""Number of members of one subject for which changes are tried without asking for one alone."""
 
 
 @attrs.frozen
@@ -59,8 +61,10 @@ class Trials:
 
     def __init__(self, decided: Decided) -> None:
         self.decided = decided
-        self.chosen = decided.subject.chosen(decided.outcome)
+        self.chosen = decided.subject.choice(decided.before)
         self.anew = self._anew()
+        self._of_policy: dict[str, frozenset[str] | None] = {}
+        """Results of changes that are proposed for many members alike, by the change."""
 
     def flips(self, cluster: str) -> MemberFlips:
         """Return what would change the outcome for a member."""
@@ -77,9 +81,16 @@ class Trials:
 
     def with_change(self, change: Edits) -> frozenset[str] | None:
         """Return the members that are chosen with a change; None if nothing can be decided then."""
+        if any(edit.of == MEMBER for edit in change):
+            return self._tried(change)
+        key = repr(change)
+        if key not in self._of_policy:
+            self._of_policy[key] = self._tried(change)
+        return self._of_policy[key]
+
+    def _tried(self, change: Edits) -> frozenset[str] | None:
         try:
-            subject = self.decided.subject.changed(change, self.decided.outcome)
-            return subject.chosen(subject.decide(self.decided.before))
+            return self.decided.subject.changed(change, self.decided.outcome).choice(self.decided.before)
         except FleetError:
             return None
 
@@ -89,8 +100,7 @@ class Trials:
         if self.decided.before == before:
             return None
         try:
-            subject = self.decided.subject.anew()
-            return subject.chosen(subject.decide(before))
+            return self.decided.subject.anew().choice(before)
         except FleetError:
             return None
 
@@ -142,20 +152,24 @@ class _Search:
         return found
 
     def first(self, ladder: list[Edits]) -> Edits | None:
-        """Return the first change that holds, if those behind it do as well; None if the last one does not hold."""
-        if not ladder or not self.holds(ladder[-1]):
-            return None
-        low, high = 0, len(ladder) - 1  # the one at ``high`` holds
-        while low < high and self.left:
+        """Return the first change that holds, if those behind it do as well; None if none is found."""
+        high = len(ladder) - 1
+        # What goes too far may not hold either: more replicas than there is room for.
+        while high >= 0 and not self.holds(ladder[high]):
+            high = high // 2 if high else -1
+        low = 0
+        while low < high:
             middle = (low + high) // 2
             if self.holds(ladder[middle]):
                 high = middle
             else:
                 low = middle + 1
-        return ladder[high]
+        return ladder[high] if high >= 0 else None
 
     def holds(self, change: Edits) -> bool:
-        """Return whether the outcome is as wanted with a change."""
+        """Return whether the outcome is as wanted with a change; not, once there were enough trials."""
+        if not self.left:
+            return False
         self.left -= 1
         chosen = self.trials.with_change(change)
         return chosen is not None and (self.cluster in chosen) == self.wanted

@@ -186,8 +186,12 @@ class Subject(ABC, Generic[R]):
         """Return why members are selected or not; all members by default."""
 
     @abstractmethod
-    def chosen(self, outcome: Any) -> frozenset[str]:
-        """Return the members that are chosen, whatever the rollout has done with them yet."""
+    def choice(self, before: R) -> frozenset[str]:
+        """Return the members that :meth:`decide` chooses, whatever the rollout does with them.
+
+        Raises:
+            FleetError: no decision is possible.
+        """
 
     @abstractmethod
     def proposals(self, outcome: Any, cluster: str) -> Proposals:

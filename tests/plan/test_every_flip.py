@@ -128,7 +128,7 @@ def karmada_members(draw: st.DrawFn) -> list[Data]:
             found.append(karmada_member(name, draw(env), status, taints=draw(taints), **fields))
         else:
             region = st.dictionaries(st.just("topology.kubernetes.io/region"), st.sampled_from(["x", "y"]))
-            usage = {"allocatable": draw(amounts), **draw(st.just({}) | st.fixed_dictionaries({"available": amounts}))}
+            usage = {"allocatable": draw(amounts), **({"available": draw(amounts)} if draw(st.booleans()) else {})}
             labels = {**draw(env), **draw(region)}
             found.append(
                 member(

@@ -167,14 +167,29 @@ def test_room_for_a_replica() -> None:
     fleet = [karmada_member("a", status=room("4")), karmada_member("b", status=room("4", "3800m"))]
     documents = [*fleet, *propagation(4, {"cpu": "500m"}, replicaScheduling=DYNAMIC)]
     assert chosen(planned(documents)) == {"a"}
-    assert hold(documents, "b")[0] == "would be chosen with 0.8 more CPU free"  # with room for one, a gets all four
+    assert hold(documents, "b") == [
+        "would be chosen with 0.8 more CPU free",  # with room for one, a gets all four
+    ]
+
+
+def test_a_share_of_nothing() -> None:
+    fleet = [karmada_member("a", status=room("4")), karmada_member("b", status=room("500m"))]
+    documents = [*fleet, *propagation(4, {"cpu": "500m"}, replicaScheduling=DYNAMIC)]
+    assert hold(documents, "b") == [
+        "gets none of 4 replicas: its share is 1 of 9 available replicas",
+        "would be chosen with 0.5 more CPU free",
+        "would be chosen with 5 replicas",
+    ]
 
 
 def test_a_spread_over_clusters() -> None:
     fleet = [karmada_member(name) for name in "abc"]
     by_cluster = [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 2}]
     documents = [*fleet, *propagation(2, spreadConstraints=by_cluster)]
-    assert hold(documents, "c") == ["would be chosen with maxGroups 3 of spreadByField cluster"]
+    assert hold(documents, "c") == [
+        "lost to b: equally good, and the first name goes first",
+        "would be chosen with maxGroups 3 of spreadByField cluster",
+    ]
 
 
 def test_a_region_and_an_api() -> None:

@@ -29,7 +29,7 @@ from fleet_components.plan.edits import with_edits
 from fleet_components.plan.karmada.content import content_of, forced
 from fleet_components.plan.karmada.needs import Needs
 from fleet_components.plan.karmada.overrides import rule_path
-from fleet_components.plan.karmada.place import TemplateOutcome, place_template
+from fleet_components.plan.karmada.place import TemplateOutcome, chosen, place_template
 from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.names import TEMPLATE_KIND as TEMPLATE
 from fleet_components.plan.record import Objects
@@ -37,6 +37,7 @@ from fleet_components.plan.subject import Delivery, Explanation, Subject
 from fleet_components.rollout.rollout import Done
 from fleet_components.scheduler.edit import OBJECT, POLICY, SET, Edit, Edits, Ladder
 from fleet_components.scheduler.explain import MemberExplanation
+from fleet_components.scheduler.karmada.comparison import compare
 from fleet_components.scheduler.karmada.explain import explain
 from fleet_components.scheduler.karmada.match_explanation import PolicyVerdict, explain_match
 from fleet_components.scheduler.karmada.policy_index import PolicyIndex
@@ -176,33 +177,41 @@ class TemplateSubject(Subject[TemplateRecord]):
             tuple(m for m in explained.members if members is None or m.cluster in members), explained.division
         )
 
-    def chosen(self, outcome: TemplateOutcome) -> frozenset[str]:
-        """Return the members that the scheduler has chosen."""
-        return frozenset(outcome.record.memory.schedule.clusters)
+    def choice(self, before: TemplateRecord) -> frozenset[str]:
+        """Return the members that are chosen."""
+        return chosen(self, _completed(self, before))
 
     def proposals(self, outcome: TemplateOutcome, cluster: str) -> Proposals:
         """Return changes of the member, of the policy and of the object's replicas."""
+        scheduled, number = self._scheduled(outcome), outcome.template.replicas
+        if scheduled is None:
+            return Proposals(stopped="no policy's placement is scheduled")
+        found = proposals(scheduled, cluster)
+        if not (number and scheduled.placement.divided):
+            return found
+        more, less = range(number + 1, number + 1 + _MOST_REPLICAS), range(number)[::-1]
+        boosting, losing = (*found.boosting, self._replicas(more)), (*found.losing, self._replicas(less))
+        return attrs.evolve(found, boosting=tuple(filter(None, boosting)), losing=tuple(filter(None, losing)))
+
+    def comparison(self, before: TemplateRecord, outcome: TemplateOutcome, cluster: str) -> str:
+        """Return what the member lost to by rank, or that its share of the replicas is none."""
+        scheduled, decision = self._scheduled(outcome), outcome.decision
+        return compare(scheduled, decision.status.divisions, cluster) if scheduled and decision else ""
+
+    def _scheduled(self, outcome: TemplateOutcome) -> Scheduled | None:
+        """Return the decision with what it depended on; None if no policy's placement was scheduled."""
         bound, decision = outcome.record.memory.claim.bound, outcome.decision
         if bound is None or decision is None:
-            return Proposals(stopped="no policy's placement is scheduled")
-        scheduled = Scheduled(
+            return None
+        return Scheduled(
             self.inventory,
             outcome.template,
             bound.placement,
             decision.before,
             decision.memory.observed_group,
-            self.chosen(outcome),
+            decision.memory.clusters,
             load_plugins(self.plugins),
         )
-        found, number = proposals(scheduled, cluster), outcome.template.replicas
-        more, less = self._replicas(range(number + 1, number + 1 + _MOST_REPLICAS)), self._replicas(range(number)[::-1])
-        if not (number and bound.placement.divided):
-            return found
-        return attrs.evolve(found, boosting=(*found.boosting, more), losing=(*found.losing, less))
-
-    def comparison(self, before: TemplateRecord, outcome: TemplateOutcome, cluster: str) -> str:
-        """Return nothing yet."""
-        return ""
 
     def changed(self, change: Edits, outcome: TemplateOutcome) -> Self:
         """Return the template in a fleet with a change of members, of the policy that has claimed it, or of itself."""

@@ -22,7 +22,7 @@ from fleet_components.model.manifest import Manifest, ObjectKey, Origin
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.edits import with_edits
-from fleet_components.plan.kubefleet.place import PlacementOutcome, place
+from fleet_components.plan.kubefleet.place import PlacementOutcome, picked, place
 from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Delivery, Explanation, Subject
@@ -153,15 +153,15 @@ class PlacementSubject(Subject[PlacementRecord]):
         )
         return Explanation(found)
 
-    def chosen(self, outcome: PlacementOutcome) -> frozenset[str]:
-        """Return the members with a binding that stays."""
-        return frozenset(_picked(outcome))
+    def choice(self, before: PlacementRecord) -> frozenset[str]:
+        """Return the members that are picked."""
+        return picked(self, before.completed(self.content))
 
     def proposals(self, outcome: PlacementOutcome, cluster: str) -> Proposals:
         """Return changes of the member and of the policy."""
         plugins = load_plugins(self.plugins)
-        picked = _picked(outcome)
-        return proposals(self.inventory, self.policy, picked, cluster, namespace=self.namespace, plugins=plugins)
+        ours = _picked(outcome)
+        return proposals(self.inventory, self.policy, ours, cluster, namespace=self.namespace, plugins=plugins)
 
     def comparison(self, before: PlacementRecord, outcome: PlacementOutcome, cluster: str) -> str:
         """Return how many points the member is behind the last that was picked, or ahead of the next."""

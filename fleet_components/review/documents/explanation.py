@@ -9,7 +9,7 @@ import attrs
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.flips import Flip, Trials
+from fleet_components.plan.flips import MOST_MEMBERS, Flip, Trials
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.facts import Facts, facts_of, unmet_labels
@@ -62,7 +62,7 @@ def _subject(decided: Decided, members: Collection[str] | None, *, flips: bool) 
     subject = decided.subject
     explained = subject.explain(decided.outcome, members)
     facts, hints = _facts(decided)
-    trials = Trials(decided) if flips else None
+    trials = Trials(decided) if flips and len(explained.members) <= MOST_MEMBERS else None
     conditions = facts.status.get("conditions") or [None]
     return {
         "name": decided.name,
@@ -97,9 +97,9 @@ def _overridden(decided: Decided, cluster: str) -> list[Document] | None:
 
 
 def _flips(trials: Trials | None, cluster: str) -> Document:
-    """Return what would change the outcome for a member; nothing where that is not asked for."""
+    """Return what would change the outcome for a member; None where that is not tried."""
     if trials is None:
-        return {}
+        return {"notes": [], "flips": None}
     found = trials.flips(cluster)
     return {"notes": list(found.notes), "flips": [_flip(one) for one in found.flips]}
 
