@@ -38,11 +38,13 @@ class Outcome(Generic[R]):
     Attributes:
         record: the record to keep.
         rollout: which members change in which wave, and which are held.
+        goal: the record in which the held members have what they get once they move, and no others are held.
         failing: members that keep what they run because an override fails there, each with the problem.
     """
 
     record: R
     rollout: Rollout
+    goal: R
     failing: Mapping[str, Problem] = attrs.field(factory=dict)
 
     @property
@@ -208,6 +210,10 @@ class Subject(ABC, Generic[R]):
     @abstractmethod
     def anew(self) -> Self:
         """Return the subject as if nothing had been delivered."""
+
+    @abstractmethod
+    def sticky(self, outcome: Any) -> str:
+        """Return in words what another memory could change of a decision; empty if every memory leads to the same."""
 
     @abstractmethod
     def reason(self, cluster: str, explained: MemberExplanation | None) -> str:

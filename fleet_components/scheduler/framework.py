@@ -169,6 +169,10 @@ class Score(Plugin, Generic[S_contra]):
         """Yield changes that give the member at this position a higher score, on each ladder higher and higher."""
         return ()
 
+    def lowering(self, state: S_contra, position: int) -> Iterable[Ladder]:
+        """Yield changes that give the member at this position a lower score, on each ladder lower and lower."""
+        return ()
+
 
 POINTS: tuple[type[Plugin], ...] = (PostBatch, PreFilter, Filter, PreScore, Score)
 """The extension points, in the order in which a cycle reaches them."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice, product
 
 import attrs
 
 from fleet_components.scheduler.cycle import ask, counts, filters_of, passing
 from fleet_components.scheduler.edit import Edits, Ladder, joined
-from fleet_components.scheduler.framework import Filter, Profile, SchedulingError, State
+from fleet_components.scheduler.framework import Filter, Profile, SchedulingError, Score, State
 
 _MOST_WAYS = 8
 """Number of ways to pass one filter, and of ways to pass all, that are proposed."""
@@ -59,11 +59,15 @@ def stopping_ladders(profile: Profile, state: State, position: int) -> Iterator[
             yield from ask(plugin, lambda p: tuple(islice(p.stopping(state, position), _MOST_WAYS)))
 
 
-def raising_ladders(profile: Profile, state: State, position: int) -> Iterator[Ladder]:
-    """Yield changes that give a member a higher score."""
+def scoring_ladders(profile: Profile, state: State, position: int, *, more: bool) -> Iterator[Ladder]:
+    """Yield changes that give a member a higher score, or a lower one."""
     for plugin in profile.scores:
         if not plugin.silent and counts(plugin, state):
-            yield from ask(plugin, lambda p: tuple(islice(p.raising(state, position), _MOST_WAYS)))
+            yield from ask(plugin, lambda p: tuple(islice(_scoring(p, state, position, more), _MOST_WAYS)))
+
+
+def _scoring(plugin: Score[State], state: State, position: int, more: bool) -> Iterable[Ladder]:
+    return plugin.raising(state, position) if more else plugin.lowering(state, position)
 
 
 def _passes(plugin: Filter[State], state: State, position: int) -> bool:

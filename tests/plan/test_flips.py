@@ -88,6 +88,7 @@ def test_points_of_cost() -> None:
     ]
     assert hold(documents, "a") == [
         f"b comes next, behind by 30 points of less {COST}",
+        f"would be left with {COST} 0.13 (is 0.10)",
         "would be left with a taint drained=true:NoSchedule",
     ]
 

@@ -24,6 +24,7 @@ from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.edits import with_edits
 from fleet_components.plan.kubefleet.place import PlacementOutcome, picked, place
 from fleet_components.plan.kubefleet.record import PlacementRecord
+from fleet_components.plan.kubefleet.stickiness import sticky
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Delivery, Explanation, Subject
 from fleet_components.rollout.rollout import Done, Gates
@@ -189,6 +190,10 @@ class PlacementSubject(Subject[PlacementRecord]):
     def anew(self) -> Self:
         """Return the placement as if nothing had been delivered."""
         return attrs.evolve(self, done={})
+
+    def sticky(self, outcome: PlacementOutcome) -> str:
+        """Return what the members that were picked before could change."""
+        return sticky(self, outcome)
 
     def reason(self, cluster: str, explained: MemberExplanation | None) -> str:
         """Return why the member is picked or not, in the words of the plug-ins."""

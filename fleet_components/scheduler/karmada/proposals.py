@@ -19,7 +19,7 @@ from fleet_components.scheduler.karmada.affinity import matching
 from fleet_components.scheduler.karmada.profile import PROFILE
 from fleet_components.scheduler.karmada.room import less_room, more_room
 from fleet_components.scheduler.karmada.state import KarmadaState
-from fleet_components.scheduler.proposals import Proposals, passing_changes, raising_ladders, stopping_ladders
+from fleet_components.scheduler.proposals import Proposals, passing_changes, scoring_ladders, stopping_ladders
 
 _PLACEMENT = ("spec", "placement")
 _WEIGHTS = (*_PLACEMENT, "replicaScheduling", "weightPreference", "staticWeightList")
@@ -88,13 +88,14 @@ class _Asked:
         for group, first in self._other_groups():
             others, _ = passing_changes(profile, attrs.evolve(unplaced, group=group), self.position)
             found = (*found, *((first, *change) for change in others))
-        boosts = (*raising_ladders(profile, unplaced, self.position), *self._boosts())
+        boosts = (*scoring_ladders(profile, unplaced, self.position, more=True), *self._boosts())
         return Proposals(tuple(sorted(found, key=len)), tuple(filter(None, boosts)), stopped="" if found else stopped)
 
     def losing(self) -> Proposals:
         profile = PROFILE.extended(self.scheduled.plugins)
         ladders = [
             *stopping_ladders(profile, self.state, self.position),
+            *scoring_ladders(profile, self.state, self.position, more=False),
             *self._groups(-1),
             tuple(less_room(self.cluster, self.state.template.requests) if self._divided else ()),
         ]

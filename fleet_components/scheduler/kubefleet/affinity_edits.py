@@ -55,43 +55,39 @@ def missing_changes(inventory: Inventory, term: ClusterSelectorTerm, position: i
             yield (unset_property(cluster, name) if value is None else set_property(cluster, name, value, old),)
 
 
-def raising_ladders(inventory: Inventory, term: PreferredClusterSelector, position: int) -> Iterator[Ladder]:
-    """Yield changes that give a member more of a preferred term: its labels, and better values of what it sorts by."""
+def scoring_ladders(
+    inventory: Inventory, term: PreferredClusterSelector, position: int, *, more: bool
+) -> Iterator[Ladder]:
+    """Yield changes with which a member gets more of a preferred term, or less: of its labels, and what it sorts by."""
     cluster, preference = inventory.clusters[position], term.preference
-    selector = preference.label_selector
-    requirements = selector.requirements() if selector else ()
+    requirements = preference.label_selector.requirements() if preference.label_selector else ()
     matched = all(one.met_by(cluster.labels) for one in requirements)
-    if term.weight < 0:
-        # To match no more costs nothing; the other way round is left to who writes a negative weight for a sorter.
-        if matched and requirements:
-            yield tuple(to_miss(cluster.name, requirements, cluster.labels))[:1]
-        return
+    wanted = more is (term.weight > 0)
+    if matched and not wanted:
+        yield from ((edits,) for edits in to_miss(cluster.name, requirements, cluster.labels))
     labels = () if matched else to_match(cluster.name, requirements, cluster.labels)
-    if labels is None:
+    # To match a term that sorts is worth what the member has of it, so that is a change too.
+    if labels and wanted:
+        yield (labels,)
+    sorter = preference.property_sorter
+    if sorter is None or labels is None or not (matched or wanted):
         return
-    if preference.property_sorter is None:
-        if labels:
-            yield (labels,)
-        return
-    name = preference.property_sorter.name
-    old = inventory.property(name).texts[position]
-    if values := _better(inventory, preference.property_sorter, position):
-        yield tuple((*labels, set_property(cluster, name, value, old)) for value in values)
+    old = inventory.property(sorter.name).texts[position]
+    if values := _rungs(inventory, sorter, position, up=wanted is (sorter.sort_order == "Descending")):
+        yield tuple((*labels, set_property(cluster, sorter.name, value, old)) for value in values)
 
 
-def _better(inventory: Inventory, sorter: PropertySorter, position: int) -> Sequence[str]:
-    """Return values of what is sorted by that are better than a member's, up to one better than all of the fleet."""
+def _rungs(inventory: Inventory, sorter: PropertySorter, position: int, *, up: bool) -> Sequence[str]:
+    """Return more and more of what is sorted by, or less and less, up to one step beyond all of the fleet."""
     column = inventory.property(sorter.name)
-    known = sorted(
-        (value.nano, text) for value, text in zip(column.values, column.texts, strict=True) if value and text
-    )
+    both = zip(column.values, column.texts, strict=True)
+    known = sorted((value.nano, text) for value, text in both if value is not None and text is not None)
     if not known or not writable(sorter.name):
         return ()
-    descending = sorter.sort_order == "Descending"
-    worst, best = (known[0][1], known[-1][1]) if descending else (known[-1][1], known[0][1])
-    goal = stepped(best, 1 if descending else -1)
-    old = column.texts[position] if column.values[position] is not None else worst
-    return between(old or worst, goal if goal is not None and not goal.startswith("-") else best)
+    first, last = (known[0][1], known[-1][1]) if up else (known[-1][1], known[0][1])
+    beyond = stepped(last, 1 if up else -1)
+    old = column.texts[position] if column.values[position] is not None else first
+    return between(old or first, last if beyond is None or beyond.startswith("-") else beyond)
 
 
 def set_property(cluster: Cluster, name: str, value: str, old: str | None) -> Edit:

@@ -25,7 +25,7 @@ from fleet_components.scheduler.kubefleet.affinity_edits import (
     OPERATORS,
     matching_change,
     missing_changes,
-    raising_ladders,
+    scoring_ladders,
 )
 from fleet_components.scheduler.kubefleet.state import KubeFleetState
 
@@ -72,7 +72,12 @@ class ClusterAffinity(Filter[KubeFleetState], PreScore[KubeFleetState], Score[Ku
     def raising(self, state: KubeFleetState, position: int) -> Iterable[Ladder]:
         """Yield the labels of preferred terms that the member has not, and better values of what is sorted by."""
         for term in _weighted(state):
-            yield from raising_ladders(state.inventory, term, position)
+            yield from scoring_ladders(state.inventory, term, position, more=True)
+
+    def lowering(self, state: KubeFleetState, position: int) -> Iterable[Ladder]:
+        """Yield that the member has the labels of preferred terms no more, and worse values of what is sorted by."""
+        for term in _weighted(state):
+            yield from scoring_ladders(state.inventory, term, position, more=False)
 
     def pre_score(self, state: KubeFleetState) -> bool:
         """Check that all properties that are sorted by can be compared."""

@@ -12,7 +12,7 @@ from fleet_components.scheduler.framework import Plugin, Profile
 from fleet_components.scheduler.kubefleet.cluster_eligibility import ineligibility
 from fleet_components.scheduler.kubefleet.profile import PROFILE
 from fleet_components.scheduler.kubefleet.state import KubeFleetState
-from fleet_components.scheduler.proposals import Proposals, passing_changes, raising_ladders, stopping_ladders
+from fleet_components.scheduler.proposals import Proposals, passing_changes, scoring_ladders, stopping_ladders
 
 _NAMES = ("spec", "policy", "clusterNames")
 
@@ -60,14 +60,15 @@ def _winning(profile: Profile, state: KubeFleetState, position: int) -> Proposal
     if state.policy.placement_type != PICK_N:
         return Proposals(changes, stopped=stopped)
     wanted, most = state.policy.number_of_clusters or 0, len(state.inventory)
-    boosts = (*raising_ladders(profile, state, position), _numbers(range(wanted + 1, most + 1)))
+    boosts = (*scoring_ladders(profile, state, position, more=True), _numbers(range(wanted + 1, most + 1)))
     return Proposals(changes, tuple(ladder for ladder in boosts if ladder), stopped=stopped)
 
 
 def _losing(profile: Profile, state: KubeFleetState, position: int) -> Proposals:
     ladders = [*stopping_ladders(profile, state, position)]
     if state.policy.placement_type == PICK_N:
-        ladders.insert(0, _numbers(reversed(range(1, state.policy.number_of_clusters or 0))))
+        numbers = _numbers(reversed(range(1, state.policy.number_of_clusters or 0)))
+        ladders = [numbers, *scoring_ladders(profile, state, position, more=False), *ladders]
     return Proposals(losing=tuple(filter(None, ladders)))
 
 
