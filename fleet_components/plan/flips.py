@@ -10,6 +10,8 @@ from fleet_components.model.problem import FleetError
 from fleet_components.plan.edits import as_written
 from fleet_components.plan.subject import Decided
 from fleet_components.scheduler.edit import MEMBER, Edits, Ladder, said
+from fleet_components.scheduler.framework import SchedulingError
+from fleet_components.scheduler.proposals import Proposals
 
 MOST_FLIPS = 3
 """Number of changes that are told of one member."""
@@ -68,16 +70,30 @@ class Trials:
 
     def flips(self, cluster: str) -> MemberFlips:
         """Return what would change the outcome for a member."""
-        subject, chosen = self.decided.subject, cluster in self.chosen
-        proposed = subject.proposals(self.decided.outcome, cluster)
+        chosen = cluster in self.chosen
+        proposed = self._proposed(cluster)
         search = _Search(self, cluster, chosen=not chosen)
         found = search.run(sorted(proposed.losing, key=_tainting) if chosen else proposed.ladders())
-        comparison = subject.comparison(self.decided.before, self.decided.outcome, cluster)
-        notes = [comparison] if comparison else []
+        notes = list(self._compared(cluster))
         notes += self._remembered(cluster)
         if not found:
             notes.append(_nothing(chosen, proposed.stopped))
         return MemberFlips(tuple(Flip(cluster, not chosen, change) for change in found), tuple(notes))
+
+    def _proposed(self, cluster: str) -> Proposals:
+        try:
+            return self.decided.subject.proposals(self.decided.outcome, cluster)
+        except SchedulingError as failure:
+            # What was decided before may stand although no cycle could run now.
+            return Proposals(stopped=str(failure))
+
+    def _compared(self, cluster: str) -> Iterator[str]:
+        try:
+            words = self.decided.subject.comparison(self.decided.before, self.decided.outcome, cluster)
+        except SchedulingError:
+            return
+        if words:
+            yield words
 
     def with_change(self, change: Edits) -> frozenset[str] | None:
         """Return the members that are chosen with a change; None if nothing can be decided then."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import re
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import pytest
@@ -12,6 +15,7 @@ from hypothesis import strategies as st
 from fleet_components.model.codec import encode
 from fleet_components.model.kubefleet.placement import PlacementPolicy
 from fleet_components.model.problem import FleetError
+from fleet_components.model.selector import LabelSelector
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
@@ -49,7 +53,11 @@ def come_true(documents: Sequence[Data], past: Past | None) -> None:
     plan = plan_of(documents, past)
     before = chosen(plan)
     for name in plan.inventory.names:
-        found = flips(plan, name).flips
+        told = flips(plan, name)
+        found = told.flips
+        for note in told.notes:
+            if "newly decided" in note:
+                assert (name in chosen(planned(documents, None, OPTIONS))) == (name not in before), note
         event(f"{'chosen' if name in before else 'left'}: {len(found)} flips")
         for flip in found:
             then = chosen(planned(written_with(documents, flip.change), past, OPTIONS))
@@ -90,6 +98,60 @@ def test_of_a_placement(data: st.DataObject, members: list[Data], policy: Placem
         members = data.draw(st.just(members) | kubefleet_members)
         policy = data.draw(st.just(policy) | strategies.policies)
     come_true([*members, *place(policy)], past)
+
+
+@thorough
+@given(kubefleet_members, strategies.pick_n(spread=False))
+def test_the_points_that_a_member_lost_by_are_those_that_it_lacks(members: list[Data], policy: PlacementPolicy) -> None:
+    """A preference for it alone that is worth one point more lets it win, and one point less does not."""
+    documents = [*members, *placed(policy)]
+    plan = plan_of(documents)
+    for name in plan.inventory.names:
+        for note in flips(plan, name).notes:
+            if lost := re.match(r"lost to \S+ by (\d+) point", note):
+                points = int(lost[1])
+                assert name in chosen(plan_of(preferring(documents, name, points + 1))), note
+                assert name not in chosen(plan_of(preferring(documents, name, points - 1))), note
+                event("lost by points")
+            elif note.startswith("lost to"):
+                assert name in chosen(plan_of(preferring(documents, name, 1))), note
+                event("lost by name")
+
+
+def preferring(documents: Sequence[Data], name: str, points: int) -> list[Data]:
+    """The documents with preferences for one member, none of them worth more than a hub admits."""
+    found = copy.deepcopy(list(documents))
+    for one in found:
+        if one["metadata"]["name"] == name:
+            one["metadata"]["labels"]["preferred"] = "yes"
+    affinity = found[-1]["spec"]["policy"].setdefault("affinity", {}).setdefault("clusterAffinity", {})
+    terms = affinity.setdefault("preferredDuringSchedulingIgnoredDuringExecution", [])
+    only = {"labelSelector": {"matchLabels": {"preferred": "yes"}}}
+    for weight in [100] * (points // 100) + [points % 100]:
+        terms.append({"weight": weight, "preference": only})
+    return found
+
+
+@thorough
+@given(kubefleet_members, strategies.label_selectors, st.sampled_from(strategies.NAMES[:5]))
+def test_one_label_is_always_found(members: list[Data], selector: LabelSelector, name: str) -> None:
+    """A member that lacks nothing but labels is told which, unless no labels would do."""
+    term = {"labelSelector": encode(selector)}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"clusterSelectorTerms": [term]}}
+    documents = [*members, *placement(placementType="PickAll", affinity={"clusterAffinity": required})]
+    everywhere = [*members, *placement(placementType="PickAll")]
+    plan = plan_of(documents)
+    if name in chosen(plan) or name not in chosen(plan_of(everywhere)):
+        return
+    keys = {requirement.key for requirement in selector.requirements()}
+    found = flips(plan, name).flips
+    possible = any(
+        selector.matches({key: value for key, value in zip(keys, values, strict=True) if value is not None})
+        for values in product((*strategies.VALUES, None, "other"), repeat=len(keys))
+    )
+    event(f"possible: {possible}")
+    assert bool(found) == possible
+    assert all(edit.field[:2] == ("metadata", "labels") for flip in found for edit in flip.change)
 
 
 # Karmada

@@ -221,3 +221,34 @@ def test_nothing_helps_a_member_that_leaves() -> None:
     leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     documents = [member("a"), leaving, *placement(placementType="PickAll")]
     assert hold(documents, "b") == ["no change of its own or of the policy chooses it: cluster has left the fleet"]
+
+
+def test_what_cannot_be_compared_does_not_end_an_explanation() -> None:
+    past = after(planned(by_cost(a="0.10", b="0.13")))
+    plan = planned(by_cost(a="0.10", b="unknown"), past)
+    reason = "value unknown of property example.com/cost from cluster b is not a valid quantity"
+    for name, does in {"a": "lets it go", "b": "chooses it"}.items():
+        (said,) = words(plan, name)
+        assert said.startswith(f"no change of its own or of the policy {does}:")
+        assert reason in said
+
+
+def test_no_room_is_proposed_where_amounts_cannot_be_read() -> None:
+    documents = [
+        karmada_member("a", status=room("4", "much")),
+        *propagation(0, {"cpu": "1"}, replicaScheduling=DYNAMIC),
+    ]
+    assert words(planned(documents), "a") == ["no change that was tried chooses it"]
+
+
+def test_amounts_of_both_systems() -> None:
+    """What Karmada counts with is computed from what a MemberCluster says, and that is what changes."""
+    fleet = [
+        member("a", resourceUsage={"allocatable": {"cpu": "4"}}),
+        member("b", resourceUsage={"allocatable": {"cpu": "4"}, "available": {"cpu": "500m"}}),
+    ]
+    documents = [*fleet, *propagation(4, {"cpu": "500m"}, replicaScheduling=DYNAMIC)]
+    (flip, _) = flips(planned(documents), "b").flips
+    assert hold(documents, "b")[1] == flip.words == "would be chosen with 0.5 more CPU free"
+    (edit,) = flip.change
+    assert (edit.field, edit.value) == (("status", "resourceUsage", "available", "cpu"), "1")

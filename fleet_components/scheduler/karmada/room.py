@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 
 from fleet_components.model.cluster import Cluster, ResourceSummary
+from fleet_components.model.quantity import is_quantity
 from fleet_components.scheduler.edit import MEMBER, SET, Edit, Edits
 from fleet_components.scheduler.karmada.estimator import Replica, free_amount
 
@@ -39,7 +41,10 @@ def less_room(cluster: Cluster, requests: Mapping[str, str] | None) -> Iterator[
 def _countable(cluster: Cluster) -> ResourceSummary | None:
     """Return the summary of a member whose room is the sum over its nodes; None where their grades decide."""
     summary = cluster.resource_summary
-    return None if summary is None or summary.nodes_by_grade else summary
+    if summary is None or summary.nodes_by_grade:
+        return None
+    amounts = (summary.allocatable, summary.allocated, summary.allocating)
+    return summary if all(map(is_quantity, chain.from_iterable(one.values() for one in amounts))) else None
 
 
 def _taken(requests: Mapping[str, str] | None) -> dict[str, int]:
