@@ -13,7 +13,15 @@ from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
 from fleet_components.model.codec import encode
-from fleet_components.model.kubefleet.placement import PlacementPolicy
+from fleet_components.model.kubefleet.placement import (
+    PICK_N,
+    Affinity,
+    ClusterAffinity,
+    ClusterSelector,
+    PlacementPolicy,
+    Preference,
+    PreferredClusterSelector,
+)
 from fleet_components.model.problem import FleetError
 from fleet_components.model.selector import LabelSelector
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -68,7 +76,48 @@ def come_true(documents: Sequence[Data], past: Past | None) -> None:
 
 # KubeFleet
 
-kubefleet_members = strategies.fleets(strategies.NAMES[:5]).map(lambda found: [written(one) for one in found])
+FEW = strategies.NAMES[:5]
+any_members = strategies.fleets(FEW).map(lambda found: [written(one) for one in found])
+"""Members as ill as they may be."""
+costs = st.integers(0, 12).map(str)
+well_members = st.tuples(
+    *(
+        st.builds(
+            member,
+            st.just(name),
+            st.dictionaries(st.sampled_from(strategies.KEYS), st.sampled_from("ab")),
+            st.sampled_from([[], [], [], [{"key": "k", "effect": "NoSchedule"}]]),
+            properties=st.fixed_dictionaries({strategies.COST: costs}, optional={strategies.NODES: costs}),
+            resourceUsage=st.fixed_dictionaries({"available": st.fixed_dictionaries({"cpu": costs})}),
+        )
+        for name in FEW
+    )
+).map(list)
+"""Members that can be picked and ranked."""
+kubefleet_members = any_members | well_members
+weights = st.integers(1, 100) | st.integers(-100, -1)
+preferred = st.builds(
+    PreferredClusterSelector,
+    weights,
+    st.builds(Preference, property_sorter=strategies.sorters)
+    | st.builds(Preference, st.builds(LabelSelector, strategies.labels)),
+)
+
+
+def ranking(spread: bool) -> st.SearchStrategy[PlacementPolicy]:
+    """Policies that pick a few of the members by their points."""
+    asked = st.none() | st.builds(ClusterSelector, st.tuples(strategies.required_terms))
+    ranked = st.lists(preferred, min_size=1, max_size=3).map(tuple)
+    return st.builds(
+        PlacementPolicy,
+        st.just(PICK_N),
+        number_of_clusters=st.integers(1, 3),
+        affinity=st.builds(Affinity, st.builds(ClusterAffinity, asked, ranked)),
+        topology_spread_constraints=strategies.some(strategies.spreads) if spread else st.just(()),
+    )
+
+
+policies = strategies.policies | ranking(spread=True)
 
 
 def placed(policy: PlacementPolicy) -> list[Data]:
@@ -90,18 +139,18 @@ places = st.sampled_from([placed, placed, placed_in_a_namespace])
 
 
 @thorough
-@given(st.data(), kubefleet_members, strategies.policies, places)
+@given(st.data(), kubefleet_members, policies, places)
 def test_of_a_placement(data: st.DataObject, members: list[Data], policy: PlacementPolicy, place: Any) -> None:
     past = None
     if data.draw(st.booleans()):
         past = after(plan_of([*members, *place(policy)]))
         members = data.draw(st.just(members) | kubefleet_members)
-        policy = data.draw(st.just(policy) | strategies.policies)
+        policy = data.draw(st.just(policy) | policies)
     come_true([*members, *place(policy)], past)
 
 
 @thorough
-@given(kubefleet_members, strategies.pick_n(spread=False))
+@given(well_members, ranking(spread=False))
 def test_the_points_that_a_member_lost_by_are_those_that_it_lacks(members: list[Data], policy: PlacementPolicy) -> None:
     """A preference for it alone that is worth one point more lets it win, and one point less does not."""
     documents = [*members, *placed(policy)]
@@ -133,7 +182,7 @@ def preferring(documents: Sequence[Data], name: str, points: int) -> list[Data]:
 
 
 @thorough
-@given(kubefleet_members, strategies.label_selectors, st.sampled_from(strategies.NAMES[:5]))
+@given(well_members, strategies.label_selectors, st.sampled_from(FEW))
 def test_one_label_is_always_found(members: list[Data], selector: LabelSelector, name: str) -> None:
     """A member that lacks nothing but labels is told which, unless no labels would do."""
     term = {"labelSelector": encode(selector)}
