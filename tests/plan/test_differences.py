@@ -47,6 +47,7 @@ class Written:
         policy: the policy of the placement; None for no placement.
         space: the namespace that the placement selects.
         run: the update run that rolls it out; empty for a rolling update.
+        compares: whether its objects are only compared.
         text: the text of the ConfigMaps.
         image: the image of the Deployments.
         app: the label that they select pods by, which cannot be changed in place.
@@ -64,6 +65,7 @@ class Written:
     policy: Object | None
     space: str
     run: str
+    compares: bool
     text: str
     image: str
     app: str
@@ -103,8 +105,9 @@ class Written:
         spec: Object = {"resourceSelectors": [selector], "policy": self.policy}
         # The type of a policy cannot be changed: another type is another placement.
         name = f"p-{self.policy['placementType'].lower()}"
+        spec["strategy"] = {"applyStrategy": {"type": "ReportDiff"}} if self.compares else {}
+        spec["strategy"]["type"] = "External" if self.run else "RollingUpdate"
         if self.run:
-            spec["strategy"] = {"type": "External"}
             stages: list[Object] = [
                 {"name": stage, "labelSelector": {"matchLabels": {"stage": stage}}} for stage in ("canary", "rest")
             ]
@@ -184,6 +187,7 @@ worlds = st.builds(
     st.one_of(picks, picks, st.none()),
     st.sampled_from(["one", "one", "two"]),
     st.sampled_from(["", "", "go", "went"]),
+    st.sampled_from([False, False, False, True]),
     st.sampled_from(["plain", "one\ntwo\nthree\n", "one\n2\nthree\n", "one\r\ntwo"]),
     st.sampled_from(["web:1", "web:2"]),
     st.sampled_from(["web", "web", "shop"]),
