@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from fleet_components import FleetError, Options, Past, plan_fleet, source_of
 from fleet_components.content.difference import CHANGED
 from fleet_components.content.secret import REDACTED, redacted
+from fleet_components.content.yaml_diff import yaml_diff
 from fleet_components.content.yaml_lines import yaml_lines
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.delivered import delivered
@@ -366,3 +367,142 @@ def test_old_objects_and_differences_make_the_new_objects(history: list[Written]
         clusters.carry_out(plan)
         if held(plan):
             shows_what_comes_later(plan, clusters, world)
+
+
+ALL = {"placementType": "PickAll"}
+
+
+def written(**changed: Any) -> Written:
+    """A placement of the namespace ``one`` on all members, without any policy of Karmada."""
+    given: Object = {
+        "members": dict.fromkeys(MEMBERS, "rest"),
+        "policy": ALL,
+        "space": "one",
+        "run": "",
+        "compares": False,
+        "text": "one\ntwo\nthree\n",
+        "image": "web:1",
+        "app": "web",
+        "replicas": 2,
+        "secret": "x",
+        "objects": {"ConfigMap", "Secret", "Deployment"},
+        "overrides": [],
+        "karmada": None,
+        "weights": None,
+        "suspended": [],
+        "mirrored": [],
+    }
+    return Written(**given | changed)
+
+
+def planned(*history: Written, hidden: bool = False) -> FleetPlan:
+    """The plan of the last of these worlds; all before are carried out."""
+    clusters = Clusters()
+    for world in history[:-1]:
+        plan = clusters.plan(world)
+        assert plan
+        clusters.carry_out(plan)
+    if hidden:
+        records: Any = clusters.past.records
+        known = {name: attrs.evolve(one, contents={}, overrides={}) for name, one in records.items()}
+        clusters.past = attrs.evolve(clusters.past, records=known)
+    last = clusters.plan(history[-1])
+    assert last
+    return last
+
+
+def shown(plan: FleetPlan, key: str = "p-pickall") -> list[Object] | None:
+    return differences(plan, next(one for one in plan.subjects if one.subject.key == key))
+
+
+def test_members_with_equal_differences_share_an_entry() -> None:
+    rules = [("ConfigMap", "write", "canary", "x")]
+    members = {"a": "canary", "b": "canary", "c": "rest", "d": "rest"}
+    before = written(members=members, overrides=rules, objects={"ConfigMap"})
+    found = shown(planned(before, attrs.evolve(before, overrides=[("ConfigMap", "write", "canary", "y")])))
+    assert found is not None
+    (entry,) = found
+    assert (entry["members"], entry["object"], entry["change"]) == (["a", "b"], "ConfigMap one/c", "update")
+    # What overrides have made different elsewhere in the object makes no second entry.
+    found = shown(planned(before, attrs.evolve(before, text="one\n2\nthree\n")))
+    assert [entry["members"] for entry in found or ()] == [["a", "b", "c", "d"]]
+
+
+def test_a_member_that_keeps_its_replicas_shows_no_change_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    objects = Written._objects
+
+    def retaining(self: Written, space: str) -> Iterator[Object]:
+        for one in objects(self, space):
+            labels = {"labels": {"resourcetemplate.karmada.io/retain-replicas": "true"}}
+            yield {**one, "metadata": {**one["metadata"], **labels}}
+
+    monkeypatch.setattr(Written, "_objects", retaining)
+    divided = written(policy=None, karmada=["a", "b"], weights=[1, 1, 1, 1], replicas=4)
+    more = attrs.evolve(divided, replicas=8, image="web:2", karmada=["a", "b", "c"])
+    found = shown(planned(divided, more), "two/Deployment/web")
+    assert found is not None
+    update, create = found
+    assert [field["field"] for field in update["fields"]] == ["spec.template.spec.containers[0].image"]
+    assert "replicas" not in update["diff"]
+    assert create["members"] == ["c"]
+    assert "\n+  replicas: " in create["diff"]
+
+
+def test_an_object_that_moves_is_compared_with_what_stands() -> None:
+    placed = written(space="two", objects={"Deployment"})
+    steered = attrs.evolve(placed, policy=None, karmada=[*MEMBERS], image="web:2")
+    plan = planned(placed, steered)
+    found = shown(plan, "two/Deployment/web")
+    assert found is not None
+    (entry,) = found
+    assert (entry["change"], entry["members"]) == ("update", [*MEMBERS])
+    assert shown(planned(placed, attrs.evolve(steered, image="web:1")), "two/Deployment/web") == []
+
+
+def test_old_objects_that_the_state_hides() -> None:
+    before = written()
+    assert shown(planned(before, attrs.evolve(before, image="web:2"), hidden=True)) is None
+    assert shown(planned(before, before, hidden=True)) == []
+    # Nothing old is needed where members join or leave.
+    fewer = attrs.evolve(before, members=dict.fromkeys("abc", "rest"))
+    assert {one["change"] for one in shown(planned(fewer, before, hidden=True)) or ()} == {"create"}
+    assert {one["change"] for one in shown(planned(before, fewer, hidden=True)) or ()} == {"delete"}
+
+
+def test_what_is_deleted_is_told_from_what_is_kept() -> None:
+    before = written()
+    gone = shown(planned(before, attrs.evolve(before, members=dict.fromkeys("abc", "rest"))))
+    assert gone is not None
+    assert {one["object"]: one["fate"] for one in gone} == {
+        "Namespace one": "kept",
+        **dict.fromkeys(("ConfigMap one/c", "Secret one/s", "Deployment one/web"), "deleted"),
+    }
+
+
+def test_held_members_show_what_they_get_once_they_move() -> None:
+    members = {"a": "canary", "b": "rest", "c": "rest"}
+    before = written(members=members, objects={"Deployment"})
+    found = shown(planned(before, attrs.evolve(before, run="go", image="web:2")))
+    assert found is not None
+    now, later = found
+    assert (now["members"], now["later"]) == (["a"], False)
+    assert (later["members"], later["later"]) == (["b", "c"], True)
+    assert now["diff"] == later["diff"]
+
+
+def test_members_of_equal_content_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[Any] = []
+
+    def counted(*sides: Any) -> str:
+        compared.append(sides)
+        return yaml_diff(*sides)
+
+    monkeypatch.setattr("fleet_components.review.documents.differences.yaml_diff", counted)
+    before = written(members={f"m{number:03}": "rest" for number in range(200)})
+    plan = planned(before, attrs.evolve(before, image="web:2"))
+    (entry,) = shown(plan) or [{}]
+    assert len(entry["members"]) == 200
+    assert len(compared) == 1
+    compared.clear()
+    assert shown(planned(before, before)) == []
+    assert not compared
