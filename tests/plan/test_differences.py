@@ -221,10 +221,12 @@ class Clusters:
     Attributes:
         objects: the objects as they were sent, by member and name.
         past: what the stack remembers.
+        redacted: whether it is remembered without the data of Secrets, as a render does.
     """
 
     objects: dict[Place, Data] = attrs.field(factory=dict)
     past: Past = Past()
+    redacted: bool = False
 
     def plan(self, world: Written, **given: Any) -> FleetPlan | None:
         """The plan of an update; None where the fleet is wrong, or brings one object twice."""
@@ -241,7 +243,7 @@ class Clusters:
             if one.fate is not Fate.MOVED:
                 self.objects.pop((one.cluster, str(one.key)), None)
         self.objects |= {place: data for sent in gets(plan).values() for place, data in sent.items()}
-        self.past = Past.of(delivered(plan, redacted=False), "fleet")
+        self.past = Past.of(delivered(plan, redacted=self.redacted), "fleet")
 
 
 def gets(plan: FleetPlan) -> dict[str, dict[Place, Data]]:
@@ -395,9 +397,9 @@ def written(**changed: Any) -> Written:
     return Written(**given | changed)
 
 
-def planned(*history: Written, hidden: bool = False) -> FleetPlan:
+def planned(*history: Written, hidden: bool = False, redacted: bool = False) -> FleetPlan:
     """The plan of the last of these worlds; all before are carried out."""
-    clusters = Clusters()
+    clusters = Clusters(redacted=redacted)
     for world in history[:-1]:
         plan = clusters.plan(world)
         assert plan
@@ -467,6 +469,15 @@ def test_old_objects_that_the_state_hides() -> None:
     fewer = attrs.evolve(before, members=dict.fromkeys("abc", "rest"))
     assert {one["change"] for one in shown(planned(fewer, before, hidden=True)) or ()} == {"create"}
     assert {one["change"] for one in shown(planned(before, fewer, hidden=True)) or ()} == {"delete"}
+
+
+def test_secrets_that_a_render_has_left_out_do_not_seem_to_change() -> None:
+    before = written(overrides=[("Secret", "write", "rest", "x")])
+    found = shown(planned(before, attrs.evolve(before, image="web:2"), redacted=True))
+    assert [one["object"] for one in found or ()] == ["Deployment one/web"]
+    steered = written(policy=None, karmada=["a"], objects={"Secret"})
+    plan = planned(steered, attrs.evolve(steered, karmada=["a", "b"]), redacted=True)
+    assert [one["change"] for one in shown(plan, "two/Secret/s") or ()] == ["create"]
 
 
 def test_what_is_deleted_is_told_from_what_is_kept() -> None:

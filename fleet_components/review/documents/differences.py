@@ -183,7 +183,8 @@ def _changes(step: _Step) -> Iterator[Document]:
             # The whole object: a reviewer wants to read what is new, and nobody else has shown it.
             yield _change(key, "create", step.later, diff=yaml_diff({}, redacted(data)))
             continue
-        now = redacted(data) if is_hidden(was) else data  # what a render has left out cannot be compared
+        # What a render has left out cannot be compared.
+        was, now = (redacted(was), redacted(data)) if is_hidden(was) else (was, data)
         forced = replacement(was, now) or immutable(was, now)
         now = now if forced else _with_values(was, now, step.left_alone)
         if fields := [one.to_wire() for one in shown_differences(was, now)]:
