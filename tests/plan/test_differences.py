@@ -461,6 +461,75 @@ def test_an_object_that_moves_is_compared_with_what_stands() -> None:
     assert shown(planned(placed, attrs.evolve(steered, image="web:1")), "two/Deployment/web") == []
 
 
+def test_an_object_that_moves_is_not_lost_by_the_one_that_had_it() -> None:
+    placed = written(space="two", objects={"Deployment"})
+    plan = planned(placed, attrs.evolve(placed, space="one", karmada=[*MEMBERS]))
+    found = shown(plan)
+    assert {(one["object"], one["change"]) for one in found or ()} == {
+        ("Namespace one", "create"),
+        ("Deployment one/web", "create"),
+    }
+
+
+def test_an_object_that_others_leave_now_is_new_for_a_member_that_gets_it_later() -> None:
+    placed = written(space="two", objects={"Deployment"})
+    steered = attrs.evolve(placed, policy=None, karmada=[*MEMBERS], suspended=["d"])
+    found = shown(planned(placed, steered), "two/Deployment/web")
+    assert [(one["change"], one["members"], one["later"]) for one in found or ()] == [("create", ["d"], True)]
+
+
+def test_what_was_only_compared_is_new_where_it_is_written() -> None:
+    compares = written(compares=True)
+    assert shown(planned(compares, attrs.evolve(compares, image="web:2"))) == []
+    found = shown(planned(compares, attrs.evolve(compares, compares=False)))
+    assert {one["change"] for one in found or ()} == {"create"}
+    assert len(found or ()) == 4
+    found = shown(planned(attrs.evolve(compares, compares=False), compares))
+    assert {one["change"] for one in found or ()} == {"delete"}
+
+
+def test_a_changed_secret_shows_that_it_changed_and_not_how() -> None:
+    before = written()
+    found = shown(planned(before, attrs.evolve(before, secret="y")))
+    assert CANARY not in json.dumps(found)
+    (entry,) = found or [{}]
+    assert f'+  word: "{CHANGED}"' in entry["diff"]
+    assert entry["fields"] == [{"field": "stringData.word", "old": REDACTED, "new": REDACTED}]
+
+
+def test_marks_for_what_is_written_again_are_not_shown() -> None:
+    first = written()
+    clusters = Clusters()
+    for world in (first, attrs.evolve(first, text="other")):
+        plan = clusters.plan(world)
+        assert plan
+        done = clusters.past.done
+        clusters.carry_out(plan)
+    clusters.past = attrs.evolve(clusters.past, done=done)  # the second update broke everywhere
+    plan = clusters.plan(attrs.evolve(first, image="web:2"))
+    assert plan
+    assert ANNOTATION in json.dumps([one.objects for one in plan.subjects[0].deliveries.values()])
+    assert [one["object"] for one in shown(plan) or ()] == ["Deployment one/web"]
+
+
+def test_a_member_on_which_an_override_fails_shows_nothing() -> None:
+    before = written(members={"a": "canary", "b": "rest"}, objects={"ConfigMap"})
+    found = shown(planned(before, attrs.evolve(before, overrides=[("ConfigMap", "fail", "canary", "x")], text="other")))
+    assert [(one["members"], one["later"]) for one in found or ()] == [(["b"], False)]
+
+
+def test_rules_that_nobody_has_yet_show_what_they_make_later() -> None:
+    before = written(members={"a": "canary", "b": "rest"}, objects={"ConfigMap"})
+    rules = [("ConfigMap", "write", "rest", "later")]
+    found = shown(planned(before, attrs.evolve(before, run="go", text="other", overrides=rules)))
+    assert [("+  extra: later" in one["diff"], one["later"]) for one in found or ()] == [(False, False), (True, True)]
+    steered = written(policy=None, karmada=["a", "b"], objects={"Deployment"})
+    held = attrs.evolve(steered, suspended=["a"], mirrored=["a"])
+    (entry,) = shown(planned(steered, held), "two/Deployment/web") or [{}]
+    assert (entry["members"], entry["later"]) == (["a"], True)
+    assert "+      - image: mirror.example/web:1" in entry["diff"]
+
+
 def test_old_objects_that_the_state_hides() -> None:
     before = written()
     assert shown(planned(before, attrs.evolve(before, image="web:2"), hidden=True)) is None

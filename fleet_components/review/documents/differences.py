@@ -167,7 +167,9 @@ def _taken(
         if standing is None or standing.subject == decided.name:
             continue
         objects = old_objects(plan.past, decided, standing.subject, cluster)
-        if not objects:
+        # Nothing is known either of what an interrupted update has made, which is new.
+        record, here = plan.past.records.get(standing.subject), plan.past.done.get(standing.subject, {}).get(cluster)
+        if record and here and here.revision is not None and not record.knows(record.standing(here)):
             raise _HiddenError
         yield from ((key, data) for data in objects if Manifest(data).key == key)
 
