@@ -186,6 +186,10 @@ class Subject(ABC, Generic[R]):
         """Return why members are selected or not; all members by default."""
 
     @abstractmethod
+    def sticky(self, outcome: Any) -> str:
+        """Return in words what another memory could change of a decision; empty if every memory leads to the same."""
+
+    @abstractmethod
     def reason(self, cluster: str, explained: MemberExplanation | None) -> str:
         """Return in one line why a member is selected or not; ``explained`` is its part of :meth:`explain`."""
 

@@ -143,14 +143,20 @@ def test_yaml_and_json_say_the_same(folder: Path) -> None:
 
 def test_keys_are_stable(folder: Path) -> None:
     document = plan(folder)
-    assert document["version"] == 2
+    assert document["version"] == 3
     assert list(document) == [
         *(
             "version",
+            "headline",
+            "view",
             "fleet",
             "state",
+            "against",
             "asOf",
             "members",
+            "placements",
+            "templates",
+            "warned",
             "changes",
             "unfulfilled",
             "refused",
@@ -158,6 +164,8 @@ def test_keys_are_stable(folder: Path) -> None:
             "replaced",
             "remaining",
             "subjects",
+            "unchanged",
+            "leftOut",
             "warnings",
             "totals",
         )
@@ -169,6 +177,7 @@ def test_keys_are_stable(folder: Path) -> None:
             "name",
             "kind",
             "key",
+            "weight",
             "source",
             "policy",
             "policies",
@@ -181,8 +190,19 @@ def test_keys_are_stable(folder: Path) -> None:
             "overridden",
             "departures",
         ),
-        *("clusters", "notPicked", "rollout", "division", "unfulfilled", "hints", "due", "left", "remaining"),
-        *("updateRun", "evictions", "notes", "warnings", "skipped", "requiredBy", "status"),
+        *(
+            "clusters",
+            "staying",
+            "notPicked",
+            "rollout",
+            "division",
+            "unfulfilled",
+            "hints",
+            "due",
+            "left",
+            "remaining",
+        ),
+        *("updateRun", "evictions", "notes", "warnings", "skipped", "requiredBy", "status", "unsure", "pending"),
     ]
     assert list(shop(document)["clusters"][0]) == [
         *("name", "change", "wave", "rank", "revision", "replicas", "scores", "why", "opens")

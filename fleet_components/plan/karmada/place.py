@@ -86,7 +86,7 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
     revision = before.next_revision(content)
     shares = _shares(request, state, template, content, revision)
     found = _overrides(request, before, content, shares)
-    shares = {cluster: attrs.evolve(share, overrides=found.numbers.get(cluster)) for cluster, share in shares.items()}
+    shares |= {cluster: attrs.evolve(shares[cluster], overrides=number) for cluster, number in found.numbers.items()}
     why = {cluster: cause.words for cluster, cause in driven.now.items()}
     dispatch = Dispatch(state, request.done, request.inventory.names)
     rollout = dispatch.plan(shares, before.decisions, why, found.reasons)
@@ -130,10 +130,13 @@ def _overrides(
     request: TemplateSubject, before: TemplateRecord, content: Objects, shares: Mapping[str, Share]
 ) -> InForce:
     """Return the override rules that are in force on the members with a share."""
-    wanted = {}
+    wanted, made = {}, dict[tuple[int | None, int | None], Objects]()
     for cluster, share in shares.items():
         member = request.inventory.clusters[request.inventory.position(cluster) or 0]
-        wanted[cluster] = member, share.revision, (shared(content, share),)
+        counts = share.replicas, share.completions  # all that the members' objects differ in
+        if counts not in made:
+            made[counts] = (shared(content, share),)
+        wanted[cluster] = member, share.revision, made[counts]
     return in_force(PolicyOverrides(request.policies.override_index), before, wanted, request.done)
 
 

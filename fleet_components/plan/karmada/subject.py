@@ -28,6 +28,7 @@ from fleet_components.plan.karmada.needs import Needs
 from fleet_components.plan.karmada.overrides import rule_path
 from fleet_components.plan.karmada.place import TemplateOutcome, place_template
 from fleet_components.plan.karmada.record import TemplateRecord
+from fleet_components.plan.karmada.stickiness import sticky
 from fleet_components.plan.names import TEMPLATE_KIND as TEMPLATE
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Delivery, Explanation, Subject
@@ -172,6 +173,10 @@ class TemplateSubject(Subject[TemplateRecord]):
         words = "stays as it was placed" if has_it and not needed else self.reason(name, None)
         return MemberExplanation(name, has_it, words)
 
+    def sticky(self, outcome: TemplateOutcome) -> str:
+        """Return what the policy, the members and the replicas of before could change."""
+        return sticky(self, outcome)
+
     def reason(self, cluster: str, explained: MemberExplanation | None) -> str:
         """Return what the scheduler says of the member, or which templates need this one there."""
         if explained and explained.summary:
@@ -190,9 +195,9 @@ class TemplateSubject(Subject[TemplateRecord]):
         record, memory = outcome.record, outcome.record.memory
         share, member = record.decisions[cluster], self.inventory.clusters[self.inventory.position(cluster) or 0]
         overwrite = self.needs.overwrites(memory, self.manifest)
-        objects = tuple(forced(data) if overwrite else data for data in record.objects(share, member))
+        objects = record.objects(share, member)
         return Delivery(
-            objects,
+            tuple(map(forced, objects)) if overwrite else objects,
             # Cluster-scoped objects outlive what brought them (``keep_cluster_resources``): they are taken up again.
             mode=OVERWRITES if overwrite or not self.manifest.namespace else ABORTS,
             keeps=self.needs.preserves(memory),

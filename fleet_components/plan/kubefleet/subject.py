@@ -23,6 +23,7 @@ from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.kubefleet.place import PlacementOutcome, place
 from fleet_components.plan.kubefleet.record import PlacementRecord
+from fleet_components.plan.kubefleet.stickiness import sticky
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Delivery, Explanation, Subject
 from fleet_components.rollout.rollout import Done, Gates
@@ -64,6 +65,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         history: how many of its newest revisions are kept.
         run_faults: why update runs cannot begin, by name.
         reports_in: the namespace in which its status can be read too; empty if there is none.
+        labels: labels of the placement itself, which nothing is decided by.
     """
 
     RECORD = PlacementRecord
@@ -93,6 +95,7 @@ class PlacementSubject(Subject[PlacementRecord]):
     history: int = 10
     run_faults: Mapping[str, Problem] = attrs.field(factory=dict)
     reports_in: str = ""
+    labels: Mapping[str, str] = attrs.field(factory=dict, eq=False)
 
     @property
     def kind(self) -> str:
@@ -147,6 +150,10 @@ class PlacementSubject(Subject[PlacementRecord]):
             plugins=load_plugins(self.plugins),
         )
         return Explanation(found)
+
+    def sticky(self, outcome: PlacementOutcome) -> str:
+        """Return what the members that were picked before could change."""
+        return sticky(self, outcome)
 
     def reason(self, cluster: str, explained: MemberExplanation | None) -> str:
         """Return why the member is picked or not, in the words of the plug-ins."""

@@ -8,7 +8,7 @@ from typing import Any
 from fleet_components.model.text import visible
 from fleet_components.rollout.rollout import Change
 
-VERSION = 2
+VERSION = 3
 WORDS = {
     Change.ADD: "joins",
     Change.UPDATE: "updated",

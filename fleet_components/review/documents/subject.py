@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from fleet_components.plan.departures import Departure
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -13,6 +13,8 @@ from fleet_components.review.documents.differences import differences
 from fleet_components.review.documents.facts import facts_of
 from fleet_components.review.documents.form import WORDS, Document
 from fleet_components.review.documents.overridden import overridden_members
+from fleet_components.review.documents.view import EVERYTHING, View
+from fleet_components.review.documents.weight import weight_of
 from fleet_components.rollout.describe import describe
 from fleet_components.rollout.rollout import Change, Entry
 from fleet_components.scheduler.explain import MemberExplanation
@@ -20,18 +22,26 @@ from fleet_components.scheduler.explain import MemberExplanation
 MOST_NOT_PICKED = 20
 
 
-def subject_document(plan: FleetPlan, decided: Decided) -> Document:
-    """Return the changes of a placement or template, with their reasons."""
-    facts = facts_of(decided)
+def subject_document(plan: FleetPlan, decided: Decided, view: View = EVERYTHING) -> Document:
+    """Return the changes of a placement or template, with their reasons.
+
+    Members that stay, and those that it does not concern, are explained where the view asks for all, or where it is a
+    question of who is picked.
+    """
+    facts, weight, whole = facts_of(decided), weight_of(plan, decided), view.whole(decided)
     old, new = decided.before.revision, decided.record.revision
     others = _others(decided, facts.first_told)
-    explanation = decided.subject.explain(decided.outcome, {*decided.entries, *others[:MOST_NOT_PICKED]})
+    told = others[:MOST_NOT_PICKED] if whole or weight.picks else []
+    staying = sorted(name for name, entry in decided.entries.items() if entry.change is Change.KEEP)
+    shown = decided.entries.keys() if whole else decided.entries.keys() - staying
+    explanation = decided.subject.explain(decided.outcome, {*shown, *told})
     explained = {member.cluster: member for member in explanation.members}
     return {
         "fleet": plan.options.fleet,
         "name": decided.name,
         "kind": decided.subject.kind,
         "key": decided.subject.key,
+        "weight": str(weight),
         "source": decided.subject.origin or None,
         "policy": facts.policy,
         "policies": list(facts.policies),
@@ -43,12 +53,13 @@ def subject_document(plan: FleetPlan, decided: Decided) -> Document:
         "content": differences(plan, decided),
         "overridden": overridden_members(decided),
         "departures": [departure_document(one) for one in plan.leaving.get(decided.name, ())],
-        "clusters": _clusters(decided, explained, plan.remainders[decided.name]),
+        "clusters": _clusters(decided, shown, explained, plan.remainders[decided.name]),
+        "staying": staying,
         "notPicked": {
             "count": len(others),
             "shown": [
                 {"name": name, "why": explained[name].summary if name in explained else facts.first_told[name]}
-                for name in others[:MOST_NOT_PICKED]
+                for name in told
             ],
         },
         "rollout": list(describe(decided.outcome.rollout)),
@@ -61,11 +72,16 @@ def subject_document(plan: FleetPlan, decided: Decided) -> Document:
         "updateRun": facts.update_run,
         "evictions": list(facts.evictions),
         "notes": list(decided.outcome.notes),
-        "warnings": [*map(str, decided.subject.warnings), *decided.outcome.warnings],
+        "warnings": warnings_of(decided),
         "skipped": [{"object": name, "why": why} for name, why in facts.skipped],
         "requiredBy": dict(facts.required_by),
         "status": facts.status,
     }
+
+
+def warnings_of(decided: Decided) -> list[str]:
+    """Return what may surprise about a subject."""
+    return [*map(str, decided.subject.warnings), *decided.outcome.warnings]
 
 
 def departure_document(departure: Departure) -> Document:
@@ -91,8 +107,10 @@ def remainder_document(remainder: Remainder) -> Document:
     }
 
 
-def _clusters(decided: Decided, explained: Mapping[str, MemberExplanation], remainder: Remainder) -> list[Document]:
-    """Return all members concerned: first those that change, by wave; then those that leave, are held or stay."""
+def _clusters(
+    decided: Decided, shown: Collection[str], explained: Mapping[str, MemberExplanation], remainder: Remainder
+) -> list[Document]:
+    """Return the members: those that join or are updated, by wave; then those that leave, are held or stay."""
     order = {change: rank for rank, change in enumerate(WORDS)}
     moves = (Change.ADD, Change.UPDATE)
 
@@ -101,7 +119,7 @@ def _clusters(decided: Decided, explained: Mapping[str, MemberExplanation], rema
         wave = entry.placed.wave if entry.placed and entry.change in moves else 0
         return (0 if entry.change in moves else order[entry.change], wave, name)
 
-    ordered = sorted(decided.entries.items(), key=key)
+    ordered = sorted(((name, decided.entries[name]) for name in shown), key=key)
     return [_cluster(decided, name, entry, explained.get(name), remainder) for name, entry in ordered]
 
 
