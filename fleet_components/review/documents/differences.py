@@ -21,7 +21,7 @@ from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.record import Objects, Record, particulars
 from fleet_components.plan.subject import Decided, Subject
 from fleet_components.review.documents.form import Document
-from fleet_components.rollout.rollout import Change, Done, Entry, Placed
+from fleet_components.rollout.rollout import Change, Done, Placed
 
 _ORDER = ("delete", "replace", "update", "create")
 Data = Mapping[str, Any]
@@ -80,40 +80,47 @@ def _steps(plan: FleetPlan, decided: Decided) -> Iterator[_Step]:
     """Yield what the members get that change, held ones included; nothing for those that are left."""
     # What was only compared until now is written everywhere, also where nothing else moves.
     begins = decided.name in plan.past.reporting
-    alike: dict[Hashable, list[str]] = defaultdict(list)
+    alike: dict[tuple[Any, ...], list[str]] = defaultdict(list)
+    for cluster, later in _moving(decided, begins=begins):
+        done, placed = decided.done(cluster), _aimed(decided, later=later).decisions.get(cluster)
+        if placed is not None and ((begins and not later) or not _same(placed, done)):
+            # Members of equal numbers have equal objects, so that these are compared once.
+            numbers = ((one.version, *particulars(one).items()) for one in (done, placed))
+            alike[later, *numbers].append(cluster)
+    for (later, *_), members in alike.items():
+        yield from _step(plan, decided, members, later=later, begins=begins and not later)
+
+
+def _moving(decided: Decided, *, begins: bool) -> Iterator[tuple[str, bool]]:
+    """Yield the members whose objects may change, and whether they do only after this update."""
     for cluster, entry in decided.entries.items() if not decided.subject.reports else ():
-        if entry.change is not Change.KEEP or begins:
-            done, placed = decided.done(cluster), _aimed(decided, entry).decisions.get(cluster)
-            if placed is not None and (begins or not _same(placed, done)):
-                # Members of equal numbers have equal objects, so that these are compared once.
-                numbers = ((one.version, *particulars(one).items()) for one in (done, placed))
-                alike[entry.change is Change.HELD, *numbers].append(cluster)
-    for members in alike.values():
-        yield from _step(plan, decided, members, begins=begins)
+        held = entry.change is Change.HELD
+        if begins or not (held or entry.change is Change.KEEP):
+            yield cluster, False
+        if held:
+            yield cluster, True
 
 
-def _step(plan: FleetPlan, decided: Decided, members: Sequence[str], *, begins: bool) -> Iterator[_Step]:
+def _step(plan: FleetPlan, decided: Decided, members: Sequence[str], *, later: bool, begins: bool) -> Iterator[_Step]:
     """Yield what changes on members of equal numbers, apart for those where another subject has objects until now."""
-    first, entry = members[0], decided.entries[members[0]]
-    record, done, member = _aimed(decided, entry), decided.done(first), _member(decided, first)
-    placed = record.decisions[first]
-    old, new = () if begins else _standing(decided, done, member), _objects(record, placed, member)
-    later = entry.change is Change.HELD
+    first, record = members[0], _aimed(decided, later=later)
+    member, placed = _member(decided, first), record.decisions[first]
+    old = () if begins else _standing(decided, decided.done(first), member)
+    new = _objects(record, placed, member)
     # Until a held member moves, others have left it: what they do not want there any more goes with this update.
     coming = set() if later else {Manifest(data).key for data in new} - {Manifest(data).key for data in old}
     apart: dict[Hashable, tuple[list[str], Mapping[ObjectKey, Data]]] = {}
     for cluster in members:
         taken = dict(_taken(plan, decided, cluster, coming)) if coming else {}
         apart.setdefault(tuple((key, id(data)) for key, data in taken.items()), ([], taken))[0].append(cluster)
-    left_alone = record.left_alone(placed.revision)
     for clusters, stands in apart.values():
-        yield _Step(clusters, old, new, stands, later, left_alone)
+        yield _Step(clusters, old, new, stands, later, record.left_alone(placed.revision))
 
 
-def _aimed(decided: Decided, entry: Entry) -> Record[Any, Any]:
-    """Return the record that has what a member gets: of a held one once it moves."""
+def _aimed(decided: Decided, *, later: bool) -> Record[Any, Any]:
+    """Return the record that has what members get with this update, or later."""
     goal: Record[Any, Any] = decided.outcome.goal
-    return goal if entry.change is Change.HELD else decided.record
+    return goal if later else decided.record
 
 
 def _same(placed: Placed, done: Done) -> bool:
@@ -160,7 +167,9 @@ def _taken(
         if standing is None or standing.subject == decided.name:
             continue
         objects = old_objects(plan.past, decided, standing.subject, cluster)
-        if not objects:
+        # Nothing is known either of what an interrupted update has made, which is new.
+        record, here = plan.past.records.get(standing.subject), plan.past.done.get(standing.subject, {}).get(cluster)
+        if record and here and here.revision is not None and not record.knows(record.standing(here)):
             raise _HiddenError
         yield from ((key, data) for data in objects if Manifest(data).key == key)
 
@@ -176,7 +185,8 @@ def _changes(step: _Step) -> Iterator[Document]:
             # The whole object: a reviewer wants to read what is new, and nobody else has shown it.
             yield _change(key, "create", step.later, diff=yaml_diff({}, redacted(data)))
             continue
-        now = redacted(data) if is_hidden(was) else data  # what a render has left out cannot be compared
+        # What a render has left out cannot be compared.
+        was, now = (redacted(was), redacted(data)) if is_hidden(was) else (was, data)
         forced = replacement(was, now) or immutable(was, now)
         now = now if forced else _with_values(was, now, step.left_alone)
         if fields := [one.to_wire() for one in shown_differences(was, now)]:
