@@ -73,15 +73,8 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
             has to stay as it was placed.
         UnreadableMemberError: an amount of a member is not a quantity.
     """
-    state = _matched(request, before.memory)
-    fresh = _is_fresh(state, before)
-    if not fresh and before.revision not in before.contents:
-        raise FleetError([Problem(_FROZEN, subject=request.name, hint=LACKS_HINT)])
-    shapes = request.settings.shapes
-    state = attrs.evolve(state, replicas=replicas_of(request.manifest, shapes) if fresh else state.replicas)
-    template = _template(request.manifest, state.replicas, shapes)
-    driven = _driven(request, state)
-    state, decision = _decided(request, state, template, driven)
+    scheduled = _scheduled(request, before)
+    state, template, driven, fresh = scheduled.state, scheduled.template, scheduled.driven, scheduled.fresh
     content = _content(request, state, before, fresh=fresh)
     revision = before.next_revision(content)
     shares = _shares(request, state, template, content, revision)
@@ -100,7 +93,7 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
     left = "" if fresh else _left(state)
     return TemplateOutcome(
         record=record,
-        decision=decision,
+        decision=scheduled.decision,
         rollout=rollout,
         goal=goal,
         failing=found.failing,
@@ -108,6 +101,39 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
         due=due,
         left=left,
     )
+
+
+def chosen(request: TemplateSubject, before: TemplateRecord) -> frozenset[str]:
+    """Return the members that :func:`place_template` chooses.
+
+    Raises:
+        FleetError: as for :func:`place_template`.
+    """
+    return frozenset(_scheduled(request, before).state.schedule.clusters)
+
+
+@attrs.frozen
+class _Scheduled:
+    """A template after scheduling: its state, and what led to it. ``fresh`` says that it is delivered as it is now."""
+
+    state: TemplateState
+    template: Template
+    driven: Driven
+    decision: TemplateDecision | None
+    fresh: bool
+
+
+def _scheduled(request: TemplateSubject, before: TemplateRecord) -> _Scheduled:
+    state = _matched(request, before.memory)
+    fresh = _is_fresh(state, before)
+    if not fresh and before.revision not in before.contents:
+        raise FleetError([Problem(_FROZEN, subject=request.name, hint=LACKS_HINT)])
+    shapes = request.settings.shapes
+    state = attrs.evolve(state, replicas=replicas_of(request.manifest, shapes) if fresh else state.replicas)
+    template = _template(request.manifest, state.replicas, shapes)
+    driven = _driven(request, state)
+    state, decision = _decided(request, state, template, driven)
+    return _Scheduled(state, template, driven, decision, fresh)
 
 
 def _goal(record: TemplateRecord, rollout: Rollout, shares: Mapping[str, Share], found: InForce) -> TemplateRecord:

@@ -81,10 +81,8 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
     Raises:
         FleetError: the scheduling cycle fails, an update run cannot begin, or the state hides what is to be rolled out.
     """
-    memory, checks = _evicted(request, before)
-    decision = request.schedule(memory)
-    failed = [Problem(_plain(decision.error), subject=request.key, hint=_FAILED_HINT)] if decision.error else []
-    if problems := [*failed, *_faults(request, before)]:
+    decision, checks = _scheduled(request, before)
+    if problems := [*_failed(request, decision), *_faults(request, before)]:
         raise FleetError(problems)
     done, stopped = request.done, stopped_at(request.done, before.decisions)
     wanted = _wanted(request, decision, before.next_revision(request.content))
@@ -134,6 +132,30 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
         evictions=told,
         notes=(*_notes(request, before, told, rollout), *_changed(request, record, runs)),
     )
+
+
+def picked(request: PlacementSubject, before: PlacementRecord) -> frozenset[str]:
+    """Return the members that :func:`place` picks.
+
+    Raises:
+        FleetError: the scheduling cycle fails.
+    """
+    decision, _ = _scheduled(request, before)
+    if problems := _failed(request, decision):
+        raise FleetError(problems)
+    return frozenset(name for name, binding in decision.memory.bindings.items() if binding.state != UNSCHEDULED)
+
+
+def _scheduled(
+    request: PlacementSubject, before: PlacementRecord
+) -> tuple[Decision[PlacementMemory], Collection[Check]]:
+    """Return the scheduler's decision once the evictions are carried out, and their checks."""
+    memory, checks = _evicted(request, before)
+    return request.schedule(memory), checks
+
+
+def _failed(request: PlacementSubject, decision: Decision[PlacementMemory]) -> list[Problem]:
+    return [Problem(_plain(decision.error), subject=request.key, hint=_FAILED_HINT)] if decision.error else []
 
 
 def _goal(

@@ -161,6 +161,8 @@ class Repository:
 
     def _fetching(self, ref: str) -> str:
         """Return how to get what a name stands for."""
+        if ref == "HEAD":
+            return "commit something first"
         if self._commit(f"origin/{ref}"):
             return f"there is origin/{ref}: --base origin/{ref}"
         name = ref.removeprefix("origin/")
