@@ -25,8 +25,15 @@ from fleet_components.review.planning.sweep import Sweep
 from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.sweep import print_sweep, sweep_markdown
 
+EXAMPLES = """\b
+Examples:
+  fleet simulate fleet/ --lose region=westeurope
+  fleet simulate fleet/ --add aks-oslo:like=aks-dublin,region=norwayeast
+  fleet simulate fleet/ --policy edited.yaml --capacity 'aks-*:cpu=+8' --diff
+  fleet simulate fleet/ --state state.json --sweep member -o json"""
 
-@click.command(epilog=epilogue())
+
+@click.command(epilog=f"{EXAMPLES}\n\n{epilogue()}")
 @options.PATHS
 @supposing
 @click.option(

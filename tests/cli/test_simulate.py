@@ -17,6 +17,7 @@ from tests.cli.by_hand import ANYWHERE, CASES, Hand, put
 from tests.cli.fleets import PROJECT, SECRET, run, write
 from tests.cli.supposed import Objects, dumped, kubefleet, named, options, saved, simulated
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 FILES = r"fleet/[\w.-]+\.yaml|policy.yaml"
 
 
@@ -88,6 +89,15 @@ def test_a_member_like_one_that_leaves_does_not_leave() -> None:
     fleet = Addition("oslo", "dublin").applied(Supposed(tuple(map(Manifest, objects))))
     assert fleet.members["oslo"].metadata == {"name": "oslo", "labels": fleet.members["dublin"].labels}
     assert fleet.members["oslo"].data["spec"] == fleet.members["dublin"].data["spec"]
+
+
+def test_a_new_fleet_has_rolled_out_with_all_approvals(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(EXAMPLES)
+    assert run("plan", "staged-approval").stdout.splitlines()[-1].endswith("approval checkout-1-before-prod is needed")
+    document = simulated("staged-approval", "--label", "aks-cork:a=b")
+    assert document["headline"][0] == "nothing changes"
+    (checkout,) = simulated("staged-approval", "--lose", "aks-cork")["subjects"]
+    assert checkout["staying"] == ["aks-dublin", "aks-leeds", "aks-tokyo"]
 
 
 def test_what_is_to_be_done_anyway_is_marked(folder: Path) -> None:

@@ -9,6 +9,7 @@ import attrs
 
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.delivered import delivered
+from fleet_components.plan.remainder import MOST_UPDATES, together
 from fleet_components.plan.source import Source, gathered
 from fleet_components.plan.state import StackState
 from fleet_components.review.planning.edit import written_in
@@ -58,11 +59,23 @@ class Start:
         return start if command.state.file else attrs.evolve(start.carried_out(before), words=AS_NEW)
 
     def carried_out(self, survey: Survey) -> Start:
-        """Return the start after an update, as if it had been carried out.
+        """Return the start after an update and those that it leaves, with all approvals that they need.
 
         Raises:
             FleetError: the update is refused, or what comes after it cannot be planned.
         """
+        start = self._after(survey)
+        for _ in range(MOST_UPDATES):
+            left = together(survey.plans[0].remainders.values())
+            if start.before.refused or not (left.updates or left.approvals):
+                break
+            command = attrs.evolve(start.command, approve=start.command.approve.union(left.approvals))
+            survey = survey_source(start.source, start.paths, command) if left.approvals else start.before
+            start = attrs.evolve(start, command=command)._after(survey)
+        return start
+
+    def _after(self, survey: Survey) -> Start:
+        """Return the start after one update."""
         if survey.refused:
             raise FleetError(
                 attrs.evolve(one, what=f"refused, so nothing can come after it: {one.what}") for one in survey.refused
@@ -125,7 +138,7 @@ class Simulation:
     survey: Survey
 
     def carried_out(self) -> Start:
-        """Return the supposed fleet as a start, after the update.
+        """Return the supposed fleet as a start, once the update and those that it leaves are carried out.
 
         Raises:
             FleetError: the update is refused.
