@@ -39,6 +39,8 @@ MEND = (
 """Hint for a damaged state."""
 # Deeper values, which only damage brings about, would end in a RecursionError.
 _MOST_LEVELS = 200
+_WRONG = (dict, list, float)
+"""Types of JSON values in which something can be wrong; most values are text."""
 
 
 @attrs.frozen
@@ -206,13 +208,9 @@ def _check_place(resource: StoredResource, earlier: Mapping[str, StoredResource]
     """
     if resource.urn in earlier:
         raise MisfitError(Problem("is in the state twice", ("urn",)))
-    if _stack_of(resource.urn) != _stack_of(next(iter(earlier), resource.urn)):
+    first, own = (Urn.parse(urn) for urn in (next(iter(earlier), resource.urn), resource.urn))
+    if (first.stack, first.project) != (own.stack, own.project):
         raise MisfitError(Problem("is of another stack than the first resource", ("urn",)))
-
-
-def _stack_of(urn: str) -> list[str]:
-    """Return stack and project of a URN, without the cost of parsing the whole."""
-    return urn.split("::", 2)[:2]
 
 
 def _stored(raw: Any) -> StoredResource:
@@ -225,9 +223,12 @@ def _stored(raw: Any) -> StoredResource:
     resource = decode(StoredResource, given)
     if resource.type != Urn.parse(resource.urn).type:
         raise MisfitError(Problem("is not the type in the URN", ("type",)))
-    for field in ("inputs", "outputs"):
-        with below(field):
-            _check(getattr(resource, field))
+    with below("inputs"):
+        secret = _check(resource.inputs)
+    with below("outputs"):
+        secret |= _check(resource.outputs)
+    if not secret:
+        return resource
     return attrs.evolve(resource, inputs=reveal(resource.inputs), outputs=reveal(resource.outputs))
 
 
@@ -237,8 +238,10 @@ def _plaintext(text: Any) -> Any:
     return read_json(text, unique=True)
 
 
-def _check(value: Any, path: FieldPath = ()) -> None:
+def _check(value: Any, path: FieldPath = ()) -> bool:
     """Check a value for what the engine never writes: invalid numbers, unreadable secrets, excessive depth.
+
+    Returns whether there is a secret in it.
 
     Raises:
         MisfitError: the value has such a part.
@@ -247,20 +250,34 @@ def _check(value: Any, path: FieldPath = ()) -> None:
         raise MisfitError(Problem("is not a number", path))
     if len(path) > _MOST_LEVELS:
         raise MisfitError(Problem(f"is nested more than {_MOST_LEVELS} levels deep", path[:1]))
-    if is_marked_secret(value):
-        try:
-            plain = _plaintext(value["plaintext"]) if "plaintext" in value else value.get("value")
-        except UnreadableError:
-            raise MisfitError(Problem("is a secret that cannot be read", path)) from None
-        _check(plain, path)
-    elif isinstance(value, Mapping):
-        if value.get(_SIGNATURE, "") not in _SIGNED:
+    items: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, dict):
+        sort = value.get(_SIGNATURE, "")
+        if sort == _SECRET:
+            _check(_hidden(value, path), path)
+            return True
+        if sort not in _SIGNED:
             raise MisfitError(Problem("is of a sort that nobody knows", path))
-        for key, item in value.items():
-            _check(item, (*path, key))
+        items = value.items()
     elif isinstance(value, list):
-        for index, item in enumerate(value):
-            _check(item, (*path, index))
+        items = enumerate(value)
+    secret = False
+    for key, item in items:
+        if isinstance(item, _WRONG):
+            secret |= _check(item, (*path, key))
+    return secret
+
+
+def _hidden(secret: Mapping[str, Any], path: FieldPath) -> Any:
+    """Return what a secret hides; None if it is encrypted.
+
+    Raises:
+        MisfitError: it cannot be read.
+    """
+    try:
+        return _plaintext(secret["plaintext"]) if "plaintext" in secret else secret.get("value")
+    except UnreadableError:
+        raise MisfitError(Problem("is a secret that cannot be read", path)) from None
 
 
 def _no_urn(text: str) -> str:

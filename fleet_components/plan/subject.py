@@ -36,11 +36,13 @@ class Outcome(Generic[R]):
     Attributes:
         record: the record to keep.
         rollout: which members change in which wave, and which are held.
+        goal: the record in which the held members have what they get once they move, and no others are held.
         failing: members that keep what they run because an override fails there, each with the problem.
     """
 
     record: R
     rollout: Rollout
+    goal: R
     failing: Mapping[str, Problem] = attrs.field(factory=dict)
 
     @property

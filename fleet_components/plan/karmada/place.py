@@ -86,7 +86,7 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
     revision = before.next_revision(content)
     shares = _shares(request, state, template, content, revision)
     found = _overrides(request, before, content, shares)
-    shares = {cluster: attrs.evolve(share, overrides=found.numbers.get(cluster)) for cluster, share in shares.items()}
+    shares |= {cluster: attrs.evolve(shares[cluster], overrides=number) for cluster, number in found.numbers.items()}
     why = {cluster: cause.words for cluster, cause in driven.now.items()}
     dispatch = Dispatch(state, request.done, request.inventory.names)
     rollout = dispatch.plan(shares, before.decisions, why, found.reasons)
@@ -95,17 +95,31 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
     stopped = {name for name, sent in before.decisions.items() if name in done and not sent.stands(done[name])}
     rollout = written_where_interrupted(rollout, stopped, record, before, done, request.inventory)
     record = attrs.evolve(record, decisions=_shares_of(rollout))
+    goal = _goal(record, rollout, {name: share for name, share in shares.items() if name not in found.failing}, found)
     due = {cluster: words for cluster, words in driven.due.items() if cluster in state.schedule.clusters}
     left = "" if fresh else _left(state)
     return TemplateOutcome(
         record=record,
         decision=decision,
         rollout=rollout,
+        goal=goal,
         failing=found.failing,
         template=template,
         due=due,
         left=left,
     )
+
+
+def _goal(record: TemplateRecord, rollout: Rollout, shares: Mapping[str, Share], found: InForce) -> TemplateRecord:
+    """Return the record in which held members have their share: none, where the copy stays only for now."""
+    evicted = record.memory.schedule.evictions
+    leaving = {name for name in rollout.held if name in evicted and name not in shares}
+    leaving -= {name for name in leaving if evicted[name].suppress_deletion}
+    if not rollout.held:
+        return record
+    kept = {name: share for name, share in _shares_of(rollout).items() if name not in leaving}
+    wanted = {name: share for name, share in shares.items() if name in rollout.held}
+    return attrs.evolve(record, decisions={**kept, **wanted}, overrides={**record.overrides, **found.rules})
 
 
 def _shares_of(rollout: Rollout) -> dict[str, Share]:
@@ -116,10 +130,13 @@ def _overrides(
     request: TemplateSubject, before: TemplateRecord, content: Objects, shares: Mapping[str, Share]
 ) -> InForce:
     """Return the override rules that are in force on the members with a share."""
-    wanted = {}
+    wanted, made = {}, dict[tuple[int | None, int | None], Objects]()
     for cluster, share in shares.items():
         member = request.inventory.clusters[request.inventory.position(cluster) or 0]
-        wanted[cluster] = member, share.revision, (shared(content, share),)
+        counts = share.replicas, share.completions  # all that the members' objects differ in
+        if counts not in made:
+            made[counts] = (shared(content, share),)
+        wanted[cluster] = member, share.revision, made[counts]
     return in_force(PolicyOverrides(request.policies.override_index), before, wanted, request.done)
 
 

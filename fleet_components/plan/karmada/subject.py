@@ -195,9 +195,9 @@ class TemplateSubject(Subject[TemplateRecord]):
         record, memory = outcome.record, outcome.record.memory
         share, member = record.decisions[cluster], self.inventory.clusters[self.inventory.position(cluster) or 0]
         overwrite = self.needs.overwrites(memory, self.manifest)
-        objects = tuple(forced(data) if overwrite else data for data in record.objects(share, member))
+        objects = record.objects(share, member)
         return Delivery(
-            objects,
+            tuple(map(forced, objects)) if overwrite else objects,
             # Cluster-scoped objects outlive what brought them (``keep_cluster_resources``): they are taken up again.
             mode=OVERWRITES if overwrite or not self.manifest.namespace else ABORTS,
             keeps=self.needs.preserves(memory),

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fleet_components.model.text import count
 from fleet_components.review.documents.form import Document, to_read
 from fleet_components.review.showing import words
+from fleet_components.review.showing.diffs import diff_block, heading
 
 LIMIT = 60_000
 """Largest number of characters of a comment; GitHub cuts comments at 65,536."""
@@ -16,7 +17,6 @@ _RESERVE = 500
 """Characters kept free for the note about what is left out."""
 _LINES_SHOWN = 30
 """Number of lines of a list above the folded blocks."""
-_SIGNS = {"create": "+", "delete": "-", "update": "~", "replace": "+-"}
 _VALUE_SHOWN = 200
 
 
@@ -110,10 +110,8 @@ def folded(title: str, lines: Iterable[str]) -> str:
 
 
 def _content(change: Document, diff: bool) -> list[str]:
-    fields = change["fields"]
-    names = "" if diff or not fields else ": " + ", ".join(field["field"] for field in fields)
-    lines = [f"- `{_SIGNS[change['change']]}` {escaped(words.changed(change) + names)}"]
-    return lines + [f"  - {escaped(_cut(words.show_field(field)))}" for field in fields if diff]
+    block = diff_block(change, whole=diff)
+    return [f"- {escaped(heading(change))}", *(["", *block, ""] if block else [])]
 
 
 def _cut(text: str) -> str:

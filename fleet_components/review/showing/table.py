@@ -8,11 +8,11 @@ from rich.text import Text
 from fleet_components.review.documents.form import Document, to_read
 from fleet_components.review.showing import words
 from fleet_components.review.showing.console import STYLES
+from fleet_components.review.showing.diffs import diff_lines
 from fleet_components.review.showing.rows import Row, print_indented, print_rows
 from fleet_components.review.showing.tree import print_resources
 
 _HEADER = Row(words.HEADER, "why", "bold")
-SIGNS = {"create": "+", "delete": "-", "update": "~", "replace": "+-"}
 
 
 def plan_table(console: Console, document: Document, *, diff: bool = False) -> None:
@@ -73,9 +73,6 @@ def _subject(console: Console, subject: Document, *, diff: bool, whole: bool) ->
 
 
 def _content(console: Console, change: Document, diff: bool) -> None:
-    """Print the fields that change in an object; with ``diff``, with their values."""
-    fields = change["fields"]
-    names = "" if diff or not fields else ": " + ", ".join(field["field"] for field in fields)
-    print_indented(console, Text(f"{SIGNS[change['change']]} {words.changed(change)}{names}"))
-    for field in fields if diff else ():
-        print_indented(console, Text(words.show_field(field)), 4)
+    """Print how an object changes; with ``diff``, all of it."""
+    for style, line in diff_lines(change, whole=diff):
+        print_indented(console, Text(line, style))
