@@ -15,7 +15,10 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, visible
 from fleet_components.review.showing.words import confirming
 
-COMMANDS = ("approve", "drain", "drift", "explain", "fields", "plan", "render", "rollback", "rollout", "status")
+COMMANDS = (
+    *("init", "plan", "review", "simulate", "explain", "render", "rollout", "status"),
+    *("drain", "drift", "approve", "rollback", "comment", "fields"),
+)
 """The commands; each is the function of its name in the module of its name."""
 MOST_SHOWN = 50
 """Largest number of problems that are shown."""

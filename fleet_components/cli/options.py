@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import click
 
@@ -339,7 +339,7 @@ def say_warnings(document: Document) -> None:
         click.echo(f"warning: {f'{visible(name)}: ' if name else ''}{words.one_line(visible(text))}", err=True)
 
 
-def end(document: Document, *, strict: bool, detailed: bool = False) -> None:
+def end(document: Document, *, strict: bool, detailed: bool = False) -> NoReturn:
     """Exit with the status of the plan; with ``strict``, print the reason for a refusal first."""
     if strict and (why := strictly(document)):
         click.echo(why, err=True)

@@ -162,7 +162,7 @@ def asking(words: list[str]) -> list[str]:
 
 def plan(*args: object, status: int = 0) -> dict[str, Any]:
     """The document of a plan; with status 3 of one that is refused."""
-    result = run("plan", *args, "-o", "json")
+    result = run("plan", "--all", *args, "-o", "json")
     assert result.exit_code == status, result.output
     document: dict[str, Any] = json.loads(result.stdout)
     return document

@@ -76,7 +76,7 @@ def test_a_stack_file_without_its_project(folder: Path) -> None:
 def test_a_state_comes_through_a_pipe(folder: Path) -> None:
     assert run("render", ".", "--out", "../out").exit_code == 0
     state = Path("../out/local/state.json").read_text()
-    piped = json.loads(run("plan", ".", "--state", "-", "-o", "json", stdin=state).stdout)
+    piped = json.loads(run("plan", ".", "--all", "--state", "-", "-o", "json", stdin=state).stdout)
     assert clusters(piped) == {"amsterdam": "stays", "dublin": "stays"}
     assert piped["state"] == "standard input"
     again = run("render", ".", "--state", "-", "--out", "../again", stdin=state)

@@ -200,7 +200,7 @@ def test_what_an_encrypted_state_hides_is_not_made_up(world: World, frozen: bool
     state = world.root / "export.json"
     state.write_text(json.dumps(export(world.done, encrypted=True)))
     project = world.root / "project"
-    unchanged = json.loads(said("plan", project, "--state", state, "-o", "json"))
+    unchanged = json.loads(said("plan", project, "--all", "--state", state, "-o", "json"))
     assert {c["change"] for t in unchanged["subjects"] for c in t["clusters"]} == {"stays"}
     suspended = policy(placement={**on("a", "b"), **weights(a=3, b=1)}, suspension={"dispatching": True})
     world.write(policy=None if frozen else suspended, web=deployment(4, "web:2"))

@@ -7,33 +7,67 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+import attrs
 
 from fleet_components.model.problem import Problem, show_path
 from fleet_components.plan.describe import describe_plan
+from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.remainder import together
+from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.form import VERSION, WORDS, Document
-from fleet_components.review.documents.subject import departure_document, remainder_document, subject_document
+from fleet_components.review.documents.headline import headline
+from fleet_components.review.documents.subject import (
+    departure_document,
+    remainder_document,
+    subject_document,
+    warnings_of,
+)
+from fleet_components.review.documents.view import View
+from fleet_components.review.documents.weight import Weight, weight_of
 from fleet_components.review.planning.resource import CHANGES
 from fleet_components.review.planning.survey import Survey
+from fleet_components.rollout.rollout import Change
 
 _TOKEN = re.compile(r"(?:fleet:confirm=|--confirm )(\w+)")
 
 
-def plan_document(surveyed: Survey) -> Document:
-    """Return the document of a plan; of all plans together, if a program has several fleets."""
+def plan_document(surveyed: Survey, view: View = View()) -> Document:
+    """Return the document of a plan; of all plans together, if a program has several fleets.
+
+    Args:
+        surveyed: the plans.
+        view: what is shown; what changes by default.
+
+    Raises:
+        FleetError: the view asks for a placement, template or member that does not exist.
+    """
     plans = surveyed.plans
-    subjects = [subject_document(plan, decided) for plan in plans for decided in plan.subjects]
+    view.check(plans)
+    weighed = [_Weighed(weight_of(plan, one), plan, one) for plan in plans for one in plan.subjects]
+    subjects = sorted(weighed, key=lambda one: one.weight.order)
+    shown, others = list[_Weighed](), list[_Weighed]()
+    for one in subjects:
+        (shown if view.shows(one.decided, changes=one.changes) else others).append(one)
     as_of = next((plan.options.as_of for plan in plans if plan.options.as_of), None)
-    return {
+    document = {
         "version": VERSION,
+        "headline": [],
+        "view": {"all": view.all, "only": list(view.only), "member": view.member or None},
         "fleet": surveyed.subject,
         "state": surveyed.file or None,
+        "against": surveyed.against or None,
         "asOf": as_of.isoformat() if as_of else None,
         "members": sum(len(plan.inventory) for plan in plans),
+        **_numbers(surveyed, subjects),
         "changes": any(plan.changes for plan in plans) or any(one.changes for one in surveyed.resources or ()),
-        "unfulfilled": [{"subject": one["name"], "why": message} for one in subjects for message in one["unfulfilled"]],
+        "unfulfilled": [
+            {"subject": one.decided.name, "why": one.decided.outcome.unfulfilled}
+            for one in subjects
+            if one.decided.outcome.unfulfilled
+        ],
         "refused": [_problem(problem) for plan in plans for problem in plan.refused],
         "gone": {
             "subjects": [name for plan in plans for name in plan.gone],
@@ -47,17 +81,72 @@ def plan_document(surveyed: Survey) -> Document:
             for one in plan.replacements
         ],
         "remaining": remainder_document(together(one for plan in plans for one in plan.remainders.values())),
-        "subjects": subjects,
-        "warnings": [str(problem) for plan in plans for problem in (*plan.warnings, *plan.hidden)],
-        **_of_a_project(surveyed),
-        "totals": {**totals(subjects), **_counted(surveyed)},
+        "subjects": [_subject(surveyed, one, view) for one in shown],
+        "unchanged": _unchanged(surveyed, subjects),
+        "leftOut": sum(one.changes for one in others),
+        "warnings": [
+            *(str(problem) for plan in plans for problem in (*plan.warnings, *plan.hidden)),
+            *(f"{one.decided.name}: {text}" for one in (() if view.narrow else others) for text in one.warnings),
+        ],
+        **_of_a_project(surveyed, view),
+        "totals": {**_totals(subjects), **_counted(surveyed)},
     }
+    document["headline"] = headline(document)
+    return document
 
 
-def totals(subjects: Iterable[Document]) -> Document:
+@attrs.frozen
+class _Weighed:
+    """A subject with its weight, and the plan that it is of."""
+
+    weight: Weight
+    plan: FleetPlan
+    decided: Decided
+
+    @property
+    def changes(self) -> bool:
+        return self.weight is not Weight.UNCHANGED
+
+    @property
+    def warnings(self) -> list[str]:
+        return warnings_of(self.decided)
+
+
+def _subject(surveyed: Survey, one: _Weighed, view: View) -> Document:
+    """Return the document of a subject, with what a comparison of two plans knows of it."""
+    name = one.decided.name
+    document = view.narrowed(subject_document(one.plan, one.decided, view))
+    return {**document, "unsure": surveyed.unsure.get(name), "pending": name in surveyed.pending}
+
+
+def _unchanged(surveyed: Survey, subjects: Iterable[_Weighed]) -> Document:
+    """Return how many placements, templates and members an update does not touch."""
+    kinds = Counter(one.decided.subject.COMPONENT for one in subjects if not one.changes)
+    touched = {
+        cluster
+        for one in subjects
+        for cluster, entry in one.decided.entries.items()
+        if entry.change is not Change.KEEP and one.decided.subject.inventory.position(cluster) is not None
+    }
+    members = sum(len(plan.inventory) for plan in surveyed.plans)
+    return {"placements": kinds["Placement"], "templates": kinds["Template"], "members": members - len(touched)}
+
+
+def _totals(subjects: Iterable[_Weighed]) -> Document:
     """Return the number of members with each change, over all placements and templates."""
-    changes = Counter(cluster["change"] for one in subjects for cluster in one["clusters"])
+    changes = Counter(WORDS[entry.change] for one in subjects for entry in one.decided.entries.values())
     return {word: changes[word] for word in WORDS.values()}
+
+
+def _numbers(surveyed: Survey, subjects: Sequence[_Weighed]) -> Document:
+    """Return how many placements and templates there are, and how many warnings about them and the fleet."""
+    kinds = Counter(one.decided.subject.COMPONENT for one in subjects)
+    of_fleets = sum(len(plan.warnings) + len(plan.hidden) for plan in surveyed.plans)
+    return {
+        "placements": kinds["Placement"],
+        "templates": kinds["Template"],
+        "warned": of_fleets + sum(len(one.warnings) for one in subjects),
+    }
 
 
 def _problem(problem: Problem) -> dict[str, Any]:
@@ -73,13 +162,17 @@ def _problem(problem: Problem) -> dict[str, Any]:
     }
 
 
-def _of_a_project(surveyed: Survey) -> Document:
-    """Return the resources and messages of a program; None for the resources if the update is refused."""
+def _of_a_project(surveyed: Survey, view: View) -> Document:
+    """Return the resources and messages of a program; None for the resources if the update is refused.
+
+    A narrow view has no resources: their tree is that of the whole stack.
+    """
     if not surveyed.of_project:
         return {}
     resources = surveyed.resources
+    wire = None if resources is None else [resource.to_wire() for resource in resources]
     return {
-        "resources": None if resources is None else [resource.to_wire() for resource in resources],
+        **({} if view.narrow else {"resources": wire}),
         "messages": [{"level": level, "text": text} for level, text in surveyed.messages],
     }
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping
 
-from fleet_components.content.difference import shown_differences
-from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan.departures import Departure
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.override_changes import in_words, override_changes
 from fleet_components.plan.remainder import Remainder, opens
-from fleet_components.plan.subject import Decided, Subject
+from fleet_components.plan.subject import Decided
+from fleet_components.review.documents.differences import differences
 from fleet_components.review.documents.facts import facts_of
 from fleet_components.review.documents.form import WORDS, Document
-from fleet_components.review.documents.overridden import changes_by_overrides, overridden_members
+from fleet_components.review.documents.overridden import overridden_members
+from fleet_components.review.documents.view import EVERYTHING, View
+from fleet_components.review.documents.weight import weight_of
 from fleet_components.rollout.describe import describe
 from fleet_components.rollout.rollout import Change, Entry
 from fleet_components.scheduler.explain import MemberExplanation
@@ -24,18 +22,26 @@ from fleet_components.scheduler.explain import MemberExplanation
 MOST_NOT_PICKED = 20
 
 
-def subject_document(plan: FleetPlan, decided: Decided) -> Document:
-    """Return the changes of a placement or template, with their reasons."""
-    facts = facts_of(decided)
+def subject_document(plan: FleetPlan, decided: Decided, view: View = EVERYTHING) -> Document:
+    """Return the changes of a placement or template, with their reasons.
+
+    Members that stay, and those that it does not concern, are explained where the view asks for all, or where it is a
+    question of who is picked.
+    """
+    facts, weight, whole = facts_of(decided), weight_of(plan, decided), view.whole(decided)
     old, new = decided.before.revision, decided.record.revision
     others = _others(decided, facts.first_told)
-    explanation = decided.subject.explain(decided.outcome, {*decided.entries, *others[:MOST_NOT_PICKED]})
+    told = others[:MOST_NOT_PICKED] if whole or weight.picks else []
+    staying = sorted(name for name, entry in decided.entries.items() if entry.change is Change.KEEP)
+    shown = decided.entries.keys() if whole else decided.entries.keys() - staying
+    explanation = decided.subject.explain(decided.outcome, {*shown, *told})
     explained = {member.cluster: member for member in explanation.members}
     return {
         "fleet": plan.options.fleet,
         "name": decided.name,
         "kind": decided.subject.kind,
         "key": decided.subject.key,
+        "weight": str(weight),
         "source": decided.subject.origin or None,
         "policy": facts.policy,
         "policies": list(facts.policies),
@@ -44,15 +50,16 @@ def subject_document(plan: FleetPlan, decided: Decided) -> Document:
         "decidedBy": decided.subject.decided_by or None,
         "revision": {"old": old if old >= 0 else None, "new": new},
         "objects": len(decided.subject.objects),
-        "content": content_changes(plan, decided),
+        "content": differences(plan, decided),
         "overridden": overridden_members(decided),
         "departures": [departure_document(one) for one in plan.leaving.get(decided.name, ())],
-        "clusters": _clusters(decided, explained, plan.remainders[decided.name]),
+        "clusters": _clusters(decided, shown, explained, plan.remainders[decided.name]),
+        "staying": staying,
         "notPicked": {
             "count": len(others),
             "shown": [
                 {"name": name, "why": explained[name].summary if name in explained else facts.first_told[name]}
-                for name in others[:MOST_NOT_PICKED]
+                for name in told
             ],
         },
         "rollout": list(describe(decided.outcome.rollout)),
@@ -65,11 +72,16 @@ def subject_document(plan: FleetPlan, decided: Decided) -> Document:
         "updateRun": facts.update_run,
         "evictions": list(facts.evictions),
         "notes": list(decided.outcome.notes),
-        "warnings": [*map(str, decided.subject.warnings), *decided.outcome.warnings],
+        "warnings": warnings_of(decided),
         "skipped": [{"object": name, "why": why} for name, why in facts.skipped],
         "requiredBy": dict(facts.required_by),
         "status": facts.status,
     }
+
+
+def warnings_of(decided: Decided) -> list[str]:
+    """Return what may surprise about a subject."""
+    return [*map(str, decided.subject.warnings), *decided.outcome.warnings]
 
 
 def departure_document(departure: Departure) -> Document:
@@ -81,45 +93,6 @@ def departure_document(departure: Departure) -> Document:
         "fate": str(departure.fate),
         "to": departure.to or None,
     }
-
-
-def content_changes(plan: FleetPlan, decided: Decided) -> list[Document] | None:
-    """Return the changes of the objects, for all members and then for single ones; None if the old ones are unknown."""
-    changes, single = _of_content(plan, decided), changes_by_overrides(decided)
-    if changes is None or single is None:
-        return None
-    places = _envelopes(decided.subject) if changes or single else {}
-    return [{**one, "envelope": places.get(one["object"])} for one in (*changes, *single)]
-
-
-def _of_content(plan: FleetPlan, decided: Decided) -> list[Document] | None:
-    before, after = decided.before, decided.record
-    if before.revision in (-1, after.revision):
-        return []
-    old, new = before.content(before.revision), after.content(after.revision)
-    if old is None or new is None:
-        return None
-    forced: dict[ObjectKey, set[str]] = defaultdict(set)
-    for one in plan.replacing.get(decided.name, ()):
-        forced[one.key].update(one.fields)
-    was, now = ({Manifest(data).key: data for data in objects} for objects in (old, new))
-    changes = [_content("create", key) for key in sorted(now.keys() - was.keys())]
-    changes += [_content("delete", key) for key in sorted(was.keys() - now.keys())]
-    for key in sorted(was.keys() & now.keys()):
-        fields = [one.to_wire() for one in shown_differences(was[key], now[key])]
-        if fields:
-            changes.append(_content("replace" if key in forced else "update", key, fields, sorted(forced[key])))
-    return changes
-
-
-def _content(change: str, key: ObjectKey, fields: Sequence[Document] = (), forced: Sequence[str] = ()) -> Document:
-    return {"object": str(key), "change": change, "fields": list(fields), "immutable": list(forced), "members": []}
-
-
-def _envelopes(subject: Subject[Any]) -> dict[str, str]:
-    """Return where the objects in envelopes are written."""
-    origins = subject.origins if isinstance(subject, PlacementSubject) else {}
-    return {str(key): first.place for key, (first, *_) in origins.items() if first.envelope}
 
 
 def remainder_document(remainder: Remainder) -> Document:
@@ -134,8 +107,10 @@ def remainder_document(remainder: Remainder) -> Document:
     }
 
 
-def _clusters(decided: Decided, explained: Mapping[str, MemberExplanation], remainder: Remainder) -> list[Document]:
-    """Return all members concerned: first those that change, by wave; then those that leave, are held or stay."""
+def _clusters(
+    decided: Decided, shown: Collection[str], explained: Mapping[str, MemberExplanation], remainder: Remainder
+) -> list[Document]:
+    """Return the members: those that join or are updated, by wave; then those that leave, are held or stay."""
     order = {change: rank for rank, change in enumerate(WORDS)}
     moves = (Change.ADD, Change.UPDATE)
 
@@ -144,7 +119,7 @@ def _clusters(decided: Decided, explained: Mapping[str, MemberExplanation], rema
         wave = entry.placed.wave if entry.placed and entry.change in moves else 0
         return (0 if entry.change in moves else order[entry.change], wave, name)
 
-    ordered = sorted(decided.entries.items(), key=key)
+    ordered = sorted(((name, decided.entries[name]) for name in shown), key=key)
     return [_cluster(decided, name, entry, explained.get(name), remainder) for name, entry in ordered]
 
 

@@ -105,6 +105,9 @@ class Survey:
         subject: what was planned: paths and stack, or project, stack and directory.
         resources: the resources of a stack with their changes; None for directories, and if the update is refused.
         messages: what the program logged, as (level, text).
+        against: what the plan starts from, in words; empty where the file of the state says it.
+        unsure: what another memory could decide otherwise, in words, by the name of the subject.
+        pending: names of the subjects of which what is compared with would change the same.
         after: returns the state after the update, as ``--state`` takes it; not to be called where that is refused.
     """
 
@@ -113,6 +116,9 @@ class Survey:
     subject: dict[str, Any]
     resources: tuple[Resource, ...] | None = None
     messages: tuple[tuple[str, str], ...] = ()
+    against: str = ""
+    unsure: Mapping[str, str] = attrs.field(factory=dict)
+    pending: frozenset[str] = frozenset()
     after: Callable[[], Mapping[str, Any]] = attrs.field(kw_only=True, eq=False)
 
     @property

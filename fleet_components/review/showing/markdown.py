@@ -8,43 +8,58 @@ from collections.abc import Iterable, Iterator, Sequence
 from fleet_components.model.text import count
 from fleet_components.review.documents.form import Document, to_read
 from fleet_components.review.showing import words
+from fleet_components.review.showing.diffs import diff_block, heading, shown_changes
 
 LIMIT = 60_000
 """Largest number of characters of a comment; GitHub cuts comments at 65,536."""
 
 _RESERVE = 500
 """Characters kept free for the note about what is left out."""
-_SIGNS = {"create": "+", "delete": "-", "update": "~", "replace": "+-"}
+_LINES_SHOWN = 30
+"""Number of lines of a list above the folded blocks."""
 _VALUE_SHOWN = 200
 
 
 def to_markdown(document: Document, *, diff: bool = False) -> str:
     """Return the plan in GitHub's Markdown, always shorter than ``LIMIT``; a note at the end says what is left out."""
     document = to_read(document)
-    parts = ["### Fleet plan\n", *_first(document), f"{escaped(words.summary(document))}\n"]
+    parts = ["### Fleet plan\n", *_first(document)]
     if counts := document["totals"].get("resources"):
         parts.append(f"Resources: {words.resource_counts(counts)}\n")
     if line := words.uncompared(document.get("resources") or ()):
         parts.append(f"{escaped(line)}\n")
-    parts += [f"> {m['level']}: {escaped(m['text'])}\n" for m in document.get("messages", ())]
-    parts += [f"> warning: {escaped(warning)}\n" for warning in document["warnings"]]
-    blocks = [(_block(subject, diff), _title(subject)) for subject in document["subjects"]]
+    parts += _few(f"> {m['level']}: {escaped(m['text'])}\n" for m in document.get("messages", ()))
+    parts += _few(f"> warning: {escaped(warning)}\n" for warning in document["warnings"])
+    parts += [f"{escaped(line)}\n" for line in words.left_out(document)]
+    asked = {"diff": diff, "whole": document["view"]["all"], "narrow": words.is_narrow(document)}
+    blocks = [(_block(subject, **asked), _title(subject)) for subject in document["subjects"]]
     return fitted("\n".join(parts), blocks, "fleet plan")
 
 
 def _first(document: Document) -> Iterator[str]:
-    """Yield what a reader must see first: why the update is refused, and what is lost."""
-    yield from (f"> **{escaped(line)}**\n" for line in words.refusals(document))
+    """Yield what a reader must see first: what happens, why it is refused, and what is lost."""
+    happens, *more = document["headline"]
+    yield f"**{escaped(happens)}**\n"
+    yield from (f"{escaped(line)}\n" for line in more)
+    yield from _few(f"> **{escaped(line)}**\n" for line in words.refusals(document))
     if line := words.confirmation(document):
         yield f"> {escaped(line)}\n"
-    if lines := [f"- {escaped(line)}" for _, line in words.leaving(document)]:
+    if lines := _few(f"- {escaped(line)}" for _, line in words.leaving(document)):
         yield "\n".join(lines) + "\n"
+
+
+def _few(lines: Iterable[str]) -> list[str]:
+    """Return the first lines of a list, and how many more there are, so that no list takes all of the room."""
+    every = list(lines)
+    more = len(every) - _LINES_SHOWN
+    return [*every[:_LINES_SHOWN], *([f"_and {more} more_\n"] if more > 0 else [])]
 
 
 def fitted(text: str, blocks: Iterable[tuple[str, str]], command: str) -> str:
     """Return the text with every block, or only its title, as far as they fit; the command shows all of it."""
     room = LIMIT - _RESERVE
-    text = text[:room]
+    if len(text) > room:
+        text = text[:room].rpartition("\n")[0] + "\n"  # between two lines, where no markup is open
     folded = dropped = 0
     for block, title in blocks:
         line = f"\n- {title}\n"
@@ -57,7 +72,8 @@ def fitted(text: str, blocks: Iterable[tuple[str, str]], command: str) -> str:
             dropped += 1
     notes = ((folded, "the details of {}"), (dropped, "{} altogether"))
     cut = " and ".join(note.format(count(number, "placement")) for number, note in notes if number)
-    return text + (f"\n_Cut to {LIMIT:,} characters: left out {cut}; `{command}` shows all._\n" if cut else "")
+    note = f"\n_Cut to {LIMIT:,} characters: left out {cut}; `{command}` shows all, and its JSON has it._\n"
+    return text + (note if cut else "")
 
 
 def _title(subject: Document) -> str:
@@ -68,13 +84,13 @@ def _title(subject: Document) -> str:
     return f"{escaped(subject['kind'])} <b>{escaped(subject['key'])}</b>: {words.changes(changes)}"
 
 
-def _block(subject: Document, diff: bool) -> str:
+def _block(subject: Document, *, diff: bool, whole: bool, narrow: bool) -> str:
     lines = [escaped(words.headline(subject)), "", *(f"- {escaped(line)}" for line in words.holders(subject))]
     lines += [""] if words.holders(subject) else []
     if subject["clusters"]:
-        rows = [(*words.cells(cluster), words.why(cluster)) for cluster in subject["clusters"]]
+        rows = [(*cells, why) for _, cells, why in words.rows(subject, whole=whole)]
         lines += [*table((*words.HEADER, "why"), rows), ""]
-    for change in subject["content"] or ():
+    for change in shown_changes(subject, whole=diff, narrow=narrow):
         lines += _content(change, diff)
     lines += [f"{'  ' * level}- {escaped(_cut(line))}" for level, line in words.overridden(subject, diff=diff)]
     return folded(_title(subject), [*lines, *(f"- {escaped(note)}" for _, note in words.notes(subject))])
@@ -95,10 +111,8 @@ def folded(title: str, lines: Iterable[str]) -> str:
 
 
 def _content(change: Document, diff: bool) -> list[str]:
-    fields = change["fields"]
-    names = "" if diff or not fields else ": " + ", ".join(field["field"] for field in fields)
-    lines = [f"- `{_SIGNS[change['change']]}` {escaped(words.changed(change) + names)}"]
-    return lines + [f"  - {escaped(_cut(words.show_field(field)))}" for field in fields if diff]
+    block = diff_block(change, whole=diff)
+    return [f"- {escaped(heading(change))}", *(["", *block, ""] if block else [])]
 
 
 def _cut(text: str) -> str:

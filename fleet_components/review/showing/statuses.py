@@ -10,9 +10,10 @@ from rich.text import Text
 
 from fleet_components.model.text import count, few
 from fleet_components.review.documents.form import Document, to_read
+from fleet_components.review.documents.headline import subjects_in_words
 from fleet_components.review.showing.markdown import escaped, fitted, folded, table
 from fleet_components.review.showing.rows import Row, print_indented, print_rows
-from fleet_components.review.showing.words import one_line, subjects_in_words
+from fleet_components.review.showing.words import one_line
 from fleet_components.status.stand import Stand
 
 PLACEMENT, MEMBER, OBJECT = "placement", "member", "object"
@@ -237,7 +238,8 @@ def summary(document: Document) -> str:
     rows = [row for subject in document["subjects"] for row in subject["members"]]
     members = len({row["name"] for row in rows})
     fine = sum(row["settled"] for row in rows)
-    placements = subjects_in_words([one["kind"] for one in document["subjects"]])
+    templates = sum(one["kind"] == "Template" for one in document["subjects"])
+    placements = subjects_in_words(len(document["subjects"]) - templates, templates)
     from_where = "as the members say" if document["live"] else "as the last update left it"
     return f"{placements} on {count(members, 'member')}: {fine} of {len(rows)} as decided, {from_where}"
 

@@ -8,21 +8,24 @@ from rich.text import Text
 from fleet_components.review.documents.form import Document, to_read
 from fleet_components.review.showing import words
 from fleet_components.review.showing.console import STYLES
+from fleet_components.review.showing.diffs import diff_lines, shown_changes
 from fleet_components.review.showing.rows import Row, print_indented, print_rows
 from fleet_components.review.showing.tree import print_resources
 
 _HEADER = Row(words.HEADER, "why", "bold")
-SIGNS = {"create": "+", "delete": "-", "update": "~", "replace": "+-"}
 
 
 def plan_table(console: Console, document: Document, *, diff: bool = False) -> None:
     """Print a plan, refusals and losses first; with ``diff``, with the values of every field that changes."""
     document = to_read(document)
+    whole = document["view"]["all"]
     _first(console, document)
     for subject in document["subjects"]:
-        _subject(console, subject, diff)
+        _subject(console, subject, diff=diff, whole=whole, narrow=words.is_narrow(document))
+    for line in words.left_out(document):
+        print_indented(console, Text(line, "dim"), 0)
     if resources := document.get("resources"):
-        print_resources(console, resources, diff=diff)
+        print_resources(console, resources, diff=diff, whole=whole)
     for warning in document["warnings"]:
         print_indented(console, Text(f"warning: {warning}", "yellow"), 0)
     for message in document.get("messages", ()):
@@ -35,7 +38,12 @@ def plan_table(console: Console, document: Document, *, diff: bool = False) -> N
 
 
 def _first(console: Console, document: Document) -> None:
-    """Print what a reader must see first: why the update is refused, and what is lost."""
+    """Print what a reader must see first: what happens, why it is refused, and what is lost."""
+    happens, *more = document["headline"]
+    print_indented(console, Text(happens, "bold red" if document["refused"] else "bold"), 0)
+    for line in more:
+        print_indented(console, Text(line), 0)
+    console.print()
     refusals, leaving = list(words.refusals(document)), list(words.leaving(document))
     for line in refusals:
         print_indented(console, Text(line, "bold red"), 0)
@@ -47,14 +55,15 @@ def _first(console: Console, document: Document) -> None:
         console.print()
 
 
-def _subject(console: Console, subject: Document, diff: bool) -> None:
+def _subject(console: Console, subject: Document, *, diff: bool, whole: bool, narrow: bool) -> None:
     print_indented(console, Text(f"{subject['kind']} ") + Text(subject["key"], "bold cyan"), 0)
     print_indented(console, Text(words.headline(subject), "dim"))
     for line in words.holders(subject):
         print_indented(console, Text(words.one_line(line)))
     if subject["clusters"]:
-        print_rows(console, _HEADER, [_row(cluster) for cluster in subject["clusters"]])
-    for change in subject["content"] or ():
+        rows = [Row(cells, why, STYLES[change]) for change, cells, why in words.rows(subject, whole=whole)]
+        print_rows(console, _HEADER, rows)
+    for change in shown_changes(subject, whole=diff, narrow=narrow):
         _content(console, change, diff)
     for level, line in words.overridden(subject, diff=diff):
         print_indented(console, Text(words.one_line(line)), 2 + 2 * level)
@@ -63,14 +72,7 @@ def _subject(console: Console, subject: Document, diff: bool) -> None:
     console.print()
 
 
-def _row(cluster: Document) -> Row:
-    return Row(words.cells(cluster), words.why(cluster), STYLES[cluster["change"]])
-
-
 def _content(console: Console, change: Document, diff: bool) -> None:
-    """Print the fields that change in an object; with ``diff``, with their values."""
-    fields = change["fields"]
-    names = "" if diff or not fields else ": " + ", ".join(field["field"] for field in fields)
-    print_indented(console, Text(f"{SIGNS[change['change']]} {words.changed(change)}{names}"))
-    for field in fields if diff else ():
-        print_indented(console, Text(words.show_field(field)), 4)
+    """Print how an object changes; with ``diff``, all of it."""
+    for style, line in diff_lines(change, whole=diff):
+        print_indented(console, Text(line, style))

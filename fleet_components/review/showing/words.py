@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fleet_components.model.text import count, few
 from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.headline import subjects_in_words
 
 _SUMMARY = {
     "joins": ("joins", "join"),
@@ -21,7 +22,6 @@ _SUMMARY = {
 _DOMAINS = re.compile(r"\b(kubernetes\.azure\.com|(resources\.)?kubernetes-fleet\.io)/")
 _TOKEN = re.compile(r"fleet:confirm=(\w+)")
 _UNSEEN = "the old objects are encrypted in the state; with pulumi stack export --show-secrets their changes show too"
-_ALIKE_SHOWN = 5
 _HIDDEN_OVERRIDES = "encrypted in the state; with pulumi stack export --show-secrets it shows"
 _HIDDEN = "Not compared, as the state or the configuration hides it"
 _SHOWS = "pulumi stack export --show-secrets and the passphrase show them"
@@ -36,17 +36,9 @@ _COUNTS = {
 
 def summary(document: Document) -> str:
     """Return a summary: ``3 placements and 1 template on 5 members: 9 join, 1 is held; 2 objects are deleted``."""
-    subjects = subjects_in_words([one["kind"] for one in document["subjects"]])
+    subjects = subjects_in_words(document["placements"], document["templates"])
     placed = f"{subjects} on {count(document['members'], 'member')}: {changes(document['totals'])}"
     return "; ".join([placed, *_losses(document)])
-
-
-def subjects_in_words(kinds: Sequence[str]) -> str:
-    """Return the number of subjects in words: ``3 placements and 1 template``."""
-    templates = kinds.count("Template")
-    placements = len(kinds) - templates
-    parts = [count(placements, "placement")] if placements or not templates else []
-    return " and ".join([*parts, *([count(templates, "template")] if templates else [])])
 
 
 def _losses(document: Document) -> Iterator[str]:
@@ -56,8 +48,8 @@ def _losses(document: Document) -> Iterator[str]:
     """
     gone = document["gone"]["subjects"]
     if gone:
-        kinds = [name.partition("/")[0] for name in gone]
-        yield f"{subjects_in_words(kinds)} {'go' if len(gone) > 1 else 'goes'}"
+        templates = sum(name.startswith("Template/") for name in gone)
+        yield f"{subjects_in_words(len(gone) - templates, templates)} {'go' if len(gone) > 1 else 'goes'}"
     deleted = sum(one["fate"] in ("deleted", "swept") for one in document["gone"]["objects"])
     if deleted:
         yield f"{count(deleted, 'object')} {'are' if deleted > 1 else 'is'} deleted"
@@ -103,13 +95,31 @@ def show_revision(holder: Document, field: str = "revision") -> str:
 
 
 HEADER = ("member", "what", "wave", "replicas", "revision", "score")
-"""Headers of the columns of :func:`cells`; the column of the reason follows them."""
+"""Headers of the columns of :func:`rows`; the column of the reason follows them."""
+_FOLDED = 4
+"""Number of members alike from which on they share a row."""
+_NAMED = 3
 
 
-def cells(cluster: Document) -> tuple[str, ...]:
-    """Return the cells of a member's row, except the reason."""
+def rows(subject: Document, *, whole: bool) -> list[tuple[str, tuple[str, ...], str]]:
+    """Return the rows of a subject's members, each as the change, the cells and the reason.
+
+    Members with equal cells and an equal reason share a row: ``a, b, c and 57 more``; with ``whole`` none do.
+    """
+    alike: dict[tuple[tuple[str, ...], str], list[Document]] = defaultdict(list)
+    for cluster in subject["clusters"]:
+        alike[_cells(cluster), why(cluster)].append(cluster)
+    found = []
+    for (cells, reason), clusters in alike.items():
+        names = [cluster["name"] for cluster in clusters]
+        first = names if whole or len(names) < _FOLDED else [few(names, _NAMED)]
+        found += [(clusters[0]["change"], (name, *cells), reason) for name in first]
+    return found
+
+
+def _cells(cluster: Document) -> tuple[str, ...]:
+    """Return the cells of a member's row, except its name and the reason."""
     return (
-        cluster["name"],
         cluster["change"],
         "" if cluster["wave"] is None else str(cluster["wave"]),
         show_revision(cluster, "replicas"),
@@ -145,6 +155,8 @@ def holders(subject: Document) -> list[str]:
 def notes(subject: Document) -> Iterator[tuple[str, str]]:
     """Yield the lines about a placement or template that follow the rows, each with its style."""
     yield from (("red", f"not fulfilled: {message}") for message in subject["unfulfilled"])
+    yield from [("yellow", f"as if newly made: {subject['unsure']}")] if subject["unsure"] else []
+    yield from [("dim", "what is compared with changes the same: it is due already")] if subject["pending"] else []
     yield from (("", line) for line in subject["division"])
     yield from (("", f"{one['name']}: {one['why']}") for one in subject["due"])
     yield from [("yellow", subject["left"])] if subject["left"] else []
@@ -153,6 +165,7 @@ def notes(subject: Document) -> Iterator[tuple[str, str]]:
     yield from (("", line) for line in waits(subject))
     yield from [("yellow", f"left: {left}")] if (left := subject["remaining"]["words"]) else []
     yield from (("dim", line) for line in unseen(subject))
+    yield from [("dim", f"stays on {few(staying)}")] if (staying := stays(subject)) else []
     yield from (("dim", f"not picked: {line}") for line in not_picked(subject))
     yield from (("yellow", f"warning: {warning}") for warning in subject["warnings"])
     yield from (("yellow", f"skipped: {one['object']}: {one['why']}") for one in subject["skipped"])
@@ -178,35 +191,16 @@ def changed(change: Document) -> str:
 
 
 def overridden(subject: Document, *, diff: bool) -> Iterator[tuple[int, str]]:
-    """Yield what overrides change on members, each line with its level.
-
-    Members that neither join nor are updated get a single line, unless everything is asked for; so do those that have
-    the same fields overridden as some others by the same rules, with values of their own.
-    """
-    likewise: dict[str, list[str]] = defaultdict(list)
-    shown: Counter[str] = Counter()
+    """Yield what overrides change on members, each line with its level: objects and overrides in a line, or all."""
+    members: dict[str, list[str]] = defaultdict(list)
     for group in subject["overridden"]:
-        where, shape = f"overridden on {few(group['members'])}", _shape(group["objects"])
-        if not diff and group["objects"] is not None and not group["moving"]:
-            yield 0, f"{where}, as before: {shortly(group['objects'])}"
-        elif diff or shown[shape] < _ALIKE_SHOWN:
-            shown[shape] += 1
-            yield 0, f"{where}:"
+        if diff:
+            yield 0, f"overridden on {few(group['members'])}:"
             yield from ((level + 1, line) for level, line in deviations(group["objects"]))
         else:
-            likewise[shape] += group["members"]
-    for members in likewise.values():
-        yield 0, f"overridden likewise on {few(members)}, with values of their own: --diff shows them"
-
-
-def _shape(objects: Sequence[Document] | None) -> str:
-    """Return objects with their overridden fields and rules, without the values."""
-    return json.dumps(
-        [
-            [one["object"], one["deleted"], [(field["field"], field["by"]) for field in one["fields"]]]
-            for one in objects or ()
-        ]
-    )
+            members[f"{'' if group['moving'] else ', as before'}: {shortly(group['objects'])}"] += group["members"]
+    for words, names in members.items():
+        yield 0, f"overridden on {few(sorted(names))}{words}"
 
 
 def deviations(objects: Sequence[Document] | None) -> Iterator[tuple[int, str]]:
@@ -245,8 +239,18 @@ def refusals(document: Document) -> Iterator[str]:
         yield f"refused: {': '.join(parts)}" + (f" ({one['hint']})" if one["hint"] else "")
 
 
+def is_narrow(document: Document) -> bool:
+    """Return whether only a part of what changes is shown."""
+    return bool(document["view"]["only"] or document["view"]["member"])
+
+
 def leaving(document: Document) -> Iterator[tuple[str, str]]:
-    """Yield a line for everything that is lost, replaced or moved, losses first, each with its style."""
+    """Yield a line for everything that is lost, replaced or moved, losses first, each with its style.
+
+    A narrow view tells it in the subjects that it shows.
+    """
+    if is_narrow(document):
+        return
     yield from ((_WEIGHTS[line["weight"]], line["text"]) for line in document["gone"]["summary"])
 
 
@@ -267,8 +271,7 @@ def warnings(document: Document) -> Iterator[tuple[str, str]]:
 
 def warned(document: Document) -> int:
     """Return the number of warnings, those that a program logged included."""
-    of_subjects = sum(len(one["warnings"]) for one in document["subjects"])
-    return len(_logged(document)) + len(document["warnings"]) + of_subjects
+    return len(_logged(document)) + int(document["warned"])
 
 
 def _logged(document: Document) -> list[str]:
@@ -309,10 +312,26 @@ def unseen(placement: Document) -> list[str]:
 
 
 def not_picked(placement: Document) -> list[str]:
-    """Return a line for each reason why members are not picked: ``a, b and 3 more: why``."""
+    """Return a line for each reason why members are not picked: ``a, b and 3 more: why``; none if none is shown."""
     shown, number = placement["notPicked"]["shown"], placement["notPicked"]["count"]
-    rest = number - len(shown)
+    rest = number - len(shown) if shown else 0
     return [*grouped(shown), *([f"{rest} more: fleet explain tells why"] if rest else [])]
+
+
+def stays(subject: Document) -> list[str]:
+    """Return the members on which a subject stays as it is, as far as they have no rows."""
+    rows = {cluster["name"] for cluster in subject["clusters"]}
+    return [name for name in subject["staying"] if name not in rows]
+
+
+def left_out(document: Document) -> Iterator[str]:
+    """Yield lines that count what is not shown: what changes elsewhere, and what does not change."""
+    if more := document["leftOut"]:
+        yield f"{count(more, 'more placement')} {'changes' if more == 1 else 'change'}: not shown"
+    same = document["unchanged"]
+    if document["view"]["all"] or not (same["placements"] or same["templates"]):
+        return
+    yield f"{subjects_in_words(same['placements'], same['templates'])} unchanged: --all shows them"
 
 
 def grouped(members: Iterable[Document]) -> list[str]:

@@ -138,7 +138,7 @@ def test_a_plan_starts_from_a_render(world: World) -> None:
     world.render()
     for source, stack in ((world.folder, "local"), (world.root / "project", "dev")):
         world.render(project=stack == "dev")
-        document = json.loads(said("plan", source, "--state", world.state_file(stack), "-o", "json"))
+        document = json.loads(said("plan", source, "--all", "--state", world.state_file(stack), "-o", "json"))
         assert {change for change, count in document["totals"].items() if count and change != "resources"} == {"stays"}
         shares = {c["name"]: c["replicas"] for t in document["subjects"] if t["key"] == WEB for c in t["clusters"]}
         assert shares == {"a": {"old": 3, "new": 3}, "b": {"old": 1, "new": 1}}

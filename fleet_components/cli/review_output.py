@@ -1,0 +1,171 @@
+"""The end of a command that shows a plan: what changes, in the forms that are asked for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar, cast
+
+import attrs
+import click
+
+from fleet_components.cli import options
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.plan import plan_document
+from fleet_components.review.documents.schema import plan_schema
+from fleet_components.review.documents.view import View
+from fleet_components.review.documents.wire import to_json, to_yaml
+from fleet_components.review.planning.survey import Survey
+from fleet_components.review.showing.console import shown
+from fleet_components.review.showing.markdown import to_markdown
+from fleet_components.review.showing.table import plan_table
+
+F = TypeVar("F", bound=Callable[..., Any])
+FORMS = ("table", "json", "yaml", "markdown")
+
+
+class _FormFile(click.ParamType[tuple[str, Path]]):
+    """Parameter type of ``FORM=FILE``."""
+
+    name = "FORM=FILE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Path]:
+        """Split a value; one of an unknown form, or without a file, is a usage error."""
+        form, _, file = value.partition("=") if isinstance(value, str) else (value[0], "", str(value[1]))
+        if form not in FORMS or not file:
+            self.fail(f"write FORM=FILE, with a form of {', '.join(FORMS)}", param, ctx)
+        return form, Path(file)
+
+
+@attrs.frozen
+class Shown:
+    """How a plan is shown.
+
+    Attributes:
+        view: what is shown of it.
+        output: the form for standard output, one of :data:`FORMS`.
+        also: further forms, each with the file that it is written to.
+        diff: whether differences are shown whole.
+        strict: whether the plan is judged strictly.
+        detailed: whether changes have an exit status of their own.
+    """
+
+    view: View
+    output: str
+    also: tuple[tuple[str, Path], ...]
+    diff: bool
+    strict: bool
+    detailed: bool
+
+
+def reviewing(command: F) -> F:
+    """Add the options that say what is shown and how it ends; the command gets them as ``asked``, a :class:`Shown`."""
+
+    @wraps(command)
+    def called(
+        *,
+        every: bool,
+        only: tuple[str, ...],
+        member: str | None,
+        diff: bool,
+        output: str,
+        also: tuple[tuple[str, Path], ...],
+        strict: bool,
+        detailed: bool,
+        **others: Any,
+    ) -> Any:
+        asked = Shown(View(every, only, member or ""), output, also, diff, strict, detailed)
+        return command(asked=asked, **others)
+
+    schema = click.option(
+        "--schema",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_print_schema,
+        help="Print the JSON Schema of -o json and exit.",
+    )
+    added = (
+        click.option("--all", "every", is_flag=True, help="Show also what does not change."),
+        click.option(
+            "--only",
+            multiple=True,
+            metavar="NAME",
+            help="Show this placement alone, whether it changes or not; what Karmada's policies place is named "
+            "NAMESPACE/KIND/NAME. Repeatable.",
+        ),
+        click.option("--member", metavar="NAME", help="Show what changes on this member alone, object by object."),
+        click.option("--diff", is_flag=True, help="Show differences whole, and the objects that are new."),
+        options.output(*FORMS),
+        click.option(
+            "--also",
+            multiple=True,
+            type=_FormFile(),
+            help=f"Write the same in another form, one of {', '.join(FORMS)}, to a file; repeatable.",
+        ),
+        options.endings(),
+        schema,
+    )
+    decorated: Any = called
+    for option in reversed(added):
+        decorated = option(decorated)
+    return cast(F, decorated)
+
+
+def _print_schema(ctx: click.Context, _: click.Parameter, given: bool) -> None:
+    if given and not ctx.resilient_parsing:
+        click.echo(to_json(plan_schema()), nl=False)
+        ctx.exit()
+
+
+def show(surveyed: Survey, asked: Shown, document: Document | None = None) -> NoReturn:
+    """Print a plan, write it to files, and exit with its status.
+
+    Args:
+        surveyed: the plan.
+        asked: how it is shown.
+        document: its document in the view that is asked for, if it is made already.
+
+    Raises:
+        FleetError: the view asks for what does not exist, or a file cannot be written.
+    """
+    document = plan_document(surveyed, asked.view) if document is None else document
+    put(asked, lambda form: _text(document, form, diff=asked.diff))
+    options.say_refused(surveyed.refused, shown=asked.output in ("table", "markdown"))
+    options.end(document, strict=asked.strict, detailed=asked.detailed)
+
+
+def put(asked: Shown, text: Callable[[str], str]) -> None:
+    """Print a text, and write it to files.
+
+    Args:
+        asked: the forms that are asked for.
+        text: returns the text in a form.
+
+    Raises:
+        FleetError: a file cannot be written.
+    """
+    sys.stdout.write(text(asked.output))
+    for form, file in asked.also:
+        _write(file, text(form))
+
+
+def _text(document: Document, form: str, *, diff: bool) -> str:
+    match form:
+        case "json":
+            return to_json(document)
+        case "yaml":
+            return to_yaml(document)
+        case "markdown":
+            return to_markdown(document, diff=diff)
+    return shown(lambda console: plan_table(console, document, diff=diff))
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FleetError([Problem(f"cannot be written: {error.strerror}", file=str(file))]) from error

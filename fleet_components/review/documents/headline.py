@@ -1,0 +1,228 @@
+"""Headline of a plan: three lines that tell a reviewer what happens, what is lost, and what the plan starts from."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from fleet_components.model.text import count, few
+from fleet_components.plan.names import FLEET
+from fleet_components.review.documents.form import Document
+
+_IMAGE = re.compile(r"(^|\.)image$")
+_REPLICAS = re.compile(r"(^|\.)(replicas|parallelism|completions)$")
+_MOST_NAMES = 2
+
+
+def headline(document: Document) -> list[str]:
+    """Return the three lines of a plan's document, whose other keys are filled."""
+    return [_what_happens(document), _what_is_lost(document), _what_it_starts_from(document)]
+
+
+def subjects_in_words(placements: int, templates: int) -> str:
+    """Return the number of subjects in words: ``3 placements and 1 template``."""
+    parts = [count(placements, "placement")] if placements or not templates else []
+    return " and ".join([*parts, *([count(templates, "template")] if templates else [])])
+
+
+def _what_happens(document: Document) -> str:
+    """Return the first line: ``2 placements lose a cluster, 1 is not fulfilled, nothing else changes``."""
+    subjects = document["subjects"]
+    parts = [*_gone(document), *_losing(subjects), *_unfulfilled(subjects), *_gaining(subjects), *_updated(subjects)]
+    parts += [*_held(subjects), *_recorded(subjects), *_of_program(document)]
+    refused = "refused: " if document["refused"] else ""
+    if member := document["view"]["member"]:
+        rest = f"nothing else changes on {member}" if parts else f"nothing changes on {member}"
+        return refused + ", ".join([*parts, rest])
+    if document["view"]["only"]:
+        left = document["leftOut"]
+        others = [f"{left} more that {'change' if left > 1 else 'changes'} not shown"] if left else []
+        return refused + ", ".join([*(parts or ["nothing changes here"]), *others])
+    if not parts:
+        return refused + ("no placement changes" if document["changes"] else "nothing changes")
+    return refused + ", ".join([*parts, "nothing else changes"])
+
+
+def _what_is_lost(document: Document) -> str:
+    """Return the second line: whether the update is refused, else which objects are deleted or replaced."""
+    if refused := document["refused"]:
+        return f"the update is refused, for {count(len(refused), 'reason')} below"
+    fates: dict[str, list[str]] = defaultdict(list)
+    for one in document["gone"]["objects"]:
+        fates[_FATES[one["fate"]]].append(one["member"])
+    fates["replaced"] += [one["member"] for one in document["replaced"]]
+    lost = [_fate(fate, fates[fate]) for fate in _LOST if fates.get(fate)]
+    if names := [one["name"] for one in _others(document) if one["change"] in ("delete", "replace")]:
+        what = count(len(names), "resource of the program", "resources of the program")
+        lost.append(f"{what} {'is' if len(names) == 1 else 'are'} deleted or replaced: {few(names, 3)}")
+    left = document["remaining"]["words"]
+    return ", ".join(lost or ["no object is deleted or replaced"]) + (f"; left: {left}" if left else "")
+
+
+def _fate(fate: str, members: Sequence[str]) -> str:
+    """Return how many objects meet a fate, and where: ``3 objects are deleted on a and b``."""
+    return f"{count(len(members), 'object is', 'objects are')} {fate} on {few(sorted(set(members)), 3)}"
+
+
+_FATES = {
+    "deleted": "deleted",
+    "swept": "deleted",
+    "undone": "deleted",
+    "forgotten": "forgotten",
+    "kept": "kept and no longer managed",
+    "moved": "moved",
+}
+_LOST = ("deleted", "replaced", "forgotten", "kept and no longer managed")
+
+
+def _what_it_starts_from(document: Document) -> str:
+    """Return the third line: what is compared with, and how much stays as it is."""
+    start = document["against"] or (f"the state {document['state']}" if document["state"] else "nothing, a new fleet")
+    same = document["unchanged"]
+    of = [f"{same[noun]} of {count(document[noun], noun[:-1])}" for noun in same if document[noun]]
+    parts = [f"compared with {start}: unchanged are {few(of, 3)}"] if of else [f"compared with {start}"]
+    unsure = sum(one["unsure"] is not None for one in document["subjects"])
+    parts += [f"{count(unsure, 'decision')} could be another with the state that is in force"] if unsure else []
+    parts += [count(document["warned"], "warning")] if document["warned"] else []
+    return "; ".join(parts)
+
+
+def _gone(document: Document) -> Iterator[str]:
+    gone = [dict(zip(("kind", "key"), name.split("/", 1), strict=True)) for name in document["gone"]["subjects"]]
+    if gone:
+        yield f"{_named(gone)} {'goes' if len(gone) == 1 else 'go'}"
+    if members := document["gone"]["members"]:
+        named = " and ".join(members) if len(members) <= _MOST_NAMES else count(len(members), "member")
+        yield f"{named} {'leaves' if len(members) == 1 else 'leave'} the fleet"
+
+
+def _losing(subjects: Sequence[Document]) -> Iterator[str]:
+    """Yield which subjects lose clusters; one that loses a single cluster and gains one moves."""
+    moving = [one for one in subjects if _moves(one)]
+    if moving and len(moving) <= _MOST_NAMES:
+        ways = [(one["key"], *_names(one, "leaves"), *_names(one, "joins")) for one in moving]
+        yield from (f"{key} moves from {old} to {new}" for key, old, new in ways)
+    elif moving:
+        yield f"{_named(moving)} move from one cluster to another"
+    if losing := [one for one in subjects if _names(one, "leaves") and not _moves(one)]:
+        yield f"{_named(losing)} {'loses' if len(losing) == 1 else 'lose'} {_lost(losing)}"
+
+
+def _moves(subject: Document) -> bool:
+    return len(_names(subject, "leaves")) == len(_names(subject, "joins")) == 1
+
+
+def _lost(losing: Sequence[Document]) -> str:
+    if len(losing) == 1:
+        return _clusters(_names(losing[0], "leaves"))
+    numbers = [len(_names(one, "leaves")) for one in losing]
+    return "a cluster" if set(numbers) == {1} else f"{count(sum(numbers), 'cluster')} altogether"
+
+
+def _unfulfilled(subjects: Iterable[Document]) -> Iterator[str]:
+    if found := [one for one in subjects if one["unfulfilled"]]:
+        yield f"{_named(found)} {'is' if len(found) == 1 else 'are'} not fulfilled"
+
+
+def _gaining(subjects: Iterable[Document]) -> Iterator[str]:
+    """Yield which subjects come to clusters: new ones, and those that gain without having moved."""
+    gaining = [one for one in subjects if _names(one, "joins") and not _moves(one)]
+    fresh = [one for one in gaining if one["revision"]["old"] is None]
+    more = [one for one in gaining if one["revision"]["old"] is not None]
+    if len(fresh) == 1:
+        yield f"{_named(fresh)} is new on {_all_of(fresh, 'joins')}"
+    elif fresh:
+        yield f"{_counted(fresh)} are new on {_all_of(fresh, 'joins')}"
+    if more:
+        yield f"{_named(more)} {'gains' if len(more) == 1 else 'gain'} {_all_of(more, 'joins')}"
+
+
+def _updated(subjects: Iterable[Document]) -> Iterator[str]:
+    """Yield which clusters get something new of which subjects: ``5 clusters get a new image of shop in 3 waves``."""
+    by_words: dict[str, list[Document]] = defaultdict(list)
+    for one in subjects:
+        if _names(one, "updated"):
+            by_words[_novelty(one)].append(one)
+    for words, found in by_words.items():
+        clusters = {name for one in found for name in _names(one, "updated")}
+        waves = max(len({each["wave"] for each in one["clusters"] if each["change"] == "updated"}) for one in found)
+        get = "gets" if len(clusters) == 1 else "get"
+        in_waves = f" in {count(waves, 'wave')}" if waves > 1 else ""
+        yield f"{_clusters(clusters)} {get} {words} of {_named(found)}{in_waves}"
+
+
+def _novelty(subject: Document) -> str:
+    """Return what is new about the objects of a subject that members are updated with."""
+    updated = set(_names(subject, "updated"))
+    changes = [one for one in subject["content"] or () if not one["later"] and updated.intersection(one["members"])]
+    fields = [field["field"] for one in changes for field in one["fields"]]
+    if any(one["change"] != "update" for one in changes):
+        return "other objects"
+    if fields and all(map(_IMAGE.search, fields)):
+        return "a new image"
+    replicas = any(each["replicas"]["old"] != each["replicas"]["new"] for each in subject["clusters"])
+    if (fields or replicas) and all(map(_REPLICAS.search, fields)):
+        return "another number of replicas"
+    if subject["content"] == [] and not subject["overridden"]:
+        return "the same once more"
+    return "new content"
+
+
+def _held(subjects: Iterable[Document]) -> Iterator[str]:
+    if held := [one for one in subjects if _names(one, "held")]:
+        yield f"{_named(held)} {'is' if len(held) == 1 else 'are'} held on {_all_of(held, 'held')}"
+
+
+def _recorded(subjects: Iterable[Document]) -> Iterator[str]:
+    if found := [one for one in subjects if one["weight"] == "recorded"]:
+        yield f"what is remembered of {_named(found)} changes and moves nothing"
+
+
+def _of_program(document: Document) -> Iterator[str]:
+    """Yield how many resources that the program makes beside its fleets change."""
+    changes = Counter(one["change"] for one in _others(document))
+    for change, words in _DONE.items():
+        if changes[change]:
+            yield f"{count(changes[change], 'other resource is', 'other resources are')} {words}"
+
+
+_DONE = {"create": "created", "update": "updated", "replace": "replaced", "delete": "deleted"}
+
+
+def _others(document: Document) -> list[Document]:
+    """Return the resources that are neither below a fleet nor of this package."""
+    resources = document.get("resources") or []
+    below = {one["urn"] for one in resources if one["type"] == FLEET}
+    for one in resources:  # parents come before their children
+        if one["parent"] in below:
+            below.add(one["urn"])
+    return [one for one in resources if one["urn"] not in below and not one["type"].startswith(_OURS)]
+
+
+_OURS = ("pulumi:", "pulumi-python:dynamic/fleet:", "fleet:")
+
+
+def _names(subject: Document, change: str) -> list[str]:
+    return [one["name"] for one in subject["clusters"] if one["change"] == change]
+
+
+def _all_of(subjects: Iterable[Document], change: str) -> str:
+    """Return the clusters with a change of any of the subjects."""
+    return _clusters({name for one in subjects for name in _names(one, change)})
+
+
+def _clusters(names: Iterable[str]) -> str:
+    """Return the name of a single cluster, or the number of several."""
+    found = sorted(names)
+    return found[0] if len(found) == 1 else count(len(found), "cluster")
+
+
+def _named(subjects: Sequence[Document]) -> str:
+    """Return the keys of a few subjects, or the number of many."""
+    return " and ".join(one["key"] for one in subjects) if len(subjects) <= _MOST_NAMES else _counted(subjects)
+
+
+def _counted(subjects: Sequence[Document]) -> str:
+    templates = sum(one["kind"] == "Template" for one in subjects)
+    return subjects_in_words(len(subjects) - templates, templates)

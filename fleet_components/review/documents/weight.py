@@ -1,0 +1,64 @@
+"""Weight of what happens to a placement or template: what a reviewer has to see first."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from fleet_components.plan.departures import UNRECORDED, Fate
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.subject import Decided
+from fleet_components.rollout.rollout import Change
+
+
+class Weight(StrEnum):
+    """What happens to a subject, by the gravest part of it; in the order in which subjects are shown."""
+
+    REFUSED = "refused"
+    LOST = "lost"
+    UNFULFILLED = "unfulfilled"
+    MOVED = "moved"
+    UPDATED = "updated"
+    HELD = "held"
+    RECORDED = "recorded"
+    UNCHANGED = "unchanged"
+
+    @property
+    def order(self) -> int:
+        """Position among all weights, from 0 for the gravest."""
+        return list(Weight).index(self)
+
+    @property
+    def picks(self) -> bool:
+        """True where it is a question of which members are picked, and of why others are not."""
+        return self.order <= Weight.MOVED.order or self is Weight.RECORDED
+
+
+_LOSSES = (Fate.DELETED, Fate.FORGOTTEN, *UNRECORDED)
+_CHANGES = {Change.ADD: Weight.MOVED, Change.UPDATE: Weight.UPDATED, Change.HELD: Weight.HELD}
+
+
+def weight_of(plan: FleetPlan, decided: Decided) -> Weight:
+    """Return the weight of what a plan does to a subject."""
+    changes = {entry.change for entry in decided.entries.values()}
+    leaving, replacing = plan.leaving.get(decided.name, ()), plan.replacing.get(decided.name, ())
+    if _refused(plan, decided):
+        return Weight.REFUSED
+    if Change.REMOVE in changes or replacing or any(one.fate in _LOSSES for one in leaving):
+        return Weight.LOST
+    if decided.outcome.unfulfilled:
+        return Weight.UNFULFILLED
+    if leaving:
+        return Weight.MOVED
+    if found := [_CHANGES[change] for change in changes & _CHANGES.keys()]:
+        return min(found, key=lambda weight: weight.order)
+    return Weight.RECORDED if decided.changes or plan.asks_otherwise(decided) else Weight.UNCHANGED
+
+
+def _refused(plan: FleetPlan, decided: Decided) -> bool:
+    """Return whether a refusal names the subject, what it is counted under, or an object that leaves it."""
+    about = {problem.subject for problem in plan.refused}
+    if not about:
+        return False
+    leaving, replacing = plan.leaving.get(decided.name, ()), plan.replacing.get(decided.name, ())
+    known = {decided.name, decided.before.guarded_as(decided.name)}
+    return not about.isdisjoint(known.union(str(one.key) for one in (*leaving, *replacing)))
