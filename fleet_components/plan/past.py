@@ -332,7 +332,7 @@ class _Binding:
 
 
 _Own = _MemberOutputs | _Named | _Binding | None
-"""What tells to which fleet one of our own resources belongs; None for a roster, whose name is the fleet's."""
+"""Key that tells to which fleet one of our own resources belongs; None for a roster, whose name is the fleet's."""
 _OWN: Mapping[str, type[_MemberOutputs | _Named | _Binding]] = {
     names.MEMBER: _MemberOutputs,
     names.BINDING: _Binding,

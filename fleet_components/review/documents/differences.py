@@ -33,7 +33,7 @@ class _HiddenError(Exception):
 
 @attrs.frozen
 class _Step:
-    """What changes on some members.
+    """Change of objects on some members.
 
     Attributes:
         members: the members.
@@ -64,16 +64,16 @@ def differences(plan: FleetPlan, decided: Decided) -> list[Document] | None:
 
 
 def _documents(plan: FleetPlan, decided: Decided) -> list[Document]:
-    members: dict[str, list[str]] = defaultdict(list)
-    for step in _steps(plan, decided):
-        for change in _changes(step):
-            members[json.dumps(change)] += step.members
+    found = [(change, step.members) for step in _steps(plan, decided) for change in _changes(step)]
     for (key, fate, later), clusters in _gone(plan, decided).items():
-        members[json.dumps(_change(key, "delete", later=later, fate=fate))] += clusters
-    places = _envelopes(decided.subject) if members else {}
-    found = [(json.loads(text), sorted(clusters)) for text, clusters in members.items()]
-    ordered = sorted(found, key=lambda one: (one[0]["later"], _ORDER.index(one[0]["change"]), one[0]["object"], one[1]))
-    return [{**one, "members": clusters, "envelope": places.get(one["object"])} for one, clusters in ordered]
+        found.append((_change(key, "delete", later=later, fate=fate), clusters))
+    places = _envelopes(decided.subject) if found else {}
+    alike: dict[str, Document] = {}
+    for change, members in found:
+        entry = {**change, "members": [], "envelope": places.get(change["object"])}
+        alike.setdefault(json.dumps(change), entry)["members"] += members
+    documents = [{**one, "members": sorted(one["members"])} for one in alike.values()]
+    return sorted(documents, key=lambda one: (one["later"], _ORDER.index(one["change"]), one["object"], one["members"]))
 
 
 def _steps(plan: FleetPlan, decided: Decided) -> Iterator[_Step]:

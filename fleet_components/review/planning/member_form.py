@@ -1,4 +1,4 @@
-"""How the two systems write down a member: what differs between a ``MemberCluster`` and a Karmada ``Cluster``."""
+"""Forms in which the two systems write down a member: differences of a ``MemberCluster`` and a Karmada ``Cluster``."""
 
 from __future__ import annotations
 
