@@ -19,7 +19,10 @@ from fleet_components.review.showing.words import confirming
 
 GROUPS = {
     "Know before you merge": {
+        "init": "Write a fleet to begin with, and the workflow that reviews it",
         "plan": "Show what would happen to each cluster, and why",
+        "review": "Show what a pull request would do to each cluster",
+        "simulate": "Show what a loss or any other change would do",
         "explain": "Show why each member is in a placement, or is not",
         "render": "Write the manifests of each member",
     },
@@ -32,6 +35,7 @@ GROUPS = {
         "rollback": "Take a placement back to a revision by a pull request",
     },
     "Besides": {
+        "comment": "Post a review as the one comment of its pull request",
         "fields": "Show which fields of policies are not carried out, and why",
         "completion": "Print the script that completes fleet in a shell",
     },

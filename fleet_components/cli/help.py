@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
@@ -47,7 +47,7 @@ class _Formatter(click.HelpFormatter):
         """Write a text, folded."""
         super().write_text(text.replace("-", _UNBROKEN))
 
-    def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
         """Write a list of two columns."""
         texts = [(term, text.replace("-", _UNBROKEN)) for term, text in rows]
         super().write_dl(texts, min(col_max, self.width * 3 // 8), col_spacing)

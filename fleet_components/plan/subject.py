@@ -22,8 +22,10 @@ from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.deviation import Deviation, deviations
 from fleet_components.plan.record import Objects, Record, particulars
 from fleet_components.rollout.rollout import Change, Done, Entry, Placed, Rollout
+from fleet_components.scheduler.edit import Edits
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.framework import Profile
+from fleet_components.scheduler.proposals import Proposals
 
 R = TypeVar("R", bound=Record[Any, Any])
 _NOTHING = Done(None)
@@ -36,11 +38,13 @@ class Outcome(Generic[R]):
     Attributes:
         record: the record to keep.
         rollout: which members change in which wave, and which are held.
+        goal: the record in which the held members have what they get once they move, and no others are held.
         failing: members that keep what they run because an override fails there, each with the problem.
     """
 
     record: R
     rollout: Rollout
+    goal: R
     failing: Mapping[str, Problem] = attrs.field(factory=dict)
 
     @property
@@ -182,6 +186,34 @@ class Subject(ABC, Generic[R]):
     @abstractmethod
     def explain(self, outcome: Any, members: Collection[str] | None = None) -> Explanation:
         """Return why members are selected or not; all members by default."""
+
+    @abstractmethod
+    def choice(self, before: R) -> frozenset[str]:
+        """Return the members that :meth:`decide` chooses, whatever the rollout does with them.
+
+        Raises:
+            FleetError: no decision is possible.
+        """
+
+    @abstractmethod
+    def proposals(self, outcome: Any, cluster: str) -> Proposals:
+        """Return changes that might let a member be chosen, or left."""
+
+    @abstractmethod
+    def comparison(self, before: R, outcome: Any, cluster: str) -> str:
+        """Return in words by how much a member lost to another or is ahead of it; empty where no points decide."""
+
+    @abstractmethod
+    def changed(self, edits: Edits, outcome: Any) -> Self:
+        """Return the subject in a fleet with a change; ``outcome`` is the decision that the change was proposed for."""
+
+    @abstractmethod
+    def anew(self) -> Self:
+        """Return the subject as if nothing had been delivered."""
+
+    @abstractmethod
+    def sticky(self, outcome: Any) -> str:
+        """Return in words what another memory could change of a decision; empty if every memory leads to the same."""
 
     @abstractmethod
     def reason(self, cluster: str, explained: MemberExplanation | None) -> str:

@@ -73,15 +73,8 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
             has to stay as it was placed.
         UnreadableMemberError: an amount of a member is not a quantity.
     """
-    state = _matched(request, before.memory)
-    fresh = _is_fresh(state, before)
-    if not fresh and before.revision not in before.contents:
-        raise FleetError([Problem(_FROZEN, subject=request.name, hint=LACKS_HINT)])
-    shapes = request.settings.shapes
-    state = attrs.evolve(state, replicas=replicas_of(request.manifest, shapes) if fresh else state.replicas)
-    template = _template(request.manifest, state.replicas, shapes)
-    driven = _driven(request, state)
-    state, decision = _decided(request, state, template, driven)
+    scheduled = _scheduled(request, before)
+    state, template, driven, fresh = scheduled.state, scheduled.template, scheduled.driven, scheduled.fresh
     content = _content(request, state, before, fresh=fresh)
     revision = before.next_revision(content)
     shares = _shares(request, state, template, content, revision)
@@ -95,17 +88,64 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
     stopped = {name for name, sent in before.decisions.items() if name in done and not sent.stands(done[name])}
     rollout = written_where_interrupted(rollout, stopped, record, before, done, request.inventory)
     record = attrs.evolve(record, decisions=_shares_of(rollout))
+    goal = _goal(record, rollout, {name: share for name, share in shares.items() if name not in found.failing}, found)
     due = {cluster: words for cluster, words in driven.due.items() if cluster in state.schedule.clusters}
     left = "" if fresh else _left(state)
     return TemplateOutcome(
         record=record,
-        decision=decision,
+        decision=scheduled.decision,
         rollout=rollout,
+        goal=goal,
         failing=found.failing,
         template=template,
         due=due,
         left=left,
     )
+
+
+def chosen(request: TemplateSubject, before: TemplateRecord) -> frozenset[str]:
+    """Return the members that :func:`place_template` chooses.
+
+    Raises:
+        FleetError: as for :func:`place_template`.
+    """
+    return frozenset(_scheduled(request, before).state.schedule.clusters)
+
+
+@attrs.frozen
+class _Scheduled:
+    """A template after scheduling: its state, and what led to it. ``fresh`` says that it is delivered as it is now."""
+
+    state: TemplateState
+    template: Template
+    driven: Driven
+    decision: TemplateDecision | None
+    fresh: bool
+
+
+def _scheduled(request: TemplateSubject, before: TemplateRecord) -> _Scheduled:
+    state = _matched(request, before.memory)
+    fresh = _is_fresh(state, before)
+    if not fresh and before.revision not in before.contents:
+        raise FleetError([Problem(_FROZEN, subject=request.name, hint=LACKS_HINT)])
+    shapes = request.settings.shapes
+    state = attrs.evolve(state, replicas=replicas_of(request.manifest, shapes) if fresh else state.replicas)
+    template = _template(request.manifest, state.replicas, shapes)
+    driven = _driven(request, state)
+    state, decision = _decided(request, state, template, driven)
+    return _Scheduled(state, template, driven, decision, fresh)
+
+
+def _goal(record: TemplateRecord, rollout: Rollout, shares: Mapping[str, Share], found: InForce) -> TemplateRecord:
+    """Return the record in which held members have their share: none, where the copy stays only for now."""
+    evicted = record.memory.schedule.evictions
+    leaving = {name for name in rollout.held if name in evicted and name not in shares}
+    leaving -= {name for name in leaving if evicted[name].suppress_deletion}
+    if not rollout.held:
+        return record
+    kept = {name: share for name, share in _shares_of(rollout).items() if name not in leaving}
+    wanted = {name: share for name, share in shares.items() if name in rollout.held}
+    return attrs.evolve(record, decisions={**kept, **wanted}, overrides={**record.overrides, **found.rules})
 
 
 def _shares_of(rollout: Rollout) -> dict[str, Share]:
