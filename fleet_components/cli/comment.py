@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from fleet_components.cli.help import Command
+from fleet_components.cli.progress import watch
 from fleet_components.forges.comment import FORGES, comment_text, publish
 from fleet_components.forges.forge import NothingToDoError
 from fleet_components.model.problem import FleetError, Problem
@@ -42,6 +43,8 @@ def comment(folder: Path, forge: str, about: str) -> None:
         raise FleetError([Problem("is not a folder", file=str(folder), hint="write review.md into one, and give it")])
     text = comment_text(folder)
     try:
-        click.echo(publish(FORGES[forge](os.environ), text, about))
+        with watch(f"asking {forge}"):
+            told = publish(FORGES[forge](os.environ), text, about)
+        click.echo(told)
     except NothingToDoError as why:
         click.echo(f"no comment: {why}")

@@ -12,6 +12,7 @@ import click
 from fleet_components.cli import edits, options
 from fleet_components.cli.exit_status import ExitStatus
 from fleet_components.cli.help import Command
+from fleet_components.cli.progress import watch
 from fleet_components.cli.stack import with_state
 from fleet_components.content.files import unreadable
 from fleet_components.model.problem import FleetError
@@ -78,7 +79,7 @@ def drift(
     _check_there(paths)
     command = with_state(paths, options.command_line(**where))
     command = of_its_stack(paths, command)
-    found = compared(command.state, kubeconfigs, members=members, only=only, timeout=timeout)
+    found = compared(command.state, kubeconfigs, members=members, only=only, timeout=timeout, watch=watch)
     document = drift_document(found)
     if adopt:
         sys.stdout.write(shown(lambda console: print_drift(console, document)) + "\n")

@@ -14,6 +14,7 @@ import click
 
 from fleet_components.cli.exit_status import status_of, strictly
 from fleet_components.cli.help import allowed, before, planned, printed, reached
+from fleet_components.cli.progress import watch
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
 from fleet_components.model.wire import read_time
@@ -56,6 +57,8 @@ class _Kubeconfig(click.ParamType[tuple[str, Path]]):
 
 
 TIME = _Time()
+SUMMING_UP = "summing up"
+"""What a command says that it does while it makes of a plan what is shown."""
 PATHS = click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR...")
 
 WITH = planned(
@@ -261,6 +264,7 @@ def command_line(
         program=not no_program,
         others=_others(states_of, projects_of),
         config=_configured(config),
+        watch=watch,
     )
 
 
@@ -313,7 +317,8 @@ def state_of(state: Path | None) -> StateFile:
     if state is None:
         return StateFile()
     try:
-        return parse_state(read_standard_input(), STANDARD_INPUT) if str(state) == "-" else read_state(state)
+        with watch(f"reading {STANDARD_INPUT if str(state) == '-' else state}"):
+            return parse_state(read_standard_input(), STANDARD_INPUT) if str(state) == "-" else read_state(state)
     except FleetError as error:
         return StateFile(str(state)).unread(error.problems)
 

@@ -10,6 +10,7 @@ import click
 from fleet_components.cli import options
 from fleet_components.cli.exit_status import ExitStatus, status_of
 from fleet_components.cli.help import Command
+from fleet_components.cli.progress import watch
 from fleet_components.cli.review_output import Shown, reviewing, show
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.planning.survey import survey
@@ -52,7 +53,8 @@ def plan(
     touching a cluster, and what `pulumi preview` would do is shown too.
     """
     surveyed = survey(paths, options.command_line(**where))
-    document = plan_document(surveyed, asked.view)
+    with watch(options.SUMMING_UP):
+        document = plan_document(surveyed, asked.view)
     if save_state and status_of(document, strict=asked.strict) is not ExitStatus.REFUSED:
         save(save_state, surveyed.after())
     show(surveyed, asked, document)

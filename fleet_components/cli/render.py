@@ -13,6 +13,7 @@ import click
 from fleet_components.cli import options
 from fleet_components.cli.exit_status import ExitStatus, status_of
 from fleet_components.cli.help import Command
+from fleet_components.cli.progress import watch
 from fleet_components.content.confined import within
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, visible
@@ -76,9 +77,10 @@ def render(
     document = plan_document(surveyed)
     options.say_refused(surveyed.refused)
     refused = status_of(document, strict=strict) is ExitStatus.REFUSED
-    files = {} if refused else rendered(_only(surveyed.plans), show_secrets=show_secrets)
-    if files:
-        replace(folder, files, ours=ours_in, private=show_secrets)
+    with watch(f"writing {folder}"):
+        files = {} if refused else rendered(_only(surveyed.plans), show_secrets=show_secrets)
+        if files:
+            replace(folder, files, ours=ours_in, private=show_secrets)
     _report(document, folder, command.state.file, files)
     options.end(document, strict=strict, detailed=detailed)
 

@@ -10,6 +10,7 @@ import click
 from fleet_components.cli import options
 from fleet_components.cli.exit_status import ExitStatus, status_of
 from fleet_components.cli.help import Command, planned
+from fleet_components.cli.progress import watch
 from fleet_components.cli.review_output import Shown, reviewing, show
 from fleet_components.model.text import visible
 from fleet_components.review.documents.plan import plan_document
@@ -61,7 +62,8 @@ def review(paths: tuple[Path, ...], base: str, head: str, save_state: Path | Non
         raise click.BadParameter(f"{state} is a directory; {hint}", param_hint="--state")
     found = two_sides.review(paths, options.command_line(**where), base, head)
     _say(found)
-    document = plan_document(found.survey, asked.view)
+    with watch(options.SUMMING_UP):
+        document = plan_document(found.survey, asked.view)
     if save_state and status_of(document, strict=asked.strict) is not ExitStatus.REFUSED:
         save(save_state, found.survey.after())
     show(found.survey, asked, document)

@@ -13,6 +13,7 @@ import click
 
 from fleet_components.cli import options
 from fleet_components.cli.help import printed
+from fleet_components.cli.progress import watch
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.documents.form import Document
 from fleet_components.review.documents.plan import plan_document
@@ -133,7 +134,9 @@ def show(surveyed: Survey, asked: Shown, document: Document | None = None) -> No
     Raises:
         FleetError: the view asks for what does not exist, or a file cannot be written.
     """
-    document = plan_document(surveyed, asked.view) if document is None else document
+    if document is None:
+        with watch(options.SUMMING_UP):
+            document = plan_document(surveyed, asked.view)
     put(asked, lambda form: _text(document, form, diff=asked.diff))
     options.say_refused(surveyed.refused, shown=asked.output in ("table", "markdown"))
     options.end(document, strict=asked.strict, detailed=asked.detailed)
@@ -149,7 +152,9 @@ def put(asked: Shown, text: Callable[[str], str]) -> None:
     Raises:
         FleetError: a file cannot be written.
     """
-    sys.stdout.write(text(asked.output))
+    with watch(options.SUMMING_UP):
+        told = text(asked.output)
+    sys.stdout.write(told)
     for form, file in asked.also:
         _write(file, text(form))
 

@@ -12,6 +12,7 @@ import click
 from fleet_components.cli import options
 from fleet_components.cli.exit_status import ExitStatus
 from fleet_components.cli.help import Command
+from fleet_components.cli.progress import watch
 from fleet_components.cli.review_output import Shown, put, reviewing, show
 from fleet_components.cli.supposing import supposing
 from fleet_components.model.text import count
@@ -73,7 +74,9 @@ def _sweep(found: Simulation, key: str, asked: Shown) -> NoReturn:
         options.say_refused(found.survey.refused)
         sys.exit(ExitStatus.REFUSED)
     sweep = Sweep.of(found, key)
-    document = sweep_document(sweep, list(sweep.losses()))
+    with watch("losing each in turn"):
+        losses = list(sweep.losses())
+    document = sweep_document(sweep, losses)
     put(asked, lambda form: _text(document, form))
     sys.exit(_status(document, asked))
 

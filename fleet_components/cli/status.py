@@ -13,6 +13,7 @@ import click
 from fleet_components.cli import options
 from fleet_components.cli.exit_status import ExitStatus
 from fleet_components.cli.help import Command
+from fleet_components.cli.progress import watch
 from fleet_components.cli.stack import with_state
 from fleet_components.model.problem import FleetError
 from fleet_components.review.documents.statuses import api_list, statuses_document
@@ -82,7 +83,7 @@ def status(
         command = command.wrong(error.problems)
     command = with_state(paths, command)
     members = () if member is None else (member,)
-    ask = partial(asked, state=command.state.state, given=kubeconfigs, members=members, timeout=timeout)
+    ask = partial(asked, state=command.state.state, given=kubeconfigs, members=members, timeout=timeout, watch=watch)
     found = statuses(paths, command, heard, ask if live else None)
     document = statuses_document(found, only, member)
     match output:
