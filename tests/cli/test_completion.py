@@ -91,7 +91,7 @@ def completed(line: str) -> list[str]:
 )
 def test_bash_offers(line: str, offered: list[str]) -> None:
     found = completed(line)
-    assert [one for one in found if not one.startswith("compopt")] == offered
+    assert [one for one in found if one and not one.startswith("compopt")] == offered
 
 
 @pytest.mark.parametrize("line", ["fleet plan ", "fleet plan fleet --state ", "fleet render fleet --out "])
