@@ -78,22 +78,15 @@ def _documents(plan: FleetPlan, decided: Decided) -> list[Document]:
 
 def _steps(plan: FleetPlan, decided: Decided) -> Iterator[_Step]:
     """Yield what the members get that change, held ones included; nothing for those that are left."""
-    alike: dict[tuple[Any, ...], list[str]] = defaultdict(list)
-    for cluster, later in _moving(decided):
-        done, placed = decided.done(cluster), _aimed(decided, later=later).decisions.get(cluster)
-        if placed is not None and not _same(placed, done):
-            # Members of equal numbers have equal objects, so that these are compared once.
-            numbers = ((one.version, *particulars(one).items()) for one in (done, placed))
-            alike[later, *numbers].append(cluster)
-    for (later, *_), members in alike.items():
-        yield from _step(plan, decided, members, later=later)
-
-
-def _moving(decided: Decided) -> Iterator[tuple[str, bool]]:
-    """Yield the members whose objects may change, and whether they do only after this update."""
+    alike: dict[tuple[bool, Hashable, Hashable], list[str]] = defaultdict(list)
     for cluster, entry in decided.entries.items() if not decided.subject.reports else ():
-        if entry.change is not Change.KEEP:
-            yield cluster, entry.change is Change.HELD
+        later = entry.change is Change.HELD
+        placed = _aimed(decided, later=later).decisions.get(cluster)
+        if placed is not None and entry.change is not Change.KEEP:
+            # Members of equal numbers have equal objects, so that these are compared once.
+            alike[later, _numbers(decided.done(cluster)), _numbers(placed)].append(cluster)
+    for (later, old, new), members in alike.items():
+        yield from _step(plan, decided, members, later=later) if old != new else ()
 
 
 def _step(plan: FleetPlan, decided: Decided, members: Sequence[str], *, later: bool) -> Iterator[_Step]:
@@ -118,9 +111,9 @@ def _aimed(decided: Decided, *, later: bool) -> Record[Any, Any]:
     return goal if later else decided.record
 
 
-def _same(placed: Placed, done: Done) -> bool:
-    """Return whether a decision is what runs on the member."""
-    return placed.version == done.version and particulars(placed) == particulars(done)
+def _numbers(one: Placed | Done) -> tuple[Any, ...]:
+    """Return what the objects of a member depend on."""
+    return (one.version, *particulars(one).items())
 
 
 def _member(decided: Decided, cluster: str) -> Cluster:
@@ -216,7 +209,7 @@ def _staying(decided: Decided, cluster: str) -> Collection[ObjectKey] | None:
     placed = goal.decisions.get(cluster)
     if placed is None:
         return () if cluster in decided.record.decisions else None
-    if _same(placed, decided.done(cluster)):
+    if _numbers(placed) == _numbers(decided.done(cluster)):
         return None
     return {Manifest(data).key for data in _objects(goal, placed, _member(decided, cluster))}
 
