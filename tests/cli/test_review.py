@@ -275,6 +275,17 @@ class TestAsIfNewlyMade:
         assert set(clusters(document).values()) == {"joins"}
         assert [bool(one["unsure"]) for one in document["subjects"]] == [True]
 
+    def test_a_base_that_would_be_refused_is_as_one_with_an_error(self, clone: Clone) -> None:
+        clone.git("checkout", "-q", "main")
+        storefront = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "storefront"}
+        claim = policy(resourceSelectors=[storefront], placement={})
+        claim["metadata"]["namespace"] = "shop"
+        write(clone.fleet, {"claimed.yaml": yaml.safe_dump(claim)})
+        clone.commit()
+        clone.git("checkout", "-q", "-B", "change")
+        (clone.fleet / "claimed.yaml").unlink()
+        assert "cannot be planned: " in review(clone.fleet)["against"]
+
     def test_an_error_of_the_reviewed_side_is_one(self, clone: Clone) -> None:
         edit(clone.fleet / "placement.yaml", "PickN", "PickSome")
         assert f"error: {clone.fleet}/placement.yaml:8: " in failing(clone.fleet)
