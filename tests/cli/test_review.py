@@ -35,6 +35,13 @@ class TestTwoSides:
         assert (result.exit_code, result.stderr) == (0, "")
         assert result.stdout.startswith("nothing changes\n")
 
+    def test_a_secret_that_changes_is_shown_without_its_data(self, clone: Clone) -> None:
+        edit(clone.fleet / "shop.yaml", SECRET, f"{SECRET}-2")
+        for form in ("table", "json", "markdown"):
+            result = run("review", clone.fleet, "--base", "main", "--diff", "-o", form)
+            assert "Secret shop/payment" in result.stdout
+            assert SECRET not in result.output
+
     def test_the_files_are_reviewed_as_they_are(self, clone: Clone) -> None:
         edit(clone.fleet / "placement.yaml", "numberOfClusters: 2", "numberOfClusters: 1")
         result = run("review", clone.fleet, "--base", "main", "--detailed-exitcode")
@@ -83,6 +90,11 @@ class TestTwoSides:
         assert one["unsure"] == (
             "replicas that are divided stay while their number and the policy do: with --state not as a 4, b 4"
         )
+
+    def test_a_link_to_the_repository(self, clone: Clone, tmp_path: Path) -> None:
+        edit(clone.fleet / "shop.yaml", "1.27.5", "1.28.0")
+        (tmp_path / "way").symlink_to(clone.top)
+        assert clusters(review(tmp_path / "way/fleet")) == {"amsterdam": "updated", "dublin": "updated"}
 
     def test_what_goes_along_with_a_template_is_marked_with_it(self, tmp_path: Path) -> None:
         clone = Clone(tmp_path / "clone", karmada(replicas=4, needs="one"))
