@@ -50,7 +50,7 @@ WRONG: Sequence[tuple[str, str]] = (
     (f"--set {SHOP}:spec.resourceSelectors[4].name=x", "spec.resourceSelectors[4]: there is no such item\n  hint: the list has 1; the next one is [1]"),
     (f"--set {SHOP}:spec.resourceSelectors.name=x", "spec.resourceSelectors.name: the field above it is a list"),
     (f"--set {SHOP}:spec.policy.numberOfClusters.x=1", "the field above it is a single value"),
-    (f"--set {SHOP}:spec..x=1", "spec..x is no path of a field"),
+    (f"--set {SHOP}:spec..x=1", "spec..x is not the path of a field"),
     (f"--set {SHOP}:spec.x={{", "what is behind = is not a value in YAML"),
     ("--set ClusterResourcePlacement/shp:spec.x=1", 'error: there is no object "ClusterResourcePlacement/shp"\n  hint: did you mean ClusterResourcePlacement/shop?'),
     ("--set shop:spec.x=1", "write KIND/NAME:FIELD=VALUE, as in"),

@@ -1,4 +1,4 @@
-"""What would come of a change that is only supposed: planned from what is decided now, and nothing is written."""
+"""Outcome of a change that is only supposed: planned from what is decided now, and nothing is written."""
 
 from __future__ import annotations
 

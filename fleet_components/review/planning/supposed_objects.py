@@ -141,7 +141,9 @@ def read_path(text: str) -> FieldPath:
         steps.append(int(found[2]) if found[2] else found[1] or found[3])
         at = found.end()
     if not steps or at < len(text):
-        raise ValueError("is no path of a field, as spec.policy.numberOfClusters or metadata.labels[example.com/tier]")
+        raise ValueError(
+            "is not the path of a field, as spec.policy.numberOfClusters or metadata.labels[example.com/tier]"
+        )
     return tuple(steps)
 
 

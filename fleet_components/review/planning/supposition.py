@@ -1,4 +1,4 @@
-"""What is supposed of a fleet: members lost, added or changed. Each changes the manifests in memory, and says so."""
+"""Suppositions about a fleet: members lost, added or changed. Each changes the manifests in memory, and says so."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Short:
 
 @attrs.frozen
 class Lost:
-    """What comes of one loss.
+    """Outcome of one loss.
 
     Attributes:
         value: the value of the label whose members are lost, or the member.
