@@ -51,6 +51,7 @@ class Shown:
         diff: whether differences are shown whole.
         strict: whether the plan is judged strictly.
         detailed: whether changes have an exit status of their own.
+        command: the command that shows it.
     """
 
     view: View
@@ -59,6 +60,7 @@ class Shown:
     diff: bool
     strict: bool
     detailed: bool
+    command: str
 
 
 def reviewing(command: F) -> F:
@@ -77,7 +79,8 @@ def reviewing(command: F) -> F:
         detailed: bool,
         **others: Any,
     ) -> Any:
-        asked = Shown(View(every, only, member or ""), output, also, diff, strict, detailed)
+        view = View(every, only, member or "")
+        asked = Shown(view, output, also, diff, strict, detailed, command.__name__)
         return command(asked=asked, **others)
 
     schema = click.option(
@@ -133,7 +136,7 @@ def show(surveyed: Survey, asked: Shown, document: Document | None = None) -> No
         FleetError: the view asks for what does not exist, or a file cannot be written.
     """
     document = plan_document(surveyed, asked.view) if document is None else document
-    put(asked, lambda form: _text(document, form, diff=asked.diff))
+    put(asked, lambda form: _text(document, form, asked))
     options.say_refused(surveyed.refused, shown=asked.output in ("table", "markdown"))
     options.end(document, strict=asked.strict, detailed=asked.detailed)
 
@@ -153,15 +156,15 @@ def put(asked: Shown, text: Callable[[str], str]) -> None:
         _write(file, text(form))
 
 
-def _text(document: Document, form: str, *, diff: bool) -> str:
+def _text(document: Document, form: str, asked: Shown) -> str:
     match form:
         case "json":
             return to_json(document)
         case "yaml":
             return to_yaml(document)
         case "markdown":
-            return to_markdown(document, diff=diff)
-    return shown(lambda console: plan_table(console, document, diff=diff))
+            return to_markdown(document, diff=asked.diff, command=asked.command)
+    return shown(lambda console: plan_table(console, document, diff=asked.diff))
 
 
 def _write(file: Path, text: str) -> None:
