@@ -62,14 +62,19 @@ def _few(lines: Iterable[str]) -> list[str]:
 
 
 def fitted(text: str, blocks: Iterable[tuple[str, str]], command: str) -> str:
-    """Return the text with every block, or only its title, as far as they fit; the command shows all of it."""
+    """Return the text with every block, or only its title, as far as they fit; the command shows all of it.
+
+    The titles come before details: room is kept for those that follow, up to half of it.
+    """
     room = LIMIT - _RESERVE
     if len(text) > room:
         text = text[:room].rpartition("\n")[0] + "\n"  # between two lines, where no markup is open
+    lines = [(block, f"\n- {title}\n") for block, title in blocks]
+    following = sum(len(line) for _, line in lines)
     folded = dropped = 0
-    for block, title in blocks:
-        line = f"\n- {title}\n"
-        if len(text) + len(block) <= room:
+    for block, line in lines:
+        following -= len(line)
+        if len(text) + len(block) + min(following, room // 2) <= room:
             text += block
         elif len(text) + len(line) <= room:
             text += line
