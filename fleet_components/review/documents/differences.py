@@ -33,12 +33,12 @@ class _HiddenError(Exception):
 
 @attrs.frozen
 class _Step:
-    """Change of objects on some members.
+    """Objects of some members, before and after a change.
 
     Attributes:
         members: the members.
-        old: what stands there.
-        new: what they get.
+        old: the objects that stand there.
+        new: the objects that they get.
         taken: objects that other subjects have brought there and that this one takes over, as they stand.
         later: whether they get that only after this update.
         left_alone: fields that keep their values on a member once the object exists.
