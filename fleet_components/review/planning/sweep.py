@@ -102,7 +102,7 @@ class Sweep:
 
     @property
     def already(self) -> Sequence[Short]:
-        """What is short before any loss."""
+        """Placements and templates that are short before any loss."""
         return [short for one in self.plan.subjects if (short := _short(one, one))]
 
     def losses(self) -> Iterator[Lost]:
