@@ -42,7 +42,7 @@ class _FormFile(click.ParamType[tuple[str, Path]]):
 
 @attrs.frozen
 class Shown:
-    """How a plan is shown.
+    """Request for how a plan is shown.
 
     Attributes:
         view: what is shown of it.

@@ -1,4 +1,4 @@
-"""What would change the outcome for a member: proposals that hold when the subject is decided again with them."""
+"""Changes with which the outcome for a member is the other one: proposals that hold when the subject is decided again."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Flip:
 
 @attrs.frozen
 class MemberFlips:
-    """What is known about the outcome for one member.
+    """Findings about the outcome for one member.
 
     Attributes:
         flips: the fewest changes that change it, at most :data:`MOST_FLIPS`.

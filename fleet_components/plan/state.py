@@ -220,7 +220,8 @@ def _stored(raw: Any) -> StoredResource:
     resource = decode(StoredResource, given)
     if resource.type != Urn.parse(resource.urn).type:
         raise MisfitError(Problem("is not the type in the URN", ("type",)))
-    if not [field for field in ("inputs", "outputs") if _check(getattr(resource, field), (field,))]:
+    parts = (("inputs", resource.inputs), ("outputs", resource.outputs))
+    if not [field for field, values in parts if values and _check(values, (field,))]:
         return resource
     return attrs.evolve(resource, inputs=reveal(resource.inputs), outputs=reveal(resource.outputs))
 

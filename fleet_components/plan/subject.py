@@ -309,9 +309,10 @@ class Decided:
     def changes(self) -> bool:
         """True if an update would change a member or the record."""
         held = (Change.KEEP, Change.HELD)
-        return any(entry.change not in held for entry in self.entries.values()) or _remembered(
-            self.record
-        ) != _remembered(self.before)
+        if any(entry.change not in held for entry in self.entries.values()):
+            return True
+        # Most records are equal as they are, and need not be written out.
+        return self.record != self.before and _remembered(self.record) != _remembered(self.before)
 
     def why(self, cluster: str, explained: MemberExplanation | None) -> str:
         """Return why the entry of a member is as it is; ``explained`` is the subject's explanation of that member."""

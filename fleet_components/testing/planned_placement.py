@@ -188,15 +188,27 @@ class PlannedPlacement:
 
     def why(self, member: str) -> str:
         """Return in one line why a member has it, or does not."""
-        explained = self._explained(member)
-        if member in self._decided.entries:
-            return self._decided.why(str(member), explained)
-        return explained.summary if explained else ""
+        return self.reasons([member])[str(member)]
 
-    def allows(self, member: str) -> bool:
-        """Return whether no filter of the scheduler speaks against a member, picked or not."""
-        explained = self._explained(member)
-        return explained is not None and all(verdict.passed is not False for verdict in explained.verdicts)
+    def reasons(self, members: Iterable[str]) -> dict[str, str]:
+        """Return in one line for each of the members why it has it, or does not."""
+        names = list(map(str, members))
+        explained = self._explained(names)
+        return {
+            name: self._decided.why(name, explained.get(name))
+            if name in self._decided.entries
+            else explained[name].summary
+            if name in explained
+            else ""
+            for name in names
+        }
+
+    def allowed(self, members: Iterable[str]) -> Members:
+        """Return those of the members that no filter of the scheduler speaks against, picked or not."""
+        explained = self._explained(map(str, members)).values()
+        return self._named(
+            one.cluster for one in explained if all(verdict.passed is not False for verdict in one.verdicts)
+        )
 
     def spread(self, by: By = "region") -> dict[str, Members]:
         """Return the members that its policy picks by region, zone, provider, label or whatever a function says.
@@ -240,9 +252,9 @@ class PlannedPlacement:
         """Return whether it is of a kind, or any of its objects is; an empty kind is any."""
         return kind in ("", self.kind) or any(kind == one.get("kind") for one in self._decided.subject.objects)
 
-    def _explained(self, member: str) -> MemberExplanation | None:
-        explanation = self._decided.subject.explain(self._decided.outcome, {str(member)})
-        return next((one for one in explanation.members if one.cluster == member), None)
+    def _explained(self, members: Iterable[str]) -> dict[str, MemberExplanation]:
+        explanation = self._decided.subject.explain(self._decided.outcome, set(members))
+        return {one.cluster: one for one in explanation.members}
 
     def _that(self, change: Change) -> Members:
         return self._named(name for name, entry in self._decided.entries.items() if entry.change is change)

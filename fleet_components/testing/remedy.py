@@ -33,8 +33,8 @@ def remedy(placement: PlannedPlacement, here: Collection[str], number: int, by: 
 
 def _asked(placement: PlannedPlacement, elsewhere: Mapping[str, Members], missing: int, number: int, by: By) -> str:
     there = few(list(elsewhere)) if by == "member" else f"members in {_shown(elsewhere)}"
-    allowed = {value: [one for one in many if placement.allows(one)] for value, many in elsewhere.items()}
-    barred = sum(map(bool, allowed.values())) < missing
+    allowed = set(placement.allowed(one for many in elsewhere.values() for one in many))
+    barred = sum(not allowed.isdisjoint(many) for many in elsewhere.values()) < missing
     match placement.placement_type:
         case "":
             asked = [f"a clusterAffinity that allows {there}"] if barred else _spread(placement, number, by)

@@ -27,7 +27,7 @@ __tracebackhide__ = True
 
 Placements = PlannedPlacement | Iterable[PlannedPlacement]
 _EXPLAIN = "fleet explain says of every member why it is not picked"
-_MOST_MEMBERS = 8
+MOST_MEMBERS = 8
 """Number of members of one violation of which is said why they were picked."""
 
 
@@ -39,7 +39,7 @@ class Violation:
         what: what breaks it, as a sentence without a full stop.
         name: the placement, as ``Kind/key``; empty for the fleet as a whole.
         origin: ``file:line`` of its policy; empty if unknown.
-        members: the members that it is about, each with why it was picked.
+        members: the members that it is about, each of the first with why it was picked.
         hint: what would do; empty if nothing better can be said.
         when: what was assumed, such as the loss of a region; empty for the plan as it is.
     """
@@ -54,8 +54,8 @@ class Violation:
     def __str__(self) -> str:
         who = f"{self.name} ({self.origin})" if self.origin else self.name
         first = ": ".join(filter(None, [self.when, f"{who} {self.what}".strip()]))
-        told = [f"{name}: {why}" if why else name for name, why in self.members[:_MOST_MEMBERS]]
-        if more := len(self.members) - _MOST_MEMBERS:
+        told = [f"{name}: {why}" if why else name for name, why in self.members[:MOST_MEMBERS]]
+        if more := len(self.members) - MOST_MEMBERS:
             told += [f"and {count(more, 'more member')}"] if more > 0 else []
         hint = [f"what would do: {self.hint}"] if self.hint else []
         return "\n".join([visible(first), *(f"  {visible(line)}" for line in (*told, *hint))])
@@ -96,8 +96,9 @@ class Broken:
             members: the members that it is about; those that its policy picks by default.
             hint: what would do.
         """
-        about = placement.picked if members is None else members
-        told = tuple((str(name), placement.why(name)) for name in about)
+        about = list(map(str, placement.picked if members is None else members))
+        reasons = placement.reasons(about[:MOST_MEMBERS])
+        told = tuple((name, reasons.get(name, "")) for name in about)
         self.violations.append(Violation(what, placement.name, placement.origin, told, hint))
 
     def when(self, assumed: str) -> AbstractContextManager[None]:

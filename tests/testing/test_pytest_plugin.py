@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -223,6 +224,35 @@ def test_it_costs_nothing_where_it_is_not_used(pytester: pytest.Pytester) -> Non
     result.assert_outcomes(passed=1)
 
 
+@pytest.mark.long
+def test_an_installation_loads_it_by_its_name(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the metadata of the package say; ``-p no:fleet`` and ``-p fleet`` know it by that name too."""
+    declared = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["entry-points"]["pytest11"]
+    assert declared == {"fleet": PLUGIN[3]}
+    metadata = project.path / "site" / "fleet_components_rules-1.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: fleet-components-rules\nVersion: 1\n")
+    (metadata / "entry_points.txt").write_text(f"[pytest11]\nfleet = {declared['fleet']}\n")
+    # As in a wheel, whose modules pytest rewrites.
+    (metadata / "RECORD").write_text("fleet_components/__init__.py,,\n")
+    monkeypatch.setenv("PYTHONPATH", f"{REPOSITORY}{os.pathsep}{metadata.parent}")
+    for arguments in ((), ("-p", "fleet")):
+        result = project.runpytest_subprocess(*STRICT, *arguments, "--fleet-source", "fleet")
+        result.assert_outcomes(passed=1)
+    result = project.runpytest_subprocess(*STRICT, "-p", "no:fleet")
+    result.stdout.fnmatch_lines(["*fixture 'fleet_plan' not found*"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['[tool.pytest.ini_options]\nfleet_source = "fleet"', '[tool.pytest]\nfleet_source = ["fleet"]\nfleet_state = ""'],
+)
+def test_pyproject_says_it_too(text: str, project: pytest.Pytester) -> None:
+    project.makepyprojecttoml(text)
+    ended(run(project), passed=1)
+
+
+@pytest.mark.long
 def test_rules_need_no_pulumi(project: pytest.Pytester) -> None:
     project.makeconftest("import sys\nfor name in ('pulumi', 'click', 'rich'):\n    sys.modules[name] = None")
     project.runpytest_subprocess(*PLUGIN, *STRICT, "--fleet-source", "fleet").assert_outcomes(passed=1)
@@ -237,8 +267,7 @@ def test_it_can_be_switched_off(project: pytest.Pytester) -> None:
 @pytest.mark.long
 def test_workers_plan_as_one_process_does(project: pytest.Pytester) -> None:
     write(project.path / "fleet", [*members(REGIONS), *service("shop", "kubefleet", "ab")])
-    project.makeini("[pytest]\nfleet_source = fleet")
-    result = project.runpytest_subprocess(*PLUGIN, *STRICT, "-n2")
+    result = project.runpytest_subprocess(*PLUGIN, *STRICT, "-n2", "--fleet-source", "fleet")
     result.assert_outcomes(failed=1)
     assert "broken in 1 place: each is in 2 regions at least" in str(result.stdout)
 
@@ -287,6 +316,7 @@ def test_the_rules_of_the_example_hold_and_break_as_its_readme_shows(tmp_path: P
     assert broken.returncode == 1
     shown = (EXAMPLE / "README.md").read_text().rpartition("```\n")[0].rpartition("```\n")[2]
     assert shown.strip() in broken.stdout
+    assert shown[shown.index("    def ") :] in (REPOSITORY / "docs" / "testing.md").read_text()
     assert (EXAMPLE / "README.md").read_text().count("E         ClusterResourcePlacement") == 1
 
 

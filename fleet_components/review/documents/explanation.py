@@ -15,7 +15,7 @@ from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.facts import Facts, facts_of, unmet_labels
 from fleet_components.review.documents.form import VERSION, Document
 from fleet_components.review.documents.overridden import deviation_documents
-from fleet_components.scheduler.edit import Edit, said
+from fleet_components.scheduler.edit import Edit
 from fleet_components.scheduler.explain import MemberExplanation
 
 
@@ -106,7 +106,7 @@ def _flips(trials: Trials | None, cluster: str) -> Document:
 
 def _flip(flip: Flip) -> Document:
     change = [{"of": one.of, "member": one.member or None, **_field(one)} for one in flip.change]
-    return {"would": "be chosen" if flip.chosen else "be left", "with": said(flip.change), "change": change}
+    return {"would": "be chosen" if flip.chosen else "be left", "words": flip.words, "change": change}
 
 
 def _field(edit: Edit) -> Document:

@@ -67,7 +67,7 @@ def _tree(console: Console, placement: Document, title: Text) -> None:
         for note in member["notes"]:
             branch.add(Text(one_line(note)))
         for flip in member["flips"] or ():
-            branch.add(Text(one_line(f"would {flip['would']} {flip['with']}"), "yellow"))
+            branch.add(Text(one_line(flip["words"]), "yellow"))
         passed = [verdict["plugin"] for verdict in member["verdicts"] if verdict["passed"]]
         if passed:
             branch.add(Text(f"passes {', '.join(passed)}"))
