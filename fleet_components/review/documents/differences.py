@@ -227,7 +227,7 @@ def _change(
         "object": str(key),
         "change": change,
         "later": later,
-        "fate": fate or None,
+        "fate": str(fate) or None,
         "fields": fields or [],
         "immutable": sorted(immutable),
         "diff": diff,

@@ -142,7 +142,7 @@ def read_path(text: str) -> FieldPath:
         at = found.end()
     if not steps or at < len(text):
         raise ValueError(
-            "is not the path of a field, as spec.policy.numberOfClusters or metadata.labels[example.com/tier]"
+            "is not the path of a field, as spec.policy.tolerations[0] or metadata.labels[example.com/tier]"
         )
     return tuple(steps)
 
