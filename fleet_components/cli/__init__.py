@@ -9,7 +9,7 @@ from io import TextIOWrapper
 
 from fleet_components.model.extras import extra_of, not_installed
 
-MOST_NEW = 100_000
+MOST_NEW = 1_000_000
 """Number of new values after which garbage is looked for: what a plan makes stays until the end of the command."""
 
 
@@ -23,6 +23,7 @@ def main() -> None:
         try:
             _run()
         finally:
+            gc.freeze()  # the process ends: nobody has to look through all that it made
             sys.stdout.flush()  # not left to the interpreter's end, where an error is nobody's
     except KeyboardInterrupt:
         sys.exit("error: interrupted")

@@ -16,7 +16,8 @@ from fleet_components.model.text import count, visible
 from fleet_components.review.showing.words import confirming
 
 COMMANDS = (
-    *("plan", "review", "explain", "render", "rollout", "status", "drain", "drift", "approve", "rollback", "fields"),
+    *("init", "plan", "review", "simulate", "explain", "render", "rollout", "status"),
+    *("drain", "drift", "approve", "rollback", "comment", "fields"),
 )
 """The commands; each is the function of its name in the module of its name."""
 MOST_SHOWN = 50

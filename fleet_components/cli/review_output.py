@@ -42,7 +42,7 @@ class _FormFile(click.ParamType[tuple[str, Path]]):
 
 @attrs.frozen
 class Shown:
-    """How a plan is shown.
+    """Request for how a plan is shown.
 
     Attributes:
         view: what is shown of it.
@@ -133,11 +133,24 @@ def show(surveyed: Survey, asked: Shown, document: Document | None = None) -> No
         FleetError: the view asks for what does not exist, or a file cannot be written.
     """
     document = plan_document(surveyed, asked.view) if document is None else document
-    sys.stdout.write(_text(document, asked.output, diff=asked.diff))
-    for form, file in asked.also:
-        _write(file, _text(document, form, diff=asked.diff))
+    put(asked, lambda form: _text(document, form, diff=asked.diff))
     options.say_refused(surveyed.refused, shown=asked.output in ("table", "markdown"))
     options.end(document, strict=asked.strict, detailed=asked.detailed)
+
+
+def put(asked: Shown, text: Callable[[str], str]) -> None:
+    """Print a text, and write it to files.
+
+    Args:
+        asked: the forms that are asked for.
+        text: returns the text in a form.
+
+    Raises:
+        FleetError: a file cannot be written.
+    """
+    sys.stdout.write(text(asked.output))
+    for form, file in asked.also:
+        _write(file, text(form))
 
 
 def _text(document: Document, form: str, *, diff: bool) -> str:

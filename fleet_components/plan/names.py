@@ -148,6 +148,7 @@ def is_object(token: str) -> bool:
     return token.startswith(_KUBERNETES)
 
 
+@cache
 def api_version_of(token: str) -> str:
     """Return the apiVersion of a Kubernetes object, from its type token."""
     version, _, _ = token.removeprefix(_KUBERNETES).rpartition(":")

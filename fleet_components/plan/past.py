@@ -38,6 +38,7 @@ LOST, DECLARED = "lost", "member"
 CLUSTER_SCOPED, ALL = "cluster-scoped", "all"
 """Values of a binding's ``keeps``: which objects stay on the member when they leave the stack; none if empty."""
 _WRITTEN_PARTS = 4
+_TEMPLATE = names.component_type(names.TEMPLATE_KIND)
 _NOT_IN_URN = "is not what the URN says"
 MODES: Mapping[str, Any] = {"reports": False, "apply": {}}
 """Records of the way in which objects are written, each with what its absence stands for."""
@@ -331,7 +332,7 @@ class _Binding:
 
 
 _Own = _MemberOutputs | _Named | _Binding | None
-"""What tells to which fleet one of our own resources belongs; None for a roster, whose name is the fleet's."""
+"""Key that tells to which fleet one of our own resources belongs; None for a roster, whose name is the fleet's."""
 _OWN: Mapping[str, type[_MemberOutputs | _Named | _Binding]] = {
     names.MEMBER: _MemberOutputs,
     names.BINDING: _Binding,
@@ -512,7 +513,7 @@ def _kind_of(urn: Urn, key: str) -> str:
 
     The URN names the component; a placement's kind follows from whether its key has a namespace.
     """
-    if names.component_type(names.TEMPLATE_KIND) in urn.types:
+    if _TEMPLATE in urn.types:
         return names.TEMPLATE_KIND
     return "ResourcePlacement" if "/" in key else "ClusterResourcePlacement"
 

@@ -12,7 +12,7 @@ import attrs
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.regular_file import read_regular
 from fleet_components.content.secret import REDACTED
-from fleet_components.model.codec import MisfitError, below, checked, decode
+from fleet_components.model.codec import MisfitError, checked, decode
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.plan.names import Urn, is_urn
 
@@ -183,12 +183,17 @@ def stored(raw: Iterable[tuple[str | int, Any]], path: FieldPath, file: str, men
         FleetError: some are damaged.
     """
     found, problems = dict[str, StoredResource](), list[Problem]()
+    stack = ""
     for place, one in raw:
         try:
             resource = _stored(one)
             # The old half of a replacement has the same URN as the new one until it is deleted.
             if not resource.delete:
-                _check_place(resource, found)
+                stack = stack or _stack_of(resource.urn)
+                if resource.urn in found:
+                    raise MisfitError(Problem("is in the state twice", ("urn",)))
+                if not resource.urn.startswith(stack):
+                    raise MisfitError(Problem("is of another stack than the first resource", ("urn",)))
                 found[resource.urn] = resource
         except MisfitError as misfit:
             urn = str(one.get("urn") or "") if isinstance(one, Mapping) else place if isinstance(place, str) else ""
@@ -200,17 +205,9 @@ def stored(raw: Iterable[tuple[str | int, Any]], path: FieldPath, file: str, men
     return list(found.values())
 
 
-def _check_place(resource: StoredResource, earlier: Mapping[str, StoredResource]) -> None:
-    """Check a resource against the earlier ones: its URN is its own, and its stack is theirs.
-
-    Raises:
-        MisfitError: it cannot be in one state with them.
-    """
-    if resource.urn in earlier:
-        raise MisfitError(Problem("is in the state twice", ("urn",)))
-    first, own = (Urn.parse(urn) for urn in (next(iter(earlier), resource.urn), resource.urn))
-    if (first.stack, first.project) != (own.stack, own.project):
-        raise MisfitError(Problem("is of another stack than the first resource", ("urn",)))
+def _stack_of(urn: str) -> str:
+    """Return the beginning of a URN that names stack and project."""
+    return "::".join((*urn.split("::", 2)[:2], ""))
 
 
 def _stored(raw: Any) -> StoredResource:
@@ -223,11 +220,7 @@ def _stored(raw: Any) -> StoredResource:
     resource = decode(StoredResource, given)
     if resource.type != Urn.parse(resource.urn).type:
         raise MisfitError(Problem("is not the type in the URN", ("type",)))
-    with below("inputs"):
-        secret = _check(resource.inputs)
-    with below("outputs"):
-        secret |= _check(resource.outputs)
-    if not secret:
+    if not [field for field in ("inputs", "outputs") if _check(getattr(resource, field), (field,))]:
         return resource
     return attrs.evolve(resource, inputs=reveal(resource.inputs), outputs=reveal(resource.outputs))
 
@@ -238,7 +231,7 @@ def _plaintext(text: Any) -> Any:
     return read_json(text, unique=True)
 
 
-def _check(value: Any, path: FieldPath = ()) -> bool:
+def _check(value: Any, path: FieldPath) -> bool:
     """Check a value for what the engine never writes: invalid numbers, unreadable secrets, excessive depth.
 
     Returns whether there is a secret in it.
@@ -249,7 +242,7 @@ def _check(value: Any, path: FieldPath = ()) -> bool:
     if isinstance(value, float) and not math.isfinite(value):
         raise MisfitError(Problem("is not a number", path))
     if len(path) > _MOST_LEVELS:
-        raise MisfitError(Problem(f"is nested more than {_MOST_LEVELS} levels deep", path[:1]))
+        raise MisfitError(Problem(f"is nested more than {_MOST_LEVELS} levels deep", path[:2]))
     items: Iterable[tuple[Any, Any]] = ()
     if isinstance(value, dict):
         sort = value.get(_SIGNATURE, "")

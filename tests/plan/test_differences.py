@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from fleet_components import FleetError, Options, Past, plan_fleet, source_of
 from fleet_components.content.difference import CHANGED
 from fleet_components.content.secret import REDACTED, redacted
+from fleet_components.content.yaml_diff import yaml_diff
 from fleet_components.content.yaml_lines import yaml_lines
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.delivered import delivered
@@ -47,6 +48,7 @@ class Written:
         policy: the policy of the placement; None for no placement.
         space: the namespace that the placement selects.
         run: the update run that rolls it out; empty for a rolling update.
+        compares: whether its objects are only compared.
         text: the text of the ConfigMaps.
         image: the image of the Deployments.
         app: the label that they select pods by, which cannot be changed in place.
@@ -58,12 +60,14 @@ class Written:
         weights: how it divides the replicas; None where each member gets all.
         suspended: the members to which it sends nothing for now.
         mirrored: the members whose image has another registry.
+        failing: the members on which an override of Karmada fails.
     """
 
     members: dict[str, str]
     policy: Object | None
     space: str
     run: str
+    compares: bool
     text: str
     image: str
     app: str
@@ -75,6 +79,7 @@ class Written:
     weights: list[int] | None
     suspended: list[str]
     mirrored: list[str]
+    failing: list[str]
 
     def documents(self) -> Iterator[Object]:
         """All documents."""
@@ -103,8 +108,9 @@ class Written:
         spec: Object = {"resourceSelectors": [selector], "policy": self.policy}
         # The type of a policy cannot be changed: another type is another placement.
         name = f"p-{self.policy['placementType'].lower()}"
+        spec["strategy"] = {"applyStrategy": {"type": "ReportDiff"}} if self.compares else {}
+        spec["strategy"]["type"] = "External" if self.run else "RollingUpdate"
         if self.run:
-            spec["strategy"] = {"type": "External"}
             stages: list[Object] = [
                 {"name": stage, "labelSelector": {"matchLabels": {"stage": stage}}} for stage in ("canary", "rest")
             ]
@@ -135,6 +141,10 @@ class Written:
         )
         spec = {"resourceSelectors": selectors, "placement": placement, **suspended}
         yield of("PropagationPolicy", "k", "two", POLICY, spec=spec)
+        if self.failing:
+            wrong = {"path": "/spec/none", "operator": "remove"}
+            overrides = [{"targetCluster": {"clusterNames": self.failing}, "overriders": {"plaintext": [wrong]}}]
+            yield of("OverridePolicy", "fails", "two", POLICY, spec={"overrideRules": overrides})
         if self.mirrored:
             image = {"component": "Registry", "operator": "add", "value": "mirror.example"}
             overrides = [{"targetCluster": {"clusterNames": self.mirrored}, "overriders": {"imageOverrider": [image]}}]
@@ -184,6 +194,7 @@ worlds = st.builds(
     st.one_of(picks, picks, st.none()),
     st.sampled_from(["one", "one", "two"]),
     st.sampled_from(["", "", "go", "went"]),
+    st.sampled_from([False, False, False, True]),
     st.sampled_from(["plain", "one\ntwo\nthree\n", "one\n2\nthree\n", "one\r\ntwo"]),
     st.sampled_from(["web:1", "web:2"]),
     st.sampled_from(["web", "web", "shop"]),
@@ -195,6 +206,7 @@ worlds = st.builds(
     st.one_of(st.none(), st.lists(st.integers(1, 3), min_size=4, max_size=4)),
     st.lists(st.sampled_from(MEMBERS), max_size=1),
     st.lists(st.sampled_from(MEMBERS), max_size=2, unique=True),
+    st.one_of(st.just([]), st.just([]), st.lists(st.sampled_from(MEMBERS), max_size=1)),
 )
 
 
@@ -216,10 +228,12 @@ class Clusters:
     Attributes:
         objects: the objects as they were sent, by member and name.
         past: what the stack remembers.
+        redacted: whether it is remembered without the data of Secrets, as a render does.
     """
 
     objects: dict[Place, Data] = attrs.field(factory=dict)
     past: Past = Past()
+    redacted: bool = False
 
     def plan(self, world: Written, **given: Any) -> FleetPlan | None:
         """The plan of an update; None where the fleet is wrong, or brings one object twice."""
@@ -236,7 +250,7 @@ class Clusters:
             if one.fate is not Fate.MOVED:
                 self.objects.pop((one.cluster, str(one.key)), None)
         self.objects |= {place: data for sent in gets(plan).values() for place, data in sent.items()}
-        self.past = Past.of(delivered(plan, redacted=False), "fleet")
+        self.past = Past.of(delivered(plan, redacted=self.redacted), "fleet")
 
 
 def gets(plan: FleetPlan) -> dict[str, dict[Place, Data]]:
@@ -362,3 +376,225 @@ def test_old_objects_and_differences_make_the_new_objects(history: list[Written]
         clusters.carry_out(plan)
         if held(plan):
             shows_what_comes_later(plan, clusters, world)
+
+
+ALL = {"placementType": "PickAll"}
+
+
+def written(**changed: Any) -> Written:
+    """A placement of the namespace ``one`` on all members, without any policy of Karmada."""
+    given: Object = {
+        "members": dict.fromkeys(MEMBERS, "rest"),
+        "policy": ALL,
+        "space": "one",
+        "run": "",
+        "compares": False,
+        "text": "one\ntwo\nthree\n",
+        "image": "web:1",
+        "app": "web",
+        "replicas": 2,
+        "secret": "x",
+        "objects": {"ConfigMap", "Secret", "Deployment"},
+        "overrides": [],
+        "karmada": None,
+        "weights": None,
+        "suspended": [],
+        "mirrored": [],
+        "failing": [],
+    }
+    return Written(**given | changed)
+
+
+def planned(*history: Written, hidden: bool = False, redacted: bool = False) -> FleetPlan:
+    """The plan of the last of these worlds; all before are carried out."""
+    clusters = Clusters(redacted=redacted)
+    for world in history[:-1]:
+        plan = clusters.plan(world)
+        assert plan
+        clusters.carry_out(plan)
+    if hidden:
+        records: Any = clusters.past.records
+        known = {name: attrs.evolve(one, contents={}, overrides={}) for name, one in records.items()}
+        clusters.past = attrs.evolve(clusters.past, records=known)
+    last = clusters.plan(history[-1])
+    assert last
+    return last
+
+
+def shown(plan: FleetPlan, key: str = "p-pickall") -> list[Object] | None:
+    return differences(plan, next(one for one in plan.subjects if one.subject.key == key))
+
+
+def test_members_with_equal_differences_share_an_entry() -> None:
+    rules = [("ConfigMap", "write", "canary", "x")]
+    members = {"a": "canary", "b": "canary", "c": "rest", "d": "rest"}
+    before = written(members=members, overrides=rules, objects={"ConfigMap"})
+    found = shown(planned(before, attrs.evolve(before, overrides=[("ConfigMap", "write", "canary", "y")])))
+    assert found is not None
+    (entry,) = found
+    assert (entry["members"], entry["object"], entry["change"]) == (["a", "b"], "ConfigMap one/c", "update")
+    # What overrides have made different elsewhere in the object makes no second entry.
+    found = shown(planned(before, attrs.evolve(before, text="one\n2\nthree\n")))
+    assert [entry["members"] for entry in found or ()] == [["a", "b", "c", "d"]]
+
+
+def test_a_member_that_keeps_its_replicas_shows_no_change_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    objects = Written._objects
+
+    def retaining(self: Written, space: str) -> Iterator[Object]:
+        for one in objects(self, space):
+            labels = {"labels": {"resourcetemplate.karmada.io/retain-replicas": "true"}}
+            yield {**one, "metadata": {**one["metadata"], **labels}}
+
+    monkeypatch.setattr(Written, "_objects", retaining)
+    divided = written(policy=None, karmada=["a", "b"], weights=[1, 1, 1, 1], replicas=4)
+    more = attrs.evolve(divided, replicas=8, image="web:2", karmada=["a", "b", "c"])
+    found = shown(planned(divided, more), "two/Deployment/web")
+    assert found is not None
+    update, create = found
+    assert [field["field"] for field in update["fields"]] == ["spec.template.spec.containers[0].image"]
+    assert "replicas" not in update["diff"]
+    assert create["members"] == ["c"]
+    assert "\n+  replicas: " in create["diff"]
+
+
+def test_an_object_that_moves_is_compared_with_what_stands() -> None:
+    placed = written(space="two", objects={"Deployment"})
+    steered = attrs.evolve(placed, policy=None, karmada=[*MEMBERS], image="web:2")
+    plan = planned(placed, steered)
+    found = shown(plan, "two/Deployment/web")
+    assert found is not None
+    (entry,) = found
+    assert (entry["change"], entry["members"]) == ("update", [*MEMBERS])
+    assert shown(planned(placed, attrs.evolve(steered, image="web:1")), "two/Deployment/web") == []
+
+
+def test_an_object_that_moves_is_not_lost_by_the_one_that_had_it() -> None:
+    placed = written(space="two", objects={"Deployment"})
+    plan = planned(placed, attrs.evolve(placed, space="one", karmada=[*MEMBERS]))
+    found = shown(plan)
+    assert {(one["object"], one["change"]) for one in found or ()} == {
+        ("Namespace one", "create"),
+        ("Deployment one/web", "create"),
+    }
+
+
+def test_an_object_that_others_leave_now_is_new_for_a_member_that_gets_it_later() -> None:
+    placed = written(space="two", objects={"Deployment"})
+    steered = attrs.evolve(placed, policy=None, karmada=[*MEMBERS], suspended=["d"])
+    found = shown(planned(placed, steered), "two/Deployment/web")
+    assert [(one["change"], one["members"], one["later"]) for one in found or ()] == [("create", ["d"], True)]
+
+
+def test_what_was_only_compared_is_new_where_it_is_written() -> None:
+    compares = written(compares=True)
+    assert shown(planned(compares, attrs.evolve(compares, image="web:2"))) == []
+    found = shown(planned(compares, attrs.evolve(compares, compares=False)))
+    assert {one["change"] for one in found or ()} == {"create"}
+    assert len(found or ()) == 4
+    found = shown(planned(attrs.evolve(compares, compares=False), compares))
+    assert {one["change"] for one in found or ()} == {"delete"}
+
+
+def test_a_changed_secret_shows_that_it_changed_and_not_how() -> None:
+    before = written()
+    found = shown(planned(before, attrs.evolve(before, secret="y")))
+    assert CANARY not in json.dumps(found)
+    (entry,) = found or [{}]
+    assert f'+  word: "{CHANGED}"' in entry["diff"]
+    assert entry["fields"] == [{"field": "stringData.word", "old": REDACTED, "new": REDACTED}]
+
+
+def test_marks_for_what_is_written_again_are_not_shown() -> None:
+    first = written()
+    clusters = Clusters()
+    for world in (first, attrs.evolve(first, text="other")):
+        plan = clusters.plan(world)
+        assert plan
+        done = clusters.past.done
+        clusters.carry_out(plan)
+    clusters.past = attrs.evolve(clusters.past, done=done)  # the second update broke everywhere
+    plan = clusters.plan(attrs.evolve(first, image="web:2"))
+    assert plan
+    assert ANNOTATION in json.dumps([one.objects for one in plan.subjects[0].deliveries.values()])
+    assert [one["object"] for one in shown(plan) or ()] == ["Deployment one/web"]
+
+
+def test_a_member_on_which_an_override_fails_shows_nothing() -> None:
+    before = written(members={"a": "canary", "b": "rest"}, objects={"ConfigMap"})
+    found = shown(planned(before, attrs.evolve(before, overrides=[("ConfigMap", "fail", "canary", "x")], text="other")))
+    assert [(one["members"], one["later"]) for one in found or ()] == [(["b"], False)]
+    steered = written(policy=None, karmada=["a", "b"], objects={"Deployment"})
+    plan = planned(steered, attrs.evolve(steered, failing=["a"], image="web:2"))
+    found = shown(plan, "two/Deployment/web")
+    assert [(one["members"], one["later"]) for one in found or ()] == [(["b"], False)]
+
+
+def test_rules_that_nobody_has_yet_show_what_they_make_later() -> None:
+    before = written(members={"a": "canary", "b": "rest"}, objects={"ConfigMap"})
+    rules = [("ConfigMap", "write", "rest", "later")]
+    found = shown(planned(before, attrs.evolve(before, run="go", text="other", overrides=rules)))
+    assert [("+  extra: later" in one["diff"], one["later"]) for one in found or ()] == [(False, False), (True, True)]
+    steered = written(policy=None, karmada=["a", "b"], objects={"Deployment"})
+    held = attrs.evolve(steered, suspended=["a"], mirrored=["a"])
+    (entry,) = shown(planned(steered, held), "two/Deployment/web") or [{}]
+    assert (entry["members"], entry["later"]) == (["a"], True)
+    assert "+      - image: mirror.example/web:1" in entry["diff"]
+
+
+def test_old_objects_that_the_state_hides() -> None:
+    before = written()
+    assert shown(planned(before, attrs.evolve(before, image="web:2"), hidden=True)) is None
+    assert shown(planned(before, before, hidden=True)) == []
+    # Nothing old is needed where members join or leave.
+    fewer = attrs.evolve(before, members=dict.fromkeys("abc", "rest"))
+    assert {one["change"] for one in shown(planned(fewer, before, hidden=True)) or ()} == {"create"}
+    assert {one["change"] for one in shown(planned(before, fewer, hidden=True)) or ()} == {"delete"}
+
+
+def test_secrets_that_a_render_has_left_out_do_not_seem_to_change() -> None:
+    before = written(overrides=[("Secret", "write", "rest", "x")])
+    found = shown(planned(before, attrs.evolve(before, image="web:2"), redacted=True))
+    assert [one["object"] for one in found or ()] == ["Deployment one/web"]
+    steered = written(policy=None, karmada=["a"], objects={"Secret"})
+    plan = planned(steered, attrs.evolve(steered, karmada=["a", "b"]), redacted=True)
+    assert [one["change"] for one in shown(plan, "two/Secret/s") or ()] == ["create"]
+
+
+def test_what_is_deleted_is_told_from_what_is_kept() -> None:
+    before = written()
+    gone = shown(planned(before, attrs.evolve(before, members=dict.fromkeys("abc", "rest"))))
+    assert gone is not None
+    assert {one["object"]: one["fate"] for one in gone} == {
+        "Namespace one": "kept",
+        **dict.fromkeys(("ConfigMap one/c", "Secret one/s", "Deployment one/web"), "deleted"),
+    }
+
+
+def test_held_members_show_what_they_get_once_they_move() -> None:
+    members = {"a": "canary", "b": "rest", "c": "rest"}
+    before = written(members=members, objects={"Deployment"})
+    found = shown(planned(before, attrs.evolve(before, run="go", image="web:2")))
+    assert found is not None
+    now, later = found
+    assert (now["members"], now["later"]) == (["a"], False)
+    assert (later["members"], later["later"]) == (["b", "c"], True)
+    assert now["diff"] == later["diff"]
+
+
+def test_members_of_equal_content_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[Any] = []
+
+    def counted(*sides: Any) -> str:
+        compared.append(sides)
+        return yaml_diff(*sides)
+
+    monkeypatch.setattr("fleet_components.review.documents.differences.yaml_diff", counted)
+    before = written(members={f"m{number:03}": "rest" for number in range(200)})
+    plan = planned(before, attrs.evolve(before, image="web:2"))
+    (entry,) = shown(plan) or [{}]
+    assert len(entry["members"]) == 200
+    assert len(compared) == 1
+    compared.clear()
+    assert shown(planned(before, before)) == []
+    assert not compared

@@ -125,7 +125,7 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
     return PlacementOutcome(
         record=record,
         rollout=rollout,
-        goal=_goal(record, rollout, wanted, found, runs),
+        goal=_goal(record, rollout, wanted, runs),
         failing=found.failing,
         runs=runs,
         decision=decision,
@@ -158,9 +158,7 @@ def _failed(request: PlacementSubject, decision: Decision[PlacementMemory]) -> l
     return [Problem(_plain(decision.error), subject=request.key, hint=_FAILED_HINT)] if decision.error else []
 
 
-def _goal(
-    record: PlacementRecord, rollout: Rollout, wanted: Wanted, found: InForce, runs: RunsInForce | None
-) -> PlacementRecord:
+def _goal(record: PlacementRecord, rollout: Rollout, wanted: Wanted, runs: RunsInForce | None) -> PlacementRecord:
     """Return the record in which held members have what is wanted of them: nothing, where they are to be left.
 
     Members that no update run reaches yet keep what they have, as a later run may bring something else.
@@ -175,7 +173,7 @@ def _goal(
     for cluster in (held & wanted.ranks.keys()) - leaving - wanted.blocked.keys():
         revision, overrides = wanted.version(cluster)
         decisions[cluster] = Placed(wanted.ranks[cluster], 1, revision, overrides=overrides)
-    return attrs.evolve(record, decisions=decisions, overrides={**record.overrides, **found.rules})
+    return attrs.evolve(record, decisions=decisions)
 
 
 def _evicted(request: PlacementSubject, before: PlacementRecord) -> tuple[PlacementMemory, Collection[Check]]:

@@ -70,6 +70,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         history: how many of its newest revisions are kept.
         run_faults: why update runs cannot begin, by name.
         reports_in: the namespace in which its status can be read too; empty if there is none.
+        labels: labels of the placement itself, which nothing is decided by.
     """
 
     RECORD = PlacementRecord
@@ -99,6 +100,7 @@ class PlacementSubject(Subject[PlacementRecord]):
     history: int = 10
     run_faults: Mapping[str, Problem] = attrs.field(factory=dict)
     reports_in: str = ""
+    labels: Mapping[str, str] = attrs.field(factory=dict, eq=False)
 
     @property
     def kind(self) -> str:

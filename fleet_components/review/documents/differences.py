@@ -11,7 +11,7 @@ import attrs
 
 from fleet_components.content.difference import shown_differences, shown_sides
 from fleet_components.content.replacement import immutable, replacement
-from fleet_components.content.secret import is_hidden, redacted
+from fleet_components.content.secret import redacted
 from fleet_components.content.yaml_diff import yaml_diff
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
@@ -21,7 +21,7 @@ from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.record import Objects, Record, particulars
 from fleet_components.plan.subject import Decided, Subject
 from fleet_components.review.documents.form import Document
-from fleet_components.rollout.rollout import Change, Done, Entry, Placed
+from fleet_components.rollout.rollout import Change, Done, Placed
 
 _ORDER = ("delete", "replace", "update", "create")
 Data = Mapping[str, Any]
@@ -33,7 +33,7 @@ class _HiddenError(Exception):
 
 @attrs.frozen
 class _Step:
-    """What changes on some members.
+    """Change of objects on some members.
 
     Attributes:
         members: the members.
@@ -64,61 +64,56 @@ def differences(plan: FleetPlan, decided: Decided) -> list[Document] | None:
 
 
 def _documents(plan: FleetPlan, decided: Decided) -> list[Document]:
-    members: dict[str, list[str]] = defaultdict(list)
-    for step in _steps(plan, decided):
-        for change in _changes(step):
-            members[json.dumps(change)] += step.members
+    found = [(change, step.members) for step in _steps(plan, decided) for change in _changes(step)]
     for (key, fate, later), clusters in _gone(plan, decided).items():
-        members[json.dumps(_change(key, "delete", later=later, fate=fate))] += clusters
-    places = _envelopes(decided.subject) if members else {}
-    found = [(json.loads(text), sorted(clusters)) for text, clusters in members.items()]
-    ordered = sorted(found, key=lambda one: (one[0]["later"], _ORDER.index(one[0]["change"]), one[0]["object"], one[1]))
-    return [{**one, "members": clusters, "envelope": places.get(one["object"])} for one, clusters in ordered]
+        found.append((_change(key, "delete", later=later, fate=fate), clusters))
+    places = _envelopes(decided.subject) if found else {}
+    alike: dict[str, Document] = {}
+    for change, members in found:
+        entry = {**change, "members": [], "envelope": places.get(change["object"])}
+        alike.setdefault(json.dumps(change), entry)["members"] += members
+    documents = [{**one, "members": sorted(one["members"])} for one in alike.values()]
+    return sorted(documents, key=lambda one: (one["later"], _ORDER.index(one["change"]), one["object"], one["members"]))
 
 
 def _steps(plan: FleetPlan, decided: Decided) -> Iterator[_Step]:
     """Yield what the members get that change, held ones included; nothing for those that are left."""
-    # What was only compared until now is written everywhere, also where nothing else moves.
-    begins = decided.name in plan.past.reporting
-    alike: dict[Hashable, list[str]] = defaultdict(list)
+    alike: dict[tuple[bool, Hashable, Hashable], list[str]] = defaultdict(list)
     for cluster, entry in decided.entries.items() if not decided.subject.reports else ():
-        if entry.change is not Change.KEEP or begins:
-            done, placed = decided.done(cluster), _aimed(decided, entry).decisions.get(cluster)
-            if placed is not None and (begins or not _same(placed, done)):
-                # Members of equal numbers have equal objects, so that these are compared once.
-                numbers = ((one.version, *particulars(one).items()) for one in (done, placed))
-                alike[entry.change is Change.HELD, *numbers].append(cluster)
-    for members in alike.values():
-        yield from _step(plan, decided, members, begins=begins)
+        later = entry.change is Change.HELD
+        placed = _aimed(decided, later=later).decisions.get(cluster)
+        if placed is not None and entry.change is not Change.KEEP:
+            # Members of equal numbers have equal objects, so that these are compared once.
+            alike[later, _numbers(decided.done(cluster)), _numbers(placed)].append(cluster)
+    for (later, old, new), members in alike.items():
+        yield from _step(plan, decided, members, later=later) if old != new else ()
 
 
-def _step(plan: FleetPlan, decided: Decided, members: Sequence[str], *, begins: bool) -> Iterator[_Step]:
+def _step(plan: FleetPlan, decided: Decided, members: Sequence[str], *, later: bool) -> Iterator[_Step]:
     """Yield what changes on members of equal numbers, apart for those where another subject has objects until now."""
-    first, entry = members[0], decided.entries[members[0]]
-    record, done, member = _aimed(decided, entry), decided.done(first), _member(decided, first)
-    placed = record.decisions[first]
-    old, new = () if begins else _standing(decided, done, member), _objects(record, placed, member)
-    later = entry.change is Change.HELD
+    first, record = members[0], _aimed(decided, later=later)
+    member, placed = _member(decided, first), record.decisions[first]
+    old = _standing(decided, decided.done(first), member)
+    new = _objects(record, placed, member)
     # Until a held member moves, others have left it: what they do not want there any more goes with this update.
     coming = set() if later else {Manifest(data).key for data in new} - {Manifest(data).key for data in old}
     apart: dict[Hashable, tuple[list[str], Mapping[ObjectKey, Data]]] = {}
     for cluster in members:
         taken = dict(_taken(plan, decided, cluster, coming)) if coming else {}
         apart.setdefault(tuple((key, id(data)) for key, data in taken.items()), ([], taken))[0].append(cluster)
-    left_alone = record.left_alone(placed.revision)
     for clusters, stands in apart.values():
-        yield _Step(clusters, old, new, stands, later, left_alone)
+        yield _Step(clusters, old, new, stands, later, record.left_alone(placed.revision))
 
 
-def _aimed(decided: Decided, entry: Entry) -> Record[Any, Any]:
-    """Return the record that has what a member gets: of a held one once it moves."""
+def _aimed(decided: Decided, *, later: bool) -> Record[Any, Any]:
+    """Return the record that has what members get with this update, or later."""
     goal: Record[Any, Any] = decided.outcome.goal
-    return goal if entry.change is Change.HELD else decided.record
+    return goal if later else decided.record
 
 
-def _same(placed: Placed, done: Done) -> bool:
-    """Return whether a decision is what runs on the member."""
-    return placed.version == done.version and particulars(placed) == particulars(done)
+def _numbers(one: Placed | Done) -> tuple[Any, ...]:
+    """Return what the objects of a member depend on."""
+    return (one.version, *particulars(one).items())
 
 
 def _member(decided: Decided, cluster: str) -> Cluster:
@@ -160,7 +155,9 @@ def _taken(
         if standing is None or standing.subject == decided.name:
             continue
         objects = old_objects(plan.past, decided, standing.subject, cluster)
-        if not objects:
+        # Nothing is known either of what an interrupted update has made, which is new.
+        record, here = plan.past.records.get(standing.subject), plan.past.done.get(standing.subject, {}).get(cluster)
+        if record and here and here.revision is not None and not record.knows(record.standing(here)):
             raise _HiddenError
         yield from ((key, data) for data in objects if Manifest(data).key == key)
 
@@ -176,9 +173,8 @@ def _changes(step: _Step) -> Iterator[Document]:
             # The whole object: a reviewer wants to read what is new, and nobody else has shown it.
             yield _change(key, "create", step.later, diff=yaml_diff({}, redacted(data)))
             continue
-        now = redacted(data) if is_hidden(was) else data  # what a render has left out cannot be compared
-        forced = replacement(was, now) or immutable(was, now)
-        now = now if forced else _with_values(was, now, step.left_alone)
+        forced = replacement(was, data) or immutable(was, data)
+        now = data if forced else _with_values(was, data, step.left_alone)
         if fields := [one.to_wire() for one in shown_differences(was, now)]:
             diff = yaml_diff(*shown_sides(was, now))
             yield _change(
@@ -213,7 +209,7 @@ def _staying(decided: Decided, cluster: str) -> Collection[ObjectKey] | None:
     placed = goal.decisions.get(cluster)
     if placed is None:
         return () if cluster in decided.record.decisions else None
-    if _same(placed, decided.done(cluster)):
+    if _numbers(placed) == _numbers(decided.done(cluster)):
         return None
     return {Manifest(data).key for data in _objects(goal, placed, _member(decided, cluster))}
 

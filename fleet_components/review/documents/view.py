@@ -16,7 +16,7 @@ from fleet_components.rollout.rollout import Change
 
 @attrs.frozen
 class View:
-    """What a plan shows.
+    """Selection of what a plan shows.
 
     Attributes:
         all: whether what does not change is shown as well.

@@ -18,10 +18,12 @@ from fleet_components.content.confined import within
 from fleet_components.model.manifest import PROGRAM
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few
+from fleet_components.plan.delivered import delivered
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.subject import TemplateSubject
 from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.remainder import MOST_UPDATES, together
+from fleet_components.plan.state import StackState
 from fleet_components.plan.subject import Decided
 from fleet_components.review.planning.past import MADE_UP, StateFile, parse_state
 from fleet_components.review.planning.repository import Entry, Repository, Written, below
@@ -118,8 +120,20 @@ class Side:
             FleetError: it cannot be read.
             SideError: it cannot be planned.
         """
+        asked = self.asked(command)
         with self.inside() as paths:
-            return survey(paths, command)
+            return survey(paths, asked)
+
+    def asked(self, command: CommandLine) -> CommandLine:
+        """Return the options with the projects of other stacks as the commit has them, for its directory."""
+        others = [attrs.evolve(one, folder=self._here(one.folder)) if one.folder else one for one in command.others]
+        return attrs.evolve(command, others=tuple(others))
+
+    def _here(self, folder: Path) -> Path:
+        try:
+            return Path(self.repository.place(folder))
+        except FleetError:  # a project of another repository has one side only
+            return folder.absolute()
 
     @contextmanager
     def inside(self) -> Iterator[list[Path]]:
@@ -194,7 +208,7 @@ def _is_in(module: ModuleType, folder: Path) -> bool:
 
 @attrs.frozen
 class _Reviewed:
-    """What is reviewed: a commit, or the files as they are in the directory."""
+    """Reviewed side: a commit, or the files as they are in the directory."""
 
     paths: Sequence[Path]
     command: CommandLine
@@ -225,7 +239,7 @@ def _there(side: Side, after: Callable[[], Mapping[str, Any]]) -> Callable[[], M
 
 @attrs.frozen
 class _Delivered:
-    """What delivers the base to clusters that had nothing before.
+    """Delivery of the base to clusters that had nothing before.
 
     Attributes:
         state: the state after it; that of a new fleet if the base cannot be delivered.
@@ -270,9 +284,8 @@ def _delivered(side: Side, command: CommandLine) -> _Delivered:
     """
     # What is confirmed, approved, lost or returned is that in the update that is reviewed.
     nobody = frozenset[str]()
-    alone = attrs.evolve(
-        command, state=StateFile(), confirm=nobody, approve=nobody, lost=nobody, returned=nobody, problems=()
-    )
+    asked = attrs.evolve(side.asked(command), state=StateFile(), problems=())
+    alone = attrs.evolve(asked, confirm=nobody, approve=nobody, lost=nobody, returned=nobody)
     with side.inside() as paths:
         for _ in range(MOST_UPDATES):
             planned = survey(paths, alone)
@@ -286,8 +299,16 @@ def _delivered(side: Side, command: CommandLine) -> _Delivered:
 
 
 def _after(planned: Survey, side: Side) -> StateFile:
+    """Return the state after an update; of directories with the data of Secrets, which goes nowhere from here.
+
+    Raises:
+        FleetError: the update would be refused.
+    """
     if planned.refused:
         raise FleetError(planned.refused)
+    if not planned.of_project:
+        resources = (one for plan in planned.plans for one in delivered(plan, redacted=False))
+        return StateFile(side.name, StackState.of(resources))
     after = {key: value for key, value in planned.after().items() if key != MADE_UP}
     return parse_state(json.dumps(after).encode(), side.name)
 
@@ -301,29 +322,31 @@ def _on_what_runs(mine: _Reviewed, side: Side) -> Review:
         except SideError as error:
             warnings = error.problems
     surveyed = mine.planned(mine.command)
-    pending = frozenset(_changed_alike(base, surveyed.plans))
-    against = f"what runs, by {mine.command.state.file}"
+    shared = dict(_changed_by_both(base, surveyed.plans))
+    pending = frozenset(name for name, alike in shared.items() if alike)
+    parts = [f"what runs, by {mine.command.state.file}"]
     if warnings:
-        against += f"; {side.name} cannot be planned, so what it changes as well is not known"
-    elif pending:
+        parts.append(f"{side.name} cannot be planned, so what it changes as well is not known")
+    if pending:
         alike = count(len(pending), "of these changes comes", "of these changes come")
-        against += f"; {alike} from {side.name} as well"
-    return Review(attrs.evolve(surveyed, against=against, pending=pending), side.notes, warnings)
+        parts.append(f"{alike} from {side.name} as well")
+    if others := sorted(name.partition("/")[2] for name, alike in shared.items() if not alike):
+        parts.append(f"{side.name} changes {few(others)} too, in another way")
+    return Review(attrs.evolve(surveyed, against="; ".join(parts), pending=pending), side.notes, warnings)
 
 
-def _changed_alike(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Iterator[str]:
-    """Yield the names of the subjects that change, and of which both sides make the same."""
+def _changed_by_both(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Iterator[tuple[str, bool]]:
+    """Yield the names of the subjects that both sides change, each with whether they make the same of it."""
     others = {plan.options.fleet: plan for plan in base}
     for plan in head:
         if (other := others.get(plan.options.fleet)) is None:
             continue
-        known = {one.name: one for one in other.subjects}
+        known = {one.name: one for one in other.subjects if one.moves or one.changes}
         for one in plan.subjects:
-            if (one.moves or one.changes) and one.name in known and _alike(one, known[one.name]):
-                yield one.name
+            if (one.moves or one.changes) and one.name in known:
+                yield one.name, _alike(one, known[one.name])
         for name in set(plan.gone) & set(other.gone):
-            if plan.leaving.get(name) == other.leaving.get(name):
-                yield name
+            yield name, plan.leaving.get(name) == other.leaving.get(name)
 
 
 def _alike(one: Decided, other: Decided) -> bool:

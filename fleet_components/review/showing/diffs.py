@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
@@ -20,6 +21,24 @@ _FATES = {
     "forgotten": "forgotten, as the member is lost",
     "undone": "if the update that was interrupted has made it",
 }
+
+
+def shown_changes(subject: Document, *, whole: bool, narrow: bool) -> list[Document]:
+    """Return the changes that are shown of a subject; those of which only the heading is shown share one if they can.
+
+    Args:
+        subject: the document of the subject.
+        whole: whether new objects are shown with all of their fields.
+        narrow: whether only a part of the plan is shown. Otherwise what is deleted now is told ahead of all subjects.
+    """
+    alike: dict[str, list[Document]] = {}
+    for change in subject["content"] or ():
+        if change["change"] == "delete" and not (narrow or change["later"]):
+            continue
+        bare = change["change"] == "delete" or (change["change"] == "create" and not whole)
+        apart = {key: value for key, value in change.items() if key not in ("object", "diff") or not bare}
+        alike.setdefault(json.dumps(apart), []).append(change)
+    return [{**found[0], "object": few([one["object"] for one in found])} for found in alike.values()]
 
 
 def heading(change: Document) -> str:

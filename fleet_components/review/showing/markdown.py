@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fleet_components.model.text import count
 from fleet_components.review.documents.form import Document, to_read
 from fleet_components.review.showing import words
-from fleet_components.review.showing.diffs import diff_block, heading
+from fleet_components.review.showing.diffs import diff_block, heading, shown_changes
 
 LIMIT = 60_000
 """Largest number of characters of a comment; GitHub cuts comments at 65,536."""
@@ -31,7 +31,8 @@ def to_markdown(document: Document, *, diff: bool = False) -> str:
     parts += _few(f"> {m['level']}: {escaped(m['text'])}\n" for m in document.get("messages", ()))
     parts += _few(f"> warning: {escaped(warning)}\n" for warning in document["warnings"])
     parts += [f"{escaped(line)}\n" for line in words.left_out(document)]
-    blocks = [(_block(subject, diff, document["view"]["all"]), _title(subject)) for subject in document["subjects"]]
+    asked = {"diff": diff, "whole": document["view"]["all"], "narrow": words.is_narrow(document)}
+    blocks = [(_block(subject, **asked), _title(subject)) for subject in document["subjects"]]
     return fitted("\n".join(parts), blocks, "fleet plan")
 
 
@@ -83,13 +84,13 @@ def _title(subject: Document) -> str:
     return f"{escaped(subject['kind'])} <b>{escaped(subject['key'])}</b>: {words.changes(changes)}"
 
 
-def _block(subject: Document, diff: bool, whole: bool) -> str:
+def _block(subject: Document, *, diff: bool, whole: bool, narrow: bool) -> str:
     lines = [escaped(words.headline(subject)), "", *(f"- {escaped(line)}" for line in words.holders(subject))]
     lines += [""] if words.holders(subject) else []
     if subject["clusters"]:
         rows = [(*cells, why) for _, cells, why in words.rows(subject, whole=whole)]
         lines += [*table((*words.HEADER, "why"), rows), ""]
-    for change in subject["content"] or ():
+    for change in shown_changes(subject, whole=diff, narrow=narrow):
         lines += _content(change, diff)
     lines += [f"{'  ' * level}- {escaped(_cut(line))}" for level, line in words.overridden(subject, diff=diff)]
     return folded(_title(subject), [*lines, *(f"- {escaped(note)}" for _, note in words.notes(subject))])

@@ -8,7 +8,7 @@ from rich.text import Text
 from fleet_components.review.documents.form import Document, to_read
 from fleet_components.review.showing import words
 from fleet_components.review.showing.console import STYLES
-from fleet_components.review.showing.diffs import diff_lines
+from fleet_components.review.showing.diffs import diff_lines, shown_changes
 from fleet_components.review.showing.rows import Row, print_indented, print_rows
 from fleet_components.review.showing.tree import print_resources
 
@@ -21,7 +21,7 @@ def plan_table(console: Console, document: Document, *, diff: bool = False) -> N
     whole = document["view"]["all"]
     _first(console, document)
     for subject in document["subjects"]:
-        _subject(console, subject, diff=diff, whole=whole)
+        _subject(console, subject, diff=diff, whole=whole, narrow=words.is_narrow(document))
     for line in words.left_out(document):
         print_indented(console, Text(line, "dim"), 0)
     if resources := document.get("resources"):
@@ -55,7 +55,7 @@ def _first(console: Console, document: Document) -> None:
         console.print()
 
 
-def _subject(console: Console, subject: Document, *, diff: bool, whole: bool) -> None:
+def _subject(console: Console, subject: Document, *, diff: bool, whole: bool, narrow: bool) -> None:
     print_indented(console, Text(f"{subject['kind']} ") + Text(subject["key"], "bold cyan"), 0)
     print_indented(console, Text(words.headline(subject), "dim"))
     for line in words.holders(subject):
@@ -63,7 +63,7 @@ def _subject(console: Console, subject: Document, *, diff: bool, whole: bool) ->
     if subject["clusters"]:
         rows = [Row(cells, why, STYLES[change]) for change, cells, why in words.rows(subject, whole=whole)]
         print_rows(console, _HEADER, rows)
-    for change in subject["content"] or ():
+    for change in shown_changes(subject, whole=diff, narrow=narrow):
         _content(console, change, diff)
     for level, line in words.overridden(subject, diff=diff):
         print_indented(console, Text(words.one_line(line)), 2 + 2 * level)
