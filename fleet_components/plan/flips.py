@@ -1,4 +1,4 @@
-"""Changes with which the outcome for a member is the other one: proposals that hold when they are tried."""
+"""Changes with which the outcome for a member is the other one: each was tried by deciding the subject again."""
 
 from __future__ import annotations
 

@@ -121,6 +121,40 @@ def test_a_pick_stays_and_that_is_said() -> None:
 def test_a_name() -> None:
     documents = [member("a"), member("b"), *placement(placementType="PickFixed", clusterNames=["a"])]
     assert hold(documents, "b") == ["would be chosen with b in clusterNames"]
+    assert hold(documents, "a") == ["would be left without a in clusterNames"]
+
+
+def test_labels_that_must_not_be_there_or_have_any_value() -> None:
+    expressions = [
+        {"key": "old", "operator": "NotIn", "values": ["yes"]},
+        {"key": "gpu", "operator": "Exists"},
+        {"key": "spot", "operator": "DoesNotExist"},
+    ]
+    required = {"clusterSelectorTerms": [{"labelSelector": {"matchExpressions": expressions}}]}
+    affinity = {"clusterAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    documents = [
+        member("a", {"old": "yes", "spot": "x"}),
+        member("b", {"gpu": "x"}),
+        *placement(placementType="PickAll", affinity=affinity),
+    ]
+    assert hold(documents, "a") == [
+        "would be chosen without the label old and with gpu=true and without the label spot"
+    ]
+    assert hold(documents, "b") == [
+        "would be left with old=yes",
+        "would be left without the label gpu",
+        "would be left with spot=true",
+    ]
+
+
+def test_what_one_change_does_is_not_told_with_another() -> None:
+    documents = by_cost(a="0.20", b="0.13")
+    documents[0]["spec"]["taints"] = [{"key": "k", "effect": "NoSchedule"}]
+    documents[-1]["spec"]["policy"]["numberOfClusters"] = 2
+    assert hold(documents, "a") == [
+        "would be chosen without the taint k:NoSchedule",
+        "would be chosen with a toleration of k:NoSchedule",
+    ]
 
 
 def test_a_spread() -> None:
@@ -171,6 +205,17 @@ def test_room_for_a_replica() -> None:
     assert hold(documents, "b") == [
         "would be chosen with 0.8 more CPU free",  # with room for one, a gets all four
     ]
+
+
+def test_room_on_a_member_that_has_too_little_for_what_it_runs() -> None:
+    fleet = [karmada_member("a", status=room("4")), karmada_member("b", status=room("1", "1200m"))]
+    documents = [
+        *fleet,
+        *propagation(1, {"cpu": "500m"}, replicaScheduling={**DYNAMIC, "replicaDivisionPreference": "Aggregated"}),
+    ]
+    assert hold(documents, "b") == ["no change that was tried chooses it"]
+    documents = [*fleet, *propagation(9, {"cpu": "500m"}, replicaScheduling=DYNAMIC)]
+    assert hold(documents, "b")[0] == "would be chosen with 0.7 more CPU free"
 
 
 def test_a_share_of_nothing() -> None:
