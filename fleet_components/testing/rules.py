@@ -188,7 +188,7 @@ def stays_in(placements: Placements, allowed: Collection[str], by: By = "region"
         for one in _each(placements):
             groups = one.fleet.grouped(dict.fromkeys((*one.picked, *one.members)), by)
             for value in sorted(groups.keys() - set(allowed)):
-                what = f"is in {value}" if value else f"is where the {noun_of(by)} is unknown"
+                what = f"is {_where(by)} {value}" if value else f"is where the {noun_of(by)} is unknown"
                 broken.by(one, what, groups[value], "require it of the members, by a label that those allowed have")
 
 

@@ -194,6 +194,45 @@ def test_a_member_that_waits_for_its_stage_is_picked_and_not_yet_a_member(tmp_pa
     at_least(shop, 2, by="region")
 
 
+def karmada_cluster(name: str, **spec: Any) -> dict[str, Any]:
+    kind = {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster"}
+    return {**kind, "metadata": {"name": name}, "spec": {"syncMode": "Push", "region": REGIONS[name], **spec}}
+
+
+def test_a_member_whose_taint_is_tolerated_for_a_while_is_not_picked_any_more(tmp_path: Path) -> None:
+    tolerated = [{"key": "down", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}]
+    policy = by_karmada("shop", {"clusterAffinity": {"clusterNames": ["a", "c"]}, "clusterTolerations": tolerated})
+    policy["spec"]["failover"] = {"cluster": {"purgeMode": "Gracefully"}}
+    kind = {"apiVersion": "fleet-components/v1", "kind": "KarmadaSettings", "metadata": {"name": "it"}}
+    documents = [policy, namespace("shop"), deployment("shop"), {**kind, "spec": {"noExecuteEviction": True}}]
+    clusters = [karmada_cluster("a"), karmada_cluster("c")]
+    state = state_after(tmp_path, [*clusters, *documents])
+    taint = {"key": "down", "effect": "NoExecute", "timeAdded": "2026-01-01T00:00:00Z"}
+    tainted = [karmada_cluster("a", taints=[taint]), karmada_cluster("c")]
+    shop = planned(tmp_path / "now", [*tainted, *documents], state=state).placed("shop")
+    assert shop.members == ("a", "c")
+    assert shop.picked == ("c",)
+    assert shop.dropped == ("a",)
+    assert [one.taints[0].key for one in shop.members[:1]] == ["down"]
+
+
+def test_residency_counts_where_it_still_is_and_where_it_will_be(tmp_path: Path) -> None:
+    """A rollout of one member at a time: c is left later, and b joins later."""
+    state = state_after(tmp_path, [*members(REGIONS), *service("shop", "kubefleet", "ac")])
+    one = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1, "maxSurge": 0}}
+    policy = by_kubefleet("shop", {"placementType": "PickFixed", "clusterNames": ["b", "d"]}, strategy=one)
+    documents = [*members(REGIONS), policy, namespace("shop"), deployment("shop", tier="0")]
+    shop = planned(tmp_path / "now", documents, state=state).placed("shop")
+    still, later = set(shop.members) - set(shop.picked), set(shop.picked) - set(shop.members)
+    assert still
+    assert later
+    allowed = {*shop.picked, *shop.members}
+    stays_in(shop, allowed, by="member")
+    for name in (*still, *later):
+        told = broken_by(lambda name=name: stays_in(shop, allowed - {name}, by="member"))  # type: ignore[misc]
+        assert told == [f"shop is on {name}"]
+
+
 def test_the_data_of_secrets_is_in_nothing_that_a_test_prints(tmp_path: Path) -> None:
     kind = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "token", "namespace": "shop"}}
     fleet = planned(
