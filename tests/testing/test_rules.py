@@ -360,6 +360,36 @@ def test_what_would_do_does(policy: dict[str, Any], changed: dict[str, Any], hin
     at_least(shop({**policy, **changed}), 2, by="region")
 
 
+@pytest.mark.parametrize(
+    ("policy", "changed", "hint"),
+    [
+        ({"placementType": "PickFixed", "clusterNames": ["a", "c"]}, {"clusterNames": ["a"]}, "clusterNames without c"),
+        (
+            {"placementType": "PickAll"},
+            {"affinity": {"clusterAffinity": NORTH}},
+            f"require {REGION} in (north) of its members",
+        ),
+        (
+            {"clusterAffinity": {"clusterNames": ["a", "c"]}},
+            {"clusterAffinity": {"labelSelector": {"matchLabels": {REGION: "north"}}}},
+            f"require {REGION} in (north) of its members",
+        ),
+    ],
+    ids=["names", "filters", "karmada"],
+)
+def test_what_would_keep_it_there_does(
+    policy: dict[str, Any], changed: dict[str, Any], hint: str, tmp_path: Path
+) -> None:
+    def shop(policy: dict[str, Any]) -> PlannedPlacement:
+        placed = by_kubefleet("shop", policy) if "placementType" in policy else by_karmada("shop", policy)
+        return planned(tmp_path, [*members(REGIONS), placed, namespace("shop"), deployment("shop")]).placed("shop")
+
+    with pytest.raises(BrokenRuleError) as error:
+        stays_in(shop(policy), {"north"})
+    assert [one.hint for one in error.value.violations] == [hint]
+    stays_in(shop({**policy, **changed}), {"north"})
+
+
 def test_a_fleet_that_is_too_small_is_said_to_be(tmp_path: Path) -> None:
     shop = planned(tmp_path, [*members({"a": "north"}), *service("shop", "kubefleet", "a")]).placed("shop")
     with pytest.raises(BrokenRuleError, match=r"what would do: more regions: the fleet has north only"):
@@ -391,7 +421,7 @@ def test_a_policy_that_is_not_fulfilled(tmp_path: Path) -> None:
     policy = by_kubefleet("shop", {"placementType": "PickN", "numberOfClusters": 9})
     fleet = planned(tmp_path, [*members(REGIONS), policy, namespace("shop"), deployment("shop")])
     (told,) = broken_by(lambda: fulfilled(fleet.placements()))
-    assert told == f"shop is not: {fleet.placed('shop').unfulfilled}"
+    assert told == f"shop is not fulfilled: {fleet.placed('shop').unfulfilled}"
     fulfilled(planned(tmp_path, [*members(REGIONS), *service("shop", "kubefleet", "a")]).placements())
 
 
@@ -414,8 +444,8 @@ def test_a_rule_of_ones_own_tells_all_at_once_and_under_which_assumption(tmp_pat
                 at_least(rest.placements("tier=0"), 1)
         broken.by(fleet.placed("cart"), "is alone", hint="a second one")
     assert [str(one).splitlines()[0] for one in error.value.violations] == [
-        f"north is lost: ClusterResourcePlacement/shop ({fleet.placed('shop').origin}) is on none",
-        f"south is lost: ClusterResourcePlacement/cart ({fleet.placed('cart').origin}) is on none",
+        f"north is lost: ClusterResourcePlacement/shop ({fleet.placed('shop').origin}) is on no member",
+        f"south is lost: ClusterResourcePlacement/cart ({fleet.placed('cart').origin}) is on no member",
         f"ClusterResourcePlacement/cart ({fleet.placed('cart').origin}) is alone",
     ]
 
