@@ -101,7 +101,7 @@ def run_tool(tool: Path, arguments: Sequence[str], given: str = "") -> Printed:
             raise ToolError(f"{tool.name} cannot be started: {error}") from error
         with process:
             out, err = _finished(process, tool.name, given)
-    said = _first_lines(err.decode(errors="replace"))
+    said = first_lines(err.decode(errors="replace"))
     if process.returncode:
         raise ToolError(f"{tool.name} ended with exit status {process.returncode}: {said or 'it says nothing'}")
     try:
@@ -125,14 +125,14 @@ def _finished(process: subprocess.Popen[bytes], name: str, given: str) -> tuple[
         return process.communicate(given.encode(), timeout=SECONDS)
     except BaseException as error:
         # Also on Ctrl-C, which does not reach the tool in its own process group.
-        _end(process)
+        end(process)
         if isinstance(error, subprocess.TimeoutExpired):
             raise ToolError(f"{name} took longer than {SECONDS} s") from None
         raise
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a tool with all processes that it has started."""
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Kill a tool that runs in a session of its own, with all processes that it has started."""
     with suppress(ProcessLookupError):
         if os.name == "posix":
             os.killpg(process.pid, signal.SIGKILL)
@@ -152,7 +152,8 @@ def _quoting_nothing(line: str) -> str:
     return _QUOTED.sub('"..."', _QUOTING.sub(r"\1 ...", line))
 
 
-def _first_lines(text: str) -> str:
+def first_lines(text: str) -> str:
+    """Return the first lines of what a tool says, joined to one, without the values that it quotes."""
     lines = [_quoting_nothing(line.strip()) for line in text.splitlines() if line.strip()]
     more = len(lines) - _MOST_LINES
     return "; ".join((*lines[:_MOST_LINES], *([f"and {count(more, 'line')} more"] if more > 0 else [])))

@@ -57,6 +57,11 @@ def meant_for(profile: str, paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(path for path in paths if profile in _load(path).profiles)
 
 
+def forget_plugins() -> None:
+    """Have plug-ins loaded anew: another program of the process may have others under the same paths."""
+    _load.cache_clear()
+
+
 @cache
 def _load(path: str) -> Plugin:
     module, colon, name = path.partition(":")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from fleet_components.model.text import count, few
+from fleet_components.plan.names import FLEET
 from fleet_components.review.documents.form import Document
 
 _IMAGE = re.compile(r"(^|\.)image$")
@@ -29,14 +30,15 @@ def _what_happens(document: Document) -> str:
     """Return the first line: ``2 placements lose a cluster, 1 is not fulfilled, nothing else changes``."""
     subjects = document["subjects"]
     parts = [*_gone(document), *_losing(subjects), *_unfulfilled(subjects), *_gaining(subjects), *_updated(subjects)]
-    parts += [*_held(subjects), *_recorded(subjects)]
+    parts += [*_held(subjects), *_recorded(subjects), *_of_program(document)]
     refused = "refused: " if document["refused"] else ""
     if member := document["view"]["member"]:
         rest = f"nothing else changes on {member}" if parts else f"nothing changes on {member}"
         return refused + ", ".join([*parts, rest])
-    if left := document["leftOut"]:
-        rest = f"{subjects_in_words(left, 0)} that {'change' if left > 1 else 'changes'} not shown"
-        return refused + ", ".join([*(parts or ["nothing changes here"]), rest])
+    if document["view"]["only"]:
+        left = document["leftOut"]
+        others = [f"{left} more that {'change' if left > 1 else 'changes'} not shown"] if left else []
+        return refused + ", ".join([*(parts or ["nothing changes here"]), *others])
     if not parts:
         return refused + ("no placement changes" if document["changes"] else "nothing changes")
     return refused + ", ".join([*parts, "nothing else changes"])
@@ -51,6 +53,9 @@ def _what_is_lost(document: Document) -> str:
         fates[_FATES[one["fate"]]].append(one["member"])
     fates["replaced"] += [one["member"] for one in document["replaced"]]
     lost = [_fate(fate, fates[fate]) for fate in _LOST if fates.get(fate)]
+    if names := [one["name"] for one in _others(document) if one["change"] in ("delete", "replace")]:
+        what = count(len(names), "resource of the program", "resources of the program")
+        lost.append(f"{what} {'is' if len(names) == 1 else 'are'} deleted or replaced: {few(names, 3)}")
     left = document["remaining"]["words"]
     return ", ".join(lost or ["no object is deleted or replaced"]) + (f"; left: {left}" if left else "")
 
@@ -84,53 +89,53 @@ def _what_it_starts_from(document: Document) -> str:
 
 
 def _gone(document: Document) -> Iterator[str]:
-    keys = [name.partition("/")[2] for name in document["gone"]["subjects"]]
-    if keys:
-        yield f"{_named(keys)} {'goes' if len(keys) == 1 else 'go'}"
+    gone = [dict(zip(("kind", "key"), name.split("/", 1), strict=True)) for name in document["gone"]["subjects"]]
+    if gone:
+        yield f"{_named(gone)} {'goes' if len(gone) == 1 else 'go'}"
     if members := document["gone"]["members"]:
-        yield f"{_named(members, 'member')} {'leaves' if len(members) == 1 else 'leave'} the fleet"
+        named = " and ".join(members) if len(members) <= _MOST_NAMES else count(len(members), "member")
+        yield f"{named} {'leaves' if len(members) == 1 else 'leave'} the fleet"
 
 
-def _losing(subjects: Iterable[Document]) -> Iterator[str]:
+def _losing(subjects: Sequence[Document]) -> Iterator[str]:
     """Yield which subjects lose clusters; one that loses a single cluster and gains one moves."""
-    losing = [(one["key"], _names(one, "leaves"), _names(one, "joins")) for one in subjects if _names(one, "leaves")]
-    moving = [one for one in losing if len(one[1]) == len(one[2]) == 1]
-    losing = [one for one in losing if one not in moving]
+    moving = [one for one in subjects if _moves(one)]
     if moving and len(moving) <= _MOST_NAMES:
-        yield from (f"{key} moves from {old[0]} to {new[0]}" for key, old, new in moving)
+        ways = [(one["key"], *_names(one, "leaves"), *_names(one, "joins")) for one in moving]
+        yield from (f"{key} moves from {old} to {new}" for key, old, new in ways)
     elif moving:
-        yield f"{count(len(moving), 'placement')} move from one cluster to another"
-    if losing:
-        verb = "loses" if len(losing) == 1 else "lose"
-        yield f"{_named([key for key, _, _ in losing])} {verb} {_lost(losing)}"
+        yield f"{_named(moving)} move from one cluster to another"
+    if losing := [one for one in subjects if _names(one, "leaves") and not _moves(one)]:
+        yield f"{_named(losing)} {'loses' if len(losing) == 1 else 'lose'} {_lost(losing)}"
 
 
-def _lost(losing: Sequence[tuple[str, list[str], list[str]]]) -> str:
+def _moves(subject: Document) -> bool:
+    return len(_names(subject, "leaves")) == len(_names(subject, "joins")) == 1
+
+
+def _lost(losing: Sequence[Document]) -> str:
     if len(losing) == 1:
-        return _clusters(losing[0][1])
-    numbers = {len(old) for _, old, _ in losing}
-    return "a cluster" if numbers == {1} else f"{count(sum(len(old) for _, old, _ in losing), 'cluster')} altogether"
+        return _clusters(_names(losing[0], "leaves"))
+    numbers = [len(_names(one, "leaves")) for one in losing]
+    return "a cluster" if set(numbers) == {1} else f"{count(sum(numbers), 'cluster')} altogether"
 
 
 def _unfulfilled(subjects: Iterable[Document]) -> Iterator[str]:
-    if keys := [one["key"] for one in subjects if one["unfulfilled"]]:
-        yield f"{_named(keys)} {'is' if len(keys) == 1 else 'are'} not fulfilled"
+    if found := [one for one in subjects if one["unfulfilled"]]:
+        yield f"{_named(found)} {'is' if len(found) == 1 else 'are'} not fulfilled"
 
 
 def _gaining(subjects: Iterable[Document]) -> Iterator[str]:
     """Yield which subjects come to clusters: new ones, and those that gain without having moved."""
-    joining = [(one, _names(one, "joins"), _names(one, "leaves")) for one in subjects]
-    gaining = [(one, new) for one, new, old in joining if new and not len(new) == len(old) == 1]
-    fresh = [(one["key"], new) for one, new in gaining if one["revision"]["old"] is None]
-    more = [(one["key"], new) for one, new in gaining if one["revision"]["old"] is not None]
+    gaining = [one for one in subjects if _names(one, "joins") and not _moves(one)]
+    fresh = [one for one in gaining if one["revision"]["old"] is None]
+    more = [one for one in gaining if one["revision"]["old"] is not None]
     if len(fresh) == 1:
-        yield f"{fresh[0][0]} is new on {_clusters(fresh[0][1])}"
+        yield f"{_named(fresh)} is new on {_all_of(fresh, 'joins')}"
     elif fresh:
-        yield f"{count(len(fresh), 'new placement')} on {_clusters({name for _, new in fresh for name in new})}"
-    if len(more) == 1:
-        yield f"{more[0][0]} gains {_clusters(more[0][1])}"
-    elif more:
-        yield f"{_named([key for key, _ in more])} gain {_clusters({name for _, new in more for name in new})}"
+        yield f"{_counted(fresh)} are new on {_all_of(fresh, 'joins')}"
+    if more:
+        yield f"{_named(more)} {'gains' if len(more) == 1 else 'gain'} {_all_of(more, 'joins')}"
 
 
 def _updated(subjects: Iterable[Document]) -> Iterator[str]:
@@ -143,13 +148,14 @@ def _updated(subjects: Iterable[Document]) -> Iterator[str]:
         clusters = {name for one in found for name in _names(one, "updated")}
         waves = max(len({each["wave"] for each in one["clusters"] if each["change"] == "updated"}) for one in found)
         get = "gets" if len(clusters) == 1 else "get"
-        of = _named([one["key"] for one in found])
-        yield f"{_clusters(clusters)} {get} {words} of {of}" + (f" in {count(waves, 'wave')}" if waves > 1 else "")
+        in_waves = f" in {count(waves, 'wave')}" if waves > 1 else ""
+        yield f"{_clusters(clusters)} {get} {words} of {_named(found)}{in_waves}"
 
 
 def _novelty(subject: Document) -> str:
     """Return what is new about the objects of a subject that members are updated with."""
-    changes = [one for one in subject["content"] or () if not one.get("later")]
+    updated = set(_names(subject, "updated"))
+    changes = [one for one in subject["content"] or () if not one["later"] and updated.intersection(one["members"])]
     fields = [field["field"] for one in changes for field in one["fields"]]
     if any(one["change"] != "update" for one in changes):
         return "other objects"
@@ -164,21 +170,46 @@ def _novelty(subject: Document) -> str:
 
 
 def _held(subjects: Iterable[Document]) -> Iterator[str]:
-    held = [(one["key"], _names(one, "held")) for one in subjects if _names(one, "held")]
-    if len(held) == 1:
-        yield f"{held[0][0]} is held on {_clusters(held[0][1])}"
-    elif held:
-        clusters = {name for _, names in held for name in names}
-        yield f"{_named([key for key, _ in held])} are held on {_clusters(clusters)}"
+    if held := [one for one in subjects if _names(one, "held")]:
+        yield f"{_named(held)} {'is' if len(held) == 1 else 'are'} held on {_all_of(held, 'held')}"
 
 
 def _recorded(subjects: Iterable[Document]) -> Iterator[str]:
-    if keys := [one["key"] for one in subjects if one["weight"] == "recorded"]:
-        yield f"what is remembered of {_named(keys)} changes and moves nothing"
+    if found := [one for one in subjects if one["weight"] == "recorded"]:
+        yield f"what is remembered of {_named(found)} changes and moves nothing"
+
+
+def _of_program(document: Document) -> Iterator[str]:
+    """Yield how many resources that the program makes beside its fleets change."""
+    changes = Counter(one["change"] for one in _others(document))
+    for change, words in _DONE.items():
+        if changes[change]:
+            yield f"{count(changes[change], 'other resource is', 'other resources are')} {words}"
+
+
+_DONE = {"create": "created", "update": "updated", "replace": "replaced", "delete": "deleted"}
+
+
+def _others(document: Document) -> list[Document]:
+    """Return the resources that are neither below a fleet nor of this package."""
+    resources = document.get("resources") or []
+    below = {one["urn"] for one in resources if one["type"] == FLEET}
+    for one in resources:  # parents come before their children
+        if one["parent"] in below:
+            below.add(one["urn"])
+    return [one for one in resources if one["urn"] not in below and not one["type"].startswith(_OURS)]
+
+
+_OURS = ("pulumi:", "pulumi-python:dynamic/fleet:", "fleet:")
 
 
 def _names(subject: Document, change: str) -> list[str]:
     return [one["name"] for one in subject["clusters"] if one["change"] == change]
+
+
+def _all_of(subjects: Iterable[Document], change: str) -> str:
+    """Return the clusters with a change of any of the subjects."""
+    return _clusters({name for one in subjects for name in _names(one, change)})
 
 
 def _clusters(names: Iterable[str]) -> str:
@@ -187,6 +218,11 @@ def _clusters(names: Iterable[str]) -> str:
     return found[0] if len(found) == 1 else count(len(found), "cluster")
 
 
-def _named(names: Sequence[str], noun: str = "placement") -> str:
-    """Return a few names, or the number of many."""
-    return " and ".join(names) if len(names) <= _MOST_NAMES else count(len(names), noun)
+def _named(subjects: Sequence[Document]) -> str:
+    """Return the keys of a few subjects, or the number of many."""
+    return " and ".join(one["key"] for one in subjects) if len(subjects) <= _MOST_NAMES else _counted(subjects)
+
+
+def _counted(subjects: Sequence[Document]) -> str:
+    templates = sum(one["kind"] == "Template" for one in subjects)
+    return subjects_in_words(len(subjects) - templates, templates)

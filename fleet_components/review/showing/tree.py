@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -21,10 +21,18 @@ _SIGNS = {
     "same": (" ", "dim"),
 }
 _FIELDS_SHOWN = 3
+_ALIKE_SHOWN = 3
 
 
-def print_resources(console: Console, resources: Sequence[Document], *, diff: bool) -> None:
-    """Print the resources that change, below their parents."""
+def print_resources(console: Console, resources: Sequence[Document], *, diff: bool, whole: bool) -> None:
+    """Print the resources that change, below their parents.
+
+    Args:
+        console: where they are printed.
+        resources: all resources of the stack.
+        diff: whether the values of the fields that change are shown.
+        whole: whether siblings that change alike are shown one by one.
+    """
     if any(resource["change"] is None for resource in resources):
         note = "what changes among the resources is known with the output of pulumi stack export as --state"
         console.print(Text(note, "dim"))
@@ -32,17 +40,58 @@ def print_resources(console: Console, resources: Sequence[Document], *, diff: bo
     if all(resource["change"] == "same" for resource in resources):
         return
     console.print(Text("Resources", "bold"))
-    urns = {resource["urn"] for resource in resources}
-    children: dict[str, list[Document]] = defaultdict(list)
-    for resource in resources:
-        children[resource["parent"] if resource["parent"] in urns else ""].append(resource)
-    moving = _moving(resources)
-    for root in children[""]:
-        if root["urn"] in moving:
-            tree = Tree(_label(root, (), diff), guide_style="dim")
-            _grow(tree, (root,), children, moving, diff)
-            console.print(tree)
+    drawn = _Drawn(resources, diff=diff, most=len(resources) if whole else _ALIKE_SHOWN)
+    for tree in drawn.roots():
+        console.print(tree)
     console.print()
+
+
+class _Drawn:
+    """Trees of the resources that change.
+
+    Args:
+        resources: all resources of the stack.
+        diff: whether the values of the fields that change are shown.
+        most: largest number of siblings that change alike and are shown one by one.
+    """
+
+    def __init__(self, resources: Sequence[Document], *, diff: bool, most: int) -> None:
+        self._diff, self._most = diff, most
+        urns, moving = {resource["urn"] for resource in resources}, _moving(resources)
+        self._children: dict[str, list[Document]] = defaultdict(list)
+        for resource in resources:
+            if resource["urn"] in moving:
+                self._children[resource["parent"] if resource["parent"] in urns else ""].append(resource)
+
+    def roots(self) -> Iterator[Tree]:
+        """Yield a tree for each resource without a parent."""
+        for root in self._children[""]:
+            tree = Tree(_label(root, _short(root["name"], ()), self._diff), guide_style="dim")
+            self._grow(tree, (root,))
+            yield tree
+
+    def _grow(self, tree: Tree, above: tuple[Document, ...]) -> None:
+        """Add the children of a resource; many that change alike share a branch, which is that of the first."""
+        alike: dict[Hashable, list[Document]] = defaultdict(list)
+        for child in self._children.get(above[-1]["urn"], ()):
+            alike[self._shape(child, above)].append(child)
+        for found in alike.values():
+            names = [_short(one["name"], above) for one in found]
+            if len(found) <= self._most:
+                shown = list(zip(found, names, strict=True))
+            else:
+                shown = [(found[0], few(names, self._most))]
+            for child, name in shown:
+                self._grow(tree.add(_label(child, name, self._diff)), (*above, child))
+
+    def _shape(self, resource: Document, above: tuple[Document, ...]) -> Hashable:
+        """Return what is shown of a resource and of all below it, without its own name."""
+        inside = (*above, resource)
+        below = [
+            (_short(child["name"], inside), self._shape(child, inside))
+            for child in self._children.get(resource["urn"], ())
+        ]
+        return _label(resource, "", self._diff).plain, tuple(below)
 
 
 def _moving(resources: Sequence[Document]) -> set[str]:
@@ -57,18 +106,10 @@ def _moving(resources: Sequence[Document]) -> set[str]:
     return found
 
 
-def _grow(
-    tree: Tree, above: tuple[Document, ...], children: Mapping[str, Sequence[Document]], moving: set[str], diff: bool
-) -> None:
-    for child in children.get(above[-1]["urn"], ()):
-        if child["urn"] in moving:
-            _grow(tree.add(_label(child, above, diff)), (*above, child), children, moving, diff)
-
-
-def _label(resource: Document, above: Sequence[Document], diff: bool) -> Text:
+def _label(resource: Document, name: str, diff: bool) -> Text:
     """Return the line of a resource: ``~ Deployment shop/storefront  spec.replicas``."""
     sign, style = _SIGNS[resource["change"]]
-    label = Text(f"{sign} {_kind(resource['type'])} {_short(resource['name'], above)}", style)
+    label = Text(f"{sign} {_kind(resource['type'])} {name}".rstrip(), style)
     if resource["change"] == "delete" and resource["options"].get("retainOnDelete"):
         label.append("  forgotten, not deleted", "dim")
     hidden = resource["options"].get("hideDiffs", ())
@@ -82,7 +123,9 @@ def _label(resource: Document, above: Sequence[Document], diff: bool) -> Text:
 
 
 def _short(name: str, above: Sequence[Document]) -> str:
-    """Return a name without that of the nearest parent with which it begins."""
+    """Return a name without that of the nearest parent with which it begins; empty for that of its own parent."""
+    if above and name == above[-1]["name"]:
+        return ""
     begins = (f"{one['name']}/" for one in reversed(above))
     return name.removeprefix(next((begin for begin in begins if name.startswith(begin)), ""))
 

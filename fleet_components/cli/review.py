@@ -1,0 +1,74 @@
+"""The command ``fleet review``: shows what a pull request would do to each cluster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fleet_components.cli import options
+from fleet_components.cli.exit_status import ExitStatus, epilogue, status_of
+from fleet_components.cli.review_output import Shown, reviewing, show
+from fleet_components.model.text import visible
+from fleet_components.review.documents.plan import plan_document
+from fleet_components.review.planning import two_sides
+from fleet_components.review.rendering.saved import save
+
+MOST_WARNINGS = 20
+"""Number of errors of the base that are told."""
+EXAMPLES = """\b
+Examples:
+  fleet review fleet/ --base origin/main
+  fleet review fleet/ --base origin/main --no-program -o markdown
+  fleet review fleet/ --base origin/main --state state.json
+  fleet review . --stack prod --base origin/main"""
+
+
+@click.command(epilog=f"{EXAMPLES}\n\n{epilogue()}")
+@options.PATHS
+@click.option(
+    "--base",
+    required=True,
+    metavar="REF",
+    help="The branch that the pull request is for: compared with is the commit where the two have parted.",
+)
+@click.option(
+    "--head", default="", metavar="REF", help="A commit to be reviewed; by default the files as they are in DIR."
+)
+@options.where
+@options.CONFIG
+@click.option(
+    "--save-state",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write what the state would be once the pull request is carried out, as for fleet plan. Not where that is "
+    "refused. A program is run once more.",
+)
+@reviewing
+def review(paths: tuple[Path, ...], base: str, head: str, save_state: Path | None, asked: Shown, **where: Any) -> None:
+    """Show what a pull request would do to each cluster, and why.
+
+    What the branch of --base had when the two parted is read from the objects of the git repository around DIR, without
+    a checkout, and the files in DIR are planned on top of it. Without --state the base is planned as if newly made,
+    and decisions that what really runs could change are marked. With --state the files are planned on what runs, and
+    what the base would change as well is marked.
+    """
+    state: Path | None = where["state"]
+    if state and state.is_dir():
+        hint = "an observed directory is not read here: give the output of pulumi stack export"
+        raise click.BadParameter(f"{state} is a directory; {hint}", param_hint="--state")
+    found = two_sides.review(paths, options.command_line(**where), base, head)
+    _say(found)
+    document = plan_document(found.survey, asked.view)
+    if save_state and status_of(document, strict=asked.strict) is not ExitStatus.REFUSED:
+        save(save_state, found.survey.after())
+    show(found.survey, asked, document)
+
+
+def _say(found: two_sides.Review) -> None:
+    """Print what is to be said of the base on standard error: it is not held against what is reviewed."""
+    for note in found.notes:
+        click.echo(f"note: {visible(note)}", err=True)
+    for problem in found.warnings[:MOST_WARNINGS]:
+        click.echo(f"warning: {problem}", err=True)

@@ -1,0 +1,143 @@
+"""Runs git on a repository of which a stranger may have written a part: objects are read, and nothing is executed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Timer
+from typing import IO
+
+from fleet_components.content.tool import SECONDS, end, first_lines
+from fleet_components.model.problem import FleetError, Problem
+
+MOST_BYTES = 64 * 2**20
+"""Largest answer that is read at once: a small tree can list more files than any memory holds."""
+_KEPT = ("PATH", "HOME", "USERPROFILE", "XDG_CONFIG_HOME", "SYSTEMROOT", "TMPDIR", "TEMP", "GIT_EXEC_PATH")
+_FINDING = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
+_OBJECTS = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES")
+_LOCATED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR")
+"""Variables that say where a repository is. All others of git, such as GIT_INDEX_FILE in a hook, are left out."""
+_CUT_OFF = {
+    "GIT_ALLOW_PROTOCOL": "",  # no protocol, so that a partial clone fetches nothing; for git before GIT_NO_LAZY_FETCH
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "LC_ALL": "C",
+}
+# The user's own configuration is read, since safe.directory stands there; these keys of it, and of the repository's,
+# name programs.
+_NO_PROGRAMS = {
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "safe.bareRepository": "explicit",  # a bare repository can be committed as files, with a configuration of its own
+}
+
+
+class GitError(Exception):
+    """git fails, takes too long or answers too much.
+
+    Attributes:
+        status: its exit status.
+        said: the first lines of what it says.
+    """
+
+    def __init__(self, said: str, status: int = 0) -> None:
+        super().__init__(said)
+        self.status, self.said = status, said
+
+
+class Git:
+    """The command git.
+
+    Args:
+        directory: the directory of the repository, ``.git``; None for finding it.
+        located: whether the environment says where the repository is.
+    """
+
+    def __init__(self, directory: Path | None = None, *, located: bool = False) -> None:
+        found = shutil.which("git")
+        if found is None:
+            what = "the base of a review is read from a git repository, and git is not on PATH"
+            raise FleetError([Problem(what, hint="install git")])
+        settings = [word for key, value in _NO_PROGRAMS.items() for word in ("-c", f"{key}={value}")]
+        place = ["--git-dir", str(directory)] if directory else []
+        self._command = [found, "--no-pager", *settings, *place]
+        self._environment = _environment(located=located)
+
+    def line(self, *arguments: str, at: Path | None = None) -> str:
+        """Return what git prints, without the line's end.
+
+        Args:
+            arguments: its arguments.
+            at: the directory to run it in; the current one by default.
+
+        Raises:
+            GitError: git fails.
+        """
+        with self.reading(arguments, at=at) as answer:
+            text = os.fsdecode(answer.read(MOST_BYTES))
+        return text.removesuffix("\n")
+
+    @contextmanager
+    def reading(self, arguments: Sequence[str], given: bytes = b"", *, at: Path | None = None) -> Iterator[IO[bytes]]:
+        """Run git and yield its standard output; what is not read of it is not waited for.
+
+        Args:
+            arguments: its arguments.
+            given: its standard input.
+            at: the directory to run it in; the current one by default.
+
+        Raises:
+            GitError: git cannot be started, fails, or takes longer than :data:`SECONDS`.
+        """
+        with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as said:
+            asked.write(given)
+            asked.seek(0)
+            process = self._started(arguments, asked, said, at)
+            limit = Timer(SECONDS, end, [process])
+            limit.start()
+            with process:
+                assert process.stdout
+                whole = False
+                try:
+                    yield process.stdout
+                    whole = not process.stdout.read(1)
+                finally:
+                    late = not limit.is_alive()
+                    limit.cancel()
+                    if not whole:
+                        end(process)
+            if late:
+                raise GitError(f"git took longer than {SECONDS} s")
+            if whole and process.returncode:
+                said.seek(0)
+                raise GitError(first_lines(said.read(MOST_BYTES).decode(errors="replace")), process.returncode)
+
+    def _started(
+        self, arguments: Sequence[str], asked: IO[bytes], said: IO[bytes], at: Path | None
+    ) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(
+                [*self._command, *arguments],
+                stdin=asked,
+                stdout=subprocess.PIPE,
+                stderr=said,
+                cwd=at,
+                env=self._environment,
+                # A session of its own, as every tool has: it is killed with its children.
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise GitError(f"git cannot be started: {error}") from error
+
+
+def _environment(*, located: bool) -> Mapping[str, str]:
+    known = (*_KEPT, *_FINDING, *_OBJECTS, *(_LOCATED if located else ()))
+    kept = {name: value for name, value in os.environ.items() if name in known or name.startswith("GIT_CONFIG")}
+    return {**kept, **_CUT_OFF}

@@ -1,0 +1,207 @@
+"""What a plan shows: what changes, most important first, and nothing of it twice or not at all."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from fleet_components.model.problem import FleetError
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.review.documents.plan import plan_document
+from fleet_components.review.documents.schema import plan_schema
+from fleet_components.review.documents.view import EVERYTHING, View
+from fleet_components.review.documents.weight import Weight
+from fleet_components.review.planning.past import parse_state
+from fleet_components.review.planning.survey import CommandLine, Survey, survey
+from fleet_components.review.showing.console import shown
+from fleet_components.review.showing.markdown import LIMIT, to_markdown
+from fleet_components.review.showing.table import plan_table
+from tests.cli.fleets import PROJECT, edit, run, write
+from tests.plan.rich import exported, history
+from tests.plan.stack import Stack
+from tests.plan.test_histories import Written, worlds
+
+ORDER = list(Weight)
+
+
+SCHEMA = Draft202012Validator(plan_schema())
+
+
+def surveyed(plan: FleetPlan) -> Survey:
+    return Survey((plan,), "", {"paths": ["fleet"], "stack": "stack"}, after=dict)
+
+
+def check(found: Survey) -> None:
+    """Compare what is shown of a plan with the whole of it."""
+    document, whole = plan_document(found), plan_document(found, EVERYTHING)
+    for one in (document, whole):
+        SCHEMA.validate(one)
+    weights = {one["name"]: Weight(one["weight"]) for one in whole["subjects"]}
+    assert [*weights.values()] == sorted(weights.values(), key=ORDER.index)
+    assert [one["name"] for one in document["subjects"]] == [
+        name for name, weight in weights.items() if weight is not Weight.UNCHANGED
+    ]
+    for one in whole["subjects"]:
+        happens = [cluster for cluster in one["clusters"] if cluster["change"] != "stays"]
+        quiet = not (happens or one["departures"] or one["unfulfilled"])
+        assert quiet or one["weight"] != Weight.UNCHANGED, one["name"]
+        assert one["staying"] == sorted(c["name"] for c in one["clusters"] if c["change"] == "stays")
+    by_name = {one["name"]: one for one in whole["subjects"]}
+    for one in document["subjects"]:
+        of_all = by_name[one["name"]]
+        assert one["clusters"] == [each for each in of_all["clusters"] if each["change"] != "stays"]
+        assert {**one, "clusters": [], "notPicked": []} == {**of_all, "clusters": [], "notPicked": []}
+    alike = ("totals", "headline", "unchanged", "warned", "placements", "templates", "changes", "refused", "gone")
+    assert [document[key] for key in alike] == [whole[key] for key in alike]
+    assert sum(weight is Weight.UNCHANGED for weight in weights.values()) == (
+        document["unchanged"]["placements"] + document["unchanged"]["templates"]
+    )
+    assert len(document["headline"]) == 3
+    _check_members(found, whole)
+    _check_texts(document)
+
+
+def _check_members(found: Survey, whole: dict[str, Any]) -> None:
+    """The view of a member has what the whole has of it, and its parts add up."""
+    for name in found.plans[0].inventory.names:
+        of_one = plan_document(found, View(member=name))
+        expected = {
+            one["name"]: [each for each in one["clusters"] if each["name"] == name and each["change"] != "stays"]
+            for one in whole["subjects"]
+        }
+        assert {one["name"]: one["clusters"] for one in of_one["subjects"]} == {
+            subject: rows for subject, rows in expected.items() if rows
+        }
+        for one in of_one["subjects"]:
+            assert {each["member"] for each in one["departures"]} <= {name}
+        assert (of_one["totals"], of_one["warned"]) == (whole["totals"], whole["warned"])
+
+
+def _check_texts(document: dict[str, Any]) -> None:
+    """Table and comment show the same subjects in the same order, and the comment is closed and short enough."""
+    keys = [one["key"] for one in document["subjects"]]
+    comment, table = to_markdown(document), shown(lambda console: plan_table(console, document))
+    assert len(comment) < LIMIT
+    assert comment.count("<details>") == comment.count("</details>")
+    assert re.findall(r"<b>(.*?)</b>", comment) == keys
+    heads = re.findall(r"^(?:ClusterResourcePlacement|ResourcePlacement|Template) (\S+)$", table, re.MULTILINE)
+    assert heads == keys
+
+
+@pytest.mark.long
+@settings(max_examples=15)
+@given(st.lists(worlds, min_size=2, max_size=3))
+def test_over_random_histories(written: list[Written]) -> None:
+    stack = Stack()
+    for world in written:
+        config = {"limit": "1", "lost": ",".join(sorted(world.lost & world.members.keys()))}
+        seen = stack.program(list(world.documents()), config)
+        if seen.plan is None:
+            continue
+        check(surveyed(seen.plan))
+        if seen.run.error is None:
+            stack.carry_out(seen.run)
+
+
+def test_of_a_rich_stack(tmp_path: Path) -> None:
+    history().world.write(tmp_path)
+    state = parse_state(json.dumps(exported()).encode(), "s.json")
+    check(survey([tmp_path], CommandLine(state=state)))
+
+
+@pytest.fixture
+def changed(tmp_path: Path) -> tuple[Path, Path]:
+    """A fleet with a new image, and its state before."""
+    folder, state = write(tmp_path / "fleet"), tmp_path / "state.json"
+    assert run("plan", folder, "--save-state", state).exit_code == 0
+    edit(folder / "shop.yaml", "nginx:1.27.5", "nginx:1.28.0")
+    return folder, state
+
+
+@pytest.mark.parametrize(
+    ("option", "hint"), [(("--only", "shopp"), "did you mean shop?"), (("--member", "dublim"), "did you mean dublin?")]
+)
+def test_what_is_not_there_is_an_error(changed: tuple[Path, Path], option: tuple[str, str], hint: str) -> None:
+    folder, state = changed
+    result = run("plan", folder, "--state", state, *option)
+    assert result.exit_code == 1
+    assert hint in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_view_of_an_unknown_subject_is_refused(changed: tuple[Path, Path]) -> None:
+    with pytest.raises(FleetError, match="there is no placement or template"):
+        plan_document(survey([changed[0]], CommandLine()), View(only=("nobody",)))
+
+
+@pytest.mark.parametrize("option", [(), ("--all",), ("--only", "shop"), ("--member", "iowa"), ("--member", "dublin")])
+def test_what_is_shown_changes_no_exit_status(changed: tuple[Path, Path], option: tuple[str, ...]) -> None:
+    folder, state = changed
+    assert run("plan", folder, "--state", state, "--detailed-exitcode", *option).exit_code == 2
+    assert run("plan", folder, "--state", state, "--strict", *option).exit_code == 0
+    edit(folder / "placement.yaml", "numberOfClusters: 2", "numberOfClusters: 4")
+    assert run("plan", folder, "--state", state, "--strict", "--detailed-exitcode", *option).exit_code == 3
+
+
+def test_further_forms_are_written_to_files(changed: tuple[Path, Path], tmp_path: Path) -> None:
+    folder, state = changed
+    also = [f"{form}={tmp_path / form}" for form in ("json", "yaml", "markdown", "table")]
+    words = [word for one in also for word in ("--also", one)]
+    table = run("plan", folder, "--state", state, *words).stdout
+    assert (tmp_path / "table").read_text() == table
+    for form in ("json", "yaml", "markdown"):
+        assert (tmp_path / form).read_text() == run("plan", folder, "--state", state, "-o", form).stdout
+
+
+@pytest.mark.parametrize("also", ["html=x", "json", "json=", "=x"])
+def test_an_unknown_form_is_wrong_use(changed: tuple[Path, Path], also: str) -> None:
+    result = run("plan", changed[0], "--also", also)
+    assert result.exit_code == 1
+    assert "write FORM=FILE" in result.stderr
+
+
+def test_a_file_that_cannot_be_written_is_an_error(changed: tuple[Path, Path], tmp_path: Path) -> None:
+    result = run("plan", changed[0], "--also", f"json={tmp_path}/no/such")
+    assert result.exit_code == 1
+    assert "cannot be written: No such file or directory" in result.stderr
+
+
+def test_the_schema_is_printed_and_fits_what_is_printed(changed: tuple[Path, Path], tmp_path: Path) -> None:
+    printed = run("plan", "--schema")
+    assert printed.exit_code == 0
+    assert json.loads(printed.stdout) == plan_schema()
+    Draft202012Validator.check_schema(plan_schema())
+    folder, state = changed
+    SCHEMA.validate(json.loads(run("plan", folder, "--state", state, "-o", "json").stdout))
+    project = write(tmp_path / "project", PROJECT)
+    SCHEMA.validate(json.loads(run("plan", project, "-o", "json").stdout))
+    (folder / "placement.yaml").unlink()
+    SCHEMA.validate(json.loads(run("plan", folder, "--state", state, "-o", "json").stdout))
+
+
+def test_every_key_is_in_the_guide() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "plan-document.md").read_text()
+
+    def keys(schema: Any) -> Iterator[str]:
+        match schema:
+            case {"properties": properties, **rest}:
+                yield from properties
+                for one in (*properties.values(), *rest.values()):
+                    yield from keys(one)
+            case dict():
+                for one in schema.values():
+                    yield from keys(one)
+            case list():
+                for one in schema:
+                    yield from keys(one)
+
+    told = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]*)`", guide))))
+    assert set(keys(plan_schema())) <= told
