@@ -194,6 +194,45 @@ def test_a_member_that_waits_for_its_stage_is_picked_and_not_yet_a_member(tmp_pa
     at_least(shop, 2, by="region")
 
 
+def karmada_cluster(name: str, **spec: Any) -> dict[str, Any]:
+    kind = {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster"}
+    return {**kind, "metadata": {"name": name}, "spec": {"syncMode": "Push", "region": REGIONS[name], **spec}}
+
+
+def test_a_member_whose_taint_is_tolerated_for_a_while_is_not_picked_any_more(tmp_path: Path) -> None:
+    tolerated = [{"key": "down", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}]
+    policy = by_karmada("shop", {"clusterAffinity": {"clusterNames": ["a", "c"]}, "clusterTolerations": tolerated})
+    policy["spec"]["failover"] = {"cluster": {"purgeMode": "Gracefully"}}
+    kind = {"apiVersion": "fleet-components/v1", "kind": "KarmadaSettings", "metadata": {"name": "it"}}
+    documents = [policy, namespace("shop"), deployment("shop"), {**kind, "spec": {"noExecuteEviction": True}}]
+    clusters = [karmada_cluster("a"), karmada_cluster("c")]
+    state = state_after(tmp_path, [*clusters, *documents])
+    taint = {"key": "down", "effect": "NoExecute", "timeAdded": "2026-01-01T00:00:00Z"}
+    tainted = [karmada_cluster("a", taints=[taint]), karmada_cluster("c")]
+    shop = planned(tmp_path / "now", [*tainted, *documents], state=state).placed("shop")
+    assert shop.members == ("a", "c")
+    assert shop.picked == ("c",)
+    assert shop.dropped == ("a",)
+    assert [one.taints[0].key for one in shop.members[:1]] == ["down"]
+
+
+def test_residency_counts_where_it_still_is_and_where_it_will_be(tmp_path: Path) -> None:
+    """A rollout of one member at a time: c is left later, and b joins later."""
+    state = state_after(tmp_path, [*members(REGIONS), *service("shop", "kubefleet", "ac")])
+    one = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1, "maxSurge": 0}}
+    policy = by_kubefleet("shop", {"placementType": "PickFixed", "clusterNames": ["b", "d"]}, strategy=one)
+    documents = [*members(REGIONS), policy, namespace("shop"), deployment("shop", tier="0")]
+    shop = planned(tmp_path / "now", documents, state=state).placed("shop")
+    still, later = set(shop.members) - set(shop.picked), set(shop.picked) - set(shop.members)
+    assert still
+    assert later
+    allowed = {*shop.picked, *shop.members}
+    stays_in(shop, allowed, by="member")
+    for name in (*still, *later):
+        told = broken_by(lambda name=name: stays_in(shop, allowed - {name}, by="member"))  # type: ignore[misc]
+        assert told == [f"shop is on {name}"]
+
+
 def test_the_data_of_secrets_is_in_nothing_that_a_test_prints(tmp_path: Path) -> None:
     kind = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "token", "namespace": "shop"}}
     fleet = planned(
@@ -321,6 +360,36 @@ def test_what_would_do_does(policy: dict[str, Any], changed: dict[str, Any], hin
     at_least(shop({**policy, **changed}), 2, by="region")
 
 
+@pytest.mark.parametrize(
+    ("policy", "changed", "hint"),
+    [
+        ({"placementType": "PickFixed", "clusterNames": ["a", "c"]}, {"clusterNames": ["a"]}, "clusterNames without c"),
+        (
+            {"placementType": "PickAll"},
+            {"affinity": {"clusterAffinity": NORTH}},
+            f"require {REGION} in (north) of its members",
+        ),
+        (
+            {"clusterAffinity": {"clusterNames": ["a", "c"]}},
+            {"clusterAffinity": {"labelSelector": {"matchLabels": {REGION: "north"}}}},
+            f"require {REGION} in (north) of its members",
+        ),
+    ],
+    ids=["names", "filters", "karmada"],
+)
+def test_what_would_keep_it_there_does(
+    policy: dict[str, Any], changed: dict[str, Any], hint: str, tmp_path: Path
+) -> None:
+    def shop(policy: dict[str, Any]) -> PlannedPlacement:
+        placed = by_kubefleet("shop", policy) if "placementType" in policy else by_karmada("shop", policy)
+        return planned(tmp_path, [*members(REGIONS), placed, namespace("shop"), deployment("shop")]).placed("shop")
+
+    with pytest.raises(BrokenRuleError) as error:
+        stays_in(shop(policy), {"north"})
+    assert [one.hint for one in error.value.violations] == [hint]
+    stays_in(shop({**policy, **changed}), {"north"})
+
+
 def test_a_fleet_that_is_too_small_is_said_to_be(tmp_path: Path) -> None:
     shop = planned(tmp_path, [*members({"a": "north"}), *service("shop", "kubefleet", "a")]).placed("shop")
     with pytest.raises(BrokenRuleError, match=r"what would do: more regions: the fleet has north only"):
@@ -352,7 +421,7 @@ def test_a_policy_that_is_not_fulfilled(tmp_path: Path) -> None:
     policy = by_kubefleet("shop", {"placementType": "PickN", "numberOfClusters": 9})
     fleet = planned(tmp_path, [*members(REGIONS), policy, namespace("shop"), deployment("shop")])
     (told,) = broken_by(lambda: fulfilled(fleet.placements()))
-    assert told == f"shop is not: {fleet.placed('shop').unfulfilled}"
+    assert told == f"shop is not fulfilled: {fleet.placed('shop').unfulfilled}"
     fulfilled(planned(tmp_path, [*members(REGIONS), *service("shop", "kubefleet", "a")]).placements())
 
 
@@ -375,8 +444,8 @@ def test_a_rule_of_ones_own_tells_all_at_once_and_under_which_assumption(tmp_pat
                 at_least(rest.placements("tier=0"), 1)
         broken.by(fleet.placed("cart"), "is alone", hint="a second one")
     assert [str(one).splitlines()[0] for one in error.value.violations] == [
-        f"north is lost: ClusterResourcePlacement/shop ({fleet.placed('shop').origin}) is on none",
-        f"south is lost: ClusterResourcePlacement/cart ({fleet.placed('cart').origin}) is on none",
+        f"north is lost: ClusterResourcePlacement/shop ({fleet.placed('shop').origin}) is on no member",
+        f"south is lost: ClusterResourcePlacement/cart ({fleet.placed('cart').origin}) is on no member",
         f"ClusterResourcePlacement/cart ({fleet.placed('cart').origin}) is alone",
     ]
 
