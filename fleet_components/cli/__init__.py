@@ -41,7 +41,7 @@ def _run() -> None:
     try:
         from fleet_components.cli.command import fleet
 
-        fleet()
+        fleet(prog_name="fleet")
     except ModuleNotFoundError as missing:
         if extra_of(missing.name or "") != "cli":
             raise

@@ -8,12 +8,19 @@ from typing import Any
 import click
 
 from fleet_components.cli import edits, options
-from fleet_components.cli.exit_status import epilogue
+from fleet_components.cli.help import Command
 from fleet_components.review.planning import approve as planning
 from fleet_components.review.showing.approved import print_approval
 
 
-@click.command(epilog=epilogue())
+@click.command(
+    cls=Command,
+    examples={
+        "what is asked for": "fleet approve fleet/ --state state.json",
+        "what an approval lets happen": "fleet approve fleet/ go-after-canary --state state.json",
+        "the same, and the file is written": "fleet approve fleet/ go-after-canary --state state.json --write",
+    },
+)
 @click.argument("path", type=click.Path(path_type=Path), metavar="DIR")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @options.WITH

@@ -1,4 +1,4 @@
-"""The command group ``fleet`` with its commands, from ``plan`` to ``fields``."""
+"""The command group ``fleet`` with its commands, in the order of their use."""
 
 from __future__ import annotations
 
@@ -9,19 +9,43 @@ from typing import Any
 
 import attrs
 import click
+from click.shell_completion import CompletionItem
 
-from fleet_components.cli.exit_status import ExitStatus, epilogue
+from fleet_components.cli.exit_status import MEANINGS, ExitStatus
+from fleet_components.cli.help import Context
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.model.text import count, visible
+from fleet_components.model.text import Vocabulary, count, visible
 from fleet_components.review.showing.words import confirming
 
-COMMANDS = (
-    *("init", "plan", "review", "simulate", "explain", "render", "rollout", "status"),
-    *("drain", "drift", "approve", "rollback", "comment", "fields"),
-)
-"""The commands; each is the function of its name in the module of its name."""
+GROUPS = {
+    "Know before you merge": {
+        "init": "Write a fleet to begin with, and the workflow that reviews it",
+        "plan": "Show what would happen to each cluster, and why",
+        "review": "Show what a pull request would do to each cluster",
+        "simulate": "Show what a loss or any other change would do",
+        "explain": "Show why each member is in a placement, or is not",
+        "render": "Write the manifests of each member",
+    },
+    "Roll out and look after": {
+        "rollout": "Update a stack until everything is rolled out",
+        "status": "Show what stands on each cluster, and what went wrong",
+        "drift": "Show what somebody has changed by hand on the clusters",
+        "drain": "Move the work off a member by a pull request",
+        "approve": "Give approvals of staged updates by a pull request",
+        "rollback": "Take a placement back to a revision by a pull request",
+    },
+    "Besides": {
+        "comment": "Post a review as the one comment of its pull request",
+        "fields": "Show which fields of policies are not carried out, and why",
+        "completion": "Print the script that completes fleet in a shell",
+    },
+}
+"""The commands with a line each, in the order of their use; each is the function of its name in the module of its
+name."""
+COMMANDS = tuple(name for group in GROUPS.values() for name in group)
 MOST_SHOWN = 50
 """Largest number of problems that are shown."""
+_ALIKE = 0.6
 
 
 class _Commands(click.Group):
@@ -29,6 +53,8 @@ class _Commands(click.Group):
 
     Wrong usage exits with 1 as well, not with click's own 2. Only the command that is run is loaded.
     """
+
+    context_class = Context
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands, in the order of the help."""
@@ -40,6 +66,35 @@ class _Commands(click.Group):
             return None
         command: click.Command = getattr(import_module(f"fleet_components.cli.{cmd_name}"), cmd_name)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command of the first argument, and say which one was probably meant if there is none."""
+        name = args[0]
+        if name in COMMANDS or name.startswith("-") or ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)
+        meant = Vocabulary(COMMANDS).near(name, _ALIKE)
+        what = f"there is no command {visible(name)}"
+        raise click.UsageError(f"{what}; did you mean {meant}?" if meant else what, ctx)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        """Return the commands that begin so, or the options; no command is loaded for that."""
+        lines = {name: line for group in GROUPS.values() for name, line in group.items()}
+        found = [CompletionItem(name, help=line) for name, line in lines.items() if name.startswith(incomplete)]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands in groups; none is loaded for that."""
+        widest = max(map(len, COMMANDS))
+        for heading, commands in GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(widest), line) for name, line in commands.items()])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the exit statuses of all commands."""
+        with formatter.section("Exit status"):
+            formatter.write_dl([(str(int(status)), meaning) for status, meaning in MEANINGS.items()])
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Parse the options of the group itself."""
@@ -71,9 +126,7 @@ def _ending_with_1() -> Iterator[None]:
         raise
 
 
-@click.group(
-    cls=_Commands, epilog=epilogue(), context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
-)
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="fleet-components", prog_name="fleet")
 def fleet() -> None:
     """Decide which cluster of a fleet gets what, and see it before it happens."""

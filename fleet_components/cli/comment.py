@@ -7,18 +7,20 @@ from pathlib import Path
 
 import click
 
-from fleet_components.cli.exit_status import epilogue
+from fleet_components.cli.help import Command
+from fleet_components.cli.progress import watch
 from fleet_components.forges.comment import FORGES, comment_text, publish
 from fleet_components.forges.forge import NothingToDoError
 from fleet_components.model.problem import FleetError, Problem
 
-EXAMPLES = """\b
-Examples:
-  fleet comment review/ --on github
-  fleet comment review/ --on gitlab --about clusters/fleet"""
 
-
-@click.command(epilog=f"{EXAMPLES}\n\n{epilogue()}")
+@click.command(
+    cls=Command,
+    examples={
+        "in a workflow of GitHub, with review.md in review/": "fleet comment review/ --on github",
+        "in a pipeline of GitLab, one of several fleets": "fleet comment review/ --on gitlab --about clusters/fleet",
+    },
+)
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @click.option("--on", "forge", type=click.Choice(list(FORGES)), required=True, help="Where the pull request is.")
 @click.option(
@@ -41,6 +43,8 @@ def comment(folder: Path, forge: str, about: str) -> None:
         raise FleetError([Problem("is not a folder", file=str(folder), hint="write review.md into one, and give it")])
     text = comment_text(folder)
     try:
-        click.echo(publish(FORGES[forge](os.environ), text, about))
+        with watch(f"asking {forge}"):
+            told = publish(FORGES[forge](os.environ), text, about)
+        click.echo(told)
     except NothingToDoError as why:
         click.echo(f"no comment: {why}")

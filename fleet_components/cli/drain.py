@@ -8,12 +8,18 @@ from typing import Any
 import click
 
 from fleet_components.cli import edits, options
-from fleet_components.cli.exit_status import epilogue
+from fleet_components.cli.help import Command
 from fleet_components.review.planning import drain as planning
 from fleet_components.review.showing.drained import print_drain
 
 
-@click.command(epilog=epilogue())
+@click.command(
+    cls=Command,
+    examples={
+        "how the files change, and what moves where": "fleet drain east fleet/ --state state.json",
+        "the same, and the files are written": "fleet drain east fleet/ --state state.json --write",
+    },
+)
 @click.argument("member")
 @options.PATHS
 @options.where

@@ -10,7 +10,9 @@ from typing import Any
 import click
 
 from fleet_components.cli import edits, options
-from fleet_components.cli.exit_status import ExitStatus, epilogue
+from fleet_components.cli.exit_status import ExitStatus
+from fleet_components.cli.help import Command
+from fleet_components.cli.progress import watch
 from fleet_components.cli.stack import with_state
 from fleet_components.content.files import unreadable
 from fleet_components.model.problem import FleetError
@@ -25,7 +27,17 @@ from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.drift import drift_markdown, print_adoption, print_drift
 
 
-@click.command(epilog=epilogue())
+@click.command(
+    cls=Command,
+    examples={
+        "a Pulumi project: the Pulumi CLI gives its state and the kubeconfigs": "fleet drift . --stack prod",
+        "one placement on one member": "fleet drift . --stack prod --only shop --member east",
+        "a directory, with an exported state": (
+            "pulumi stack export --stack prod --show-secrets | fleet drift fleet/ --state -"
+        ),
+        "what somebody has changed by hand becomes source": "fleet drift . --stack prod --adopt --write",
+    },
+)
 @options.PATHS
 @options.where
 @click.option("--member", "members", multiple=True, metavar="NAME", help="Ask this member alone; repeatable.")
@@ -57,10 +69,6 @@ def drift(
 
     With --adopt, a change that all members have goes into the object's file, and one that single members have into an
     override of theirs; shows how the files change, and the plan of the changed fleet.
-
-    \b
-    fleet drift . --stack prod
-    pulumi stack export --stack prod --show-secrets | fleet drift fleet/ --state -
     """
     if write and not adopt:
         raise click.UsageError("--write is for --adopt")
@@ -71,7 +79,7 @@ def drift(
     _check_there(paths)
     command = with_state(paths, options.command_line(**where))
     command = of_its_stack(paths, command)
-    found = compared(command.state, kubeconfigs, members=members, only=only, timeout=timeout)
+    found = compared(command.state, kubeconfigs, members=members, only=only, timeout=timeout, watch=watch)
     document = drift_document(found)
     if adopt:
         sys.stdout.write(shown(lambda console: print_drift(console, document)) + "\n")

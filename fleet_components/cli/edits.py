@@ -9,6 +9,7 @@ import click
 from rich.console import Console
 
 from fleet_components.cli import options
+from fleet_components.cli.progress import watch
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.planning.edit import Edit
 from fleet_components.review.planning.survey import Survey
@@ -29,7 +30,8 @@ def end(edits: Sequence[Edit], surveyed: Survey, told: Callable[[Console], None]
         write: whether the files are written.
         strict: whether the plan is judged strictly.
     """
-    document = plan_document(surveyed)
+    with watch(options.SUMMING_UP):
+        document = plan_document(surveyed)
     sys.stdout.write(shown(lambda console: print_edits(console, edits)))
     sys.stdout.write(shown(told))
     sys.stdout.write(shown(lambda console: plan_table(console, document)))

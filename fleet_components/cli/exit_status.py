@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
+from collections.abc import Collection, Mapping
 from enum import IntEnum
 
 from fleet_components.model.text import count
@@ -25,7 +25,8 @@ MEANINGS = {
     ExitStatus.CHANGES: "there are changes, only with --detailed-exitcode",
     ExitStatus.REFUSED: "refused, and with --strict unfulfilled or warned",
 }
-_NARROW = 44
+_ONLY_WITH = {ExitStatus.CHANGES: "--detailed-exitcode", ExitStatus.REFUSED: "--strict"}
+"""Options without which a command does not have a status."""
 
 
 def status_of(document: Document, *, detailed: bool = False, strict: bool = False) -> ExitStatus:
@@ -44,10 +45,6 @@ def strictly(document: Document) -> str:
     return f"refused by --strict: {' and '.join(parts)}" if parts else ""
 
 
-def epilogue() -> str:
-    """Return the table for the help of a command."""
-    lines = ["Exit status:"]
-    for status, meaning in MEANINGS.items():
-        lines += textwrap.wrap(meaning, _NARROW, initial_indent=f"  {status}  ", subsequent_indent=" " * 5)
-    # click does not rewrap a paragraph that begins with \b ("Preventing Rewrapping" in its documentation).
-    return "\b\n" + "\n".join(lines)
+def meanings(options: Collection[str]) -> Mapping[ExitStatus, str]:
+    """Return what the exit statuses of a command mean that has these options."""
+    return {status: meaning for status, meaning in MEANINGS.items() if _ONLY_WITH.get(status) in (None, *options)}

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from fleet_components.cli import options
-from fleet_components.cli.exit_status import epilogue
+from fleet_components.cli.help import Command
 from fleet_components.review.documents.explanation import explanation
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.documents.wire import to_json, to_yaml
@@ -18,7 +18,14 @@ from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.explained import print_explanation
 
 
-@click.command(epilog=epilogue())
+@click.command(
+    cls=Command,
+    examples={
+        "a line for each member and placement": "fleet explain fleet/",
+        "every plug-in's verdict on every member for one placement": "fleet explain fleet/ shop",
+        "one member, with what is decided already": "fleet explain fleet/ shop east --state state.json",
+    },
+)
 @click.argument("path", type=click.Path(path_type=Path), metavar="DIR")
 @click.argument("placement", required=False)
 @click.argument("member", required=False)

@@ -7,13 +7,21 @@ import sys
 import click
 
 from fleet_components.cli import options
+from fleet_components.cli.help import Command
 from fleet_components.review.documents.fields import fields_document
 from fleet_components.review.documents.wire import to_json
 from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.fields import fields_markdown, print_fields
 
 
-@click.command
+@click.command(
+    cls=Command,
+    examples={
+        "every kind": "fleet fields",
+        "one kind": "fleet fields ClusterResourcePlacement",
+        "for a program": "fleet fields -o json",
+    },
+)
 @click.argument("kind", required=False)
 @options.output("table", "markdown", "json")
 def fields(kind: str | None, output: str) -> None:

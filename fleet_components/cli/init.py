@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from fleet_components.cli.exit_status import epilogue
+from fleet_components.cli.help import Command
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
 from fleet_components.starting.contexts import Found, members_of
@@ -33,14 +33,14 @@ _BY_HAND = {
 """Steps that are left to do by hand, by CI system."""
 
 
-EXAMPLES = """\b
-Examples:
-  fleet init --kubeconfig ~/.kube/config
-  fleet init --member east:region=eu --member west:region=us --system karmada
-  fleet init --ci github"""
-
-
-@click.command(epilog=f"{EXAMPLES}\n\n{epilogue()}")
+@click.command(
+    cls=Command,
+    examples={
+        "members that you have": "fleet init --kubeconfig ~/.kube/config",
+        "by hand, for Karmada": "fleet init --member east:region=eu --member west:region=us --system karmada",
+        "the workflow that reviews pull requests": "fleet init --ci github",
+    },
+)
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("fleet"), metavar="[DIR]")
 @click.option(
     "--kubeconfig",

@@ -13,6 +13,8 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from fleet_components.cli.exit_status import status_of, strictly
+from fleet_components.cli.help import allowed, before, planned, printed, reached
+from fleet_components.cli.progress import watch
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
 from fleet_components.model.wire import read_time
@@ -55,9 +57,11 @@ class _Kubeconfig(click.ParamType[tuple[str, Path]]):
 
 
 TIME = _Time()
+SUMMING_UP = "summing up"
+"""What a command says that it does while it makes of a plan what is shown."""
 PATHS = click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR...")
 
-WITH = click.option(
+WITH = planned(
     "--with",
     "others",
     multiple=True,
@@ -70,32 +74,32 @@ WITH = click.option(
 def where(command: F) -> F:
     """Add ``--state``, ``--stack`` and the other options of a plan to a command, for :func:`command_line`."""
     options = (
-        click.option(
+        before(
             "--state",
             type=click.Path(path_type=Path),
             metavar="FILE",
             help="What was decided before: the output of `pulumi stack export`, or the state.json of a render; "
             "- reads standard input.",
         ),
-        click.option(
+        planned(
             "--stack",
             metavar="NAME",
             help="The stack of a Pulumi project, needed when there are several. A directory of YAML is planned as "
             "the stack of that name, local by default: objects are stamped with it, and ties between members fall "
             "by it.",
         ),
-        click.option(
+        planned(
             "--project",
             is_flag=True,
             help="DIR is a Pulumi project: run its program. So does --stack, or DIR/Pulumi.yaml in the place of DIR.",
         ),
-        click.option(
+        planned(
             "--no-program",
             is_flag=True,
             help="Run no program for what is planned: refuse Pulumi projects, charts and kustomizations, for a review "
             "of what a stranger wrote.",
         ),
-        click.option(
+        planned(
             "--state-of",
             "states_of",
             multiple=True,
@@ -103,7 +107,7 @@ def where(command: F) -> F:
             help="Another stack whose outputs the program reads, and the output of `pulumi stack export` for it, with "
             "or without secrets. STACK is spelled as in the program; repeatable.",
         ),
-        click.option(
+        planned(
             "--project-of",
             "projects_of",
             multiple=True,
@@ -111,29 +115,27 @@ def where(command: F) -> F:
             help="Another stack whose outputs the program reads, and the directory of its project: its outputs are "
             "those of a plan, from its --state-of or as a new stack. Its program is run. Repeatable.",
         ),
-        click.option("--any-state", is_flag=True, help="Take a state of another project or stack."),
-        click.option(
+        before("--any-state", is_flag=True, help="Take a state of another project or stack."),
+        allowed(
             "--confirm", multiple=True, metavar="TOKEN", help="Allow a refused loss, as fleet:confirm does; repeatable."
         ),
-        click.option(
+        allowed(
             "--approve",
             multiple=True,
             metavar="NAME",
             help="An approval of a staged update, RUN-before-STAGE or RUN-after-STAGE, as fleet:approvals gives it; "
             "repeatable.",
         ),
-        click.option("--lost", multiple=True, metavar="MEMBER", help="A member that is gone for good; repeatable."),
-        click.option(
-            "--returned", multiple=True, metavar="MEMBER", help="A member that was lost and is back; repeatable."
-        ),
-        click.option(
+        before("--lost", multiple=True, metavar="MEMBER", help="A member that is gone for good; repeatable."),
+        before("--returned", multiple=True, metavar="MEMBER", help="A member that was lost and is back; repeatable."),
+        allowed(
             "--pass-over",
             multiple=True,
             metavar="KIND",
             help="A kind that steers a hub and is not carried out: leave its objects out, as fleet:passOver does; "
             "repeatable.",
         ),
-        click.option(
+        planned(
             "--plugin",
             "plugins",
             multiple=True,
@@ -141,7 +143,7 @@ def where(command: F) -> F:
             help="A plug-in that decides with those of the real system, as fleet:plugins names it; its code is run. "
             "Repeatable.",
         ),
-        click.option("--as-of", type=TIME, help="The time at which observed members and waits are judged."),
+        planned("--as-of", type=TIME, help="The time at which observed members and waits are judged."),
     )
     # click lists the option first that is added last.
     for option in reversed(options):
@@ -149,7 +151,7 @@ def where(command: F) -> F:
     return command
 
 
-CONFIG = click.option(
+CONFIG = planned(
     "--config",
     "config",
     multiple=True,
@@ -161,7 +163,7 @@ CONFIG = click.option(
 
 def reaching(command: F) -> F:
     """Add ``--kubeconfig`` and ``--timeout`` to a command that asks members."""
-    timeout = click.option(
+    timeout = reached(
         "--timeout",
         type=click.FloatRange(0.1, 3600),
         default=10.0,
@@ -169,7 +171,7 @@ def reaching(command: F) -> F:
         metavar="SECONDS",
         help="How long a member has for its answers; a quarter of a second is added for each object.",
     )
-    kubeconfig = click.option(
+    kubeconfig = reached(
         "--kubeconfig",
         "kubeconfigs",
         multiple=True,
@@ -192,7 +194,7 @@ def _once_each(ctx: click.Context, param: click.Parameter, given: tuple[tuple[st
 
 def output(*forms: str) -> Callable[[F], F]:
     """Return a decorator that adds ``-o``; the first form is the default."""
-    return click.option("-o", "--output", type=click.Choice(forms), default=forms[0], show_default=True)
+    return printed("-o", "--output", type=click.Choice(forms), default=forms[0], show_default=True)
 
 
 def endings(
@@ -212,8 +214,8 @@ def endings(
     def decorated(command: F) -> F:
         if detailed:
             flag = "--detailed-exitcode"
-            command = click.option(flag, "detailed", is_flag=True, help=f"End with status 2 where {changes}.")(command)
-        return click.option("--strict", is_flag=True, help=f"{strict}: end with status 3.")(command)
+            command = printed(flag, "detailed", is_flag=True, help=f"End with status 2 where {changes}.")(command)
+        return printed("--strict", is_flag=True, help=f"{strict}: end with status 3.")(command)
 
     return decorated
 
@@ -262,6 +264,7 @@ def command_line(
         program=not no_program,
         others=_others(states_of, projects_of),
         config=_configured(config),
+        watch=watch,
     )
 
 
@@ -314,7 +317,8 @@ def state_of(state: Path | None) -> StateFile:
     if state is None:
         return StateFile()
     try:
-        return parse_state(read_standard_input(), STANDARD_INPUT) if str(state) == "-" else read_state(state)
+        with watch(f"reading {STANDARD_INPUT if str(state) == '-' else state}"):
+            return parse_state(read_standard_input(), STANDARD_INPUT) if str(state) == "-" else read_state(state)
     except FleetError as error:
         return StateFile(str(state)).unread(error.problems)
 

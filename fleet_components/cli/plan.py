@@ -8,14 +8,26 @@ from typing import Any
 import click
 
 from fleet_components.cli import options
-from fleet_components.cli.exit_status import ExitStatus, epilogue, status_of
+from fleet_components.cli.exit_status import ExitStatus, status_of
+from fleet_components.cli.help import Command
+from fleet_components.cli.progress import watch
 from fleet_components.cli.review_output import Shown, reviewing, show
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.planning.survey import survey
 from fleet_components.review.rendering.saved import save
 
 
-@click.command(epilog=epilogue())
+@click.command(
+    cls=Command,
+    examples={
+        "what changes, most important first": "fleet plan fleet/",
+        "on top of what stands, with the differences whole": "fleet plan fleet/ --state state.json --diff",
+        "a Pulumi project: its program is run, without the Pulumi CLI": "fleet plan . --stack prod",
+        "in a pipeline: Markdown and JSON, and status 2 for changes": (
+            "fleet plan fleet/ -o markdown --also json=plan.json --detailed-exitcode"
+        ),
+    },
+)
 @options.PATHS
 @options.where
 @options.CONFIG
@@ -41,7 +53,8 @@ def plan(
     touching a cluster, and what `pulumi preview` would do is shown too.
     """
     surveyed = survey(paths, options.command_line(**where))
-    document = plan_document(surveyed, asked.view)
+    with watch(options.SUMMING_UP):
+        document = plan_document(surveyed, asked.view)
     if save_state and status_of(document, strict=asked.strict) is not ExitStatus.REFUSED:
         save(save_state, surveyed.after())
     show(surveyed, asked, document)

@@ -11,7 +11,9 @@ import attrs
 import click
 
 from fleet_components.cli import options
-from fleet_components.cli.exit_status import ExitStatus, epilogue, status_of
+from fleet_components.cli.exit_status import ExitStatus, status_of
+from fleet_components.cli.help import Command
+from fleet_components.cli.progress import watch
 from fleet_components.content.confined import within
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, visible
@@ -31,7 +33,14 @@ _FOLDER = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")
 """Names of stacks, as Pulumi has them."""
 
 
-@click.command(epilog=epilogue())
+@click.command(
+    cls=Command,
+    examples={
+        "the manifests of each member below out/local": "fleet render fleet/ --out out",
+        "from the beginning, if every policy is fulfilled": "fleet render fleet/ --out out --fresh --strict",
+        "a Pulumi project, below out/prod": "fleet render . --stack prod --out out",
+    },
+)
 @options.PATHS
 @options.where
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Where to write.")
@@ -68,9 +77,10 @@ def render(
     document = plan_document(surveyed)
     options.say_refused(surveyed.refused)
     refused = status_of(document, strict=strict) is ExitStatus.REFUSED
-    files = {} if refused else rendered(_only(surveyed.plans), show_secrets=show_secrets)
-    if files:
-        replace(folder, files, ours=ours_in, private=show_secrets)
+    with watch(f"writing {folder}"):
+        files = {} if refused else rendered(_only(surveyed.plans), show_secrets=show_secrets)
+        if files:
+            replace(folder, files, ours=ours_in, private=show_secrets)
     _report(document, folder, command.state.file, files)
     options.end(document, strict=strict, detailed=detailed)
 

@@ -8,7 +8,9 @@ from typing import Any
 import click
 
 from fleet_components.cli import options
-from fleet_components.cli.exit_status import ExitStatus, epilogue, status_of
+from fleet_components.cli.exit_status import ExitStatus, status_of
+from fleet_components.cli.help import Command, planned
+from fleet_components.cli.progress import watch
 from fleet_components.cli.review_output import Shown, reviewing, show
 from fleet_components.model.text import visible
 from fleet_components.review.documents.plan import plan_document
@@ -17,25 +19,25 @@ from fleet_components.review.rendering.saved import save
 
 MOST_WARNINGS = 20
 """Number of errors of the base that are told."""
-EXAMPLES = """\b
-Examples:
-  fleet review fleet/ --base origin/main
-  fleet review fleet/ --base origin/main --no-program -o markdown
-  fleet review fleet/ --base origin/main --state state.json
-  fleet review . --stack prod --base origin/main"""
 
 
-@click.command(epilog=f"{EXAMPLES}\n\n{epilogue()}")
+@click.command(
+    cls=Command,
+    examples={
+        "the files as they are": "fleet review fleet/ --base origin/main",
+        "a stranger's: nothing of it is run": "fleet review fleet/ --base origin/main --no-program -o markdown",
+        "on top of what stands": "fleet review fleet/ --base origin/main --state state.json",
+        "a Pulumi project": "fleet review . --stack prod --base origin/main",
+    },
+)
 @options.PATHS
-@click.option(
+@planned(
     "--base",
     required=True,
     metavar="REF",
     help="The branch that the pull request is for: compared with is the commit where the two have parted.",
 )
-@click.option(
-    "--head", default="", metavar="REF", help="A commit to be reviewed; by default the files as they are in DIR."
-)
+@planned("--head", default="", metavar="REF", help="A commit to be reviewed; by default the files as they are in DIR.")
 @options.where
 @options.CONFIG
 @click.option(
@@ -60,7 +62,8 @@ def review(paths: tuple[Path, ...], base: str, head: str, save_state: Path | Non
         raise click.BadParameter(f"{state} is a directory; {hint}", param_hint="--state")
     found = two_sides.review(paths, options.command_line(**where), base, head)
     _say(found)
-    document = plan_document(found.survey, asked.view)
+    with watch(options.SUMMING_UP):
+        document = plan_document(found.survey, asked.view)
     if save_state and status_of(document, strict=asked.strict) is not ExitStatus.REFUSED:
         save(save_state, found.survey.after())
     show(found.survey, asked, document)

@@ -12,6 +12,8 @@ import attrs
 import click
 
 from fleet_components.cli import options
+from fleet_components.cli.help import printed
+from fleet_components.cli.progress import watch
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.documents.form import Document
 from fleet_components.review.documents.plan import plan_document
@@ -83,7 +85,7 @@ def reviewing(command: F) -> F:
         asked = Shown(view, output, also, diff, strict, detailed, command.__name__)
         return command(asked=asked, **others)
 
-    schema = click.option(
+    schema = printed(
         "--schema",
         is_flag=True,
         is_eager=True,
@@ -92,18 +94,18 @@ def reviewing(command: F) -> F:
         help="Print the JSON Schema of -o json and exit.",
     )
     added = (
-        click.option("--all", "every", is_flag=True, help="Show also what does not change."),
-        click.option(
+        printed("--all", "every", is_flag=True, help="Show also what does not change."),
+        printed(
             "--only",
             multiple=True,
             metavar="NAME",
             help="Show this placement alone, whether it changes or not; what Karmada's policies place is named "
             "NAMESPACE/KIND/NAME. Repeatable.",
         ),
-        click.option("--member", metavar="NAME", help="Show what changes on this member alone, object by object."),
-        click.option("--diff", is_flag=True, help="Show differences whole, and the objects that are new."),
+        printed("--member", metavar="NAME", help="Show what changes on this member alone, object by object."),
+        printed("--diff", is_flag=True, help="Show differences whole, and the objects that are new."),
         options.output(*FORMS),
-        click.option(
+        printed(
             "--also",
             multiple=True,
             type=_FormFile(),
@@ -135,7 +137,9 @@ def show(surveyed: Survey, asked: Shown, document: Document | None = None) -> No
     Raises:
         FleetError: the view asks for what does not exist, or a file cannot be written.
     """
-    document = plan_document(surveyed, asked.view) if document is None else document
+    if document is None:
+        with watch(options.SUMMING_UP):
+            document = plan_document(surveyed, asked.view)
     put(asked, lambda form: _text(document, form, asked))
     options.say_refused(surveyed.refused, shown=asked.output in ("table", "markdown"))
     options.end(document, strict=asked.strict, detailed=asked.detailed)
@@ -151,7 +155,9 @@ def put(asked: Shown, text: Callable[[str], str]) -> None:
     Raises:
         FleetError: a file cannot be written.
     """
-    sys.stdout.write(text(asked.output))
+    with watch(options.SUMMING_UP):
+        told = text(asked.output)
+    sys.stdout.write(told)
     for form, file in asked.also:
         _write(file, text(form))
 

@@ -8,12 +8,19 @@ from typing import Any
 import click
 
 from fleet_components.cli import edits, options
-from fleet_components.cli.exit_status import epilogue
+from fleet_components.cli.help import Command
 from fleet_components.review.planning import rollback as planning
 from fleet_components.review.showing.rolled_back import print_rollback
 
 
-@click.command(epilog=epilogue())
+@click.command(
+    cls=Command,
+    examples={
+        "the revisions that are kept": "fleet rollback shop fleet/ --state state.json",
+        "how the files change, and what moves": "fleet rollback shop fleet/ --state state.json --to 0",
+        "the same, and the files are written": "fleet rollback shop fleet/ --state state.json --to 0 --write",
+    },
+)
 @click.argument("placement")
 @options.PATHS
 @click.option("--to", type=click.IntRange(0), metavar="N", help="The revision; without it the kept ones are listed.")

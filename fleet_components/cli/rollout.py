@@ -12,7 +12,8 @@ import attrs
 import click
 
 from fleet_components.cli import options
-from fleet_components.cli.exit_status import ExitStatus, epilogue, status_of, strictly
+from fleet_components.cli.exit_status import ExitStatus, status_of, strictly
+from fleet_components.cli.help import Command
 from fleet_components.cli.stack import needing_pulumi
 from fleet_components.review.documents.form import Document
 from fleet_components.review.documents.wire import to_json
@@ -25,7 +26,14 @@ from fleet_components.review.showing.table import plan_table
 _MOST_UPDATES = 100
 
 
-@click.command(epilog=epilogue())
+@click.command(
+    cls=Command,
+    examples={
+        "show the plan, ask, and update until all is rolled out": "fleet rollout . --stack prod",
+        "in a pipeline: nobody is asked, and the outcome is JSON": "fleet rollout . --stack prod --yes -o json",
+        "go past waits that are longer than fleet:maxWait": "fleet rollout . --stack prod --yes --wait",
+    },
+)
 @click.argument("project", type=click.Path(path_type=Path), default=".", metavar="[PROJECT]")
 @click.option("--stack", metavar="NAME", help="The stack, needed when there are several.")
 @click.option("--yes", is_flag=True, help="Begin without asking.")

@@ -10,7 +10,9 @@ from typing import Any, NoReturn
 import click
 
 from fleet_components.cli import options
-from fleet_components.cli.exit_status import ExitStatus, epilogue
+from fleet_components.cli.exit_status import ExitStatus
+from fleet_components.cli.help import Command
+from fleet_components.cli.progress import watch
 from fleet_components.cli.review_output import Shown, put, reviewing, show
 from fleet_components.cli.supposing import supposing
 from fleet_components.model.text import count
@@ -25,15 +27,16 @@ from fleet_components.review.planning.sweep import Sweep
 from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.sweep import print_sweep, sweep_markdown
 
-EXAMPLES = """\b
-Examples:
-  fleet simulate fleet/ --lose region=westeurope
-  fleet simulate fleet/ --add aks-oslo:like=aks-dublin,region=norwayeast
-  fleet simulate fleet/ --policy edited.yaml --capacity 'aks-*:cpu=+8' --diff
-  fleet simulate fleet/ --state state.json --sweep member -o json"""
 
-
-@click.command(epilog=f"{EXAMPLES}\n\n{epilogue()}")
+@click.command(
+    cls=Command,
+    examples={
+        "a region is lost": "fleet simulate fleet/ --lose region=us",
+        "a new member in a region of its own": "fleet simulate fleet/ --add north:like=east,region=no",
+        "an edited policy, and eight more CPUs": "fleet simulate fleet/ --policy edited.yaml --capacity 'ea*:cpu=+8'",
+        "each member is lost in turn": "fleet simulate fleet/ --state state.json --sweep member",
+    },
+)
 @options.PATHS
 @supposing
 @click.option(
@@ -71,7 +74,9 @@ def _sweep(found: Simulation, key: str, asked: Shown) -> NoReturn:
         options.say_refused(found.survey.refused)
         sys.exit(ExitStatus.REFUSED)
     sweep = Sweep.of(found, key)
-    document = sweep_document(sweep, list(sweep.losses()))
+    with watch("losing each in turn"):
+        losses = list(sweep.losses())
+    document = sweep_document(sweep, losses)
     put(asked, lambda form: _text(document, form))
     sys.exit(_status(document, asked))
 

@@ -43,4 +43,5 @@ def with_state(paths: Sequence[Path], command: CommandLine) -> CommandLine:
     with needing_pulumi():
         from fleet_components.automation.engine import Engine
     stack = command.stack or name
-    return attrs.evolve(command, stack=stack, state=Engine(project, stack, project.stack_file(name)).state())
+    with command.watch(f"asking the Pulumi CLI for the state of {stack}"):
+        return attrs.evolve(command, stack=stack, state=Engine(project, stack, project.stack_file(name)).state())

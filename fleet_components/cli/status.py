@@ -11,7 +11,9 @@ from typing import Any
 import click
 
 from fleet_components.cli import options
-from fleet_components.cli.exit_status import ExitStatus, epilogue
+from fleet_components.cli.exit_status import ExitStatus
+from fleet_components.cli.help import Command
+from fleet_components.cli.progress import watch
 from fleet_components.cli.stack import with_state
 from fleet_components.model.problem import FleetError
 from fleet_components.review.documents.statuses import api_list, statuses_document
@@ -23,7 +25,14 @@ from fleet_components.review.showing.statuses import BY, print_statuses, statuse
 from fleet_components.status.events import read_events
 
 
-@click.command(epilog=epilogue())
+@click.command(
+    cls=Command,
+    examples={
+        "a Pulumi project: the Pulumi CLI gives its state": "fleet status . --stack prod",
+        "what the members themselves say, of each member": "fleet status . --stack prod --live --by member",
+        "a directory, with an exported state": "pulumi stack export --stack prod | fleet status fleet/ --state -",
+    },
+)
 @options.PATHS
 @options.where
 @click.option(
@@ -64,10 +73,6 @@ def status(
     It is read from the state of the stack after the last update, a failed or killed one too. DIR is its source, as for
     `fleet plan`, which tells what the next update will do. Of a Pulumi project the state is asked of the Pulumi CLI
     unless --state gives it. JSON and YAML have the statuses in the form of the APIs of KubeFleet and Karmada.
-
-    \b
-    fleet status . --stack prod --live
-    pulumi stack export --stack prod | fleet status fleet/ --state -
     """
     if kubeconfigs and not live:
         raise click.UsageError("--kubeconfig is for --live")
@@ -78,7 +83,7 @@ def status(
         command = command.wrong(error.problems)
     command = with_state(paths, command)
     members = () if member is None else (member,)
-    ask = partial(asked, state=command.state.state, given=kubeconfigs, members=members, timeout=timeout)
+    ask = partial(asked, state=command.state.state, given=kubeconfigs, members=members, timeout=timeout, watch=watch)
     found = statuses(paths, command, heard, ask if live else None)
     document = statuses_document(found, only, member)
     match output:

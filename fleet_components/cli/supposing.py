@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeVar, cast
 
 import click
 
+from fleet_components.cli.help import under
 from fleet_components.model.cluster import Taint
 from fleet_components.model.problem import FleetError
 from fleet_components.model.quantity import is_quantity
@@ -25,6 +26,7 @@ from fleet_components.review.planning.supposition import (
     TaintChange,
 )
 
+supposed = under("What is supposed")
 F = TypeVar("F", bound=Callable[..., Any])
 PRICE = "kubernetes.azure.com/per-cpu-core-cost"
 _PRICED = re.compile(r"[0-9]+(\.[0-9]+)?")
@@ -201,7 +203,7 @@ def supposing(command: F) -> F:
 
     decorated: Any = called
     for name, form, told in reversed(_OPTIONS):
-        option = click.option(
+        option = supposed(
             name, _parameter(name), type=form, metavar=form.name, multiple=True, help=f"{told} Repeatable."
         )
         decorated = option(decorated)

@@ -20,6 +20,7 @@ from fleet_components.content.tool import ToolError
 from fleet_components.model.manifest import Manifest, Origin
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.model.text import count, few
+from fleet_components.model.watch import Watch, unwatched
 
 
 def load(*sources: str | Path | Text, warnings: list[Problem] | None = None) -> tuple[Manifest, ...]:
@@ -48,11 +49,17 @@ def load(*sources: str | Path | Text, warnings: list[Problem] | None = None) -> 
 
 
 def readable(
-    sources: Iterable[str | Path | Text], problems: list[Problem], warnings: list[Problem], *, build: bool = True
+    sources: Iterable[str | Path | Text],
+    problems: list[Problem],
+    warnings: list[Problem],
+    *,
+    build: bool = True,
+    watch: Watch = unwatched,
 ) -> tuple[Manifest, ...]:
     """Return the objects as :func:`load` does, as far as possible.
 
-    Problems are added to ``problems`` instead of raised. Without ``build`` charts and kustomizations are refused.
+    Problems are added to ``problems`` instead of raised. Without ``build`` charts and kustomizations are refused;
+    ``watch`` is told which one is built.
     """
     sources = tuple(sources)
     read = list(_read_all(sources, problems))
@@ -68,7 +75,8 @@ def readable(
     for one in used:
         for asked in () if one.problems else one.builds:
             if build:
-                manifests += _built(asked, problems, heard)
+                with watch(f"building {asked.folder}"):
+                    manifests += _built(asked, problems, heard)
             else:
                 problems.append(asked.problem("would be built by a program", f"build it elsewhere: {asked.by_hand}"))
     warnings += (*_hooks_among(manifests), *heard)

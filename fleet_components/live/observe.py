@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any, TypeVar
 
 import attrs
@@ -14,6 +14,8 @@ from fleet_components.live.comparison import WHOLE, Comparison, compare
 from fleet_components.live.connection import Connection, UnexpectedAnswer, connected, within
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.observed import Applied, Compared, ObservedMember, ObservedObject
+from fleet_components.model.text import count
+from fleet_components.model.watch import Watch, unwatched
 from fleet_components.plan.apply_mode import ApplyMode
 
 K = TypeVar("K", bound=Hashable)
@@ -40,7 +42,11 @@ class Wanted:
 
 
 def observe(
-    kubeconfigs: Mapping[K, str], wanted: Mapping[K, Sequence[Wanted]], *, timeout: float = 10.0
+    kubeconfigs: Mapping[K, str],
+    wanted: Mapping[K, Sequence[Wanted]],
+    *,
+    timeout: float = 10.0,
+    watch: Watch = unwatched,
 ) -> Mapping[K, ObservedMember]:
     """Ask members for objects, all of them at once. Nothing is written.
 
@@ -48,6 +54,7 @@ def observe(
         kubeconfigs: the texts of their kubeconfigs, by member.
         wanted: the objects, by member.
         timeout: limit for each member, in seconds; a quarter of a second is added for each object.
+        watch: is told how many have answered.
 
     Returns:
         By member, the objects that it has answered for, and why it has not answered for the others.
@@ -56,6 +63,11 @@ def observe(
         return {}
     with ThreadPoolExecutor(min(_AT_ONCE, len(kubeconfigs))) as pool:
         asked = {name: pool.submit(_observe, text, wanted.get(name, ()), timeout) for name, text in kubeconfigs.items()}
+        completed = as_completed(asked.values())
+        with watch(f"asking {count(len(asked), 'member')}"):
+            for number in range(len(asked)):
+                with watch(f"{number} answered"):
+                    next(completed)
         return {name: one.result() for name, one in asked.items()}
 
 

@@ -33,6 +33,7 @@ from fleet_components.model.kubefleet.placement import Placement, RollingUpdate
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.text import count, few, nearest
+from fleet_components.model.watch import Watch, unwatched
 from fleet_components.plan.effects import unheeded
 from fleet_components.plan.karmada.member import serving_both
 from fleet_components.plan.kubefleet.runs import STRATEGY_OF, is_approved, runs_of
@@ -267,13 +268,13 @@ def source_of(manifests: Iterable[Manifest], warnings: Iterable[Problem] = ()) -
     return gathered(Given(tuple(manifests), tuple(warnings))).sound()
 
 
-def gather(*sources: str | Path | Text, build: bool = True) -> Source:
+def gather(*sources: str | Path | Text, build: bool = True, watch: Watch = unwatched) -> Source:
     """Read a fleet like :func:`read_source`, as far as possible; problems are in ``problems`` and prevent a plan.
 
     Without ``build`` charts and kustomizations, which programs build, are such problems.
     """
     problems, warnings = list[Problem](), list[Problem]()
-    manifests = readable(sources, problems, warnings, build=build)
+    manifests = readable(sources, problems, warnings, build=build, watch=watch)
     return gathered(Given(manifests, tuple(warnings), tuple(problems), ", ".join(map(named, sources))))
 
 

@@ -10,6 +10,7 @@ import attrs
 
 from fleet_components.live.observe import Wanted, observe
 from fleet_components.model.observed import ObservedMember, ObservedObject
+from fleet_components.model.watch import Watch, unwatched
 from fleet_components.plan.state import StackState
 from fleet_components.review.planning.kubeconfigs import UNKNOWN, MemberName, kubeconfigs
 from fleet_components.review.planning.statuses import Status
@@ -18,7 +19,12 @@ _ACCEPTED = "its API server would take it now"
 
 
 def asked(
-    found: Sequence[Status], state: StackState, given: Mapping[str, Path], members: Collection[str], timeout: float
+    found: Sequence[Status],
+    state: StackState,
+    given: Mapping[str, Path],
+    members: Collection[str],
+    timeout: float,
+    watch: Watch = unwatched,
 ) -> tuple[Status, ...]:
     """Return statuses with what members say of every object that was, or was to be, delivered to them.
 
@@ -28,6 +34,7 @@ def asked(
         given: the files of kubeconfigs that count instead, by ``MEMBER`` or ``FLEET/MEMBER``.
         members: the members to ask; all of them if empty.
         timeout: how long a member has, in seconds.
+        watch: is told how many have answered.
 
     Raises:
         FleetError: a given kubeconfig cannot be read, or there is no such member.
@@ -39,7 +46,7 @@ def asked(
             if name.member in members or not members:
                 wanted[name] += _wanted(status, name.member)
     reached = {name: known[name] for name in wanted if name in known}
-    answers = dict(observe(reached, {name: wanted[name] for name in reached}, timeout=timeout))
+    answers = dict(observe(reached, {name: wanted[name] for name in reached}, timeout=timeout, watch=watch))
     unreached = {name: ObservedMember(unreached=UNKNOWN) for name in wanted if name not in known}
     return tuple(_answered(status, {**answers, **unreached}) for status in found)
 

@@ -14,6 +14,7 @@ from fleet_components.live.observe import Wanted, observe
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.observed import FieldDifference, ObservedMember, ObservedObject
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.watch import Watch, unwatched
 from fleet_components.plan.apply_mode import OVERWRITES, ApplyMode
 from fleet_components.plan.past import Past, Standing
 from fleet_components.plan.sent import Sent, sent
@@ -101,6 +102,7 @@ def drift(
     members: Collection[str] = (),
     only: Collection[str] = (),
     timeout: float = 10.0,
+    watch: Watch = unwatched,
 ) -> Drift:
     """Ask members for what was delivered to them. Nothing is written.
 
@@ -110,6 +112,7 @@ def drift(
         members: the members to ask; all if empty.
         only: the placements and templates to look at, as ``Kind/key`` or by their keys; all if empty.
         timeout: limit for each member, in seconds.
+        watch: is told how many have answered.
 
     Raises:
         FleetError: there is no state of a fleet, it has no such member or placement, or a file cannot be read.
@@ -133,7 +136,7 @@ def drift(
     for one in objects:
         if one.member in wanted and not one.error:
             wanted[one.member].append(Wanted(one.data, one.mode, one.manager))
-    answers = observe({name: known[name] for name in wanted}, wanted, timeout=timeout)
+    answers = observe({name: known[name] for name in wanted}, wanted, timeout=timeout, watch=watch)
     silent = {name: answer.unreached for name, answer in answers.items() if answer.unreached}
     silent |= {name: _GONE if name in lost else UNKNOWN for name in names if name not in wanted}
     found = tuple(_answered(one, answers.get(one.member, ObservedMember())) for one in objects)

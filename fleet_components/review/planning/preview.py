@@ -274,7 +274,7 @@ def _run(
     state = command.state.state
     stored = {resource["urn"]: resource.get("outputs") or {} for resource in stored_in(command.state.export)}
     mocks = PlanMocks(state, stored, carried_out=carried_out)
-    with inside(project):
+    with command.watch(f"running the program of {project.name}"), inside(project):
         run = run_program(
             lambda: run_main(project),
             state=state,

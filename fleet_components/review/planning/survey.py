@@ -18,6 +18,8 @@ from fleet_components.model.extras import extra_of, not_installed
 from fleet_components.model.guests import present
 from fleet_components.model.problem import FleetError, Problem, layered
 from fleet_components.model.reader import API_VERSION
+from fleet_components.model.text import count, few
+from fleet_components.model.watch import Watch, unwatched
 from fleet_components.plan import names
 from fleet_components.plan.delivered import delivered
 from fleet_components.plan.fleet import lacking, plan_fleet
@@ -56,6 +58,7 @@ class CommandLine:
         others: other stacks whose outputs a project reads.
         config: configuration values that count instead of those of the stack's file, by key.
         problems: problems of the options that can be found without the input.
+        watch: is told what takes long.
     """
 
     state: StateFile = StateFile()
@@ -73,6 +76,7 @@ class CommandLine:
     others: tuple[OtherStack, ...] = ()
     config: Mapping[str, str] = attrs.field(factory=dict)
     problems: tuple[Problem, ...] = ()
+    watch: Watch = attrs.field(default=unwatched, eq=False)
 
     def wrong(self, problems: Iterable[Problem]) -> CommandLine:
         """Return the same options with further problems."""
@@ -236,7 +240,8 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
     )
     subject = {"paths": _shown(paths), "stack": stack}
     try:
-        plan = plan_fleet(source, past, options)
+        with command.watch(f"planning {count(len(source.clusters), 'member')}"):
+            plan = plan_fleet(source, past, options)
     except FleetError as error:
         raise FleetError(map(_said_here, error.problems)) from error
     refused = map(_said_here, plan.refused)
@@ -318,7 +323,9 @@ def gathered_from(paths: Sequence[Path], command: CommandLine) -> Source:
     asked = paths.count(PIPED) + (command.state.file == STANDARD_INPUT)
     if asked > 1:
         raise FleetError([Problem("is asked for twice", file=STANDARD_INPUT, hint="give one of the two as a file")])
-    return gather(*(_piped() if path == PIPED else path for path in paths), build=command.program)
+    with command.watch(f"reading {few(_shown(paths))}"):
+        given = (_piped() if path == PIPED else path for path in paths)
+        return gather(*given, build=command.program, watch=command.watch)
 
 
 def _shown(paths: Sequence[Path]) -> list[str]:

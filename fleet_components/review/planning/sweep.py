@@ -108,8 +108,11 @@ class Sweep:
     def losses(self) -> Iterator[Lost]:
         """Yield what comes of each loss, in the order of :attr:`by`; each starts from the same plan."""
         before = {one.name: one for one in self.plan.subjects}
-        for value, members in self.by.groups.items():
-            yield self._lost(value, members, before)
+        watch = self.simulation.start.command.watch
+        for number, (value, members) in enumerate(self.by.groups.items(), 1):
+            with watch(f"{number} of {len(self.by.groups)}"):
+                lost = self._lost(value, members, before)
+            yield lost
 
     def _lost(self, value: str, members: tuple[str, ...], before: Mapping[str, Decided]) -> Lost:
         lost = self.plan.options.lost.union(members)

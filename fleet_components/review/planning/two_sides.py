@@ -121,7 +121,7 @@ class Side:
             SideError: it cannot be planned.
         """
         asked = self.asked(command)
-        with self.inside() as paths:
+        with command.watch(self.name), self.inside() as paths:
             return survey(paths, asked)
 
     def asked(self, command: CommandLine) -> CommandLine:
@@ -286,7 +286,7 @@ def _delivered(side: Side, command: CommandLine) -> _Delivered:
     nobody = frozenset[str]()
     asked = attrs.evolve(side.asked(command), state=StateFile(), problems=())
     alone = attrs.evolve(asked, confirm=nobody, approve=nobody, lost=nobody, returned=nobody)
-    with side.inside() as paths:
+    with command.watch(side.name), side.inside() as paths:
         for _ in range(MOST_UPDATES):
             planned = survey(paths, alone)
             remainders = {name: one for plan in planned.plans for name, one in plan.remainders.items()}
