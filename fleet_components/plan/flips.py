@@ -38,7 +38,7 @@ class Flip:
     @property
     def words(self) -> str:
         """The flip as a sentence: ``would be chosen with tier=gold``."""
-        return f"would be {'chosen' if self.chosen else 'left'} {said(self.change)}"
+        return f"would be {'chosen' if self.chosen else 'left out'} {said(self.change)}"
 
 
 @attrs.frozen
@@ -127,10 +127,10 @@ class Trials:
         others = sorted(anew - now if cluster in now else now - anew)
         if cluster in now:
             instead = f", and {', '.join(others)} chosen" if others else ""
-            yield f"stays because it was chosen before: newly decided, it would be left{instead}"
+            yield f"stays because it was chosen before: newly decided, it would be left out{instead}"
         else:
             instead = f" in place of {', '.join(others)}" if others else ""
-            yield f"is left because of what was decided before: newly decided, it would be chosen{instead}"
+            yield f"is left out because of what was decided before: newly decided, it would be chosen{instead}"
 
 
 def _tainting(ladder: Ladder) -> bool:

@@ -50,7 +50,8 @@ def _condition(console: Console, placement: Document) -> None:
 def _row(member: Document) -> Row:
     picked = member["selected"]
     overridden = shortly(member["overridden"])
-    why = one_line(member["summary"]) + (f"; overridden: {overridden}" if overridden else "")
+    flips = [flip["words"] for flip in (member["flips"] or ())[:1]]
+    why = one_line("; ".join([member["summary"], *flips, *([f"overridden: {overridden}"] if overridden else [])]))
     return Row((member["name"], "yes" if picked else "no"), why, "green" if picked else "")
 
 
