@@ -13,6 +13,8 @@ The file maps ``"<what>-<members>"``, as in ``pickn-100``, ``pickn-spread-1000``
 * ``plan-100x1000``: the whole plan of the same, from manifests;
 * ``deliver``: the in-process plan of one placement of ten objects on every member; ``deliver-plain``: a plain program
   that registers the same resources. Their ratio and the size of the state are printed below the table;
+* ``command-...``: the whole ``fleet plan`` as a process, with a state and one changed image, for 60 members and 40 apps
+  and for 1,000 and 100. The processor time is printed below the table: other work on the machine counts less there;
 * ``karmada-...``: see ``tests/scheduler/karmada/bench_rows.py``;
 * ``growth-...``: the plan of a fleet that is large in one dimension of ``tests/growth.py``, at a size and at four times
   that size. The factor is printed below the table: 4 is linear, and 16 would be the square.
@@ -33,7 +35,8 @@ import sys
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
+from itertools import product
 from pathlib import Path
 from random import Random
 from time import perf_counter
@@ -56,8 +59,9 @@ from fleet_components.plan.past import Past
 from fleet_components.plan.source import source_of
 from fleet_components.scheduler.kubefleet import schedule
 from fleet_components.scheduler.kubefleet.explain import explain
+from tests.cli import bench_rows as command_rows
 from tests.delivery import bench_rows as delivery_rows
-from tests.growth import DIMENSIONS
+from tests.growth import DIMENSIONS, FLEETS
 from tests.scheduler.karmada import bench_rows
 
 OUT = Path(__file__).parents[1] / "out" / "bench.json"
@@ -286,6 +290,9 @@ for _name, _set_up in bench_rows.ROWS.items():
     benchmark(_name)(_set_up)
 for _name, _set_up in delivery_rows.ROWS.items():
     benchmark(_name, *delivery_rows.MEMBERS)(_set_up)
+for _system in FLEETS:
+    for _members, _apps in command_rows.SIZES:
+        benchmark(f"command-{_system}-{_apps}x", _members)(partial(command_rows.plan, _system, apps=_apps))
 
 
 def measure(row: Benchmark) -> dict[str, float]:
@@ -338,6 +345,9 @@ def main(words: list[str]) -> None:
             ratio = measured[f"deliver-{members}"]["median_ms"] / measured[f"deliver-plain-{members}"]["median_ms"]
             size = delivery_rows.state_kilobytes(members)
             print(f"{members} members x {delivery_rows.OBJECTS} objects: {ratio:.2f} x plain, state of {size} kB")
+    for system, (members, apps) in product(FLEETS, command_rows.SIZES):
+        if (name := f"command-{system}-{apps}x{members}") in measured:
+            print(f"{name}: {command_rows.told(system, members, apps)}")
     for name in DIMENSIONS:
         small, large = (measured.get(f"growth-{name}-{size}") for size in GROWTH)
         if small and large:

@@ -169,6 +169,60 @@ def _unknown_fields(size: int) -> Iterator[Object]:
     yield {**placed, "spec": {**placed["spec"], **{f"field{number}": 1 for number in range(size)}}}
 
 
+REGIONS = ("eu-west", "eu-north", "us-east", "us-west", "ap-south")
+
+
+def _app(name: str, image: str) -> Iterator[dict[str, Any]]:
+    container = {"name": "web", "image": image, "ports": [{"containerPort": 80}]}
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [container]}}
+    web = {"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    yield _named("v1", "Namespace", name)
+    yield _named("apps/v1", "Deployment", "web", name, spec=web)
+    yield _named("v1", "Service", "web", name, spec={"selector": {"app": "web"}, "ports": [{"port": 80}]})
+
+
+def _labelled(member: Object, number: int) -> Object:
+    labels = {"region": REGIONS[number % len(REGIONS)], "tier": str(number % 4)}
+    return {**member, "metadata": {**member["metadata"], "labels": labels}}
+
+
+def placed_fleet(members: int, apps: int, image: str) -> Iterator[Object]:
+    """Placements of KubeFleet: every other app runs in a region, the others on five members; the first has an image."""
+    yield from (_labelled(_member(number), number) for number in range(members))
+    for number in range(apps):
+        name, region = f"app-{number:03}", {"matchLabels": {"region": REGIONS[number % len(REGIONS)]}}
+        required = {"clusterSelectorTerms": [{"labelSelector": region}]}
+        affinity = {"clusterAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+        everywhere, some = {"placementType": "PickAll", "affinity": affinity}, {"placementType": "PickN"}
+        yield from _app(name, "nginx:1.27.5" if number else image)
+        yield _placed(
+            name, {**_SHOP, "name": name}, policy={**some, "numberOfClusters": 5} if number % 2 else everywhere
+        )
+
+
+def propagated_fleet(members: int, apps: int, image: str) -> Iterator[Object]:
+    """The same for Karmada: a policy for the objects of each app."""
+    yield from (_labelled(_cluster(number), number) for number in range(members))
+    for number in range(apps):
+        name, some = f"app-{number:03}", sorted({(7 * number + at) % members for at in range(5)})
+        region = {"labelSelector": {"matchLabels": {"region": REGIONS[number % len(REGIONS)]}}}
+        affinity = {"clusterNames": [f"member-{at:05}" for at in some]} if number % 2 else region
+        objects = list(_app(name, "nginx:1.27.5" if number else image))
+        yield from objects
+        selectors = [{key: one[key] for key in ("apiVersion", "kind")} | _place(one) for one in objects]
+        spec = {"resourceSelectors": selectors, "placement": {"clusterAffinity": affinity}}
+        yield _named(_POLICY, "ClusterPropagationPolicy", name, spec=spec)
+
+
+def _place(data: Object) -> dict[str, str]:
+    return {key: data["metadata"][key] for key in ("name", "namespace") if key in data["metadata"]}
+
+
+FLEETS: dict[str, Callable[[int, int, str], Iterator[Object]]] = {
+    "kubefleet": placed_fleet,
+    "karmada": propagated_fleet,
+}
+"""Fleets of a number of members and apps, in which the image of one app can change, by the system."""
 DIMENSIONS: dict[str, Callable[[int], Iterator[Object]]] = {
     "objects": _objects,
     "namespaces": _namespaces,

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from io import TextIOWrapper
 
 from fleet_components.model.extras import extra_of, not_installed
 
+MOST_NEW = 1_000_000
+"""Number of new values after which garbage is looked for: what a plan makes stays until the end of the command."""
+
 
 def main() -> None:
     """Run the command. It needs the extra ``cli``; Pulumi is loaded only for Pulumi projects."""
+    gc.set_threshold(MOST_NEW, *gc.get_threshold()[1:])
     for closed in ("stdin", "stdout", "stderr"):
         if getattr(sys, closed) is None:  # closed by the caller: there is nothing to read, and nobody to tell
             setattr(sys, closed, open(os.devnull, "r" if closed == "stdin" else "w"))  # noqa: SIM115
@@ -18,6 +23,7 @@ def main() -> None:
         try:
             _run()
         finally:
+            gc.freeze()  # the process ends: nobody has to look through all that it made
             sys.stdout.flush()  # not left to the interpreter's end, where an error is nobody's
     except KeyboardInterrupt:
         sys.exit("error: interrupted")
@@ -29,14 +35,15 @@ def main() -> None:
 
 
 def _run() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # escapes characters that the terminal cannot encode
     try:
         from fleet_components.cli.command import fleet
+
+        fleet()
     except ModuleNotFoundError as missing:
         if extra_of(missing.name or "") != "cli":
             raise
         problem = not_installed(missing.name or "")
         sys.exit(f"error: {problem.what}\n  hint: {problem.hint}")
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # escapes characters that the terminal cannot encode
-    fleet()

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 import attrs
 import click
 
-from fleet_components.cli.approve import approve
-from fleet_components.cli.drain import drain
-from fleet_components.cli.drift import drift
 from fleet_components.cli.exit_status import ExitStatus, epilogue
-from fleet_components.cli.explain import explain
-from fleet_components.cli.fields import fields
-from fleet_components.cli.plan import plan
-from fleet_components.cli.render import render
-from fleet_components.cli.review import review
-from fleet_components.cli.rollback import rollback
-from fleet_components.cli.rollout import rollout
-from fleet_components.cli.status import status
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, visible
 from fleet_components.review.showing.words import confirming
 
+COMMANDS = (
+    *("init", "plan", "review", "simulate", "explain", "render", "rollout", "status"),
+    *("drain", "drift", "approve", "rollback", "comment", "fields"),
+)
+"""The commands; each is the function of its name in the module of its name."""
 MOST_SHOWN = 50
 """Largest number of problems that are shown."""
 
@@ -32,8 +27,19 @@ MOST_SHOWN = 50
 class _Commands(click.Group):
     """A command group that prints problems of the input, one a line with its hint below, and exits with status 1.
 
-    Wrong usage exits with 1 as well, not with click's own 2.
+    Wrong usage exits with 1 as well, not with click's own 2. Only the command that is run is loaded.
     """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands, in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load a command; None if there is none of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"fleet_components.cli.{cmd_name}"), cmd_name)
+        return command
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Parse the options of the group itself."""
@@ -76,16 +82,3 @@ def fleet() -> None:
 def _shown(problem: Problem) -> str:
     hint = f"\n  hint: {visible(problem.hint)}" if problem.hint else ""
     return f"error: {attrs.evolve(problem, hint='')}{hint}"
-
-
-fleet.add_command(plan)
-fleet.add_command(review)
-fleet.add_command(explain)
-fleet.add_command(render)
-fleet.add_command(rollout)
-fleet.add_command(status)
-fleet.add_command(drain)
-fleet.add_command(drift)
-fleet.add_command(approve)
-fleet.add_command(rollback)
-fleet.add_command(fields)

@@ -15,6 +15,7 @@ from fleet_components.cli import options
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.documents.form import Document
 from fleet_components.review.documents.plan import plan_document
+from fleet_components.review.documents.schema import plan_schema
 from fleet_components.review.documents.view import View
 from fleet_components.review.documents.wire import to_json, to_yaml
 from fleet_components.review.planning.survey import Survey
@@ -41,7 +42,7 @@ class _FormFile(click.ParamType[tuple[str, Path]]):
 
 @attrs.frozen
 class Shown:
-    """How a plan is shown.
+    """Request for how a plan is shown.
 
     Attributes:
         view: what is shown of it.
@@ -50,6 +51,7 @@ class Shown:
         diff: whether differences are shown whole.
         strict: whether the plan is judged strictly.
         detailed: whether changes have an exit status of their own.
+        command: the command that shows it.
     """
 
     view: View
@@ -58,6 +60,7 @@ class Shown:
     diff: bool
     strict: bool
     detailed: bool
+    command: str
 
 
 def reviewing(command: F) -> F:
@@ -76,9 +79,18 @@ def reviewing(command: F) -> F:
         detailed: bool,
         **others: Any,
     ) -> Any:
-        asked = Shown(View(every, only, member or ""), output, also, diff, strict, detailed)
+        view = View(every, only, member or "")
+        asked = Shown(view, output, also, diff, strict, detailed, command.__name__)
         return command(asked=asked, **others)
 
+    schema = click.option(
+        "--schema",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_print_schema,
+        help="Print the JSON Schema of -o json and exit.",
+    )
     added = (
         click.option("--all", "every", is_flag=True, help="Show also what does not change."),
         click.option(
@@ -98,11 +110,18 @@ def reviewing(command: F) -> F:
             help=f"Write the same in another form, one of {', '.join(FORMS)}, to a file; repeatable.",
         ),
         options.endings(),
+        schema,
     )
     decorated: Any = called
     for option in reversed(added):
         decorated = option(decorated)
     return cast(F, decorated)
+
+
+def _print_schema(ctx: click.Context, _: click.Parameter, given: bool) -> None:
+    if given and not ctx.resilient_parsing:
+        click.echo(to_json(plan_schema()), nl=False)
+        ctx.exit()
 
 
 def show(surveyed: Survey, asked: Shown, document: Document | None = None) -> NoReturn:
@@ -117,22 +136,35 @@ def show(surveyed: Survey, asked: Shown, document: Document | None = None) -> No
         FleetError: the view asks for what does not exist, or a file cannot be written.
     """
     document = plan_document(surveyed, asked.view) if document is None else document
-    sys.stdout.write(_text(document, asked.output, diff=asked.diff))
-    for form, file in asked.also:
-        _write(file, _text(document, form, diff=asked.diff))
+    put(asked, lambda form: _text(document, form, asked))
     options.say_refused(surveyed.refused, shown=asked.output in ("table", "markdown"))
     options.end(document, strict=asked.strict, detailed=asked.detailed)
 
 
-def _text(document: Document, form: str, *, diff: bool) -> str:
+def put(asked: Shown, text: Callable[[str], str]) -> None:
+    """Print a text, and write it to files.
+
+    Args:
+        asked: the forms that are asked for.
+        text: returns the text in a form.
+
+    Raises:
+        FleetError: a file cannot be written.
+    """
+    sys.stdout.write(text(asked.output))
+    for form, file in asked.also:
+        _write(file, text(form))
+
+
+def _text(document: Document, form: str, asked: Shown) -> str:
     match form:
         case "json":
             return to_json(document)
         case "yaml":
             return to_yaml(document)
         case "markdown":
-            return to_markdown(document, diff=diff)
-    return shown(lambda console: plan_table(console, document, diff=diff))
+            return to_markdown(document, diff=asked.diff, command=asked.command)
+    return shown(lambda console: plan_table(console, document, diff=asked.diff))
 
 
 def _write(file: Path, text: str) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection, Iterable
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextvars import copy_context
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import grpc  # type: ignore[import-untyped]
@@ -46,7 +47,7 @@ def read_past(fleet: str, former: Iterable[str] = ()) -> tuple[Past, str]:
     Raises:
         FleetError: the state is damaged, or was written by a later version of this package.
     """
-    resources = [_stored(urn, one.struct_value) for urn, one in _read(_TRIES).fields.items()]
+    resources = _resources(get_monitor())
     past = Past.of(resources, fleet)
     for name in former if not past.members else ():
         before = Past.of(resources, name)
@@ -60,19 +61,33 @@ def past_kubeconfigs(plan: FleetPlan) -> dict[str, str]:
 
     They are those of the providers in the state; a member that brought a provider of its own has none.
     """
-    stored = _read(_TRIES).fields
+    stored = {one.urn: one.outputs for one in read_stored((names.PROVIDER,))}
     urns = {
         member: plan.past.urns.get((names.PROVIDER, names.member_name(Former(plan).fleet, member)), "")
         for member in plan.past.members
     }
-    found = {member: _stored(urn, stored[urn].struct_value).outputs for member, urn in urns.items() if urn in stored}
+    found = {member: stored[urn] for member, urn in urns.items() if urn in stored}
     return {member: text for member, of in found.items() if isinstance(text := of.get("kubeconfig"), str)}
 
 
 def read_stored(kinds: Collection[str]) -> tuple[StoredResource, ...]:
     """Return the resources of these types as they stood in the own stack before this run, with their outputs."""
-    found = {urn: one.struct_value for urn, one in _read(_TRIES).fields.items()}
-    return tuple(_stored(urn, one) for urn, one in found.items() if one.fields["type"].string_value in kinds)
+    found = _by_type(get_monitor())
+    return tuple(one for kind in kinds for one in found.get(kind, ()))
+
+
+@lru_cache(maxsize=1)
+def _by_type(monitor: Any) -> Mapping[str, Sequence[StoredResource]]:
+    found: dict[str, list[StoredResource]] = defaultdict(list)
+    for one in _resources(monitor):
+        found[one.type].append(one)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _resources(_monitor: Any) -> tuple[StoredResource, ...]:
+    """Return the resources of the own stack; they are read once a run, whose monitor is the key."""
+    return tuple(_stored(urn, one.struct_value) for urn, one in _read(_TRIES).fields.items())
 
 
 def _stored(urn: str, found: Struct) -> StoredResource:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import zip_longest
 from typing import Any
 
 import attrs
 
-from fleet_components.content.secret import REDACTED, secret_fields
+from fleet_components.content.secret import REDACTED, is_hidden, redacted, secret_fields
 from fleet_components.model.problem import FieldPath, show_path
 from fleet_components.model.quantity import is_quantity, parse_quantity
 
+CHANGED = f"{REDACTED}, changed"
+"""Stands for the new value of something secret that changes."""
 _AMOUNTS = frozenset({"limits", "requests", "hard", "capacity", "sizeLimit"})
 """Fields of built-in kinds with quantities in them."""
 
@@ -57,6 +60,37 @@ def shown_differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterato
     secret = secret_fields(old) | secret_fields(new)
     for one in differences(old, new):
         yield one.hidden if one.path[:1] and one.path[0] in secret else one
+
+
+def shown_sides(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return two versions of an object without what is secret in either of them.
+
+    In a field that holds something secret, only what is alike and public in both is shown, and what changes is marked:
+    a secret may have moved within the field, and is no mark of its kind any more.
+    """
+    secret = secret_fields(old) | secret_fields(new)
+    hidden_old, hidden_new = dict(old), dict(new)
+    for field in secret & old.keys() | secret & new.keys():
+        sides = _hidden_sides(old.get(field), new.get(field), redacted(old).get(field), redacted(new).get(field))
+        for side, value in zip((hidden_old, hidden_new), sides, strict=True):
+            side[field] = value
+    return hidden_old, hidden_new
+
+
+def _hidden_sides(old: Any, new: Any, hidden_old: Any, hidden_new: Any) -> tuple[Any, Any]:
+    """Return what is shown of two values, of which the others are the parts that are public by themselves."""
+    parts = old, new, hidden_old, hidden_new
+    if all(one is None or isinstance(one, Mapping) for one in parts) and (old or new):
+        keys = (old or {}).keys() | (new or {}).keys()
+        pairs = {key: _hidden_sides(*(one and one.get(key) for one in parts)) for key in keys}
+        return old and {key: pairs[key][0] for key in old}, new and {key: pairs[key][1] for key in new}
+    if all(isinstance(one, list) for one in parts):
+        items = [_hidden_sides(*sides) for sides in zip_longest(*parts)]
+        return [one for one, _ in items[: len(old)]], [one for _, one in items[: len(new)]]
+    alike = not any(differences(old, new))
+    if alike and not is_hidden(hidden_old) and not is_hidden(hidden_new):
+        return old, new
+    return None if old is None else REDACTED, None if new is None else REDACTED if alike or old is None else CHANGED
 
 
 def amounts_alike(one: Difference) -> bool:

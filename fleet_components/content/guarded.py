@@ -73,7 +73,7 @@ def read_json(text: str | bytes, number: Callable[[str], Any] | None = None, *, 
         raise UnreadableError(f"is not JSON: {error.msg}, at character {error.colno}", error.lineno) from None
     except ValueError:  # a number with thousands of digits
         raise UnreadableError("is not JSON: it has a number that is too long") from None
-    if "\\ud" in decoded.casefold() and any(found["half"] for found in _HALF_PAIR.finditer(decoded)):
+    if ("\\ud" in decoded or "\\uD" in decoded) and any(found["half"] for found in _HALF_PAIR.finditer(decoded)):
         raise UnreadableError("is not JSON: it has half of a surrogate pair")  # no text that can be written anywhere
     return value
 

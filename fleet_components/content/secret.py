@@ -47,14 +47,14 @@ def secret_fields(data: Mapping[str, Any]) -> set[str]:
     return {field for field, value in data.items() if (sealed and field not in PUBLIC) or hidden[field] is not value}
 
 
-def is_hidden(value: Any) -> bool:
-    """Return whether anything in a value was replaced by ``[secret]``."""
+def is_hidden(value: Any, mark: str = REDACTED) -> bool:
+    """Return whether anything in a value was replaced by a mark, ``[secret]`` by default."""
     match value:
         case Mapping():
-            return any(map(is_hidden, value.values()))
+            return any(is_hidden(item, mark) for item in value.values())
         case list() | tuple():
-            return any(map(is_hidden, value))
-    return bool(value == REDACTED)
+            return any(is_hidden(item, mark) for item in value)
+    return bool(value == mark)
 
 
 def _without_values(value: Any, *, patch: bool = False) -> Any:

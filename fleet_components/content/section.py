@@ -56,9 +56,12 @@ class Section:
 
         A field that is not written here, for example one of a merged map, has the line of the nearest field around it.
         """
+        steps = (*self.start, *path)
+        if not steps:
+            return self.offset  # every object is asked for its first line, and most for no other
         line, lines = 0, _composed(self.text)
         node = lines.root
-        for step in (*self.start, *path):
+        for step in steps:
             found = lines.child(node, step)
             if found is None:
                 break

@@ -104,6 +104,7 @@ class Cluster(Typed):
             declared ones.
         resource_models: Karmada ``spec.resourceModels``; None means the nine default ones.
         resource_summary: Karmada ``status.resourceSummary``; None when absent.
+        kind: kind of the object that it was read from; empty if it was made otherwise.
     """
 
     name: str
@@ -122,3 +123,4 @@ class Cluster(Typed):
     api_enablements: frozenset[tuple[str, str]] | None = None
     resource_models: tuple[ResourceModel, ...] | None = None
     resource_summary: ResourceSummary | None = None
+    kind: str = attrs.field(default="", eq=False)

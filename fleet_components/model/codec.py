@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Set
-from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, TypeVar, get_args, get_origin
 
@@ -92,13 +91,20 @@ def out_of_range(number: int, low: int, high: int = MOST_INT32) -> str:
     return "" if low <= number <= high else f"is not a number from {low} to {high}"
 
 
-@contextmanager
-def below(*path: str | int) -> Iterator[None]:
+class below:  # noqa: N801  reads as a function; a class, because a state is read through it ten thousand times
     """Prefix the paths of all misfits that are raised in the ``with`` block."""
-    try:
-        yield
-    except MisfitError as misfit:
-        raise MisfitError(*(attrs.evolve(one, path=(*path, *one.path)) for one in misfit.problems)) from None
+
+    __slots__ = ("_path",)
+
+    def __init__(self, *path: str | int) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, MisfitError):
+            raise MisfitError(*(attrs.evolve(one, path=(*self._path, *one.path)) for one in error.problems)) from None
 
 
 def _names(kind: Any, converter: Any) -> dict[str, Any]:
@@ -119,8 +125,11 @@ def _hook(field: attrs.Attribute[Any], converter: Any) -> Callable[[Any, Any], A
     if problem is None:
         return None
 
+    kind: Any = field.type or str
+    structure = converter.get_structure_hook(kind)
+
     def read(value: Any, _: Any) -> Any:
-        found = converter.structure(value, field.type or str)
+        found = structure(value, kind)
         if what := problem(found):
             raise ValueError(what)
         return found

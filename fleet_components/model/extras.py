@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib import metadata
 
 from fleet_components.model.problem import Problem
 
@@ -27,6 +26,8 @@ def not_installed(module: str) -> Problem:
 @cache
 def _extras() -> dict[str, str]:
     """Return the extra of each module, from the package's own metadata; empty if the package is not installed."""
+    from importlib import metadata  # imported here, because it takes long and is needed for errors only
+
     try:
         requirements = metadata.requires(_PACKAGE) or ()
     except metadata.PackageNotFoundError:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import cache
-from importlib.metadata import entry_points
 from typing import Any, NamedTuple, Protocol
 
 from fleet_components.model.cluster import Cluster
@@ -81,6 +80,8 @@ class Guest(Protocol):
 @cache
 def guests() -> tuple[Guest, ...]:
     """Return the installed guests, in the order of their names."""
+    from importlib.metadata import entry_points  # imported here, because it takes long and most fleets have no guest
+
     return tuple(one.load() for one in sorted(entry_points(group=GROUP), key=lambda one: one.name))
 
 

@@ -95,4 +95,6 @@ def _marked(
         again = entry.placed.revision if cluster in undone else known if cluster in interrupted else None
     else:
         again = known
+    if again == entry.placed.again:
+        return entry
     return attrs.evolve(entry, placed=attrs.evolve(entry.placed, again=again))

@@ -107,7 +107,10 @@ class Coverage:
 
     def owner(self, cluster: str, key: ObjectKey) -> str:
         """Return the subject that wants an object on a member; empty if none does."""
-        return next((subject for subject, clusters in self._wanted.get(key, ()) if cluster in clusters), "")
+        for subject, clusters in self._wanted.get(key, ()):
+            if cluster in clusters:
+                return subject
+        return ""
 
     def clashes(self) -> Iterator[tuple[ObjectKey, tuple[str, ...], list[str]]]:
         """Yield the objects that several subjects bring to one member, with the subjects and the members."""
@@ -131,11 +134,11 @@ def departures(past: Past, coverage: Coverage, members: Collection[str], lost: C
         members: the declared members.
         lost: those of them that are gone for good.
     """
-    for standing in sorted(past.standing, key=lambda one: (one.subject, one.cluster, one.key)):
-        owner = coverage.owner(standing.cluster, standing.key)
-        if owner != standing.subject:
-            fate = Fate.MOVED if owner else _fate(standing, past, members, lost)
-            yield Departure(standing.subject, standing.cluster, standing.key, fate, owner, found=standing.found)
+    owned = ((one, coverage.owner(one.cluster, one.key)) for one in past.standing)
+    leaving = [(one, owner) for one, owner in owned if owner != one.subject]
+    for standing, owner in sorted(leaving, key=lambda leaves: (leaves[0].subject, leaves[0].cluster, leaves[0].key)):
+        fate = Fate.MOVED if owner else _fate(standing, past, members, lost)
+        yield Departure(standing.subject, standing.cluster, standing.key, fate, owner, found=standing.found)
 
 
 def swept(past: Past, coverage: Coverage, reached: Iterable[str]) -> Iterator[Departure]:
@@ -185,6 +188,8 @@ def replacements(decided: Iterable[Decided], past: Past) -> Iterator[Replacement
             owners = {stood.get((cluster, key), "") for key in one.keys(cluster)}
             for owner in sorted(filter(None, owners)):
                 before = old_objects(past, one, owner, cluster)
+                if before is delivery.objects:
+                    continue
                 # By identity: members share their content, so it is compared once. The value keeps ``before`` alive,
                 # and the delivery its objects, so that no id is used twice.
                 pair = (id(before), id(delivery.objects))

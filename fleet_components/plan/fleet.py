@@ -19,7 +19,7 @@ from fleet_components.model.problem import FleetError, Problem, in_order, layere
 from fleet_components.plan import names
 from fleet_components.plan.departures import Coverage, departures, replacements, swept, undone, unseen
 from fleet_components.plan.fleet_plan import FleetPlan, sent_to
-from fleet_components.plan.guard import is_token
+from fleet_components.plan.guard import not_tokens
 from fleet_components.plan.identity import same_cluster
 from fleet_components.plan.immutable import held_fields, refused_changes
 from fleet_components.plan.karmada.needs import needs_of
@@ -52,10 +52,10 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
             could not be read. An update that is possible but must not happen raises nothing: its problems are in
             ``refused`` of the complete plan.
     """
-    of_options, planning = list[Problem](), [*_no_tokens(options)]
+    of_options, planning = list[Problem](), [*not_tokens(options.confirm)]
     options = _loaded(options, of_options)
     members = _members(source, past, options, of_options)
-    reached = [name for name, state in members.items() if state != LOST]
+    reached = {name: state for name, state in members.items() if state != LOST}
     renamed, vain = _renamed(source, past, options, members, of_options)
     options = attrs.evolve(options, renamed=renamed)
     # Renamed first: ``reached`` holds the current names.
@@ -129,13 +129,6 @@ def lacking(source: Source, past: Past) -> Iterator[Problem]:
             policy = source.policy(placement.kind, placement.namespace, placement.name)
             what = "there is no object that could be selected"
             yield attrs.evolve(policy.problem(what, ("spec", "resourceSelectors"), hint), follows=True)
-
-
-def _no_tokens(options: Options) -> Iterator[Problem]:
-    for text in sorted(options.confirm):
-        if not is_token(text):
-            hint = "a refusal tells its token: eight digits and letters, a to f"
-            yield Problem(f'"{text}" is not a token', ("confirm",), hint)
 
 
 def _loaded(options: Options, problems: list[Problem]) -> Options:

@@ -99,9 +99,12 @@ def allowing(token: str) -> str:
     return f"fleet:confirm={token} allows"
 
 
-def is_token(text: str) -> bool:
-    """Return whether a text has the form of a token."""
-    return re.fullmatch("[0-9a-f]{8}", text) is not None
+def not_tokens(texts: Iterable[str]) -> Iterator[Problem]:
+    """Yield a problem for each text that has not the form of a token."""
+    hint = "a refusal tells its token: eight digits and letters, a to f"
+    for text in sorted(texts):
+        if not re.fullmatch("[0-9a-f]{8}", text):
+            yield Problem(f'"{text}" is not a token', ("confirm",), hint)
 
 
 def together(pairs: Iterable[tuple[str, Pair]]) -> dict[str, set[Pair]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import attrs
@@ -53,8 +54,9 @@ class Urn:
     name: str
 
     @classmethod
+    @cache
     def parse(cls, text: str) -> Urn:
-        """Parse a URN.
+        """Parse a URN; reading a state asks for the same ones again and again.
 
         Raises:
             ValueError: the text is not a URN.
@@ -62,7 +64,7 @@ class Urn:
         if not is_urn(text):
             raise ValueError(f'"{text}" is not a URN')
         stack, project, types, name = text.removeprefix(_URN).split("::", _URN_SEPARATORS)
-        return cls(text, stack, project, tuple(types.split("$")), name)
+        return cls(text, stack, project, _split(types), name)
 
     @property
     def type(self) -> str:
@@ -72,6 +74,12 @@ class Urn:
     def is_at(self, types: tuple[str, ...], name: str) -> bool:
         """Return whether the resource has this name, and its type tokens end with these types."""
         return self.name == name and self.types[-len(types) :] == types
+
+
+@cache
+def _split(types: str) -> tuple[str, ...]:
+    """Return the type tokens of a URN; a state has thousands of URNs with the same ones."""
+    return tuple(types.split("$"))
 
 
 def is_urn(text: str) -> bool:
@@ -140,6 +148,7 @@ def is_object(token: str) -> bool:
     return token.startswith(_KUBERNETES)
 
 
+@cache
 def api_version_of(token: str) -> str:
     """Return the apiVersion of a Kubernetes object, from its type token."""
     version, _, _ = token.removeprefix(_KUBERNETES).rpartition(":")
@@ -153,6 +162,12 @@ def place_of(fleet: str, urn: Urn) -> ObjectLocation | None:
     found = _OBJECT.fullmatch(urn.name.removeprefix(f"{fleet}/"))
     if found is None:
         return None
-    version, kind = api_version_of(urn.type), urn.type.rpartition(":")[2]
-    namespace, _, name = found["object"].rpartition("/")
-    return ObjectLocation(found["key"], found["cluster"], ObjectKey(version.rpartition("/")[0], kind, namespace, name))
+    return ObjectLocation(found["key"], found["cluster"], _key_of(urn.type, found["object"]))
+
+
+@cache
+def _key_of(token: str, short: str) -> ObjectKey:
+    """Return the key of an object by its type token and :func:`short_name`; it is the same on every member."""
+    group, kind = api_version_of(token).rpartition("/")[0], token.rpartition(":")[2]
+    namespace, _, name = short.rpartition("/")
+    return ObjectKey(group, kind, namespace, name)

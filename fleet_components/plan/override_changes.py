@@ -27,15 +27,11 @@ class OverrideChange:
 
     Attributes:
         key: its key without overrides.
-        change: ``create``, ``update`` or ``delete``.
-        fields: the fields that change.
         verb: what the overrides do from now on.
         overrides: the overrides behind it, as ``Kind namespace/name``.
     """
 
     key: ObjectKey
-    change: str
-    fields: tuple[Difference, ...]
     verb: str
     overrides: tuple[str, ...]
 
@@ -109,16 +105,15 @@ def _changed(
     if old is None and new is None:
         return None
     if new is None:
-        return OverrideChange(key, "delete", (), "deletes", _names(after))
+        return OverrideChange(key, "deletes", _names(after))
     if old is None:
-        return OverrideChange(key, "create", (), "no longer deletes", _names(before))
-    fields = tuple(one for one in shown_differences(old, new) if one not in by_content)
-    if not fields:
+        return OverrideChange(key, "no longer deletes", _names(before))
+    paths = [one.path for one in shown_differences(old, new) if one not in by_content]
+    if not paths:
         return None
-    paths = [one.path for one in fields]
     if names := _names(after, paths):
-        return OverrideChange(key, "update", fields, "changes", names)
-    return OverrideChange(key, "update", fields, "no longer changes", _names(before, paths))
+        return OverrideChange(key, "changes", names)
+    return OverrideChange(key, "no longer changes", _names(before, paths))
 
 
 def _names(deviation: Deviation | None, paths: Sequence[FieldPath] | None = None) -> tuple[str, ...]:

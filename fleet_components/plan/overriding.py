@@ -69,12 +69,13 @@ def in_force(
     """
     numbers, numbering, failing = dict[str, int](), _Numbering(before), dict[str, Problem]()
     for name, (member, revision, objects) in wanted.items():
-        asked = overrides.in_force(objects, member)
+        here, asked = done.get(name), overrides.in_force(objects, member)
+        if not asked and (here is None or here.overrides is None):
+            continue  # none are in force, and none were
         results = overrides.apply(objects, asked, member)
         if problem := next((result.problem for result in results if result.problem), None):
             failing[name] = problem
             continue
-        here = done.get(name)
         if here and here.revision == revision and _stays(overrides, before, here, asked, (objects, member, results)):
             number = here.overrides
         else:

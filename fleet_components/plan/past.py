@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cache
 from itertools import starmap
 from typing import Any, TypeVar
 
@@ -37,6 +38,7 @@ LOST, DECLARED = "lost", "member"
 CLUSTER_SCOPED, ALL = "cluster-scoped", "all"
 """Values of a binding's ``keeps``: which objects stay on the member when they leave the stack; none if empty."""
 _WRITTEN_PARTS = 4
+_TEMPLATE = names.component_type(names.TEMPLATE_KIND)
 _NOT_IN_URN = "is not what the URN says"
 MODES: Mapping[str, Any] = {"reports": False, "apply": {}}
 """Records of the way in which objects are written, each with what its absence stands for."""
@@ -177,10 +179,9 @@ class Past:
             # A program is handed the outputs alone, so that nothing else counts of our own resources.
             field = "outputs" if resource.outputs or urn.type in names.OWN else "inputs"
             try:
-                with below(field):
-                    reader.read(urn, getattr(resource, field))
+                reader.read(urn, getattr(resource, field))
             except MisfitError as misfit:
-                problems += [Problem(one.what, one.path, mend, resource.urn, file) for one in misfit.problems]
+                problems += [Problem(one.what, (field, *one.path), mend, resource.urn, file) for one in misfit.problems]
             except FleetError as error:
                 problems += [attrs.evolve(one, subject=resource.urn, file=file) for one in error.problems]
         if not problems:
@@ -227,15 +228,19 @@ class Past:
         return attrs.evolve(
             self,
             done={
-                name: {member: attrs.evolve(here, lost=member not in reached) for member, here in done.items()}
+                name: {member: _marked_lost(here, member not in reached) for member, here in done.items()}
                 for name, done in self.done.items()
             },
         )
 
 
+def _marked_lost(here: Done, lost: bool) -> Done:
+    return here if here.lost == lost else attrs.evolve(here, lost=lost)
+
+
 def was_found(outputs: Mapping[str, Any]) -> bool:
     """Return whether an object stood on its member before a placement took it over."""
-    return bool(value_at(outputs, ("metadata", "annotations", FOUND_ANNOTATION)) == FOUND)
+    return bool(outputs) and bool(value_at(outputs, ("metadata", "annotations", FOUND_ANNOTATION)) == FOUND)
 
 
 def outlives(key: ObjectKey, keeps: str, *, found: bool) -> bool:
@@ -257,6 +262,7 @@ def fleets_of(resources: Iterable[StoredResource]) -> tuple[str, ...]:
     return tuple(sorted(by_members or {urn.name for urn in urns if urn.type == names.ROSTER}))
 
 
+@cache
 def _no_member(name: str) -> str:
     return "is not the name of a member" if subdomain_errors(name) else ""
 
@@ -324,6 +330,16 @@ class _Binding:
     keeps: str = attrs.field(default="", metadata=one_of("", ALL, CLUSTER_SCOPED))
 
 
+_Own = _MemberOutputs | _Named | _Binding | None
+"""Key that tells to which fleet one of our own resources belongs; None for a roster, whose name is the fleet's."""
+_OWN: Mapping[str, type[_MemberOutputs | _Named | _Binding]] = {
+    names.MEMBER: _MemberOutputs,
+    names.BINDING: _Binding,
+    names.PLACEMENT: _Named,
+    names.TEMPLATE: _Named,
+}
+
+
 class _Collector:
     """Collector of what the resources of one fleet say."""
 
@@ -357,26 +373,8 @@ class _Collector:
                 self.others[urn.text] = Manifest(outputs).key
         elif urn.type not in names.OWN:
             self.urns[urn.type, urn.name] = urn.text
-        elif self._is_mine(urn, outputs):
-            if (urn.type, urn.name) in self.urns:
-                raise MisfitError(Problem("is kept twice, under two URNs"))
-            self.urns[urn.type, urn.name] = urn.text
+        else:
             self._read_own(urn, outputs)
-
-    def _is_mine(self, urn: Urn, given: Mapping[str, Any]) -> bool:
-        """Return whether one of our own resources is of this fleet, once its outputs agree with its URN."""
-        outputs = _present(given)
-        check_format(outputs)
-        self._count(outputs.get("contents"))
-        fleet = _fleet_in(urn, outputs)
-        with below("fleet"):
-            # The first versions did not record it.
-            if decode(str, outputs.get("fleet", fleet)) != fleet:
-                raise MisfitError(Problem(_NOT_IN_URN))
-        with below("key"):
-            if urn.type in (names.ROSTER, names.MEMBER, names.BINDING) and outputs.get("key", urn.name) != urn.name:
-                raise MisfitError(Problem(_NOT_IN_URN))
-        return fleet == self.fleet
 
     def _count(self, contents: Any) -> None:
         for revision, text in contents.items() if isinstance(contents, Mapping) else ():
@@ -384,25 +382,32 @@ class _Collector:
                 self.budget.take(text)
 
     def _read_own(self, urn: Urn, given: Mapping[str, Any]) -> None:
-        outputs = _present(given)
-        if urn.type == names.ROSTER:
-            self.roster = decode(_Roster, outputs)
-        elif urn.type == names.MEMBER:
-            member = decode(_MemberOutputs, outputs)
-            self.members[member.member] = member
-        elif urn.type == names.BINDING:
-            binding = decode(_Binding, outputs)
-            self.done[binding.subject][binding.cluster] = decode(Done, given)
-            self.keeps[binding.subject, binding.cluster] = binding.keeps
-        elif kind := _RECORDS.get(urn.type):
-            name = decode(_Named, outputs)
-            self.records[name.key] = record = kind.from_wire(outputs)
-            self.decided[urn.text] = record.members
-            self.shown[name.key] = {key: outputs[key] for key in _SHOWN if key in outputs}
-            with below("apply"):
-                decode(ApplyMode, outputs.get("apply") or {})
-            if name.protected:
-                self.protected.add(name.key)
+        """Take over what one of our own resources says, if it is of this fleet and agrees with its URN."""
+        outputs = {key: value for key, value in given.items() if value is not None}
+        check_format(outputs)
+        self._count(outputs.get("contents"))
+        own = decode(_OWN[urn.type], outputs) if urn.type in _OWN else None
+        if _fleet_in(urn, own, outputs) != self.fleet:
+            return
+        if (urn.type, urn.name) in self.urns:
+            raise MisfitError(Problem("is kept twice, under two URNs"))
+        self.urns[urn.type, urn.name] = urn.text
+        match own:
+            case None:
+                self.roster = decode(_Roster, outputs)
+            case _MemberOutputs():
+                self.members[own.member] = own
+            case _Binding():
+                self.done[own.subject][own.cluster] = decode(Done, given)
+                self.keeps[own.subject, own.cluster] = own.keeps
+            case _Named():
+                self.records[own.key] = record = _RECORDS[urn.type].from_wire(outputs)
+                self.decided[urn.text] = record.members
+                self.shown[own.key] = {key: outputs[key] for key in _SHOWN if key in outputs}
+                with below("apply"):
+                    decode(ApplyMode, outputs.get("apply") or {})
+                if own.protected:
+                    self.protected.add(own.key)
 
     def strangers(self) -> Iterator[tuple[str, str]]:
         """Yield URN and message of each decision about members that are not known.
@@ -456,25 +461,35 @@ class _Collector:
         )
 
 
-def _present(outputs: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in outputs.items() if value is not None}
-
-
-def _fleet_in(urn: Urn, outputs: Mapping[str, Any]) -> str:
+def _fleet_in(urn: Urn, own: _Own, outputs: Mapping[str, Any]) -> str:
     """Return the fleet in the URN of one of our own resources.
 
     Raises:
         MisfitError: the rest of the URN is of something else than the outputs.
     """
-    if urn.type == names.ROSTER:
-        return urn.name
-    if urn.type == names.MEMBER:
-        return _before(urn.name, f"/{decode(_MemberOutputs, outputs).member}", "member")
-    if urn.type == names.BINDING:
-        binding = decode(_Binding, outputs)
-        above = _before(urn.name, f"@{binding.cluster}", "cluster")
-        return _before(above, f"/{_key_of(urn, binding.subject, 'subject')}", "subject")
-    return _before(urn.name, f"/{_key_of(urn, decode(_Named, outputs).key, 'key')}", "key")
+    fleet = _fleet_before(urn, own)
+    told = outputs.get("fleet", fleet)  # the first versions did not record it
+    if told != fleet:
+        with below("fleet"):
+            decode(str, told)
+            raise MisfitError(Problem(_NOT_IN_URN))
+    # The key of a subject is that of its decision.
+    if not isinstance(own, _Named) and outputs.get("key", urn.name) != urn.name:
+        raise MisfitError(Problem(_NOT_IN_URN, ("key",)))
+    return fleet
+
+
+def _fleet_before(urn: Urn, own: _Own) -> str:
+    match own:
+        case None:
+            return urn.name
+        case _MemberOutputs():
+            return _before(urn.name, f"/{own.member}", "member")
+        case _Binding():
+            above = _before(urn.name, f"@{own.cluster}", "cluster")
+            return _before(above, f"/{_key_of(urn, own.subject, 'subject')}", "subject")
+        case _Named():
+            return _before(urn.name, f"/{_key_of(urn, own.key, 'key')}", "key")
 
 
 def _key_of(urn: Urn, subject: str, field: str) -> str:
@@ -498,7 +513,7 @@ def _kind_of(urn: Urn, key: str) -> str:
 
     The URN names the component; a placement's kind follows from whether its key has a namespace.
     """
-    if names.component_type(names.TEMPLATE_KIND) in urn.types:
+    if _TEMPLATE in urn.types:
         return names.TEMPLATE_KIND
     return "ResourcePlacement" if "/" in key else "ClusterResourcePlacement"
 

@@ -294,14 +294,17 @@ class Record(ABC, Generic[P, M]):
 
     def same(self, placed: Mapping[str, P]) -> bool:
         """Return whether the same is sent as was decided last; what was written again may lack its mark still."""
-        return _unmarked(placed) == _unmarked(self.decisions)
+        decided = self.decisions
+        return placed.keys() == decided.keys() and all(
+            _unmarked(sent) == _unmarked(decided[cluster]) for cluster, sent in placed.items()
+        )
 
     def _memory_to_wire(self) -> Any:
         return self.memory.to_wire()  # type: ignore[attr-defined]
 
 
-def _unmarked(placed: Mapping[str, P]) -> dict[str, P]:
-    return {cluster: attrs.evolve(sent, again=None) for cluster, sent in placed.items()}
+def _unmarked(sent: P) -> P:
+    return sent if sent.again is None else attrs.evolve(sent, again=None)
 
 
 def _keyed(revisions: Mapping[int, T], rules: Mapping[int, T]) -> Iterator[tuple[str, T]]:
@@ -370,6 +373,8 @@ def check_format(wire: Mapping[str, Any]) -> None:
         MisfitError: its format is not a number.
     """
     given = wire.get("format")
+    if given == FORMAT and given is not True:  # which equals 1
+        return
     with below("format"):
         written = FORMAT if given is None else decode(int, given)
         if written < 1:

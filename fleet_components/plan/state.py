@@ -12,7 +12,7 @@ import attrs
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.regular_file import read_regular
 from fleet_components.content.secret import REDACTED
-from fleet_components.model.codec import MisfitError, below, checked, decode
+from fleet_components.model.codec import MisfitError, checked, decode
 from fleet_components.model.problem import FieldPath, FleetError, Problem
 from fleet_components.plan.names import Urn, is_urn
 
@@ -39,6 +39,8 @@ MEND = (
 """Hint for a damaged state."""
 # Deeper values, which only damage brings about, would end in a RecursionError.
 _MOST_LEVELS = 200
+_WRONG = (dict, list, float)
+"""Types of JSON values in which something can be wrong; most values are text."""
 
 
 @attrs.frozen
@@ -181,12 +183,17 @@ def stored(raw: Iterable[tuple[str | int, Any]], path: FieldPath, file: str, men
         FleetError: some are damaged.
     """
     found, problems = dict[str, StoredResource](), list[Problem]()
+    stack = ""
     for place, one in raw:
         try:
             resource = _stored(one)
             # The old half of a replacement has the same URN as the new one until it is deleted.
             if not resource.delete:
-                _check_place(resource, found)
+                stack = stack or _stack_of(resource.urn)
+                if resource.urn in found:
+                    raise MisfitError(Problem("is in the state twice", ("urn",)))
+                if not resource.urn.startswith(stack):
+                    raise MisfitError(Problem("is of another stack than the first resource", ("urn",)))
                 found[resource.urn] = resource
         except MisfitError as misfit:
             urn = str(one.get("urn") or "") if isinstance(one, Mapping) else place if isinstance(place, str) else ""
@@ -198,21 +205,9 @@ def stored(raw: Iterable[tuple[str | int, Any]], path: FieldPath, file: str, men
     return list(found.values())
 
 
-def _check_place(resource: StoredResource, earlier: Mapping[str, StoredResource]) -> None:
-    """Check a resource against the earlier ones: its URN is its own, and its stack is theirs.
-
-    Raises:
-        MisfitError: it cannot be in one state with them.
-    """
-    if resource.urn in earlier:
-        raise MisfitError(Problem("is in the state twice", ("urn",)))
-    if _stack_of(resource.urn) != _stack_of(next(iter(earlier), resource.urn)):
-        raise MisfitError(Problem("is of another stack than the first resource", ("urn",)))
-
-
-def _stack_of(urn: str) -> list[str]:
-    """Return stack and project of a URN, without the cost of parsing the whole."""
-    return urn.split("::", 2)[:2]
+def _stack_of(urn: str) -> str:
+    """Return the beginning of a URN that names stack and project."""
+    return "::".join((*urn.split("::", 2)[:2], ""))
 
 
 def _stored(raw: Any) -> StoredResource:
@@ -225,9 +220,9 @@ def _stored(raw: Any) -> StoredResource:
     resource = decode(StoredResource, given)
     if resource.type != Urn.parse(resource.urn).type:
         raise MisfitError(Problem("is not the type in the URN", ("type",)))
-    for field in ("inputs", "outputs"):
-        with below(field):
-            _check(getattr(resource, field))
+    parts = (("inputs", resource.inputs), ("outputs", resource.outputs))
+    if not [field for field, values in parts if values and _check(values, (field,))]:
+        return resource
     return attrs.evolve(resource, inputs=reveal(resource.inputs), outputs=reveal(resource.outputs))
 
 
@@ -237,8 +232,10 @@ def _plaintext(text: Any) -> Any:
     return read_json(text, unique=True)
 
 
-def _check(value: Any, path: FieldPath = ()) -> None:
+def _check(value: Any, path: FieldPath) -> bool:
     """Check a value for what the engine never writes: invalid numbers, unreadable secrets, excessive depth.
+
+    Returns whether there is a secret in it.
 
     Raises:
         MisfitError: the value has such a part.
@@ -246,21 +243,35 @@ def _check(value: Any, path: FieldPath = ()) -> None:
     if isinstance(value, float) and not math.isfinite(value):
         raise MisfitError(Problem("is not a number", path))
     if len(path) > _MOST_LEVELS:
-        raise MisfitError(Problem(f"is nested more than {_MOST_LEVELS} levels deep", path[:1]))
-    if is_marked_secret(value):
-        try:
-            plain = _plaintext(value["plaintext"]) if "plaintext" in value else value.get("value")
-        except UnreadableError:
-            raise MisfitError(Problem("is a secret that cannot be read", path)) from None
-        _check(plain, path)
-    elif isinstance(value, Mapping):
-        if value.get(_SIGNATURE, "") not in _SIGNED:
+        raise MisfitError(Problem(f"is nested more than {_MOST_LEVELS} levels deep", path[:2]))
+    items: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, dict):
+        sort = value.get(_SIGNATURE, "")
+        if sort == _SECRET:
+            _check(_hidden(value, path), path)
+            return True
+        if sort not in _SIGNED:
             raise MisfitError(Problem("is of a sort that nobody knows", path))
-        for key, item in value.items():
-            _check(item, (*path, key))
+        items = value.items()
     elif isinstance(value, list):
-        for index, item in enumerate(value):
-            _check(item, (*path, index))
+        items = enumerate(value)
+    secret = False
+    for key, item in items:
+        if isinstance(item, _WRONG):
+            secret |= _check(item, (*path, key))
+    return secret
+
+
+def _hidden(secret: Mapping[str, Any], path: FieldPath) -> Any:
+    """Return what a secret hides; None if it is encrypted.
+
+    Raises:
+        MisfitError: it cannot be read.
+    """
+    try:
+        return _plaintext(secret["plaintext"]) if "plaintext" in secret else secret.get("value")
+    except UnreadableError:
+        raise MisfitError(Problem("is a secret that cannot be read", path)) from None
 
 
 def _no_urn(text: str) -> str:

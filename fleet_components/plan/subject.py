@@ -22,8 +22,10 @@ from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.deviation import Deviation, deviations
 from fleet_components.plan.record import Objects, Record, particulars
 from fleet_components.rollout.rollout import Change, Done, Entry, Placed, Rollout
+from fleet_components.scheduler.edit import Edits
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.framework import Profile
+from fleet_components.scheduler.proposals import Proposals
 
 R = TypeVar("R", bound=Record[Any, Any])
 _NOTHING = Done(None)
@@ -36,11 +38,13 @@ class Outcome(Generic[R]):
     Attributes:
         record: the record to keep.
         rollout: which members change in which wave, and which are held.
+        goal: the record in which the held members have what they get once they move, and no others are held.
         failing: members that keep what they run because an override fails there, each with the problem.
     """
 
     record: R
     rollout: Rollout
+    goal: R
     failing: Mapping[str, Problem] = attrs.field(factory=dict)
 
     @property
@@ -184,6 +188,30 @@ class Subject(ABC, Generic[R]):
         """Return why members are selected or not; all members by default."""
 
     @abstractmethod
+    def choice(self, before: R) -> frozenset[str]:
+        """Return the members that :meth:`decide` chooses, whatever the rollout does with them.
+
+        Raises:
+            FleetError: no decision is possible.
+        """
+
+    @abstractmethod
+    def proposals(self, outcome: Any, cluster: str) -> Proposals:
+        """Return changes that might let a member be chosen, or left."""
+
+    @abstractmethod
+    def comparison(self, before: R, outcome: Any, cluster: str) -> str:
+        """Return in words by how much a member lost to another or is ahead of it; empty where no points decide."""
+
+    @abstractmethod
+    def changed(self, edits: Edits, outcome: Any) -> Self:
+        """Return the subject in a fleet with a change; ``outcome`` is the decision that the change was proposed for."""
+
+    @abstractmethod
+    def anew(self) -> Self:
+        """Return the subject as if nothing had been delivered."""
+
+    @abstractmethod
     def sticky(self, outcome: Any) -> str:
         """Return in words what another memory could change of a decision; empty if every memory leads to the same."""
 
@@ -281,9 +309,10 @@ class Decided:
     def changes(self) -> bool:
         """True if an update would change a member or the record."""
         held = (Change.KEEP, Change.HELD)
-        return any(entry.change not in held for entry in self.entries.values()) or _remembered(
-            self.record
-        ) != _remembered(self.before)
+        if any(entry.change not in held for entry in self.entries.values()):
+            return True
+        # Most records are equal as they are, and need not be written out.
+        return self.record != self.before and _remembered(self.record) != _remembered(self.before)
 
     def why(self, cluster: str, explained: MemberExplanation | None) -> str:
         """Return why the entry of a member is as it is; ``explained`` is the subject's explanation of that member."""

@@ -23,6 +23,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import islice
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 import attrs
@@ -30,11 +31,14 @@ import attrs
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.mask import Mask
 from fleet_components.model.problem import FieldPath, FleetError, Problem
+from fleet_components.scheduler.edit import Edits, Ladder, said
 
 KUBEFLEET, KARMADA = "kubefleet", "karmada"
 """Names of the profiles."""
 PROFILES = (KUBEFLEET, KARMADA)
 _FIELD = ("plugins",)
+_MOST_REMEDIES = 3
+"""Number of changes that a verdict tells."""
 AFFINITY = "affinity"
 """The part of a score that both profiles have."""
 
@@ -111,8 +115,16 @@ class Filter(Plugin, Generic[S_contra]):
         """Return why the member at this position does not pass, in the words of the real scheduler."""
 
     def remedy(self, state: S_contra, position: int) -> str:
-        """Return what would let the member at this position pass; empty if there is nothing to suggest."""
-        return ""
+        """Return what would let the member at this position pass: the changes of ``admitting``, or nothing."""
+        return ", or ".join(map(said, islice(self.admitting(state, position), _MOST_REMEDIES)))
+
+    def admitting(self, state: S_contra, position: int) -> Iterable[Edits]:
+        """Yield changes, each of which lets the member at this position pass; explanations try what comes of them."""
+        return ()
+
+    def stopping(self, state: S_contra, position: int) -> Iterable[Ladder]:
+        """Yield changes that stop the member at this position, which passes; on each ladder surer and surer."""
+        return ()
 
 
 class PreScore(Plugin, Generic[S_contra]):
@@ -147,6 +159,19 @@ class Score(Plugin, Generic[S_contra]):
     @abstractmethod
     def words(self, state: S_contra, position: int) -> str:
         """Explain how the score of the member at this position comes about."""
+
+    def shares(self, state: S_contra, position: int) -> Mapping[str, int]:
+        """Return the score of the member at this position by what it is for: by the plug-in's name, unless it knows."""
+        scores = self.scores(state, 1 << position)
+        return {self.name: next((score for score, members in scores.items() if members >> position & 1), 0)}
+
+    def raising(self, state: S_contra, position: int) -> Iterable[Ladder]:
+        """Yield changes that give the member at this position a higher score, on each ladder higher and higher."""
+        return ()
+
+    def lowering(self, state: S_contra, position: int) -> Iterable[Ladder]:
+        """Yield changes that give the member at this position a lower score, on each ladder lower and lower."""
+        return ()
 
 
 POINTS: tuple[type[Plugin], ...] = (PostBatch, PreFilter, Filter, PreScore, Score)

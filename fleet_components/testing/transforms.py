@@ -96,24 +96,20 @@ class Transforms:
         for callback in callbacks:
             asked = resource_pb2.TransformInvokeRequest(token=request.tok)
             asked.args.CopyFrom(request.args)
-            for option, field in _OF_CALLS.items():
-                _copy(request, field, asked.options, option)
+            _hand_over(request, asked.options, _OF_CALLS)
             answer = resource_pb2.TransformInvokeResponse.FromString(
                 self._call(callback, asked.SerializeToString(), f"call of {request.tok}")
             )
             if answer.HasField("args"):
                 request.args.CopyFrom(answer.args)
-            if answer.HasField("options"):
-                for option, field in _OF_CALLS.items():
-                    _copy(answer.options, option, request, field)
+            _take_back(answer, request, _OF_CALLS)
 
     def _transform(self, callback: Any, request: Any) -> None:
         asked = resource_pb2.TransformRequest(
             type=request.type, name=request.name, custom=request.custom, parent=request.parent
         )
         asked.properties.CopyFrom(request.object)
-        for option, field in _KNOWN.items():
-            _copy(request, field, asked.options, option)
+        _hand_over(request, asked.options, _KNOWN)
         if not request.deleteBeforeReplaceDefined:
             # A registration tells in a field of its own whether this one is set.
             asked.options.ClearField("delete_before_replace")
@@ -122,9 +118,7 @@ class Transforms:
         )
         if answer.HasField("properties"):
             request.object.CopyFrom(answer.properties)
-        if answer.HasField("options"):
-            for option, field in _KNOWN.items():
-                _copy(answer.options, option, request, field)
+        _take_back(answer, request, _KNOWN)
 
     def close(self) -> None:
         """Close the connections."""
@@ -160,6 +154,19 @@ def _lower_outputs(request: Any) -> list[str]:
 def _cleared(struct: Any) -> Any:
     struct.Clear()
     return struct
+
+
+def _hand_over(request: Any, options: Any, fields: Mapping[str, str]) -> None:
+    """Copy the options of a request to those that a transform is asked with."""
+    for option, field in fields.items():
+        _copy(request, field, options, option)
+
+
+def _take_back(answer: Any, request: Any, fields: Mapping[str, str]) -> None:
+    """Copy the options of a transform's answer to the request, if it gives any."""
+    if answer.HasField("options"):
+        for option, field in fields.items():
+            _copy(answer.options, option, request, field)
 
 
 def _copy(source: Any, field: str, target: Any, name: str) -> None:

@@ -38,6 +38,15 @@ kind: Members
 metadata: {name: none}
 spec: {members: []}
 """
+UPGRADES = """\
+---
+apiVersion: fleet-components/v1
+kind: Upgrades
+metadata: {name: shop}
+spec:
+  profiles:
+  - {name: stable}
+"""
 
 
 def declared(text: str) -> world.Run:
@@ -102,6 +111,14 @@ def sample() -> world.Run:
     run = world.run(program)
     assert run.error is None
     return run
+
+
+def test_a_program_makes_all_that_is_declared_beside_its_objects(tmp_path: Path) -> None:
+    (tmp_path / "fleet.yaml").write_text(HUB + UPGRADES)
+    run = world.run(lambda: provision("shop", FleetArgs(source=read_source(tmp_path))))
+    assert run.error is None
+    assert run.named("shop-profile-stable").inputs["resourceName"].endswith("stable")
+    assert run.resources.keys() == declared(HUB + UPGRADES).resources.keys()
 
 
 def test_the_sample_fits_azures_schemas(sample: world.Run) -> None:

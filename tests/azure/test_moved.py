@@ -15,15 +15,17 @@ from pulumi.runtime import MockCallArgs
 
 from fleet_components.azure import AzureFleet, AzureFleetArgs
 from fleet_components.azure.values.aks_member import AksMember
+from fleet_components.azure.values.kubernetes_version import is_older
 from fleet_components.azure.values.standing import (
     StandingCluster,
     StandingPool,
     cluster_setbacks,
-    is_older,
     pool_setbacks,
 )
+from fleet_components.components.past import read_past
 from fleet_components.plan.state import StackState
 from fleet_components.testing import FleetMocks
+from fleet_components.testing.mocks import OWN_OUTPUTS
 from tests.azure import arm, world
 from tests.azure.build import SYSTEM_POOL, aks, pool
 
@@ -56,6 +58,22 @@ def test_a_change_sends_what_stands(fields: dict[str, Any]) -> None:
     assert "orchestratorVersion" not in apps.inputs
     assert (cluster.ignored, apps.ignored) == ((), ())
     assert [arm.request_of(resource).errors() for resource in (cluster, apps)] == [[], []]
+
+
+def test_every_run_reads_the_state_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read, call = [], world.Azure.call
+
+    def counted(azure: world.Azure, args: MockCallArgs) -> Any:
+        read.extend([azure] if args.token == OWN_OUTPUTS else [])
+        return call(azure, args)
+
+    def program() -> None:
+        AzureFleet("shop", AzureFleetArgs(members=(BY_FLEET,)))
+        read_past("shop")
+
+    monkeypatch.setattr(world.Azure, "call", counted)
+    assert world.run(program, world.run(program)).error is None
+    assert len(read) == len(set(read)) == 2
 
 
 def test_only_what_changed_is_sent_with_what_stands() -> None:

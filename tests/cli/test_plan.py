@@ -33,6 +33,17 @@ def shop(document: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+IMAGE = """\
+@@ spec.template.spec.containers[0] @@
+         app: storefront
+     spec:
+       containers:
+-      - image: nginx:1.27.5
++      - image: nginx:1.28.0
+         name: storefront
+"""
+
+
 def test_on_a_new_fleet_everybody_joins(folder: Path) -> None:
     document = plan(folder)
     assert clusters(document) == {"amsterdam": "joins", "dublin": "joins"}
@@ -58,6 +69,8 @@ def test_a_new_content_goes_wave_by_wave(folder: Path, state: Path) -> None:
         {
             "object": "Deployment shop/storefront",
             "change": "update",
+            "later": False,
+            "fate": None,
             "fields": [
                 {
                     "field": "spec.template.spec.containers[0].image",
@@ -66,7 +79,8 @@ def test_a_new_content_goes_wave_by_wave(folder: Path, state: Path) -> None:
                 }
             ],
             "immutable": [],
-            "members": [],
+            "diff": IMAGE,
+            "members": ["amsterdam", "dublin"],
             "envelope": None,
         }
     ]
@@ -223,7 +237,8 @@ def test_a_changed_secret_shows_that_it_changed_and_not_how(folder: Path, tmp_pa
     edit(folder / "shop.yaml", SECRET, "another-planted")
     result = run("plan", folder, "--state", tmp_path / "out" / "local" / "state.json", "--diff")
     assert "~ Secret shop/payment" in result.stdout
-    assert "[secret] -> [secret]" in result.stdout
+    assert '-  token: "[secret]"' in result.stdout
+    assert '+  token: "[secret], changed"' in result.stdout
     assert "planted" not in result.stdout
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from fleet_components.cli.command import COMMANDS
 from tests.cli.fleets import FLEET, PROJECT, write
 
 pytestmark = pytest.mark.long
@@ -42,7 +43,7 @@ from fleet_components.cli import main
 try:
     main()
 finally:
-    print(*sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)
+    print(*sys.modules, file=sys.stderr)
 """
 
 
@@ -50,6 +51,13 @@ def test_a_directory_is_planned_without_pulumi(tmp_path: Path) -> None:
     loaded = execute("plan", write(tmp_path), code=LOADED).stderr.split()
     assert "click" in loaded
     assert not {"pulumi", "pulumi_kubernetes", "grpc"} & set(loaded)
+
+
+def test_the_other_commands_are_not_loaded(tmp_path: Path) -> None:
+    loaded = execute("plan", write(tmp_path), code=LOADED).stderr.split()
+    assert [name for name in COMMANDS if f"fleet_components.cli.{name}" in loaded] == ["plan"]
+    listed = execute("--help").stdout.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
+    assert [line.split()[0] for line in listed if line[2] != " "] == sorted(COMMANDS)
 
 
 MISSING = "import sys\nsys.modules['{}'] = None\nfrom fleet_components.cli import main\nmain()\n"

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.review.documents.plan import plan_document
+from fleet_components.review.documents.schema import plan_schema
 from fleet_components.review.documents.view import EVERYTHING, View
 from fleet_components.review.documents.weight import Weight
 from fleet_components.review.planning.past import parse_state
@@ -21,12 +24,15 @@ from fleet_components.review.planning.survey import CommandLine, Survey, survey
 from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.markdown import LIMIT, to_markdown
 from fleet_components.review.showing.table import plan_table
-from tests.cli.fleets import edit, run, write
+from tests.cli.fleets import PROJECT, edit, run, write
 from tests.plan.rich import exported, history
 from tests.plan.stack import Stack
 from tests.plan.test_histories import Written, worlds
 
 ORDER = list(Weight)
+
+
+SCHEMA = Draft202012Validator(plan_schema())
 
 
 def surveyed(plan: FleetPlan) -> Survey:
@@ -36,6 +42,8 @@ def surveyed(plan: FleetPlan) -> Survey:
 def check(found: Survey) -> None:
     """Compare what is shown of a plan with the whole of it."""
     document, whole = plan_document(found), plan_document(found, EVERYTHING)
+    for one in (document, whole):
+        SCHEMA.validate(one)
     weights = {one["name"]: Weight(one["weight"]) for one in whole["subjects"]}
     assert [*weights.values()] == sorted(weights.values(), key=ORDER.index)
     assert [one["name"] for one in document["subjects"]] == [
@@ -164,3 +172,36 @@ def test_a_file_that_cannot_be_written_is_an_error(changed: tuple[Path, Path], t
     result = run("plan", changed[0], "--also", f"json={tmp_path}/no/such")
     assert result.exit_code == 1
     assert "cannot be written: No such file or directory" in result.stderr
+
+
+def test_the_schema_is_printed_and_fits_what_is_printed(changed: tuple[Path, Path], tmp_path: Path) -> None:
+    printed = run("plan", "--schema")
+    assert printed.exit_code == 0
+    assert json.loads(printed.stdout) == plan_schema()
+    Draft202012Validator.check_schema(plan_schema())
+    folder, state = changed
+    SCHEMA.validate(json.loads(run("plan", folder, "--state", state, "-o", "json").stdout))
+    project = write(tmp_path / "project", PROJECT)
+    SCHEMA.validate(json.loads(run("plan", project, "-o", "json").stdout))
+    (folder / "placement.yaml").unlink()
+    SCHEMA.validate(json.loads(run("plan", folder, "--state", state, "-o", "json").stdout))
+
+
+def test_every_key_is_in_the_guide() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "plan-document.md").read_text()
+
+    def keys(schema: Any) -> Iterator[str]:
+        match schema:
+            case {"properties": properties, **rest}:
+                yield from properties
+                for one in (*properties.values(), *rest.values()):
+                    yield from keys(one)
+            case dict():
+                for one in schema.values():
+                    yield from keys(one)
+            case list():
+                for one in schema:
+                    yield from keys(one)
+
+    told = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]*)`", guide))))
+    assert set(keys(plan_schema())) <= told

@@ -16,7 +16,7 @@ from typing import Any
 from pulumi.provider.experimental import provider
 from pulumi.provider.experimental.server import main
 
-from fleet_components.azure.values.standing import is_older
+from fleet_components.azure.values.kubernetes_version import is_older
 from tests.engine.azure_standin import AzureStandIn, _fields
 from tests.engine.standin import FOLDER, plain
 

@@ -74,6 +74,13 @@ class Story:
         return {key: live and live["metadata"]["uid"] for key, live in found.items()}
 
 
+def shop_of(tale: Story, **more: Data) -> None:
+    """Write a Namespace with a Deployment, a ConfigMap and what else is given, and its placement on all members."""
+    space = namespace(tale.space)
+    contents = {"web": deployment(tale.space), "c": config_map(tale.space), **more}
+    tale.objects = {"space": space, **contents, "shop": placement("shop", space)}
+
+
 def carried_out(engine: Engine[Story]) -> Outcome:
     """Update: it does what its preview showed, and leaves nothing to be done. The preview is returned."""
     seen, done = engine.preview(), engine.up()

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.engine.driver import Engine
-from tests.engine.stories import Story, carried_out, config_map, deployment, namespace, placement
+from tests.engine.stories import Story, carried_out, config_map, namespace, placement, shop_of
 from tests.engine.test_own_provider import PROGRAM
 
 pytestmark = pytest.mark.engine
@@ -18,14 +18,7 @@ pytestmark = pytest.mark.engine
 @pytest.fixture
 def shop(story: Engine[Story]) -> Engine[Story]:
     """A Namespace with a Deployment and a ConfigMap on both members."""
-    tale = story.world
-    space = namespace(tale.space)
-    tale.objects = {
-        "space": space,
-        "web": deployment(tale.space),
-        "c": config_map(tale.space),
-        "shop": placement("shop", space),
-    }
+    shop_of(story.world)
     assert (first := story.up()).ok, first.text
     return story
 

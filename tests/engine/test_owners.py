@@ -19,6 +19,7 @@ from tests.engine.stories import (
     namespace,
     placement,
     refused,
+    shop_of,
 )
 from tests.engine.test_clusters import WIDGETS
 
@@ -28,14 +29,7 @@ pytestmark = pytest.mark.engine
 @pytest.fixture
 def shop(story: Engine[Story]) -> Engine[Story]:
     """A Namespace with a Deployment and a ConfigMap on both members."""
-    tale = story.world
-    space = namespace(tale.space)
-    tale.objects = {
-        "space": space,
-        "web": deployment(tale.space),
-        "c": config_map(tale.space),
-        "shop": placement("shop", space),
-    }
+    shop_of(story.world)
     assert (first := story.up()).ok, first.text
     return story
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.engine.driver import Engine
-from tests.engine.stories import Data, Story, carried_out, config_map, deployment, namespace, placement, unchanged
+from tests.engine.stories import Data, Story, carried_out, config_map, deployment, shop_of, unchanged
 
 pytestmark = pytest.mark.engine
 
@@ -50,14 +50,7 @@ def _told(live: Mapping[str, Any]) -> dict[str, Any]:
 def shop(story: Engine[Story]) -> Engine[Story]:
     """A placement that compares only; on member ``a`` somebody has made the objects otherwise, on ``b`` all but one."""
     tale = story.world
-    space = namespace(tale.space)
-    tale.objects = {
-        "space": space,
-        "web": deployment(tale.space),
-        "c": config_map(tale.space),
-        "s": secret(tale.space, "wanted-password"),
-        "shop": placement("shop", space),
-    }
+    shop_of(tale, s=secret(tale.space, "wanted-password"))
     strategy(tale, type="ReportDiff")
     for plane in tale.planes.values():
         plane.kubectl("create", "namespace", tale.space)

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,10 @@ def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_first_commands_do_what_they_say(in_a_folder: Path) -> None:
     lines = [line.partition("#")[0].strip() for text in blocks("sh") for line in text.splitlines()]
     said = [shlex.split(line)[1:] for line in lines if line.startswith("fleet ") and "my-fleet" in line]
-    assert [words[0] for words in said] == ["plan", "explain", "render", "drain"]
+    assert [words[0] for words in said] == ["plan", "explain", "simulate", "review", "render", "drain"]
+    me = ("-c", "user.name=somebody", "-c", "user.email=somebody@example.com")
+    for git in (("init", "--quiet", "--initial-branch=main"), ("add", "."), (*me, "commit", "--quiet", "-m", "first")):
+        subprocess.run(["git", *git], check=True)
     for words in said:
         result = CliRunner().invoke(fleet, words)
         assert (result.exit_code, result.stderr) == (0, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import click
 import pytest
 
 from fleet_components.cli import command
@@ -58,7 +59,8 @@ def test_the_limits_are_those_of_the_code(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_options_and_keys_are_there() -> None:
-    options = {option for one in fleet.commands.values() for param in one.params for option in param.opts}
+    commands = [fleet.get_command(click.Context(fleet), name) for name in command.COMMANDS]
+    options = {option for one in commands if one for param in one.params for option in param.opts}
     named = set(re.findall(r"`(--[a-z-]+)`", PAGE + SECURITY))
     assert named <= options
     assert set(re.findall(r"`fleet:(\w+)`", PAGE)) <= KEYS.keys()

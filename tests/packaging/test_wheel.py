@@ -52,6 +52,8 @@ def test_it_holds_the_package_its_types_and_its_license_and_nothing_else(wheel: 
     assert "fleet_components/py.typed" in names
     schemas = REPOSITORY / "fleet_components/admission/schemas"
     assert {f"fleet_components/admission/schemas/{file.name}" for file in schemas.glob("*.json")} <= set(names)
+    templates = REPOSITORY / "fleet_components/starting/templates"
+    assert {f"fleet_components/starting/templates/{file.name}" for file in templates.iterdir()} <= set(names)
     assert any(name.endswith("licenses/LICENSE") for name in names)
     tops = {name.partition("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"fleet_components"}

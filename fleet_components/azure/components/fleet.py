@@ -33,7 +33,7 @@ from fleet_components.azure.components.subnet_roles import identity_subscription
 from fleet_components.azure.components.subscription import Subscriptions
 from fleet_components.azure.components.upgrades import AzureUpgrades, AzureUpgradesArgs
 from fleet_components.azure.declarations.hub import Beside, read_declarations
-from fleet_components.azure.declarations.together import hubs_among, lists_among, misspelt, upgrades_among
+from fleet_components.azure.declarations.together import declarations_among, misspelt
 from fleet_components.azure.values import checks, names, together
 from fleet_components.azure.values.aks_member import AksMember
 from fleet_components.azure.values.cost import member_cost, sum_of
@@ -187,8 +187,7 @@ class AzureFleet(pulumi.ComponentResource):
         expect(cls, name, args, AzureFleetArgs, opts)
         with refusing():
             manifests = load(fitted(str | Path, path, (cls.__name__, "path")))
-            declared = (*hubs_among(manifests), *lists_among(manifests), *upgrades_among(manifests))
-            if not declared and not any(misspelt(manifests)):
+            if not declarations_among(manifests) and not any(misspelt(manifests)):
                 hint = "objects of apiVersion fleet-components/v1 and kind Hub, Members or Upgrades"
                 raise FleetError([Problem("no fleet is declared there", hint=hint, file=str(path))])
         return cls.from_manifests(name, manifests, args, opts)

@@ -9,7 +9,6 @@ from typing import Any
 import attrs
 import pulumi
 import pulumi_kubernetes as kubernetes
-from pulumi.output import UNKNOWN
 from pulumi_azure_native import containerservice, resources
 
 from fleet_components.azure.components.access import AzureAccess, AzureAccessArgs, Grant, grant_problems
@@ -26,6 +25,7 @@ from fleet_components.azure.values.cost import hub_cost
 from fleet_components.azure.values.create_only import HUB
 from fleet_components.azure.values.vm_size import SizeTable, built_in_sizes
 from fleet_components.components.past import read_stored
+from fleet_components.components.process import unknown
 from fleet_components.components.refusal import Arguments, expect, refuse
 from fleet_components.model.cluster import NO_LABELS
 from fleet_components.model.problem import Problem
@@ -203,8 +203,7 @@ class AzureHub(pulumi.ComponentResource):
             return own
         if pulumi.runtime.is_dry_run() and _is_hubless(f"{self._name}-fleet"):
             # The update gives the fleet its hub; until then Azure has no credentials to give out.
-            unknown: Any = UNKNOWN
-            return pulumi.Output.secret(unknown)
+            return pulumi.Output.secret(unknown())
         credentials = containerservice.list_fleet_credentials_output(
             resource_group_name=self._args.resource_group,
             fleet_name=self.resource.name,

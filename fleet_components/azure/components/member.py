@@ -12,14 +12,14 @@ from pulumi_azure_native import containerservice as aks
 
 from fleet_components.azure.components import cluster
 from fleet_components.azure.components.arm import children_of, of_component
-from fleet_components.azure.components.created_cluster import CreatedCluster
+from fleet_components.azure.components.created_cluster import CreatedCluster, principal_of
 from fleet_components.azure.components.hub import AzureHub, OwnHub
 from fleet_components.azure.components.kubeconfig import Login, decoded, file_problems, own_kubeconfig, with_login
 from fleet_components.azure.components.moved import REQUESTS, Keeper
 from fleet_components.azure.components.reach import roles_reached
 from fleet_components.azure.components.registration import register
 from fleet_components.azure.components.spending import tell_cost
-from fleet_components.azure.components.subnet_roles import principal_of, subnet_roles
+from fleet_components.azure.components.subnet_roles import asked_principal, subnet_roles
 from fleet_components.azure.components.subscription import Subscriptions, reached_subscription
 from fleet_components.azure.dynamic import CreateOnly
 from fleet_components.azure.values.aks_member import AksMember
@@ -132,16 +132,17 @@ class AzureMember(pulumi.ComponentResource):
         keeper = Keeper(name, member, self)
         roles: dict[str, authorization.RoleAssignment] = {}
         reached: list[pulumi.Resource] = []
-        if member.identity is not None and member.subnets and member.subnet_roles:
-            principal = principal_of(member, self, self._subscriptions, self._given)
+        needed = bool(member.subnets) and member.subnet_roles
+        if needed and member.identity is not None:
+            principal = asked_principal(member, self, self._subscriptions, self._given)
             roles = subnet_roles(name, member, principal, self._mine)
             words, minutes = tuple(roles), member.role_wait
             reached = roles_reached(f"{name}-subnet-roles", words, list(roles.values()), minutes, self._mine)
         before = pulumi.ResourceOptions(depends_on=[*roles.values(), *reached])
         after = pulumi.ResourceOptions.merge(self._mine, before)
         made = cluster.managed_cluster(f"{name}-cluster", member, keeper, after)
-        if member.identity is None and member.subnets:
-            roles = subnet_roles(name, member, made.identity.apply(_principal), self._mine)
+        if needed and member.identity is None:
+            roles = subnet_roles(name, member, made.identity.apply(principal_of), self._mine)
         pools = [
             cluster.agent_pool(f"{name}-{pool.name}", pool, member, keeper, made, self._mine) for pool in member.pools
         ]
@@ -173,11 +174,6 @@ class AzureMember(pulumi.ComponentResource):
             opts=pulumi.InvokeOptions(parent=self),
         )
         return pulumi.Output.secret(credentials.apply(lambda found: with_login(decoded(found), login)))
-
-
-def _principal(identity: Any) -> str:
-    found: str = identity.principal_id if identity else ""
-    return found
 
 
 def _joining(args: AzureMemberArgs) -> list[Problem]:

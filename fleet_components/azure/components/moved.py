@@ -24,25 +24,22 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import attrs
 import pulumi
-from pulumi.runtime.settings import get_monitor
 from pulumi_azure_native import containerservice as aks
 
 from fleet_components.azure.values.aks_member import BY_FLEET, AksMember
+from fleet_components.azure.values.kubernetes_version import is_older
 from fleet_components.azure.values.node_pool import NodePool
 from fleet_components.azure.values.standing import (
     StandingCluster,
     StandingPool,
     cluster_setbacks,
-    is_older,
     pool_setbacks,
 )
 from fleet_components.components.past import read_stored
-from fleet_components.plan.state import StoredResource
 
 MEMBER_TYPE = "fleet:index:AzureMember"
 REQUESTS = "requests"
@@ -61,9 +58,8 @@ class Keeper:
 
     def __init__(self, name: str, member: AksMember, component: pulumi.Resource) -> None:
         self._member, self._component = member, component
-        stored = [one for one in _stored(get_monitor()) if one.type != MEMBER_TYPE or one.name == name]
-        self._stands = {(one.type, one.name): one.outputs for one in stored}
-        self._before = [one.outputs.get(REQUESTS) or {} for one in stored if one.type == MEMBER_TYPE]
+        self._stands = {(one.type, one.name): one.outputs for one in read_stored((_CLUSTER, _POOL))}
+        self._before = [one.outputs.get(REQUESTS) or {} for one in read_stored((MEMBER_TYPE,)) if one.name == name]
         self._digests: dict[str, str] = {}
 
     def cluster(
@@ -204,12 +200,6 @@ class _Field:
     owner: Any
     name: str
     path: str
-
-
-@lru_cache(maxsize=1)
-def _stored(_monitor: Any) -> tuple[StoredResource, ...]:
-    """Return what the state said of clusters, pools and members; it is read once a run, whose monitor is the key."""
-    return read_stored((MEMBER_TYPE, _CLUSTER, _POOL))
 
 
 def _digest(args: Any, fields: Iterable[_Field]) -> str:

@@ -21,7 +21,7 @@ from fleet_components.components.past import read_stored
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan import names
-from fleet_components.plan.guard import Guard, allowing, is_token
+from fleet_components.plan.guard import Guard, allowing, not_tokens
 from fleet_components.plan.state import MEND, StoredResource
 
 HUB, CLUSTER, ENTRY, GROUP = "hub", "cluster", "member", "group"
@@ -124,10 +124,7 @@ class RemovalGuard:
 
     def problems(self, declared: Collection[Thing]) -> Iterator[Problem]:
         """Yield a refusal of all removals, unless a token allows them, and a problem for each text that is no token."""
-        for text in sorted(self.confirm):
-            if not is_token(text):
-                hint = "a refusal tells its token: eight digits and letters, a to f"
-                yield Problem(f'"{text}" is not a token', ("confirm",), hint)
+        yield from not_tokens(self.confirm)
         if refused := self._refused(declared, self.confirm):
             yield refused
 

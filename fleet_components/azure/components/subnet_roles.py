@@ -8,6 +8,7 @@ table of one's own is its owner's.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pulumi
@@ -21,12 +22,12 @@ from fleet_components.azure.values.aks_member import AksMember
 def subnet_roles(
     name: str, member: AksMember, principal: pulumi.Input[str], opts: pulumi.ResourceOptions
 ) -> dict[str, authorization.RoleAssignment]:
-    """Declare the role of an identity on each subnet of a member, unless ``subnet_roles`` is off.
+    """Declare the role of an identity on each subnet of a member.
 
     Returns:
         The assignments by their words: role, grantee and scope.
     """
-    subnets: dict[str, Any] = dict(member.subnets) if member.subnet_roles else {}
+    subnets: Mapping[str, Any] = member.subnets
     return {
         f"{NETWORK_CONTRIBUTOR} for the identity of {member.name} on its {role}": network_contributor(
             f"{name}-{role}", scope, principal, opts
@@ -43,7 +44,7 @@ def identity_subscription(member: AksMember) -> str:
     return member.identity.split("/")[2] if isinstance(member.identity, str) else ""
 
 
-def principal_of(
+def asked_principal(
     member: AksMember,
     owner: pulumi.Resource,
     subscriptions: Subscriptions,

@@ -7,11 +7,10 @@ import pulumi
 
 from fleet_components.azure.components.fleet import AzureFleet, AzureFleetArgs, everything_of, things_declared
 from fleet_components.azure.components.removal import RemovalGuard
-from fleet_components.azure.declarations.together import hubs_among, lists_among, upgrades_among
+from fleet_components.azure.declarations.together import declarations_among
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.components.refusal import RefusedError, expect, of_the_program, refuse, refusing
 from fleet_components.model.guests import Removals
-from fleet_components.model.manifest import Manifest
 
 
 def removals(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = None) -> Removals:
@@ -22,7 +21,8 @@ def removals(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = N
     """
     with refusing():
         guard = RemovalGuard.of(name, args.confirm, opts)
-    things = things_declared(name, everything_of(_declared(args), AzureFleetArgs()), opts)
+    declared = declarations_among(args.source.catalogue.manifests)
+    things = things_declared(name, everything_of(declared, AzureFleetArgs()), opts)
     refused = of_the_program(attrs.evolve(problem, subject=f"AzureFleet {name}") for problem in guard.problems(things))
     return Removals(tuple(refused), guard.allowed(things))
 
@@ -49,7 +49,7 @@ def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = 
     expect(provision, name, args, FleetArgs, opts)
     if args.source.problems:
         raise RefusedError(of_the_program(args.source.problems))
-    declared = _declared(args)
+    declared = declarations_among(args.source.catalogue.manifests)
     if not declared:
         refuse(removals(name, args, opts).refused, f"AzureFleet {name}")
         return args
@@ -62,8 +62,3 @@ def provision(name: str, args: FleetArgs, opts: pulumi.ResourceOptions | None = 
         members=(*args.members, *(each.member for key, each in made.members.items() if key not in known)),
         kubeconfigs={**{key: text for key, text in made.kubeconfigs.items() if key in known}, **args.kubeconfigs},
     )
-
-
-def _declared(args: FleetArgs) -> list[Manifest]:
-    manifests = args.source.catalogue.manifests
-    return [*hubs_among(manifests), *lists_among(manifests), *upgrades_among(manifests)]

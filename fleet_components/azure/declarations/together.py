@@ -15,17 +15,26 @@ _LIST_THEM = "declare them as kind: Members; for a hub without any write spec: {
 
 def hubs_among(manifests: Iterable[Manifest]) -> list[Manifest]:
     """Return the objects of kind ``Hub``."""
-    return [manifest for manifest in manifests if (manifest.api_version, manifest.kind) == (API_VERSION, HUB)]
+    return _among(manifests, HUB)
 
 
 def lists_among(manifests: Iterable[Manifest]) -> list[Manifest]:
     """Return the objects of kind ``Members``."""
-    return [manifest for manifest in manifests if (manifest.api_version, manifest.kind) == (API_VERSION, MEMBERS)]
+    return _among(manifests, MEMBERS)
 
 
 def upgrades_among(manifests: Iterable[Manifest]) -> list[Manifest]:
     """Return the objects of kind ``Upgrades``."""
-    return [manifest for manifest in manifests if (manifest.api_version, manifest.kind) == (API_VERSION, UPGRADES)]
+    return _among(manifests, UPGRADES)
+
+
+def declarations_among(manifests: Iterable[Manifest]) -> list[Manifest]:
+    """Return the objects that declare a fleet, of whatever kind."""
+    return _among(manifests, HUB, MEMBERS, UPGRADES)
+
+
+def _among(manifests: Iterable[Manifest], *kinds: str) -> list[Manifest]:
+    return [manifest for manifest in manifests if manifest.api_version == API_VERSION and manifest.kind in kinds]
 
 
 def misspelt(manifests: Iterable[Manifest]) -> Iterator[Problem]:

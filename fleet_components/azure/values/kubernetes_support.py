@@ -15,6 +15,7 @@ from importlib.resources import files
 import attrs
 
 from fleet_components.azure.values.aks_member import AksMember
+from fleet_components.azure.values.kubernetes_version import numbers
 from fleet_components.azure.values.member import FleetMember
 from fleet_components.azure.values.notes import dates_in, notes_in
 from fleet_components.model.problem import Problem
@@ -61,7 +62,7 @@ class SupportTable:
         found: dict[str, list[str]] = defaultdict(list)
         for member in members:
             if isinstance(member, AksMember) and member.kubernetes_version:
-                minor = _minor(member.kubernetes_version)
+                minor = numbers(member.kubernetes_version)[:2]
                 if what := self._ended(minor, today, long_term=member.long_term_support):
                     found[f"Kubernetes {_text(minor)} is {what}, as of {self.as_of}"].append(member.name)
         for what, names in found.items():
@@ -90,14 +91,10 @@ def kubernetes_support() -> SupportTable:
     lines = data.read_text(encoding="utf-8").splitlines()
     rows = csv.DictReader(line for line in lines if not line.startswith("#"))
     versions = {
-        _minor(row["version"]): Support(*(date.fromisoformat(row[end]) for end in ("supported", "longTermSupported")))
+        numbers(row["version"]): Support(*(date.fromisoformat(row[end]) for end in ("supported", "longTermSupported")))
         for row in rows
     }
     return SupportTable(versions, dates_in(notes_in(lines))["versions"])
-
-
-def _minor(version: str) -> _Minor:
-    return tuple(map(int, version.split(".")[:2]))
 
 
 def _text(minor: _Minor) -> str:

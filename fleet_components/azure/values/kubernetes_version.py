@@ -1,6 +1,23 @@
-"""The order of Kubernetes versions of a cluster, as far as two declarations tell it."""
+"""The order of Kubernetes versions of a cluster, as far as two of them tell it."""
 
 from __future__ import annotations
+
+import re
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """Return the numbers of a version: two of a minor version, three with a patch."""
+    return tuple(map(int, re.findall(r"\d+", version)))
+
+
+def is_older(version: str, standing: str) -> bool:
+    """Return whether a request for a version asks for less than what stands; ``1.33`` is not older than ``1.33.5``.
+
+    Source: the field ``kubernetesVersion`` of managed clusters at API version 2025-09-01: the same minor version
+    without a patch changes nothing.
+    """
+    asked, stands = numbers(version), numbers(standing)
+    return bool(asked) and asked < stands[: len(asked)]
 
 
 def follows(before: str, after: str, *, skips: bool) -> bool:
@@ -17,8 +34,7 @@ def follows(before: str, after: str, *, skips: bool) -> bool:
         after: the declared version from now on.
         skips: whether the cluster has long-term support from now on.
     """
-    old, new = (tuple(map(int, version.split("."))) for version in (before, after))
-    common = min(len(old), len(new))
-    if new[:common] < old[:common]:
+    if is_older(after, before):
         return False
+    old, new = numbers(before), numbers(after)
     return skips or new[:1] != old[:1] or new[1] - old[1] <= 1

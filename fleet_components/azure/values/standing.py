@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
+
+from fleet_components.azure.values.kubernetes_version import is_older
 
 
 @attrs.frozen
@@ -37,16 +38,6 @@ class StandingCluster:
     pools: Mapping[str, StandingPool]
 
 
-def is_older(version: str, standing: str) -> bool:
-    """Return whether a request for a version asks for less than what stands; ``1.33`` is not older than ``1.33.5``.
-
-    Source: the field ``kubernetesVersion`` of managed clusters at API version 2025-09-01: the same minor version
-    without a patch changes nothing.
-    """
-    asked, stands = _numbers(version), _numbers(standing)
-    return bool(asked) and asked < stands[: len(asked)]
-
-
 def cluster_setbacks(request: Mapping[str, Any], standing: StandingCluster) -> Iterator[str]:
     """Yield what a request for a cluster, in wire form, would set back."""
     yield from _version_setback("the control plane", request.get("kubernetesVersion"), standing.version)
@@ -70,7 +61,3 @@ def pool_setbacks(what: str, request: Mapping[str, Any], standing: StandingPool)
 def _version_setback(what: str, version: Any, standing: str) -> Iterator[str]:
     if isinstance(version, str) and is_older(version, standing):
         yield f"{what} runs Kubernetes {standing}, and this update would ask for {version}, which is older"
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version))

@@ -10,7 +10,7 @@ import attrs
 
 from fleet_components.model.karmada.override import OverridePolicy
 from fleet_components.model.karmada.policy import CLUSTER_OVERRIDE, PolicyKey
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, ObjectKey
 
 
 @attrs.frozen(eq=False, slots=False)
@@ -30,14 +30,21 @@ class OverrideIndex:
 
     def concerning(self, manifest: Manifest) -> list[OverridePolicy]:
         """Return the policies that may select an object, also once others have changed its labels or name; by key."""
-        renaming = self._selecting(manifest, [manifest.name])
-        return self._selecting(
-            manifest, {manifest.name, *(name for policy in renaming for name in policy.spec.new_names)}
-        )
+        # The same object is asked for with the replicas of every member.
+        sort = manifest.version, manifest.key
+        if sort not in self._concerning:
+            renaming = self._selecting(manifest, [manifest.name])
+            names = {manifest.name, *(name for policy in renaming for name in policy.spec.new_names)}
+            self._concerning[sort] = self._selecting(manifest, names)
+        return self._concerning[sort]
 
     def _selecting(self, manifest: Manifest, names: Collection[str]) -> list[OverridePolicy]:
         found = {position for key in _keys(manifest, names) for position in self._positions.get(key, ())}
         return sorted((self.policies[position] for position in found), key=lambda policy: policy.key)
+
+    @cached_property
+    def _concerning(self) -> dict[tuple[str, ObjectKey], list[OverridePolicy]]:
+        return {}
 
     @cached_property
     def _positions(self) -> Mapping[Hashable, list[int]]:

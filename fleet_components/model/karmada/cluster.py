@@ -21,6 +21,7 @@ def read_karmada_cluster(data: Mapping[str, Any]) -> Cluster:
     """
     metadata, spec, status = data["metadata"], data.get("spec") or {}, data.get("status")
     return Cluster(
+        kind="Cluster",
         name=metadata["name"],
         labels=metadata.get("labels") or {},
         taints=tuple(read_taint(taint) for taint in spec.get("taints") or ()),

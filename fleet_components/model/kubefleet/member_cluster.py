@@ -26,6 +26,7 @@ def read_member_cluster(data: Mapping[str, Any]) -> Cluster:
     observed = "agentStatus" in status or "conditions" in status
     usage = status.get("resourceUsage") or {}
     return Cluster(
+        kind="MemberCluster",
         name=metadata["name"],
         labels=metadata.get("labels") or {},
         taints=tuple(read_taint(taint) for taint in spec.get("taints") or ()),

@@ -63,7 +63,7 @@ class PlacementMemory:
             held: members whose removal the rollout delays; their bindings stay Unscheduled.
         """
         kept = {
-            name: attrs.evolve(binding, state=BOUND) if binding.state != UNSCHEDULED else binding
+            name: attrs.evolve(binding, state=BOUND) if binding.state == SCHEDULED else binding
             for name, binding in self.bindings.items()
             if binding.state != UNSCHEDULED or name in held
         }

@@ -110,9 +110,9 @@ def forced(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def retained(content: Objects) -> tuple[str, ...]:
     """Return the fields whose values members keep: the replicas, if a label of the object asks for that."""
-    shape = shape_in(content)
     asked = Manifest(content[0]).labels.get(RETAIN_REPLICAS) == "true"
-    return (".".join(shape.replicas),) if asked and shape and shape.replicas else ()
+    shape = shape_in(content) if asked else None
+    return (".".join(shape.replicas),) if shape and shape.replicas else ()
 
 
 def _stated(workload: CustomWorkload) -> Mapping[str, Any]:

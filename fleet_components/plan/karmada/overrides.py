@@ -35,6 +35,8 @@ class PolicyOverrides(Overrides):
 
     def in_force(self, objects: Objects, member: Cluster) -> Objects:
         """Return the policies that may select the object, each with those of its rules that select the member."""
+        if not self.index.policies:
+            return ()
         (data,) = objects
         reduced = (_reduced(policy, member) for policy in self.index.concerning(Manifest(data)))
         marked = {INTO_SECRET: True} if is_secret(data) else {}

@@ -73,6 +73,57 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
             has to stay as it was placed.
         UnreadableMemberError: an amount of a member is not a quantity.
     """
+    scheduled = _scheduled(request, before)
+    state, template, driven, fresh = scheduled.state, scheduled.template, scheduled.driven, scheduled.fresh
+    content = _content(request, state, before, fresh=fresh)
+    revision = before.next_revision(content)
+    shares = _shares(request, state, template, content, revision)
+    found = _overrides(request, before, content, shares)
+    shares |= {cluster: attrs.evolve(shares[cluster], overrides=number) for cluster, number in found.numbers.items()}
+    why = {cluster: cause.words for cluster, cause in driven.now.items()}
+    dispatch = Dispatch(state, request.done, request.inventory.names)
+    rollout = dispatch.plan(shares, before.decisions, why, found.reasons)
+    record = _record(request, before, rollout, state, (revision, content), found)
+    done = request.done
+    stopped = {name for name, sent in before.decisions.items() if name in done and not sent.stands(done[name])}
+    rollout = written_where_interrupted(rollout, stopped, record, before, done, request.inventory)
+    record = attrs.evolve(record, decisions=_shares_of(rollout))
+    goal = _goal(record, rollout, {name: share for name, share in shares.items() if name not in found.failing})
+    due = {cluster: words for cluster, words in driven.due.items() if cluster in state.schedule.clusters}
+    left = "" if fresh else _left(state)
+    return TemplateOutcome(
+        record=record,
+        decision=scheduled.decision,
+        rollout=rollout,
+        goal=goal,
+        failing=found.failing,
+        template=template,
+        due=due,
+        left=left,
+    )
+
+
+def chosen(request: TemplateSubject, before: TemplateRecord) -> frozenset[str]:
+    """Return the members that :func:`place_template` chooses.
+
+    Raises:
+        FleetError: as for :func:`place_template`.
+    """
+    return frozenset(_scheduled(request, before).state.schedule.clusters)
+
+
+@attrs.frozen
+class _Scheduled:
+    """A template after scheduling: its state, and what led to it. ``fresh`` says that it is delivered as it is now."""
+
+    state: TemplateState
+    template: Template
+    driven: Driven
+    decision: TemplateDecision | None
+    fresh: bool
+
+
+def _scheduled(request: TemplateSubject, before: TemplateRecord) -> _Scheduled:
     state = _matched(request, before.memory)
     fresh = _is_fresh(state, before)
     if not fresh and before.revision not in before.contents:
@@ -82,30 +133,19 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
     template = _template(request.manifest, state.replicas, shapes)
     driven = _driven(request, state)
     state, decision = _decided(request, state, template, driven)
-    content = _content(request, state, before, fresh=fresh)
-    revision = before.next_revision(content)
-    shares = _shares(request, state, template, content, revision)
-    found = _overrides(request, before, content, shares)
-    shares = {cluster: attrs.evolve(share, overrides=found.numbers.get(cluster)) for cluster, share in shares.items()}
-    why = {cluster: cause.words for cluster, cause in driven.now.items()}
-    dispatch = Dispatch(state, request.done, request.inventory.names)
-    rollout = dispatch.plan(shares, before.decisions, why, found.reasons)
-    record = _record(request, before, rollout, state, (revision, content), found)
-    done = request.done
-    stopped = {name for name, sent in before.decisions.items() if name in done and not sent.stands(done[name])}
-    rollout = written_where_interrupted(rollout, stopped, record, before, done, request.inventory)
-    record = attrs.evolve(record, decisions=_shares_of(rollout))
-    due = {cluster: words for cluster, words in driven.due.items() if cluster in state.schedule.clusters}
-    left = "" if fresh else _left(state)
-    return TemplateOutcome(
-        record=record,
-        decision=decision,
-        rollout=rollout,
-        failing=found.failing,
-        template=template,
-        due=due,
-        left=left,
-    )
+    return _Scheduled(state, template, driven, decision, fresh)
+
+
+def _goal(record: TemplateRecord, rollout: Rollout, shares: Mapping[str, Share]) -> TemplateRecord:
+    """Return the record in which held members have their share: none, where the copy stays only for now."""
+    evicted = record.memory.schedule.evictions
+    leaving = {name for name in rollout.held if name in evicted and name not in shares}
+    leaving -= {name for name in leaving if evicted[name].suppress_deletion}
+    if not rollout.held:
+        return record
+    kept = {name: share for name, share in _shares_of(rollout).items() if name not in leaving}
+    wanted = {name: share for name, share in shares.items() if name in rollout.held}
+    return attrs.evolve(record, decisions={**kept, **wanted})
 
 
 def _shares_of(rollout: Rollout) -> dict[str, Share]:
@@ -116,10 +156,13 @@ def _overrides(
     request: TemplateSubject, before: TemplateRecord, content: Objects, shares: Mapping[str, Share]
 ) -> InForce:
     """Return the override rules that are in force on the members with a share."""
-    wanted = {}
+    wanted, made = {}, dict[tuple[int | None, int | None], Objects]()
     for cluster, share in shares.items():
         member = request.inventory.clusters[request.inventory.position(cluster) or 0]
-        wanted[cluster] = member, share.revision, (shared(content, share),)
+        counts = share.replicas, share.completions  # all that the members' objects differ in
+        if counts not in made:
+            made[counts] = (shared(content, share),)
+        wanted[cluster] = member, share.revision, made[counts]
     return in_force(PolicyOverrides(request.policies.override_index), before, wanted, request.done)
 
 

@@ -1,4 +1,4 @@
-"""What an earlier decision of a template could change in the next one: Karmada keeps claims, members and replicas."""
+"""Changes that an earlier decision of a template may make to the next: Karmada keeps claims, members and replicas."""
 
 from __future__ import annotations
 

@@ -11,35 +11,44 @@ from typing import Any, Self
 import attrs
 
 from fleet_components.content.karmada.override_index import OverrideIndex
+from fleet_components.content.karmada.workload import shape_of
 from fleet_components.content.secret import redacted, redacted_content
 from fleet_components.content.strip import strip
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.karmada.claims import Claims, template_key
 from fleet_components.model.karmada.override import OverridePolicy
-from fleet_components.model.karmada.policy import PropagationPolicy
+from fleet_components.model.karmada.policy import PolicyKey, PropagationPolicy
 from fleet_components.model.karmada.settings import KarmadaSettings
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.model.text import count
 from fleet_components.model.wire import read_time
 from fleet_components.plan.apply_mode import ABORTS, OVERWRITES
+from fleet_components.plan.edits import with_edits
 from fleet_components.plan.karmada.content import content_of, forced
 from fleet_components.plan.karmada.needs import Needs
 from fleet_components.plan.karmada.overrides import rule_path
-from fleet_components.plan.karmada.place import TemplateOutcome, place_template
+from fleet_components.plan.karmada.place import TemplateOutcome, chosen, place_template
 from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.karmada.stickiness import sticky
 from fleet_components.plan.names import TEMPLATE_KIND as TEMPLATE
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Delivery, Explanation, Subject
 from fleet_components.rollout.rollout import Done
+from fleet_components.scheduler.edit import OBJECT, POLICY, SET, Edit, Edits, Ladder
 from fleet_components.scheduler.explain import MemberExplanation
+from fleet_components.scheduler.karmada.comparison import compare
 from fleet_components.scheduler.karmada.explain import explain
 from fleet_components.scheduler.karmada.match_explanation import PolicyVerdict, explain_match
 from fleet_components.scheduler.karmada.policy_index import PolicyIndex
 from fleet_components.scheduler.karmada.profile import PROFILE
+from fleet_components.scheduler.karmada.proposals import Scheduled, proposals
 from fleet_components.scheduler.plugins import load_plugins
+from fleet_components.scheduler.proposals import Proposals
 
+_MOST_REPLICAS = 50
+"""Number of further replicas that are proposed."""
 MOST_OTHER_POLICIES = 20
 """Number of policies that select other objects and of which that is said."""
 
@@ -63,6 +72,19 @@ class Policies:
     def index(self) -> PolicyIndex:
         """The propagation policies by what they may match."""
         return PolicyIndex(self.propagation)
+
+    def edited(self, key: PolicyKey, edit: Edit) -> Policies:
+        """Return the policies with a change of one of them."""
+        return Policies(
+            tuple(
+                PropagationPolicy.from_manifest(attrs.evolve(one.manifest, data=edit.on(one.manifest.data)))
+                if one.key == key
+                else one
+                for one in self.propagation
+            ),
+            self.overrides,
+            self.settings,
+        )
 
     @cached_property
     def override_index(self) -> OverrideIndex:
@@ -156,6 +178,64 @@ class TemplateSubject(Subject[TemplateRecord]):
             tuple(m for m in explained.members if members is None or m.cluster in members), explained.division
         )
 
+    def choice(self, before: TemplateRecord) -> frozenset[str]:
+        """Return the members that are chosen."""
+        return chosen(self, _completed(self, before))
+
+    def proposals(self, outcome: TemplateOutcome, cluster: str) -> Proposals:
+        """Return changes of the member, of the policy and of the object's replicas."""
+        scheduled, number = self._scheduled(outcome), outcome.template.replicas
+        if scheduled is None:
+            return Proposals(stopped="no policy's placement is scheduled")
+        found = proposals(scheduled, cluster)
+        if not (number and scheduled.placement.divided):
+            return found
+        more, less = range(number + 1, number + 1 + _MOST_REPLICAS), range(number)[::-1]
+        boosting, losing = (*found.boosting, self._replicas(more)), (*found.losing, self._replicas(less))
+        return attrs.evolve(found, boosting=tuple(filter(None, boosting)), losing=tuple(filter(None, losing)))
+
+    def comparison(self, before: TemplateRecord, outcome: TemplateOutcome, cluster: str) -> str:
+        """Return what the member lost to by rank, or that its share of the replicas is none."""
+        scheduled, decision = self._scheduled(outcome), outcome.decision
+        return compare(scheduled, decision.status.divisions, cluster) if scheduled and decision else ""
+
+    def _scheduled(self, outcome: TemplateOutcome) -> Scheduled | None:
+        """Return the decision with what it depended on; None if no policy's placement was scheduled."""
+        bound, decision = outcome.record.memory.claim.bound, outcome.decision
+        if bound is None or decision is None:
+            return None
+        return Scheduled(
+            self.inventory,
+            outcome.template,
+            bound.placement,
+            decision.before,
+            decision.memory.observed_group,
+            decision.memory.clusters,
+            load_plugins(self.plugins),
+        )
+
+    def changed(self, change: Edits, outcome: TemplateOutcome) -> Self:
+        """Return the template in a fleet with a change of members, of the policy that has claimed it, or of itself."""
+        manifest, policies, claimed = self.manifest, self.policies, outcome.record.memory.claim.policy
+        for edit in change:
+            if edit.of == OBJECT:
+                manifest = attrs.evolve(manifest, data=edit.on(manifest.data))
+            elif edit.of == POLICY and claimed:
+                policies = policies.edited(claimed, edit)
+        inventory = with_edits(self.inventory, change)
+        return attrs.evolve(self, inventory=inventory, manifest=manifest, policies=policies)
+
+    def anew(self) -> Self:
+        """Return the template as if nothing had been delivered."""
+        return attrs.evolve(self, done={})
+
+    def _replicas(self, numbers: Iterable[int]) -> Ladder:
+        """Return other numbers of replicas."""
+        shape = shape_of(self.manifest, self.settings.shapes)
+        if shape is None or shape.replicas is None:
+            return ()
+        return tuple((Edit(OBJECT, SET, shape.replicas, n, f"with {count(n, 'replica')}"),) for n in numbers)
+
     def verdicts(self, outcome: TemplateOutcome) -> list[PolicyVerdict]:
         """Return why policies have claimed the template or not: those that may match it, and a few others."""
         claim, index = outcome.record.memory.claim, self.policies.index
@@ -195,9 +275,9 @@ class TemplateSubject(Subject[TemplateRecord]):
         record, memory = outcome.record, outcome.record.memory
         share, member = record.decisions[cluster], self.inventory.clusters[self.inventory.position(cluster) or 0]
         overwrite = self.needs.overwrites(memory, self.manifest)
-        objects = tuple(forced(data) if overwrite else data for data in record.objects(share, member))
+        objects = record.objects(share, member)
         return Delivery(
-            objects,
+            tuple(map(forced, objects)) if overwrite else objects,
             # Cluster-scoped objects outlive what brought them (``keep_cluster_resources``): they are taken up again.
             mode=OVERWRITES if overwrite or not self.manifest.namespace else ABORTS,
             keeps=self.needs.preserves(memory),

@@ -20,7 +20,7 @@ from fleet_components.plan.overriding import InForce, in_force, rules_in_use
 from fleet_components.plan.record import LACKS_HINT, Objects, digest
 from fleet_components.plan.subject import Outcome
 from fleet_components.rollout.planner import plan_rollout
-from fleet_components.rollout.rollout import Change, Rollout, Wanted
+from fleet_components.rollout.rollout import Change, Placed, Rollout, Wanted
 from fleet_components.rollout.run_record import Scheduled
 from fleet_components.rollout.situation import stopped_at
 from fleet_components.rollout.strategy import External, target_of
@@ -81,10 +81,8 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
     Raises:
         FleetError: the scheduling cycle fails, an update run cannot begin, or the state hides what is to be rolled out.
     """
-    memory, checks = _evicted(request, before)
-    decision = request.schedule(memory)
-    failed = [Problem(_plain(decision.error), subject=request.key, hint=_FAILED_HINT)] if decision.error else []
-    if problems := [*failed, *_faults(request, before)]:
+    decision, checks = _scheduled(request, before)
+    if problems := [*_failed(request, decision), *_faults(request, before)]:
         raise FleetError(problems)
     done, stopped = request.done, stopped_at(request.done, before.decisions)
     wanted = _wanted(request, decision, before.next_revision(request.content))
@@ -122,16 +120,60 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
     _check_known(record, rollout)
     if not request.reports:
         rollout = written_where_interrupted(rollout, stopped, record, before, done, request.inventory)
+    record = attrs.evolve(record, decisions=rollout.placed)
     told = tuple(told_of(checks, request.policy, request.budget, decision.memory, rollout))
     return PlacementOutcome(
-        record=attrs.evolve(record, decisions=rollout.placed),
+        record=record,
         rollout=rollout,
+        goal=_goal(record, rollout, wanted, runs),
         failing=found.failing,
         runs=runs,
         decision=decision,
         evictions=told,
         notes=(*_notes(request, before, told, rollout), *_changed(request, record, runs)),
     )
+
+
+def picked(request: PlacementSubject, before: PlacementRecord) -> frozenset[str]:
+    """Return the members that :func:`place` picks.
+
+    Raises:
+        FleetError: the scheduling cycle fails.
+    """
+    decision, _ = _scheduled(request, before)
+    if problems := _failed(request, decision):
+        raise FleetError(problems)
+    return frozenset(name for name, binding in decision.memory.bindings.items() if binding.state != UNSCHEDULED)
+
+
+def _scheduled(
+    request: PlacementSubject, before: PlacementRecord
+) -> tuple[Decision[PlacementMemory], Collection[Check]]:
+    """Return the scheduler's decision once the evictions are carried out, and their checks."""
+    memory, checks = _evicted(request, before)
+    return request.schedule(memory), checks
+
+
+def _failed(request: PlacementSubject, decision: Decision[PlacementMemory]) -> list[Problem]:
+    return [Problem(_plain(decision.error), subject=request.key, hint=_FAILED_HINT)] if decision.error else []
+
+
+def _goal(record: PlacementRecord, rollout: Rollout, wanted: Wanted, runs: RunsInForce | None) -> PlacementRecord:
+    """Return the record in which held members have what is wanted of them: nothing, where they are to be left.
+
+    Members that no update run reaches yet keep what they have, as a later run may bring something else.
+    """
+    held = {*rollout.held, *rollout.held_removals}
+    if runs:
+        held &= runs.record.concerned if runs.record else set()
+    if not held:
+        return record
+    leaving = held.intersection(rollout.held_removals)
+    decisions = {cluster: sent for cluster, sent in rollout.placed.items() if cluster not in leaving}
+    for cluster in (held & wanted.ranks.keys()) - leaving - wanted.blocked.keys():
+        revision, overrides = wanted.version(cluster)
+        decisions[cluster] = Placed(wanted.ranks[cluster], 1, revision, overrides=overrides)
+    return attrs.evolve(record, decisions=decisions)
 
 
 def _evicted(request: PlacementSubject, before: PlacementRecord) -> tuple[PlacementMemory, Collection[Check]]:

@@ -1,4 +1,4 @@
-"""What an earlier decision of a placement could change in the next one: KubeFleet keeps what it has picked."""
+"""Changes that an earlier decision of a placement may make to the next: KubeFleet keeps what it has picked."""
 
 from __future__ import annotations
 

@@ -15,24 +15,29 @@ from fleet_components.model.codec import decode, encode
 from fleet_components.model.decision import Decision
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.kubefleet.eviction import DisruptionBudget, Eviction
-from fleet_components.model.kubefleet.memory import PlacementMemory
+from fleet_components.model.kubefleet.memory import UNSCHEDULED, PlacementMemory
 from fleet_components.model.kubefleet.override import ResourceOverride
 from fleet_components.model.kubefleet.placement import PlacementPolicy, RollingUpdate
 from fleet_components.model.manifest import Manifest, ObjectKey, Origin
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.plan.apply_mode import ApplyMode
-from fleet_components.plan.kubefleet.place import PlacementOutcome, place
+from fleet_components.plan.edits import with_edits
+from fleet_components.plan.kubefleet.place import PlacementOutcome, picked, place
 from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.kubefleet.stickiness import sticky
 from fleet_components.plan.record import Objects
 from fleet_components.plan.subject import Delivery, Explanation, Subject
 from fleet_components.rollout.rollout import Done, Gates
 from fleet_components.rollout.strategy import External
+from fleet_components.scheduler.edit import POLICY, Edits
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.kubefleet import schedule
+from fleet_components.scheduler.kubefleet.comparison import compare
 from fleet_components.scheduler.kubefleet.explain import explain
 from fleet_components.scheduler.kubefleet.profile import PROFILE
+from fleet_components.scheduler.kubefleet.proposals import proposals
 from fleet_components.scheduler.plugins import load_plugins
+from fleet_components.scheduler.proposals import Proposals
 
 _FAILED_HINT = "the whole scheduling cycle fails on it, here as on a hub, and nothing is decided"
 
@@ -65,6 +70,7 @@ class PlacementSubject(Subject[PlacementRecord]):
         history: how many of its newest revisions are kept.
         run_faults: why update runs cannot begin, by name.
         reports_in: the namespace in which its status can be read too; empty if there is none.
+        labels: labels of the placement itself, which nothing is decided by.
     """
 
     RECORD = PlacementRecord
@@ -94,6 +100,7 @@ class PlacementSubject(Subject[PlacementRecord]):
     history: int = 10
     run_faults: Mapping[str, Problem] = attrs.field(factory=dict)
     reports_in: str = ""
+    labels: Mapping[str, str] = attrs.field(factory=dict, eq=False)
 
     @property
     def kind(self) -> str:
@@ -148,6 +155,43 @@ class PlacementSubject(Subject[PlacementRecord]):
             plugins=load_plugins(self.plugins),
         )
         return Explanation(found)
+
+    def choice(self, before: PlacementRecord) -> frozenset[str]:
+        """Return the members that are picked."""
+        return picked(self, before.completed(self.content))
+
+    def proposals(self, outcome: PlacementOutcome, cluster: str) -> Proposals:
+        """Return changes of the member and of the policy."""
+        plugins = load_plugins(self.plugins)
+        ours = _picked(outcome)
+        return proposals(self.inventory, self.policy, ours, cluster, namespace=self.namespace, plugins=plugins)
+
+    def comparison(self, before: PlacementRecord, outcome: PlacementOutcome, cluster: str) -> str:
+        """Return how many points the member is behind the last that was picked, or ahead of the next."""
+        found = compare(
+            self.inventory,
+            self.policy,
+            before.memory,
+            _picked(outcome),
+            cluster,
+            namespace=self.namespace,
+            plugins=load_plugins(self.plugins),
+        )
+        return found.words if found else ""
+
+    def changed(self, change: Edits, outcome: PlacementOutcome) -> Self:
+        """Return the placement in a fleet with a change of members, or of its policy."""
+        inventory, edits = with_edits(self.inventory, change), [one for one in change if one.of == POLICY]
+        if not edits:
+            return attrs.evolve(self, inventory=inventory)
+        written = {"spec": {"policy": encode(self.policy or PlacementPolicy())}}
+        for edit in edits:
+            written = edit.on(written)
+        return attrs.evolve(self, inventory=inventory, policy=decode(PlacementPolicy, written["spec"]["policy"]))
+
+    def anew(self) -> Self:
+        """Return the placement as if nothing had been delivered."""
+        return attrs.evolve(self, done={})
 
     def sticky(self, outcome: PlacementOutcome) -> str:
         """Return what the members that were picked before could change."""
@@ -223,6 +267,12 @@ class PlacementSubject(Subject[PlacementRecord]):
             evictions=tuple(decode(Eviction, eviction) for eviction in wire["evictions"]),
             budget=None if wire["budget"] is None else decode(DisruptionBudget, wire["budget"]),
         )
+
+
+def _picked(outcome: PlacementOutcome) -> list[str]:
+    """Return the picked members in the order in which they were picked."""
+    bindings = outcome.decision.memory.bindings
+    return sorted((n for n, b in bindings.items() if b.state != UNSCHEDULED), key=lambda name: bindings[name].rank)
 
 
 def located(problem: Problem, members: Mapping[str, Any], policy: Any) -> Problem:

@@ -69,6 +69,7 @@ def placement_subjects(
             history=placement.spec.revision_history_limit,
             run_faults=source.run_faults(placement),
             reports_in=placement.spec.reports_in,
+            labels=policy.labels,
             overrides=concerning(content, overrides, placement.key),
             selected=selection.manifests,
             skipped=tuple((str(skipped.key), skipped.reason) for skipped in selection.skipped),

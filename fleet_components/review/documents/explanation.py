@@ -9,11 +9,13 @@ import attrs
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.flips import MOST_MEMBERS, Flip, Trials
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.facts import Facts, facts_of, unmet_labels
 from fleet_components.review.documents.form import VERSION, Document
 from fleet_components.review.documents.overridden import deviation_documents
+from fleet_components.scheduler.edit import Edit
 from fleet_components.scheduler.explain import MemberExplanation
 
 
@@ -29,7 +31,8 @@ def explanation(plans: Sequence[FleetPlan], placement: str | None = None, member
         FleetError: the placement, template or member is unknown.
     """
     chosen = find([one for plan in plans for one in plan.subjects], placement)
-    found = [_subject(one, None if member is None else {member}) for one in chosen]
+    asked = None if member is None else {member}
+    found = [_subject(one, asked, flips=placement is not None or member is not None) for one in chosen]
     if member is not None and not any(one["members"] for one in found):
         raise FleetError([unknown("member", member, {name for plan in plans for name in plan.inventory.names})])
     return {"version": VERSION, "subjects": found}
@@ -55,10 +58,11 @@ def unknown(noun: str, wanted: str, known: Iterable[str]) -> Problem:
     return Problem(f'there is no {noun} "{wanted}"', hint=hint)
 
 
-def _subject(decided: Decided, members: Collection[str] | None) -> Document:
+def _subject(decided: Decided, members: Collection[str] | None, *, flips: bool) -> Document:
     subject = decided.subject
     explained = subject.explain(decided.outcome, members)
     facts, hints = _facts(decided)
+    trials = Trials(decided) if flips and len(explained.members) <= MOST_MEMBERS else None
     conditions = facts.status.get("conditions") or [None]
     return {
         "name": decided.name,
@@ -72,7 +76,10 @@ def _subject(decided: Decided, members: Collection[str] | None) -> Document:
         "condition": conditions[0],
         "hints": hints,
         "division": list(explained.division),
-        "members": [{**_member(one), "overridden": _overridden(decided, one.cluster)} for one in explained.members],
+        "members": [
+            {**_member(one), **_flips(trials, one.cluster), "overridden": _overridden(decided, one.cluster)}
+            for one in explained.members
+        ],
     }
 
 
@@ -87,6 +94,23 @@ def _overridden(decided: Decided, cluster: str) -> list[Document] | None:
     placed = decided.record.decisions.get(cluster)
     found = decided.subject.deviations(decided.record, cluster, placed) if placed else ()
     return None if found is None else deviation_documents(found)
+
+
+def _flips(trials: Trials | None, cluster: str) -> Document:
+    """Return what would change the outcome for a member; None where that is not tried."""
+    if trials is None:
+        return {"notes": [], "flips": None}
+    found = trials.flips(cluster)
+    return {"notes": list(found.notes), "flips": [_flip(one) for one in found.flips]}
+
+
+def _flip(flip: Flip) -> Document:
+    change = [{"of": one.of, "member": one.member or None, **_field(one)} for one in flip.change]
+    return {"would": "be chosen" if flip.chosen else "be left", "words": flip.words, "change": change}
+
+
+def _field(edit: Edit) -> Document:
+    return {"operation": edit.operation, "field": list(edit.field), "value": edit.value}
 
 
 def _member(explained: MemberExplanation) -> Document:

@@ -22,7 +22,7 @@ Document = dict[str, Any]
 def to_read(document: Document) -> Document:
     """Return a document with texts that people can be shown: see :func:`~fleet_components.model.text.visible`.
 
-    Only the messages of a program keep their lines.
+    Only the messages of a program and the diffs of objects keep their lines.
     """
     shown: Document = _to_read({**document, "messages": ()})
     messages = document.get("messages", ())
@@ -34,7 +34,10 @@ def _to_read(value: Any) -> Any:
         case str():
             return visible(value)
         case Mapping():
-            return {_to_read(key): _to_read(item) for key, item in value.items()}
+            return {
+                _to_read(key): visible(item, lines=True) if key == "diff" and isinstance(item, str) else _to_read(item)
+                for key, item in value.items()
+            }
         case list() | tuple():
             return [_to_read(item) for item in value]
     return value

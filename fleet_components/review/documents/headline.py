@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from fleet_components.model.text import count, few
+from fleet_components.plan.names import FLEET
 from fleet_components.review.documents.form import Document
 
 _IMAGE = re.compile(r"(^|\.)image$")
@@ -29,14 +30,15 @@ def _what_happens(document: Document) -> str:
     """Return the first line: ``2 placements lose a cluster, 1 is not fulfilled, nothing else changes``."""
     subjects = document["subjects"]
     parts = [*_gone(document), *_losing(subjects), *_unfulfilled(subjects), *_gaining(subjects), *_updated(subjects)]
-    parts += [*_held(subjects), *_recorded(subjects)]
+    parts += [*_held(subjects), *_recorded(subjects), *_of_program(document)]
     refused = "refused: " if document["refused"] else ""
     if member := document["view"]["member"]:
         rest = f"nothing else changes on {member}" if parts else f"nothing changes on {member}"
         return refused + ", ".join([*parts, rest])
-    if left := document["leftOut"]:
-        rest = f"{subjects_in_words(left, 0)} that {'change' if left > 1 else 'changes'} not shown"
-        return refused + ", ".join([*(parts or ["nothing changes here"]), rest])
+    if document["view"]["only"]:
+        left = document["leftOut"]
+        others = [f"{left} more that {'change' if left > 1 else 'changes'} not shown"] if left else []
+        return refused + ", ".join([*(parts or ["nothing changes here"]), *others])
     if not parts:
         return refused + ("no placement changes" if document["changes"] else "nothing changes")
     return refused + ", ".join([*parts, "nothing else changes"])
@@ -51,6 +53,9 @@ def _what_is_lost(document: Document) -> str:
         fates[_FATES[one["fate"]]].append(one["member"])
     fates["replaced"] += [one["member"] for one in document["replaced"]]
     lost = [_fate(fate, fates[fate]) for fate in _LOST if fates.get(fate)]
+    if names := [one["name"] for one in _others(document) if one["change"] in ("delete", "replace")]:
+        what = count(len(names), "resource of the program", "resources of the program")
+        lost.append(f"{what} {'is' if len(names) == 1 else 'are'} deleted or replaced: {few(names, 3)}")
     left = document["remaining"]["words"]
     return ", ".join(lost or ["no object is deleted or replaced"]) + (f"; left: {left}" if left else "")
 
@@ -149,7 +154,8 @@ def _updated(subjects: Iterable[Document]) -> Iterator[str]:
 
 def _novelty(subject: Document) -> str:
     """Return what is new about the objects of a subject that members are updated with."""
-    changes = [one for one in subject["content"] or () if not one.get("later")]
+    updated = set(_names(subject, "updated"))
+    changes = [one for one in subject["content"] or () if not one["later"] and updated.intersection(one["members"])]
     fields = [field["field"] for one in changes for field in one["fields"]]
     if any(one["change"] != "update" for one in changes):
         return "other objects"
@@ -171,6 +177,30 @@ def _held(subjects: Iterable[Document]) -> Iterator[str]:
 def _recorded(subjects: Iterable[Document]) -> Iterator[str]:
     if found := [one for one in subjects if one["weight"] == "recorded"]:
         yield f"what is remembered of {_named(found)} changes and moves nothing"
+
+
+def _of_program(document: Document) -> Iterator[str]:
+    """Yield how many resources that the program makes beside its fleets change."""
+    changes = Counter(one["change"] for one in _others(document))
+    for change, words in _DONE.items():
+        if changes[change]:
+            yield f"{count(changes[change], 'other resource is', 'other resources are')} {words}"
+
+
+_DONE = {"create": "created", "update": "updated", "replace": "replaced", "delete": "deleted"}
+
+
+def _others(document: Document) -> list[Document]:
+    """Return the resources that are neither below a fleet nor of this package."""
+    resources = document.get("resources") or []
+    below = {one["urn"] for one in resources if one["type"] == FLEET}
+    for one in resources:  # parents come before their children
+        if one["parent"] in below:
+            below.add(one["urn"])
+    return [one for one in resources if one["urn"] not in below and not one["type"].startswith(_OURS)]
+
+
+_OURS = ("pulumi:", "pulumi-python:dynamic/fleet:", "fleet:")
 
 
 def _names(subject: Document, change: str) -> list[str]:

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from fleet_components.plan.deviation import Deviation, Rule
-from fleet_components.plan.override_changes import override_changes
 from fleet_components.plan.record import particulars
 from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.form import Document
@@ -36,22 +35,6 @@ def overridden_members(decided: Decided) -> list[Document]:
         entry["members"] += members
         entry["moving"] += [name for name in members if decided.entries[name].change in _MOVES]
     return [{**one, "members": sorted(one["members"]), "moving": sorted(one["moving"])} for one in alike.values()]
-
-
-def changes_by_overrides(decided: Decided) -> list[Document] | None:
-    """Return the changes that other override rules make on the members that have them; None if the state hides some."""
-    alike: dict[str, Document] = {}
-    for cluster in sorted(decided.record.decisions):
-        if decided.entries[cluster].change is not Change.UPDATE:
-            continue
-        found = override_changes(decided, cluster)
-        if found is None:
-            return None
-        for one in found:
-            fields = [field.to_wire() for field in one.fields]
-            change = {"object": str(one.key), "change": one.change, "fields": fields, "immutable": []}
-            alike.setdefault(json.dumps(change), {**change, "members": []})["members"].append(cluster)
-    return sorted(alike.values(), key=lambda one: (one["object"], one["members"]))
 
 
 def deviation_documents(found: Iterable[Deviation]) -> list[Document]:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping
 
-from fleet_components.content.difference import shown_differences
-from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan.departures import Departure
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.override_changes import in_words, override_changes
 from fleet_components.plan.remainder import Remainder, opens
-from fleet_components.plan.subject import Decided, Subject
+from fleet_components.plan.subject import Decided
+from fleet_components.review.documents.differences import differences
 from fleet_components.review.documents.facts import facts_of
 from fleet_components.review.documents.form import WORDS, Document
-from fleet_components.review.documents.overridden import changes_by_overrides, overridden_members
+from fleet_components.review.documents.overridden import overridden_members
 from fleet_components.review.documents.view import EVERYTHING, View
 from fleet_components.review.documents.weight import weight_of
 from fleet_components.rollout.describe import describe
@@ -54,7 +50,7 @@ def subject_document(plan: FleetPlan, decided: Decided, view: View = EVERYTHING)
         "decidedBy": decided.subject.decided_by or None,
         "revision": {"old": old if old >= 0 else None, "new": new},
         "objects": len(decided.subject.objects),
-        "content": content_changes(plan, decided),
+        "content": differences(plan, decided),
         "overridden": overridden_members(decided),
         "departures": [departure_document(one) for one in plan.leaving.get(decided.name, ())],
         "clusters": _clusters(decided, shown, explained, plan.remainders[decided.name]),
@@ -97,45 +93,6 @@ def departure_document(departure: Departure) -> Document:
         "fate": str(departure.fate),
         "to": departure.to or None,
     }
-
-
-def content_changes(plan: FleetPlan, decided: Decided) -> list[Document] | None:
-    """Return the changes of the objects, for all members and then for single ones; None if the old ones are unknown."""
-    changes, single = _of_content(plan, decided), changes_by_overrides(decided)
-    if changes is None or single is None:
-        return None
-    places = _envelopes(decided.subject) if changes or single else {}
-    return [{**one, "envelope": places.get(one["object"])} for one in (*changes, *single)]
-
-
-def _of_content(plan: FleetPlan, decided: Decided) -> list[Document] | None:
-    before, after = decided.before, decided.record
-    if before.revision in (-1, after.revision):
-        return []
-    old, new = before.content(before.revision), after.content(after.revision)
-    if old is None or new is None:
-        return None
-    forced: dict[ObjectKey, set[str]] = defaultdict(set)
-    for one in plan.replacing.get(decided.name, ()):
-        forced[one.key].update(one.fields)
-    was, now = ({Manifest(data).key: data for data in objects} for objects in (old, new))
-    changes = [_content("create", key) for key in sorted(now.keys() - was.keys())]
-    changes += [_content("delete", key) for key in sorted(was.keys() - now.keys())]
-    for key in sorted(was.keys() & now.keys()):
-        fields = [one.to_wire() for one in shown_differences(was[key], now[key])]
-        if fields:
-            changes.append(_content("replace" if key in forced else "update", key, fields, sorted(forced[key])))
-    return changes
-
-
-def _content(change: str, key: ObjectKey, fields: Sequence[Document] = (), forced: Sequence[str] = ()) -> Document:
-    return {"object": str(key), "change": change, "fields": list(fields), "immutable": list(forced), "members": []}
-
-
-def _envelopes(subject: Subject[Any]) -> dict[str, str]:
-    """Return where the objects in envelopes are written."""
-    origins = subject.origins if isinstance(subject, PlacementSubject) else {}
-    return {str(key): first.place for key, (first, *_) in origins.items() if first.envelope}
 
 
 def remainder_document(remainder: Remainder) -> Document:

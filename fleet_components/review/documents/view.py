@@ -16,7 +16,7 @@ from fleet_components.rollout.rollout import Change
 
 @attrs.frozen
 class View:
-    """What a plan shows.
+    """Selection of what a plan shows.
 
     Attributes:
         all: whether what does not change is shown as well.
@@ -51,9 +51,10 @@ class View:
         if not self.member:
             return subject
         content, overridden = subject["content"], subject["overridden"]
+        here = [{**one, "members": [self.member]} for one in content or () if self.member in one["members"]]
         return {
             **subject,
-            "content": content and [one for one in content if not one["members"] or self.member in one["members"]],
+            "content": None if content is None else here,
             "overridden": [one for one in overridden if self.member in one["members"]],
             "departures": [one for one in subject["departures"] if one["member"] == self.member],
             "clusters": [one for one in subject["clusters"] if one["name"] == self.member],

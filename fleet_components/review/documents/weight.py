@@ -11,7 +11,7 @@ from fleet_components.rollout.rollout import Change
 
 
 class Weight(StrEnum):
-    """What happens to a subject, by the gravest part of it; in the order in which subjects are shown."""
+    """Gravest part of what happens to a subject; in the order in which subjects are shown."""
 
     REFUSED = "refused"
     LOST = "lost"

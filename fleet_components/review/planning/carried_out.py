@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from fleet_components.content.secret import secret_fields
 from fleet_components.plan.delivered import delivered
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.names import PROVIDER, is_object
 from fleet_components.plan.state import SECRET_MARK, is_marked_secret
 from fleet_components.review.planning.past import MADE_UP
 from fleet_components.review.planning.resource import DELETE, Resource
-from fleet_components.review.planning.resources import STACK, stored_in
+from fleet_components.review.planning.resources import STACK, secret_inputs, stored_in
 from fleet_components.testing.monitor import Registration
 from fleet_components.testing.program import ProgramRun
 
@@ -63,8 +61,7 @@ def _stored(one: Registration, run: ProgramRun, records: Mapping[str, Any]) -> d
 
 def _hiding(token: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return inputs or outputs without what is secret in them, whether a program has marked it or not."""
-    always = {"kubeconfig"} if token == PROVIDER else set[str]()
-    secret = secret_fields(values) - {"metadata"} if is_object(token) else always
+    secret = secret_inputs(token, values) - {"metadata"}
     return {key: _HIDDEN if key in secret else _without_secrets(value) for key, value in values.items()}
 
 

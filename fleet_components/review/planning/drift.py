@@ -200,18 +200,9 @@ def _of(one: Sent, member: MemberName, past: Past, state: StateFile) -> Delivere
     stored = state.state.resources.get(one.standing.urn)
     inputs = (stored.inputs or stored.outputs) if stored else {}
     data, manager = inputs if one.data is None else one.data, past.manager or field_manager(inputs)
-    error = _UNKNOWN_DATA if _is_encrypted(data) or is_hidden(data) else ""
+    error = _UNKNOWN_DATA if is_hidden(data) or is_hidden(data, ENCRYPTED) else ""
     mode, recorded = past.mode(one.standing.subject), one.data is not None
     return Delivered(member, one.standing, data, manager, mode, one.left_alone, recorded=recorded, error=error)
-
-
-def _is_encrypted(value: Any) -> bool:
-    match value:
-        case Mapping():
-            return any(map(_is_encrypted, value.values()))
-        case list() | tuple():
-            return any(map(_is_encrypted, value))
-    return bool(value == ENCRYPTED)
 
 
 def _answered(one: Delivered, member: ObservedMember) -> Delivered:

@@ -37,7 +37,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 @attrs.frozen
 class Entry:
-    """What a commit has at a path: a file, a link or a submodule, by the mode that git gives it."""
+    """Entry of a commit at a path: a file, a link or a submodule, by the mode that git gives it."""
 
     path: str
     mode: str

@@ -118,7 +118,7 @@ def _resource(
     new = _as_sent(_named_as_before(old, given)) if is_object(registration.type) else given
     found = tuple(_changes(_compare(old, new, (), uncompared), reveal(new), as_sent(sent), uncompared))
     if found:
-        hidden = _secret_inputs(registration.type, old) | _secret_inputs(registration.type, new)
+        hidden = secret_inputs(registration.type, old) | secret_inputs(registration.type, new)
         found = tuple(map(_hiding(hidden), found))
     changes_it = providers.get(_without_id(registration.provider), {}).get(_MUTABLE.get(str(new.get("kind")), ""))
     sealed = str(changes_it).lower() != "true"
@@ -223,11 +223,11 @@ def _shown_of(token: str, inputs: Mapping[str, Any]) -> Any:
     plain: Mapping[str, Any] = redact(inputs)
     if is_object(token):
         return _shown(redacted(plain))
-    hidden = _secret_inputs(token, inputs)
+    hidden = secret_inputs(token, inputs)
     return _shown({key: REDACTED if key in hidden and value else value for key, value in plain.items()})
 
 
-def _secret_inputs(token: str, inputs: Mapping[str, Any]) -> set[str]:
+def secret_inputs(token: str, inputs: Mapping[str, Any]) -> set[str]:
     """Return the inputs that hold something secret: in Kubernetes objects, and in the providers that reach clusters."""
     if is_object(token):
         return secret_fields(inputs)

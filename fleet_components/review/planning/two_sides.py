@@ -208,7 +208,7 @@ def _is_in(module: ModuleType, folder: Path) -> bool:
 
 @attrs.frozen
 class _Reviewed:
-    """What is reviewed: a commit, or the files as they are in the directory."""
+    """Reviewed side: a commit, or the files as they are in the directory."""
 
     paths: Sequence[Path]
     command: CommandLine
@@ -239,7 +239,7 @@ def _there(side: Side, after: Callable[[], Mapping[str, Any]]) -> Callable[[], M
 
 @attrs.frozen
 class _Delivered:
-    """What delivers the base to clusters that had nothing before.
+    """Delivery of the base to clusters that had nothing before.
 
     Attributes:
         state: the state after it; that of a new fleet if the base cannot be delivered.

@@ -9,10 +9,14 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
+from fleet_components.plan.flips import MOST_MEMBERS
 from fleet_components.review.documents.form import Document, to_read
 from fleet_components.review.showing.rows import Row, print_indented, print_rows
 from fleet_components.review.showing.words import deviations, holders, one_line, shortly
 
+_NOT_TRIED = (
+    f"What would change the outcome is tried for up to {MOST_MEMBERS} members: name the one that you ask about."
+)
 _HEADER = Row(("member", "picked"), "why", "bold")
 
 
@@ -60,15 +64,21 @@ def _tree(console: Console, placement: Document, title: Text) -> None:
     for member in placement["members"]:
         label = Text(member["name"], "bold green" if member["selected"] else "bold")
         branch = tree.add(label + Text(f"  {one_line(member['summary'])}", "default"))
+        for note in member["notes"]:
+            branch.add(Text(one_line(note)))
+        for flip in member["flips"] or ():
+            branch.add(Text(one_line(flip["words"]), "yellow"))
         passed = [verdict["plugin"] for verdict in member["verdicts"] if verdict["passed"]]
         if passed:
             branch.add(Text(f"passes {', '.join(passed)}"))
         for verdict in (one for one in member["verdicts"] if not one["passed"]):
             leaf = branch.add(_verdict(verdict))
-            if verdict["remedy"]:
+            if verdict["remedy"] and not member["flips"]:
                 leaf.add(Text(f"remedy: {one_line(verdict['remedy'])}", "yellow"))
         _overridden(branch, member)
     console.print(tree)
+    if any(member["flips"] is None for member in placement["members"]):
+        console.print(Text(_NOT_TRIED, "dim"))
 
 
 def _overridden(branch: Tree, member: Document) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fleet_components.model.text import count
 from fleet_components.review.documents.form import Document, to_read
 from fleet_components.review.showing import words
+from fleet_components.review.showing.diffs import diff_block, heading, shown_changes
 
 LIMIT = 60_000
 """Largest number of characters of a comment; GitHub cuts comments at 65,536."""
@@ -16,14 +17,19 @@ _RESERVE = 500
 """Characters kept free for the note about what is left out."""
 _LINES_SHOWN = 30
 """Number of lines of a list above the folded blocks."""
-_SIGNS = {"create": "+", "delete": "-", "update": "~", "replace": "+-"}
 _VALUE_SHOWN = 200
 
 
-def to_markdown(document: Document, *, diff: bool = False) -> str:
-    """Return the plan in GitHub's Markdown, always shorter than ``LIMIT``; a note at the end says what is left out."""
+def to_markdown(document: Document, *, diff: bool = False, command: str = "plan") -> str:
+    """Return the plan in GitHub's Markdown, always shorter than ``LIMIT``; a note at the end says what is left out.
+
+    Args:
+        document: the document of the plan.
+        diff: whether differences are shown whole.
+        command: the command of ``fleet`` that has made it: the title, and what shows all of it.
+    """
     document = to_read(document)
-    parts = ["### Fleet plan\n", *_first(document)]
+    parts = [f"### Fleet {command}\n", *_first(document)]
     if counts := document["totals"].get("resources"):
         parts.append(f"Resources: {words.resource_counts(counts)}\n")
     if line := words.uncompared(document.get("resources") or ()):
@@ -31,8 +37,9 @@ def to_markdown(document: Document, *, diff: bool = False) -> str:
     parts += _few(f"> {m['level']}: {escaped(m['text'])}\n" for m in document.get("messages", ()))
     parts += _few(f"> warning: {escaped(warning)}\n" for warning in document["warnings"])
     parts += [f"{escaped(line)}\n" for line in words.left_out(document)]
-    blocks = [(_block(subject, diff, document["view"]["all"]), _title(subject)) for subject in document["subjects"]]
-    return fitted("\n".join(parts), blocks, "fleet plan")
+    asked = {"diff": diff, "whole": document["view"]["all"], "narrow": words.is_narrow(document)}
+    blocks = [(_block(subject, **asked), _title(subject)) for subject in document["subjects"]]
+    return fitted("\n".join(parts), blocks, f"fleet {command}")
 
 
 def _first(document: Document) -> Iterator[str]:
@@ -55,14 +62,19 @@ def _few(lines: Iterable[str]) -> list[str]:
 
 
 def fitted(text: str, blocks: Iterable[tuple[str, str]], command: str) -> str:
-    """Return the text with every block, or only its title, as far as they fit; the command shows all of it."""
+    """Return the text with every block, or only its title, as far as they fit; the command shows all of it.
+
+    The titles come before details: room is kept for those that follow, up to half of it.
+    """
     room = LIMIT - _RESERVE
     if len(text) > room:
         text = text[:room].rpartition("\n")[0] + "\n"  # between two lines, where no markup is open
+    lines = [(block, f"\n- {title}\n") for block, title in blocks]
+    following = sum(len(line) for _, line in lines)
     folded = dropped = 0
-    for block, title in blocks:
-        line = f"\n- {title}\n"
-        if len(text) + len(block) <= room:
+    for block, line in lines:
+        following -= len(line)
+        if len(text) + len(block) + min(following, room // 2) <= room:
             text += block
         elif len(text) + len(line) <= room:
             text += line
@@ -83,13 +95,13 @@ def _title(subject: Document) -> str:
     return f"{escaped(subject['kind'])} <b>{escaped(subject['key'])}</b>: {words.changes(changes)}"
 
 
-def _block(subject: Document, diff: bool, whole: bool) -> str:
+def _block(subject: Document, *, diff: bool, whole: bool, narrow: bool) -> str:
     lines = [escaped(words.headline(subject)), "", *(f"- {escaped(line)}" for line in words.holders(subject))]
     lines += [""] if words.holders(subject) else []
     if subject["clusters"]:
         rows = [(*cells, why) for _, cells, why in words.rows(subject, whole=whole)]
         lines += [*table((*words.HEADER, "why"), rows), ""]
-    for change in subject["content"] or ():
+    for change in shown_changes(subject, whole=diff, narrow=narrow):
         lines += _content(change, diff)
     lines += [f"{'  ' * level}- {escaped(_cut(line))}" for level, line in words.overridden(subject, diff=diff)]
     return folded(_title(subject), [*lines, *(f"- {escaped(note)}" for _, note in words.notes(subject))])
@@ -110,10 +122,8 @@ def folded(title: str, lines: Iterable[str]) -> str:
 
 
 def _content(change: Document, diff: bool) -> list[str]:
-    fields = change["fields"]
-    names = "" if diff or not fields else ": " + ", ".join(field["field"] for field in fields)
-    lines = [f"- `{_SIGNS[change['change']]}` {escaped(words.changed(change) + names)}"]
-    return lines + [f"  - {escaped(_cut(words.show_field(field)))}" for field in fields if diff]
+    block = diff_block(change, whole=diff)
+    return [f"- {escaped(heading(change))}", *(["", *block, ""] if block else [])]
 
 
 def _cut(text: str) -> str:

@@ -8,11 +8,11 @@ from rich.text import Text
 from fleet_components.review.documents.form import Document, to_read
 from fleet_components.review.showing import words
 from fleet_components.review.showing.console import STYLES
+from fleet_components.review.showing.diffs import diff_lines, shown_changes
 from fleet_components.review.showing.rows import Row, print_indented, print_rows
 from fleet_components.review.showing.tree import print_resources
 
 _HEADER = Row(words.HEADER, "why", "bold")
-SIGNS = {"create": "+", "delete": "-", "update": "~", "replace": "+-"}
 
 
 def plan_table(console: Console, document: Document, *, diff: bool = False) -> None:
@@ -21,7 +21,7 @@ def plan_table(console: Console, document: Document, *, diff: bool = False) -> N
     whole = document["view"]["all"]
     _first(console, document)
     for subject in document["subjects"]:
-        _subject(console, subject, diff=diff, whole=whole)
+        _subject(console, subject, diff=diff, whole=whole, narrow=words.is_narrow(document))
     for line in words.left_out(document):
         print_indented(console, Text(line, "dim"), 0)
     if resources := document.get("resources"):
@@ -55,7 +55,7 @@ def _first(console: Console, document: Document) -> None:
         console.print()
 
 
-def _subject(console: Console, subject: Document, *, diff: bool, whole: bool) -> None:
+def _subject(console: Console, subject: Document, *, diff: bool, whole: bool, narrow: bool) -> None:
     print_indented(console, Text(f"{subject['kind']} ") + Text(subject["key"], "bold cyan"), 0)
     print_indented(console, Text(words.headline(subject), "dim"))
     for line in words.holders(subject):
@@ -63,7 +63,7 @@ def _subject(console: Console, subject: Document, *, diff: bool, whole: bool) ->
     if subject["clusters"]:
         rows = [Row(cells, why, STYLES[change]) for change, cells, why in words.rows(subject, whole=whole)]
         print_rows(console, _HEADER, rows)
-    for change in subject["content"] or ():
+    for change in shown_changes(subject, whole=diff, narrow=narrow):
         _content(console, change, diff)
     for level, line in words.overridden(subject, diff=diff):
         print_indented(console, Text(words.one_line(line)), 2 + 2 * level)
@@ -73,9 +73,6 @@ def _subject(console: Console, subject: Document, *, diff: bool, whole: bool) ->
 
 
 def _content(console: Console, change: Document, diff: bool) -> None:
-    """Print the fields that change in an object; with ``diff``, with their values."""
-    fields = change["fields"]
-    names = "" if diff or not fields else ": " + ", ".join(field["field"] for field in fields)
-    print_indented(console, Text(f"{SIGNS[change['change']]} {words.changed(change)}{names}"))
-    for field in fields if diff else ():
-        print_indented(console, Text(words.show_field(field)), 4)
+    """Print how an object changes; with ``diff``, all of it."""
+    for style, line in diff_lines(change, whole=diff):
+        print_indented(console, Text(line, style))

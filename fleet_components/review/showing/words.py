@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -22,7 +22,6 @@ _SUMMARY = {
 _DOMAINS = re.compile(r"\b(kubernetes\.azure\.com|(resources\.)?kubernetes-fleet\.io)/")
 _TOKEN = re.compile(r"fleet:confirm=(\w+)")
 _UNSEEN = "the old objects are encrypted in the state; with pulumi stack export --show-secrets their changes show too"
-_ALIKE_SHOWN = 5
 _HIDDEN_OVERRIDES = "encrypted in the state; with pulumi stack export --show-secrets it shows"
 _HIDDEN = "Not compared, as the state or the configuration hides it"
 _SHOWS = "pulumi stack export --show-secrets and the passphrase show them"
@@ -192,35 +191,16 @@ def changed(change: Document) -> str:
 
 
 def overridden(subject: Document, *, diff: bool) -> Iterator[tuple[int, str]]:
-    """Yield what overrides change on members, each line with its level.
-
-    Members that neither join nor are updated get a single line, unless everything is asked for; so do those that have
-    the same fields overridden as some others by the same rules, with values of their own.
-    """
-    likewise: dict[str, list[str]] = defaultdict(list)
-    shown: Counter[str] = Counter()
+    """Yield what overrides change on members, each line with its level: objects and overrides in a line, or all."""
+    members: dict[str, list[str]] = defaultdict(list)
     for group in subject["overridden"]:
-        where, shape = f"overridden on {few(group['members'])}", _shape(group["objects"])
-        if not diff and group["objects"] is not None and not group["moving"]:
-            yield 0, f"{where}, as before: {shortly(group['objects'])}"
-        elif diff or shown[shape] < _ALIKE_SHOWN:
-            shown[shape] += 1
-            yield 0, f"{where}:"
+        if diff:
+            yield 0, f"overridden on {few(group['members'])}:"
             yield from ((level + 1, line) for level, line in deviations(group["objects"]))
         else:
-            likewise[shape] += group["members"]
-    for members in likewise.values():
-        yield 0, f"overridden likewise on {few(members)}, with values of their own: --diff shows them"
-
-
-def _shape(objects: Sequence[Document] | None) -> str:
-    """Return objects with their overridden fields and rules, without the values."""
-    return json.dumps(
-        [
-            [one["object"], one["deleted"], [(field["field"], field["by"]) for field in one["fields"]]]
-            for one in objects or ()
-        ]
-    )
+            members[f"{'' if group['moving'] else ', as before'}: {shortly(group['objects'])}"] += group["members"]
+    for words, names in members.items():
+        yield 0, f"overridden on {few(sorted(names))}{words}"
 
 
 def deviations(objects: Sequence[Document] | None) -> Iterator[tuple[int, str]]:
@@ -259,8 +239,18 @@ def refusals(document: Document) -> Iterator[str]:
         yield f"refused: {': '.join(parts)}" + (f" ({one['hint']})" if one["hint"] else "")
 
 
+def is_narrow(document: Document) -> bool:
+    """Return whether only a part of what changes is shown."""
+    return bool(document["view"]["only"] or document["view"]["member"])
+
+
 def leaving(document: Document) -> Iterator[tuple[str, str]]:
-    """Yield a line for everything that is lost, replaced or moved, losses first, each with its style."""
+    """Yield a line for everything that is lost, replaced or moved, losses first, each with its style.
+
+    A narrow view tells it in the subjects that it shows.
+    """
+    if is_narrow(document):
+        return
     yield from ((_WEIGHTS[line["weight"]], line["text"]) for line in document["gone"]["summary"])
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.mask import Mask
+from fleet_components.scheduler.edit import ADD, MEMBER, Edit, Edits
 from fleet_components.scheduler.framework import Filter
 from fleet_components.scheduler.karmada.state import KarmadaState
 
@@ -21,9 +24,12 @@ class APIEnablement(Filter[KarmadaState]):
         """Return Karmada's text, the same for every member."""
         return "cluster(s) did not have the API resource"
 
-    def remedy(self, state: KarmadaState, position: int) -> str:
-        """Return which API to install."""
-        return f"install the API {state.template.kind} of {state.template.api_version} there first"
+    def admitting(self, state: KarmadaState, position: int) -> Iterable[Edits]:
+        """Yield that the member serves the API."""
+        template, member = state.template, state.inventory.names[position]
+        value = {"groupVersion": template.api_version, "resources": [{"kind": template.kind}]}
+        words = f"with the API {template.api_version} {template.kind} served there"
+        yield (Edit(MEMBER, ADD, ("status", "apiEnablements"), value, words, member),)
 
 
 def _serving(state: KarmadaState) -> Mask:

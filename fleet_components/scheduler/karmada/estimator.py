@@ -41,7 +41,7 @@ def estimate(inventory: Inventory, requests: Requests | None) -> list[int]:
 
 
 def _column(clusters: Sequence[Cluster], requests: Requests | None) -> list[int]:
-    fits = _free_pods if requests is None else _Replica(requests).fits
+    fits = _free_pods if requests is None else Replica(requests).fits
     return [_estimated(cluster, fits) for cluster in clusters]
 
 
@@ -52,7 +52,7 @@ def _estimated(cluster: Cluster, fits: Callable[[Cluster], int]) -> int:
         raise UnreadableMemberError(f"member {cluster.name}: {error}") from error
 
 
-class _Replica:
+class Replica:
     """Requests of one replica, in whole units; resources requested with amount 0 are ignored."""
 
     def __init__(self, requests: Requests) -> None:
@@ -69,7 +69,7 @@ class _Replica:
             return 0
         models = DEFAULT_MODELS if models is None else models
         if not summary.nodes_by_grade or not models:
-            return _most(self.taken, lambda name: _free(summary, name), pods)
+            return _most(self.taken, lambda name: free_amount(summary, name), pods)
         by_grade = self._by_grade(models)
         nodes = summary.nodes_by_grade.items()
         return min(pods, sum(count * by_grade.get(grade, 0) for grade, count in nodes if count))
@@ -98,10 +98,10 @@ def _counts_on_nodes(name: str) -> bool:
 
 def _free_pods(cluster: Cluster) -> int:
     summary = cluster.resource_summary
-    return max(0, _free(summary, "pods")) if summary else 0
+    return max(0, free_amount(summary, "pods")) if summary else 0
 
 
-def _free(summary: ResourceSummary, name: str) -> int:
+def free_amount(summary: ResourceSummary, name: str) -> int:
     """Return the amount that is neither allocated nor being allocated; 0 if the member does not have the resource."""
     if name not in summary.allocatable:
         return 0

@@ -45,9 +45,10 @@ class PolicyIndex:
     def _positions(self) -> Mapping[Hashable, list[int]]:
         found: dict[Hashable, list[int]] = defaultdict(list)
         for position, policy in enumerate(self.policies):
-            # A PropagationPolicy matches in its own namespace only.
-            namespace = policy.key.namespace if policy.key.kind == PROPAGATION else None
+            # A PropagationPolicy matches in its own namespace only, another where its selectors say, or everywhere.
+            own = policy.key.namespace if policy.key.kind == PROPAGATION else None
             for selector in policy.spec.resource_selectors:
+                namespace = own or selector.namespace or None
                 found[selector.api_version, selector.kind, namespace, selector.asked].append(position)
         return found
 

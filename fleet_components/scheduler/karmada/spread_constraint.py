@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import product
+
 from fleet_components.model.mask import Mask
+from fleet_components.scheduler.edit import Edits, set_field
 from fleet_components.scheduler.framework import Filter
 from fleet_components.scheduler.karmada.affinity import providers, regions, zones
 from fleet_components.scheduler.karmada.state import KarmadaState
@@ -25,9 +29,15 @@ class SpreadConstraint(Filter[KarmadaState]):
         """Return Karmada's text for the first missing property, in the order of the constraints."""
         return f"cluster(s) did not have {_PROPERTIES[self._missing(state, position)][1]} property"
 
-    def remedy(self, state: KarmadaState, position: int) -> str:
-        """Return which property to declare."""
-        return f"declare its {_PROPERTIES[self._missing(state, position)][1]}"
+    def admitting(self, state: KarmadaState, position: int) -> Iterable[Edits]:
+        """Yield for each value that other members have that this one declares it."""
+        missing = [field for field in _fields(state) if not _having(state, field) >> position & 1]
+        known = [_PROPERTIES[field][0](state.inventory) for field in missing]
+        for values in product(*known):
+            yield tuple(
+                set_field(state.inventory.clusters[position], field, value)
+                for field, value in zip(missing, values, strict=True)
+            )
 
     def _missing(self, state: KarmadaState, position: int) -> str:
         return next(field for field in _fields(state) if not _having(state, field) >> position & 1)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, islice, product
 from math import isfinite
-from operator import attrgetter, eq, ge, gt, le, lt, ne
+from operator import attrgetter
 
 from fleet_components.model import mask as masks
 from fleet_components.model.inventory import Inventory, PropertyColumn
@@ -15,13 +16,21 @@ from fleet_components.model.kubefleet.placement import (
     PropertySorter,
 )
 from fleet_components.model.mask import Mask
-from fleet_components.model.quantity import Quantity, parse_quantity
+from fleet_components.model.quantity import parse_quantity
 from fleet_components.model.selector import LabelSelector
-from fleet_components.scheduler.explain import missed, show_requirement
+from fleet_components.scheduler.edit import Edits, Ladder, joined
+from fleet_components.scheduler.explain import show_requirement
 from fleet_components.scheduler.framework import Filter, PreScore, SchedulingError, Score
+from fleet_components.scheduler.kubefleet.affinity_edits import (
+    OPERATORS,
+    matching_change,
+    missing_changes,
+    scoring_ladders,
+)
 from fleet_components.scheduler.kubefleet.state import KubeFleetState
 
-_OPERATORS: dict[str, Callable[[int, int], bool]] = {"Gt": gt, "Ge": ge, "Lt": lt, "Le": le, "Eq": eq, "Ne": ne}
+_MOST_WAYS = 8
+"""Number of ways out of several matching terms that are tried."""
 _NO_MATCH = "cluster does not match with any of the required cluster affinity terms"
 _FILTERING = "failed to match the cluster against a required affinity term"
 _PREPARING = "failed to prepare plugin state"
@@ -48,10 +57,27 @@ class ClusterAffinity(Filter[KubeFleetState], PreScore[KubeFleetState], Score[Ku
         """Return KubeFleet's text, the same for every member."""
         return _NO_MATCH
 
-    def remedy(self, state: KubeFleetState, position: int) -> str:
-        """Return the requirements of each required term that the member does not meet."""
-        misses = [_miss(state.inventory, term, position) for term in state.policy.required_terms]
-        return "it would match with " + ", or with ".join(misses)
+    def admitting(self, state: KubeFleetState, position: int) -> Iterable[Edits]:
+        """Yield for each required term the labels and properties with which the member matches."""
+        for term in state.policy.required_terms:
+            if (change := matching_change(state.inventory, term, position)) is not None:
+                yield change
+
+    def stopping(self, state: KubeFleetState, position: int) -> Iterable[Ladder]:
+        """Yield labels and properties with which the member does not match the required terms any more."""
+        matched = [term for term in state.policy.required_terms if matching_term(state.inventory, term, 1 << position)]
+        ways = [list(missing_changes(state.inventory, term, position)) for term in matched]
+        yield from ((joined(chain.from_iterable(each)),) for each in islice(product(*ways), _MOST_WAYS))
+
+    def raising(self, state: KubeFleetState, position: int) -> Iterable[Ladder]:
+        """Yield the labels of preferred terms that the member has not, and better values of what is sorted by."""
+        for term in _weighted(state):
+            yield from scoring_ladders(state.inventory, term, position, more=True)
+
+    def lowering(self, state: KubeFleetState, position: int) -> Iterable[Ladder]:
+        """Yield that the member has the labels of preferred terms no more, and worse values of what is sorted by."""
+        for term in _weighted(state):
+            yield from scoring_ladders(state.inventory, term, position, more=False)
 
     def pre_score(self, state: KubeFleetState) -> bool:
         """Check that all properties that are sorted by can be compared."""
@@ -74,6 +100,14 @@ class ClusterAffinity(Filter[KubeFleetState], PreScore[KubeFleetState], Score[Ku
         """Return the contribution of every preferred term."""
         parts = [f"{_term_score(state, t, position)} of {t.weight} for {show_preference(t)}" for t in _weighted(state)]
         return "; ".join(parts) or "no preferred terms"
+
+    def shares(self, state: KubeFleetState, position: int) -> Mapping[str, int]:
+        """Return the contribution of each preferred term; equal terms are summed up."""
+        found: dict[str, int] = {}
+        for term in _weighted(state):
+            name = show_preference(term)
+            found[name] = found.get(name, 0) + _term_score(state, term, position)
+        return found
 
 
 def _check(inventory: Inventory, term: PreferredClusterSelector, candidates: Mask) -> None:
@@ -127,7 +161,7 @@ def _meeting(inventory: Inventory, requirement: PropertyRequirement, candidates:
         return 0
     wanted = _wanted(requirement)
     key = ("property", requirement.name, requirement.operator, wanted)
-    return candidates & inventory.column(key, lambda: _comparing(column, _OPERATORS[requirement.operator], wanted))
+    return candidates & inventory.column(key, lambda: _comparing(column, OPERATORS[requirement.operator], wanted))
 
 
 def _wanted(requirement: PropertyRequirement) -> int:
@@ -223,21 +257,3 @@ def show_preference(term: PreferredClusterSelector) -> str:
     if sorter:
         parts.append(f"{'more' if sorter.sort_order == 'Descending' else 'less'} {sorter.name}")
     return " and ".join(parts) or "any member"
-
-
-def _miss(inventory: Inventory, term: ClusterSelectorTerm, position: int) -> str:
-    selector, properties = term.label_selector, term.property_selector
-    misses = missed(selector.requirements() if selector else (), inventory.clusters[position].labels)
-    for wanted in properties.match_expressions if properties else ():
-        column = inventory.property(wanted.name)
-        if not _meets(column.values[position], wanted):
-            found = column.texts[position] or "absent"
-            misses.append(f"{wanted.name} {wanted.operator} {', '.join(wanted.values)} (is {found})")
-    return " and ".join(misses)
-
-
-def _meets(value: Quantity | None, requirement: PropertyRequirement) -> bool:
-    try:
-        return value is not None and _OPERATORS[requirement.operator](value.nano, _wanted(requirement))
-    except SchedulingError:
-        return False

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.mask import Mask
+from fleet_components.scheduler.edit import MEMBER, SET, Edit, Edits
 from fleet_components.scheduler.framework import Filter
 from fleet_components.scheduler.kubefleet.state import KubeFleetState
 
@@ -29,6 +32,11 @@ class NamespaceAffinity(Filter[KubeFleetState]):
     def remedy(self, state: KubeFleetState, position: int) -> str:
         """Return how to create the namespace on the member."""
         return f'place the namespace "{state.namespace}" there first, with a ClusterResourcePlacement'
+
+    def admitting(self, state: KubeFleetState, position: int) -> Iterable[Edits]:
+        """Yield that the member reports the namespace."""
+        member, field = state.inventory.names[position], ("status", "namespaces", state.namespace)
+        yield (Edit(MEMBER, SET, field, "", f"with the namespace {state.namespace} there", member),)
 
 
 def _lack(cluster: Cluster, namespace: str) -> str:

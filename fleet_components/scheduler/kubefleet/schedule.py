@@ -45,7 +45,7 @@ def schedule(
     if not namespace:
         policy = policy or _EVERYWHERE  # the mutating webhook does this for cluster-scoped ones
     # Only with the last policy: going back to an earlier one makes a new snapshot in KubeFleet too.
-    new_snapshot = memory.snapshot < 0 or _without_number(policy) != _without_number(memory.policy)
+    new_snapshot = memory.snapshot < 0 or without_number(policy) != without_number(memory.policy)
     snapshot = memory.snapshot + 1 if new_snapshot else memory.snapshot
     bindings = Bindings(memory.bindings, snapshot, inventory)
     error, status = "", None
@@ -58,6 +58,6 @@ def schedule(
 
 
 @TRUSTED
-def _without_number(policy: PlacementPolicy | None) -> PlacementPolicy | None:
-    # KubeFleet updates the existing policy snapshot if only the number of clusters changes.
+def without_number(policy: PlacementPolicy | None) -> PlacementPolicy | None:
+    """Return what makes a new policy snapshot: KubeFleet updates the existing one if only the number changes."""
     return policy and attrs.evolve(policy, number_of_clusters=None)

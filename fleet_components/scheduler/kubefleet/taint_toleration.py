@@ -7,8 +7,13 @@ from collections.abc import Iterable
 from fleet_components.model.cluster import Taint
 from fleet_components.model.kubefleet.placement import Toleration
 from fleet_components.model.mask import Mask
+from fleet_components.scheduler.edit import Edits, Ladder, add_taint, drop_taint, tolerate
 from fleet_components.scheduler.framework import Filter
 from fleet_components.scheduler.kubefleet.state import KubeFleetState
+
+_TOLERATIONS = ("spec", "policy", "tolerations")
+_DRAINED = Taint("drained", "true")
+"""A taint as somebody may set it to keep a member free."""
 
 
 class TaintToleration(Filter[KubeFleetState]):
@@ -25,17 +30,23 @@ class TaintToleration(Filter[KubeFleetState]):
 
     def reason(self, state: KubeFleetState, position: int) -> str:
         """Return the text for the first untolerated taint, in spec order."""
-        taint = self._untolerated(state, position)
+        taint = self._untolerated(state, position)[0]
         return f"taint &{{Key:{taint.key} Value:{taint.value} Effect:{taint.effect}}} cannot be tolerated"
 
-    def remedy(self, state: KubeFleetState, position: int) -> str:
-        """Return the missing toleration."""
-        taint = self._untolerated(state, position)
-        return f'tolerate {{key: {taint.key}, operator: Equal, value: "{taint.value}"}}, or remove the taint'
+    def admitting(self, state: KubeFleetState, position: int) -> Iterable[Edits]:
+        """Yield that the taints go, and that they are tolerated."""
+        member, taints = state.inventory.names[position], self._untolerated(state, position)
+        yield tuple(drop_taint(member, taint) for taint in taints)
+        yield tuple(tolerate(_TOLERATIONS, taint) for taint in taints)
 
-    def _untolerated(self, state: KubeFleetState, position: int) -> Taint:
+    def stopping(self, state: KubeFleetState, position: int) -> Iterable[Ladder]:
+        """Yield that the member gets a taint that the policy does not tolerate."""
+        if not tolerated(_DRAINED, state.policy.tolerations):
+            yield ((add_taint(state.inventory.names[position], _DRAINED),),)
+
+    def _untolerated(self, state: KubeFleetState, position: int) -> list[Taint]:
         taints = state.inventory.clusters[position].taints
-        return next(taint for taint in taints if not tolerated(taint, state.policy.tolerations))
+        return [taint for taint in taints if not tolerated(taint, state.policy.tolerations)]
 
 
 def tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:

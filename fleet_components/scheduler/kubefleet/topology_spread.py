@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
 from fleet_components.model.kubefleet.placement import TopologySpreadConstraint
 from fleet_components.model.mask import Mask
+from fleet_components.scheduler.edit import POLICY, SET, Edit, Edits, set_label
 from fleet_components.scheduler.framework import Filter, PostBatch, PreFilter, PreScore, Score
 from fleet_components.scheduler.kubefleet.state import KubeFleetState
 
 # ``maxSkewViolationPenality`` in topologyspreadconstraints/plugin.go of KubeFleet v0.3.1.
 _VIOLATED_SCORE = -1000
+_MOST_SKEW = 3
+"""Number from which on a higher maxSkew is not tried."""
 
 
 @attrs.frozen
@@ -82,6 +85,22 @@ class TopologySpread(
             shown.append(f"{constraint.topology_key} has picks in {{{counts}}}")
         return "a higher maxSkew, or picks elsewhere first: " + "; ".join(shown)
 
+    def admitting(self, state: KubeFleetState, position: int) -> Iterable[Edits]:
+        """Yield another value of the member's label, and that the constraints only count as preferences."""
+        cluster, violated = state.inventory.clusters[position], list(self._violated(state, position))
+        for constraint in violated:
+            key = constraint.topology_key
+            free = sorted((d for d in _domains(state, constraint) if not d.violated), key=lambda d: d.picked)
+            for domain in free[:1]:
+                yield (set_label(cluster.name, key, domain.value, cluster.labels[key]),)
+        for skew in range(1, _MOST_SKEW):
+            yield tuple(_with_skew(state, constraint, constraint.max_skew + skew) for constraint in violated)
+
+    def _violated(self, state: KubeFleetState, position: int) -> Iterator[TopologySpreadConstraint]:
+        for constraint in _hard(state):
+            if any(d.violated and d.members >> position & 1 for d in _domains(state, constraint)):
+                yield constraint
+
     def scores(self, state: KubeFleetState, candidates: Mask) -> Mapping[int, Mask]:
         """Return the candidates by score: minus the skew change per constraint, -1000 for a violated constraint."""
         groups: dict[int, Mask] = {0: candidates}
@@ -96,6 +115,12 @@ class TopologySpread(
             domain = next((d for d in _domains(state, constraint) if d.members >> position & 1), None)
             parts.append(f"{constraint.topology_key}: {_show(domain)}")
         return "; ".join(parts)
+
+
+def _with_skew(state: KubeFleetState, constraint: TopologySpreadConstraint, skew: int) -> Edit:
+    place = state.policy.topology_spread_constraints.index(constraint)
+    field = ("spec", "policy", "topologySpreadConstraints", place, "maxSkew")
+    return Edit(POLICY, SET, field, skew, f"with maxSkew {skew} for {constraint.topology_key}")
 
 
 def _hard(state: KubeFleetState) -> list[TopologySpreadConstraint]:

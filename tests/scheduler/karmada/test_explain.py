@@ -44,8 +44,8 @@ def test_each_member_says_why() -> None:
         "Capacity",
     ]
     remedies = {m.cluster: [v.remedy for v in m.verdicts if v.remedy] for m in explanation.members}
-    assert remedies["c"] == ["it would match with env=prod (is absent)"]
-    assert remedies["d"] == ['tolerate {key: gpu, operator: Equal, value: ""}, or remove the taint']
+    assert remedies["c"] == ["with env=prod"]
+    assert remedies["d"] == ["without the taint gpu:NoSchedule, or with a toleration of gpu:NoSchedule"]
 
 
 def test_a_second_run_says_that_nothing_was_divided() -> None:
@@ -116,6 +116,6 @@ def test_what_an_affinity_misses() -> None:
     where = placement(clusterAffinity=affinity)
     explanation = explain(members, deployment(1), where, decide(members, deployment(1), where))
     assert [v.remedy for v in explanation.members[0].verdicts if v.remedy] == [
-        'it would match with env in (prod, test) (is "dev") and zone not in (z1) (is "z1, z2")'
-        " and its name in clusterNames and its name not in exclude"
+        'with env=prod (is "dev") and without a zone and with a in the policy\'s clusterNames'
+        " and without a in the policy's exclude"
     ]

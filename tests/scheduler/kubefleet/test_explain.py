@@ -83,12 +83,12 @@ def test_a_filtered_member_shows_every_filter_with_what_would_do() -> None:
     assert not entry.selected
     assert entry.summary == "cluster does not match with any of the required cluster affinity terms"
     assert verdicts(entry) == {
-        "ClusterAffinity": (entry.summary, 'it would match with env=prod (is "test"), or with p Ge 3 (is 1)'),
+        "ClusterAffinity": (entry.summary, 'with env=prod (is "test"), or with p 3 (is 1)'),
         "ClusterEligibility": ("cluster has left the fleet", "it is leaving the fleet for good"),
         "NamespaceAffinity": ("passes", None),
         "TaintToleration": (
             "taint &{Key:k Value:v Effect:NoSchedule} cannot be tolerated",
-            'tolerate {key: k, operator: Equal, value: "v"}, or remove the taint',
+            "without the taint k=v:NoSchedule, or with a toleration of k=v:NoSchedule",
         ),
     }
 
@@ -105,10 +105,9 @@ def test_what_a_term_misses_is_shown_as_the_member_has_it() -> None:
     members = [member("m", labels={"region": "c", "old": "yes"}, usage=usage(cpu="2000m")), member("n")]
     found = explained(members, requiring("PickAll", None, term))
     assert verdicts(found["m"])["ClusterAffinity"][1] == (
-        'it would match with region in (a, b) (is "c") and region not in (c) (is "c") and label gpu (is absent) '
-        f'and no label old (is "yes") and {cpu} Gt 8 (is 2000m)'
+        'with region=a (is "c") and gpu=true and without the label old and with 9 CPUs available (is 2000m)'
     )
-    assert f"{cpu} Gt 8 (is absent)" in verdicts(found["n"])["ClusterAffinity"][1]
+    assert "and 9 more CPUs available (9, not 0)" in verdicts(found["n"])["ClusterAffinity"][1]
 
 
 def test_what_a_term_does_not_miss_is_not_shown() -> None:
@@ -116,13 +115,18 @@ def test_what_a_term_does_not_miss_is_not_shown() -> None:
     both = where("p", "Ge", "3")["propertySelector"]["matchExpressions"]
     both += where("q", "Ge", "3")["propertySelector"]["matchExpressions"]
     not_in = {
-        "matchLabels": {"env": "prod"},
         "matchExpressions": [{"key": "env", "operator": "NotIn", "values": ["prod", "x"]}],
     }
     term = {"labelSelector": not_in, "propertySelector": {"matchExpressions": both}}
     assert verdicts(explained(members, requiring("PickAll", None, term))["m"])["ClusterAffinity"][1] == (
-        'it would match with env not in (prod, x) (is "prod") and q Ge 3 (is 1)'
+        "without the label env and with q 3 (is 1)"
     )
+
+
+def test_what_no_member_meets_has_no_remedy() -> None:
+    never = {"matchLabels": {"env": "a"}, "matchExpressions": [{"key": "env", "operator": "NotIn", "values": ["a"]}]}
+    found = explained(labelled(m={"env": "a"}), requiring("PickAll", None, {"labelSelector": never}))
+    assert verdicts(found["m"])["ClusterAffinity"][1] == ""
 
 
 def test_what_an_unwell_member_needs() -> None:

@@ -1,0 +1,172 @@
+"""The command ``fleet init``: writes a fleet of one's own, and the workflow that reviews its pull requests."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import click
+
+from fleet_components.cli.exit_status import epilogue
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import visible
+from fleet_components.starting.contexts import Found, members_of
+from fleet_components.starting.files import write
+from fleet_components.starting.fleet import SAMPLE_MEMBERS, STACK, fleet_files, project_files
+from fleet_components.starting.member import LONGEST, NewMember, by_hand, twice
+from fleet_components.starting.workflow import (
+    GITLAB,
+    INCLUDE,
+    INSTALL,
+    WORKFLOWS,
+    repository_of,
+    workflow_files,
+)
+
+_BY_HAND = {
+    "github": "comments begin once it is on the default branch",
+    "gitlab": "comments need a token, as the file says",
+    "azure-devops": "then make it a pipeline and a branch policy, as the file says",
+}
+"""Steps that are left to do by hand, by CI system."""
+
+
+EXAMPLES = """\b
+Examples:
+  fleet init --kubeconfig ~/.kube/config
+  fleet init --member east:region=eu --member west:region=us --system karmada
+  fleet init --ci github"""
+
+
+@click.command(epilog=f"{EXAMPLES}\n\n{epilogue()}")
+@click.argument("folder", type=click.Path(path_type=Path), default=Path("fleet"), metavar="[DIR]")
+@click.option(
+    "--kubeconfig",
+    "kubeconfigs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A kubeconfig whose clusters are the members. It is only read: nothing of its credentials is written, no "
+    "plug-in is run, no cluster is asked. Repeatable.",
+)
+@click.option(
+    "--context",
+    "contexts",
+    multiple=True,
+    metavar="NAME",
+    help="A context of a --kubeconfig that counts, instead of all of them; repeatable.",
+)
+@click.option(
+    "--member",
+    "by_name",
+    multiple=True,
+    metavar="NAME[:LABEL=VALUE,...]",
+    help="A member by hand, with its labels; repeatable.",
+)
+@click.option(
+    "--system",
+    type=click.Choice(list(LONGEST)),
+    help="Whose policies decide: of KubeFleet and Azure Kubernetes Fleet Manager, or of Karmada.  [default: kubefleet]",
+)
+@click.option("--project", is_flag=True, help="Write a Pulumi project with a stack besides, in the folder above DIR.")
+@click.option(
+    "--ci",
+    type=click.Choice(list(WORKFLOWS)),
+    help="Write the workflow that reviews pull requests and comments on them. For a DIR that holds files already, "
+    "nothing else is written.",
+)
+@click.option(
+    "--install",
+    metavar="COMMAND",
+    help="What the workflow of --ci installs this package with. It is not published yet: name a place of your own.  "
+    f"[default: {INSTALL}]",
+)
+def init(
+    folder: Path,
+    kubeconfigs: tuple[Path, ...],
+    contexts: tuple[str, ...],
+    by_name: tuple[str, ...],
+    system: str | None,
+    project: bool,
+    ci: str | None,
+    install: str | None,
+) -> None:
+    """Write a first fleet into DIR: its members, one policy, and a sample application.
+
+    Members come from kubeconfigs or by hand; without either there are two examples, east and west. DIR is fleet unless
+    you name it. No file is ever overwritten: if one is there, nothing is written.
+    """
+    if contexts and not kubeconfigs:
+        raise click.UsageError("--context is a part of a --kubeconfig: give that too")
+    if install is not None and not ci:
+        raise click.UsageError("--install is a part of the workflow: give --ci too")
+    asked = bool(kubeconfigs or by_name or system or project)
+    top = repository_of(folder)
+    files: dict[Path, str] = {}
+    found = Found((), ())
+    members: Sequence[NewMember] = ()
+    new = asked or not ci or not _is_filled(folder)
+    if new:
+        system = system or "kubefleet"
+        given = by_hand(by_name, system)
+        found = members_of(kubeconfigs, contexts, system, {one.name for one in given})
+        members = [*found.members, *given]
+        if problems := list(twice(given)):
+            raise FleetError(problems)
+        files |= fleet_files(folder, members, system)
+        if project:
+            files |= project_files(_above(folder), folder, members)
+    if ci:
+        files |= workflow_files(ci, top, folder, INSTALL if install is None else install)
+    write(files)
+    _report(files, found, examples=new and not members)
+    _say_next(folder if new else None, folder.parent if project else None, ci, include=top / GITLAB not in files)
+
+
+def _is_filled(folder: Path) -> bool:
+    try:
+        return any(not one.name.startswith(".") for one in folder.iterdir())
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise FleetError([Problem(f"cannot be read: {error.strerror}", file=str(folder))]) from None
+
+
+def _above(folder: Path) -> Path:
+    """Return the folder of the project.
+
+    Raises:
+        FleetError: it would be above the current one.
+    """
+    if folder.resolve() == Path.cwd():
+        what = "is the current folder, and the project goes into the one above"
+        raise FleetError([Problem(what, file=str(folder), hint="fleet init fleet --project")])
+    return folder.parent
+
+
+def _report(files: Iterable[Path], found: Found, examples: bool) -> None:
+    """Print what was written, and where the members come from."""
+    for path in files:
+        click.echo(visible(f"wrote {os.path.relpath(path)}"))
+    for one in found.members:
+        click.echo(visible(f"member {one.name}: context {one.context} of {one.kubeconfig}"))
+    for context, member in found.doubles:
+        click.echo(visible(f"left out: context {context.name} of {context.file}, which leads to {member} too"))
+    if examples:
+        names = " and ".join(one.name for one in SAMPLE_MEMBERS)
+        click.echo(f"{names} are examples: put your own members in their place")
+
+
+def _say_next(folder: Path | None, project: Path | None, ci: str | None, *, include: bool) -> None:
+    """Print what to do next with a new fleet, a new project and a new workflow."""
+    click.echo("\nnext:")
+    if folder:
+        click.echo(visible(f"  fleet plan {shlex.quote(str(folder))}"))
+    if project:
+        click.echo(visible(f"  fleet plan {shlex.quote(str(project))} --stack {STACK}"))
+    if ci:
+        click.echo(f"  commit the workflow; {_BY_HAND[ci]}")
+    if ci == "gitlab" and include:
+        click.echo(f"  add to {GITLAB}:\n\n{INCLUDE}", nl=False)

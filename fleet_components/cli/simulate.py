@@ -1,0 +1,99 @@
+"""The command ``fleet simulate``: shows what a change would do that nobody has written yet, or each loss in turn."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from fleet_components.cli import options
+from fleet_components.cli.exit_status import ExitStatus, epilogue
+from fleet_components.cli.review_output import Shown, put, reviewing, show
+from fleet_components.cli.supposing import supposing
+from fleet_components.model.text import count
+from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.sweep import sweep_document
+from fleet_components.review.documents.view import View
+from fleet_components.review.documents.wire import to_json, to_yaml
+from fleet_components.review.planning.simulation import Simulation
+from fleet_components.review.planning.simulation import simulate as simulated
+from fleet_components.review.planning.supposition import Supposition
+from fleet_components.review.planning.sweep import Sweep
+from fleet_components.review.showing.console import shown
+from fleet_components.review.showing.sweep import print_sweep, sweep_markdown
+
+EXAMPLES = """\b
+Examples:
+  fleet simulate fleet/ --lose region=westeurope
+  fleet simulate fleet/ --add aks-oslo:like=aks-dublin,region=norwayeast
+  fleet simulate fleet/ --policy edited.yaml --capacity 'aks-*:cpu=+8' --diff
+  fleet simulate fleet/ --state state.json --sweep member -o json"""
+
+
+@click.command(epilog=f"{EXAMPLES}\n\n{epilogue()}")
+@options.PATHS
+@supposing
+@click.option(
+    "--sweep",
+    metavar="region|member|LABEL",
+    help="Lose each region, each member, or the members of each value of a label in turn, each after what is supposed "
+    "besides, and show which placements would be short.",
+)
+@options.where
+@reviewing
+def simulate(
+    paths: tuple[Path, ...], suppositions: Sequence[Supposition], sweep: str | None, asked: Shown, **where: Any
+) -> None:
+    """Show what would happen if: a member or region lost, added or changed, a policy edited, several at once.
+
+    Nothing is written, and no cluster is asked. What is decided now is the --state; without one, the plan of the fleet
+    as it is counts as carried out. DIR may be a Pulumi project whose fleet:source names a directory.
+
+    MEMBER is a name, a pattern as 'eu-*', or LABEL=VALUE. What would be refused ends with 3 and shows its token, as
+    `fleet plan` does; a loss that is supposed is never refused itself.
+    """
+    if not suppositions and sweep is None:
+        raise click.UsageError("say what is supposed: --lose, --add, --label, --taint, ... or --sweep region")
+    if sweep is not None and (asked.diff or asked.view != View()):
+        raise click.UsageError("--all, --only, --member and --diff show parts of one plan, and --sweep makes many")
+    found = simulated(paths, options.command_line(**where), suppositions)
+    if sweep is None:
+        show(found.survey, asked)
+    _sweep(found, sweep, asked)
+
+
+def _sweep(found: Simulation, key: str, asked: Shown) -> NoReturn:
+    """Show a sweep, and end with its status; where what is supposed is refused, nothing can come after it."""
+    if found.survey.refused:
+        options.say_refused(found.survey.refused)
+        sys.exit(ExitStatus.REFUSED)
+    sweep = Sweep.of(found, key)
+    document = sweep_document(sweep, list(sweep.losses()))
+    put(asked, lambda form: _text(document, form))
+    sys.exit(_status(document, asked))
+
+
+def _text(document: Document, form: str) -> str:
+    match form:
+        case "json":
+            return to_json(document)
+        case "yaml":
+            return to_yaml(document)
+        case "markdown":
+            return sweep_markdown(document)
+    return shown(lambda console: print_sweep(console, document))
+
+
+def _status(document: Document, asked: Shown) -> ExitStatus:
+    """Return the exit status; with ``--strict``, print the reason for a refusal first."""
+    losses = document["losses"]
+    short = {one["subject"] for one in (*document["shortAlready"], *(one for each in losses for one in each["short"]))}
+    if asked.strict and short:
+        click.echo(f"refused by --strict: {count(len(short), 'policy')} would not be fulfilled", err=True)
+        return ExitStatus.REFUSED
+    if any(one["refused"] for one in losses):
+        return ExitStatus.REFUSED
+    return ExitStatus.CHANGES if asked.detailed and any(one["moved"] for one in losses) else ExitStatus.FINE

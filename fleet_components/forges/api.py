@@ -1,0 +1,83 @@
+"""Requests to the API of a forge."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from fleet_components.content.guarded import UnreadableError, read_json
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import visible
+
+_SECONDS = 30
+_LARGEST = 64 * 2**20
+_A_PAGE = 100
+_MOST_PAGES = 100
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows nothing: the token belongs to the one place that it was given for."""
+
+    def redirect_request(self, *args: Any, **kwargs: Any) -> None:
+        """Return no request, so that the answer is an error."""
+
+
+@attrs.frozen
+class Api:
+    """An API that speaks JSON.
+
+    Attributes:
+        url: what all paths begin with.
+        headers: the headers of each request, the token among them.
+        hint: what to do where the token is refused.
+    """
+
+    url: str
+    headers: Mapping[str, str] = attrs.field(repr=False)
+    hint: str
+
+    def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """Send a request and return the answer.
+
+        Raises:
+            FleetError: there is no answer, it is a refusal, or it is not JSON. The token is never shown.
+        """
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"Content-Type": "application/json", "User-Agent": "fleet-components", **self.headers}
+        try:
+            request = urllib.request.Request(f"{self.url}{path}", data, headers, method=method)
+            if request.type not in ("http", "https"):
+                raise ValueError("is not an address of the web")
+            with urllib.request.build_opener(_NoRedirects).open(request, timeout=_SECONDS) as answer:
+                return read_json(answer.read(_LARGEST))
+        except urllib.error.HTTPError as error:
+            with error:
+                hint = self.hint if error.code in (401, 403, 404) else ""
+                raise self._problem(method, path, f"answers {error.code} {visible(str(error.reason))}", hint) from None
+        except UnreadableError as error:
+            raise self._problem(method, path, f"answers what {error.what}") from None
+        except (OSError, ValueError) as error:
+            why = getattr(error, "reason", None) or error
+            raise self._problem(method, path, f"cannot be asked: {visible(str(why))}") from None
+
+    def pages(self, path: str) -> Iterator[Mapping[str, Any]]:
+        """Yield the items of all pages of a list.
+
+        Raises:
+            FleetError: see :meth:`ask`; or it does not end.
+        """
+        joint = "&" if "?" in path else "?"
+        for page in range(1, _MOST_PAGES + 1):
+            items = self.ask("GET", f"{path}{joint}per_page={_A_PAGE}&page={page}")
+            yield from items
+            if len(items) < _A_PAGE:
+                return
+        raise self._problem("GET", path, f"has more than {_MOST_PAGES * _A_PAGE:,} entries")
+
+    def _problem(self, method: str, path: str, what: str, hint: str = "") -> FleetError:
+        return FleetError([Problem(f"{method} {visible(self.url + path)} {what}", hint=hint)])

@@ -1,0 +1,94 @@
+"""The comment of a review: its text, and where it goes."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from fleet_components.forges import azure_devops, github, gitlab
+from fleet_components.forges.forge import Request
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import visible
+
+FORGES: Mapping[str, Callable[[Mapping[str, str]], Request]] = {
+    "github": github.pull_request,
+    "gitlab": gitlab.merge_request,
+    "azure-devops": azure_devops.pull_request,
+}
+"""Function that finds the pull request of a run in its environment, by forge."""
+REVIEW, ERRORS = "review.md", "errors.txt"
+"""Files of a review: what ``fleet review -o markdown`` prints, and what it says besides."""
+LIMIT = 65_000
+"""Largest number of characters of a comment; GitHub cuts comments at 65,536."""
+_LARGEST = 4 * LIMIT  # of a character in UTF-8
+_STRANGER = (
+    "> This text comes from a run whose code the author of the pull request can change. Believe it as far as you "
+    "believe them.\n\n"
+)
+_COMMAND = re.compile(r"^([^\S\n]*)/", re.MULTILINE)
+"""Where GitLab would take a line for a quick action: ``/merge``, ``/approve``."""
+
+
+def publish(request: Request, text: str, about: str) -> str:
+    """Post the comment or update the one that is there, and return what was done.
+
+    Args:
+        request: the pull request.
+        text: the comment.
+        about: tells the comments of several fleets apart.
+
+    Raises:
+        FleetError: the forge refuses.
+    """
+    marker = f"<!-- fleet-review {about} -->"
+    text = f"{marker}\n{_STRANGER if request.stranger else ''}{text}"
+    if there := request.find(marker):
+        request.update(there, text)
+    else:
+        request.post(text)
+    return f"{'updated the' if there else 'posted a'} comment on {request.name}"
+
+
+def comment_text(folder: Path) -> str:
+    """Return the comment for a review: its Markdown, or the errors where there is none.
+
+    Raises:
+        FleetError: the folder holds no review, or one that no comment can hold. Its files may be a stranger's: a link
+            among them could lead to any other file.
+    """
+    text = _read(folder / REVIEW)
+    if not text.strip():
+        text = _errors(_read(folder / ERRORS))
+    text = _COMMAND.sub(r"\1\\/", text)
+    if len(text) > LIMIT:
+        what = f"has {len(text):,} characters, and a comment takes {LIMIT:,}"
+        raise FleetError([Problem(what, file=str(folder / REVIEW), hint="write it with fleet review -o markdown")])
+    return text
+
+
+def _errors(text: str) -> str:
+    shown = visible(text.strip(), lines=True)[: LIMIT // 2]
+    if not shown:
+        return "### Fleet review\n\nThe review has failed without a word: see the log of its run.\n"
+    # A fence ends at one as long as it.
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", shown) or [""]))
+    return f"### Fleet review\n\nThe fleet cannot be planned:\n\n{fence}\n{shown}\n{fence}\n"
+
+
+def _read(path: Path) -> str:
+    try:
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+        with open(os.open(path, flags), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise OSError(None, "is not a regular file")
+            content = file.read(_LARGEST + 1)
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise FleetError([Problem(f"cannot be read: {error.strerror}", file=str(path))]) from None
+    if len(content) > _LARGEST:
+        raise FleetError([Problem(f"is larger than a comment may be: {_LARGEST:,} bytes", file=str(path))])
+    return content.decode(errors="replace")

@@ -1,0 +1,256 @@
+"""Differences between the objects that stand on members and those that a plan delivers, or will deliver later."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from fleet_components.content.difference import shown_differences, shown_sides
+from fleet_components.content.replacement import immutable, replacement
+from fleet_components.content.secret import redacted
+from fleet_components.content.yaml_diff import yaml_diff
+from fleet_components.model.cluster import Cluster
+from fleet_components.model.manifest import Manifest, ObjectKey, value_at
+from fleet_components.plan.departures import Fate, old_objects
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.kubefleet.subject import PlacementSubject
+from fleet_components.plan.record import Objects, Record, particulars
+from fleet_components.plan.subject import Decided, Subject
+from fleet_components.review.documents.form import Document
+from fleet_components.rollout.rollout import Change, Done, Placed
+
+_ORDER = ("delete", "replace", "update", "create")
+Data = Mapping[str, Any]
+
+
+class _HiddenError(Exception):
+    """The state hides what stands on a member."""
+
+
+@attrs.frozen
+class _Step:
+    """Objects of some members, before and after a change.
+
+    Attributes:
+        members: the members.
+        old: the objects that stand there.
+        new: the objects that they get.
+        taken: objects that other subjects have brought there and that this one takes over, as they stand.
+        later: whether they get that only after this update.
+        left_alone: fields that keep their values on a member once the object exists.
+    """
+
+    members: Sequence[str]
+    old: Objects
+    new: Objects
+    taken: Mapping[ObjectKey, Data]
+    later: bool
+    left_alone: tuple[str, ...]
+
+
+def differences(plan: FleetPlan, decided: Decided) -> list[Document] | None:
+    """Return how the objects of members change; those of equal changes share an entry. None if the state hides some.
+
+    What the fleet itself writes on objects on their way to a member is no part of it.
+    """
+    try:
+        return _documents(plan, decided)
+    except _HiddenError:
+        return None
+
+
+def _documents(plan: FleetPlan, decided: Decided) -> list[Document]:
+    found = [(change, step.members) for step in _steps(plan, decided) for change in _changes(step)]
+    for (key, fate, later), clusters in _gone(plan, decided).items():
+        found.append((_change(key, "delete", later=later, fate=fate), clusters))
+    places = _envelopes(decided.subject) if found else {}
+    alike: dict[str, Document] = {}
+    for change, members in found:
+        entry = {**change, "members": [], "envelope": places.get(change["object"])}
+        alike.setdefault(json.dumps(change), entry)["members"] += members
+    documents = [{**one, "members": sorted(one["members"])} for one in alike.values()]
+    return sorted(documents, key=lambda one: (one["later"], _ORDER.index(one["change"]), one["object"], one["members"]))
+
+
+def _steps(plan: FleetPlan, decided: Decided) -> Iterator[_Step]:
+    """Yield what the members get that change, held ones included; nothing for those that are left."""
+    alike: dict[tuple[bool, Hashable, Hashable], list[str]] = defaultdict(list)
+    for cluster, entry in decided.entries.items() if not decided.subject.reports else ():
+        later = entry.change is Change.HELD
+        placed = _aimed(decided, later=later).decisions.get(cluster)
+        if placed is not None and entry.change is not Change.KEEP:
+            # Members of equal numbers have equal objects, so that these are compared once.
+            alike[later, _numbers(decided.done(cluster)), _numbers(placed)].append(cluster)
+    for (later, old, new), members in alike.items():
+        yield from _step(plan, decided, members, later=later) if old != new else ()
+
+
+def _step(plan: FleetPlan, decided: Decided, members: Sequence[str], *, later: bool) -> Iterator[_Step]:
+    """Yield what changes on members of equal numbers, apart for those where another subject has objects until now."""
+    first, record = members[0], _aimed(decided, later=later)
+    member, placed = _member(decided, first), record.decisions[first]
+    old = _standing(decided, decided.done(first), member)
+    new = _objects(record, placed, member)
+    # Until a held member moves, others have left it: what they do not want there any more goes with this update.
+    coming = set() if later else {Manifest(data).key for data in new} - {Manifest(data).key for data in old}
+    apart: dict[Hashable, tuple[list[str], Mapping[ObjectKey, Data]]] = {}
+    for cluster in members:
+        taken = dict(_taken(plan, decided, cluster, coming)) if coming else {}
+        apart.setdefault(tuple((key, id(data)) for key, data in taken.items()), ([], taken))[0].append(cluster)
+    for clusters, stands in apart.values():
+        yield _Step(clusters, old, new, stands, later, record.left_alone(placed.revision))
+
+
+def _aimed(decided: Decided, *, later: bool) -> Record[Any, Any]:
+    """Return the record that has what members get with this update, or later."""
+    goal: Record[Any, Any] = decided.outcome.goal
+    return goal if later else decided.record
+
+
+def _numbers(one: Placed | Done) -> tuple[Any, ...]:
+    """Return what the objects of a member depend on."""
+    return (one.version, *particulars(one).items())
+
+
+def _member(decided: Decided, cluster: str) -> Cluster:
+    position = decided.subject.inventory.position(cluster)
+    return Cluster(cluster) if position is None else decided.subject.inventory.clusters[position]
+
+
+def _standing(decided: Decided, done: Done, member: Cluster) -> Objects:
+    """Return what a member has, from the first record that knows it: that of this plan shares its objects."""
+    if done.revision is None:
+        return ()
+    record = decided.record if decided.record.knows(decided.record.standing(done)) else decided.before
+    return _objects(record, record.standing(done), member)
+
+
+def _objects(record: Record[Any, Any], placed: Placed, member: Cluster) -> Objects:
+    """Return the objects of a decision.
+
+    Raises:
+        _HiddenError: the state hides them.
+    """
+    if not record.knows(placed):
+        raise _HiddenError
+    # Not marked as what is written again: that is nothing that a reviewer has to know.
+    objects: Objects = record.objects(attrs.evolve(placed, again=None), member)
+    return objects
+
+
+def _taken(
+    plan: FleetPlan, decided: Decided, cluster: str, coming: Collection[ObjectKey]
+) -> Iterator[tuple[ObjectKey, Data]]:
+    """Yield the objects that come and that other subjects have on a member until now, as they stand.
+
+    Raises:
+        _HiddenError: the state hides them.
+    """
+    for key in sorted(coming):
+        standing = plan.standing.get((cluster, key))
+        if standing is None or standing.subject == decided.name:
+            continue
+        objects = old_objects(plan.past, decided, standing.subject, cluster)
+        # Nothing is known either of what an interrupted update has made, which is new.
+        record, here = plan.past.records.get(standing.subject), plan.past.done.get(standing.subject, {}).get(cluster)
+        if record and here and here.revision is not None and not record.knows(record.standing(here)):
+            raise _HiddenError
+        yield from ((key, data) for data in objects if Manifest(data).key == key)
+
+
+def _changes(step: _Step) -> Iterator[Document]:
+    """Yield the change of every object that a member gets; those that go are told by :func:`_gone`."""
+    old = {Manifest(data).key: data for data in step.old} | dict(step.taken)
+    for data in step.new:
+        was = old.get(key := Manifest(data).key)
+        if was is data:
+            continue
+        if was is None:
+            # The whole object: a reviewer wants to read what is new, and nobody else has shown it.
+            yield _change(key, "create", step.later, diff=yaml_diff({}, redacted(data)))
+            continue
+        forced = replacement(was, data) or immutable(was, data)
+        now = data if forced else _with_values(was, data, step.left_alone)
+        if fields := [one.to_wire() for one in shown_differences(was, now)]:
+            diff = yaml_diff(*shown_sides(was, now))
+            yield _change(
+                key, "replace" if forced else "update", step.later, fields=fields, immutable=forced, diff=diff
+            )
+
+
+def _gone(plan: FleetPlan, decided: Decided) -> Mapping[tuple[ObjectKey, Fate, bool], list[str]]:
+    """Return the members that lose an object, by the object, its fate, and whether it goes only after this update.
+
+    Such objects are only named: what is in them can be read in the source as it was, and that they go is what matters.
+    One that moves to another subject stays, and is among the differences of that one.
+    """
+    found: dict[tuple[ObjectKey, Fate, bool], list[str]] = defaultdict(list)
+    for one in plan.leaving.get(decided.name, ()):
+        if one.fate is not Fate.MOVED:
+            found[one.key, one.fate, False].append(one.cluster)
+    held = (cluster for cluster, entry in decided.entries.items() if entry.change is Change.HELD)
+    for cluster in held if not decided.subject.reports else ():
+        stays = _staying(decided, cluster)
+        for standing in plan.standing_of.get((decided.name, cluster), ()):
+            key = standing.key
+            if stays is not None and key not in stays:
+                fate = Fate.KEPT if plan.outlives(decided, cluster, key) else Fate.DELETED
+                found[key, fate, True].append(cluster)
+    return found
+
+
+def _staying(decided: Decided, cluster: str) -> Collection[ObjectKey] | None:
+    """Return the objects that a held member has once it has moved; None if it stays as it is."""
+    goal = decided.outcome.goal
+    placed = goal.decisions.get(cluster)
+    if placed is None:
+        return () if cluster in decided.record.decisions else None
+    if _numbers(placed) == _numbers(decided.done(cluster)):
+        return None
+    return {Manifest(data).key for data in _objects(goal, placed, _member(decided, cluster))}
+
+
+def _change(
+    key: ObjectKey,
+    change: str,
+    later: bool,
+    fields: list[Document] | None = None,
+    immutable: tuple[str, ...] = (),
+    fate: str = "",
+    diff: str = "",
+) -> Document:
+    return {
+        "object": str(key),
+        "change": change,
+        "later": later,
+        "fate": str(fate) or None,
+        "fields": fields or [],
+        "immutable": sorted(immutable),
+        "diff": diff,
+    }
+
+
+def _with_values(old: Data, new: Data, fields: tuple[str, ...]) -> Data:
+    """Return an object in which some fields have the values of another one, as a member keeps those it has."""
+    for field in fields:
+        path = tuple(field.split("."))
+        new = _with(new, path, value_at(old, path))
+    return new
+
+
+def _with(data: Any, path: tuple[str, ...], value: Any) -> Any:
+    first, *rest = path
+    inner = data.get(first) if isinstance(data, Mapping) else None
+    if rest and not isinstance(inner, Mapping):
+        return data
+    return {**data, first: _with(inner, tuple(rest), value) if rest else value}
+
+
+def _envelopes(subject: Subject[Any]) -> dict[str, str]:
+    """Return where the objects in envelopes are written."""
+    origins = subject.origins if isinstance(subject, PlacementSubject) else {}
+    return {str(key): found[0].place for key, found in origins.items() if found and found[0].envelope}

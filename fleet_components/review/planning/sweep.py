@@ -1,0 +1,164 @@
+"""A sweep: each region or member of a fleet is lost in turn, and what would be short then."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import attrs
+
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan.fleet import plan_fleet
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.subject import Decided
+from fleet_components.review.planning.selection import Grouping
+from fleet_components.review.planning.simulation import Simulation
+from fleet_components.rollout.rollout import Change
+
+NOWHERE = "it is on no member any more"
+
+
+@attrs.frozen
+class Short:
+    """A placement or template that a loss leaves with less than its policy asks for.
+
+    Attributes:
+        name: its name, ``Kind/key``.
+        why: why it is short, in the words of the real system where it says so.
+        members: the number of members that it is on, before and after the loss.
+        replicas: the number of replicas that are divided among them, before and after; None if none are.
+    """
+
+    name: str
+    why: str
+    members: tuple[int, int]
+    replicas: tuple[int, int] | None = None
+
+    @property
+    def nowhere(self) -> bool:
+        """True if nothing is left of it."""
+        return self.members[1] == 0
+
+
+@attrs.frozen
+class Lost:
+    """Outcome of one loss.
+
+    Attributes:
+        value: the value of the label whose members are lost, or the member.
+        members: the members that are lost.
+        short: what is short because of it, what is left nowhere first.
+        joins: the number of placements and templates that come to a member, by member; most first.
+        replicas: the number of replicas that a member has more than before, by member; most first.
+        held: the number of members that get something in a later update only.
+        moved: the number of placements and templates that change on any member.
+        refused: why the update after the loss would be refused.
+    """
+
+    value: str
+    members: tuple[str, ...]
+    short: tuple[Short, ...] = ()
+    joins: Mapping[str, int] = attrs.field(factory=dict)
+    replicas: Mapping[str, int] = attrs.field(factory=dict)
+    held: int = 0
+    moved: int = 0
+    refused: tuple[Problem, ...] = ()
+
+    @property
+    def weight(self) -> tuple[int, int, int, str]:
+        """The place among all losses: the worst first."""
+        return -len(self.short), -sum(one.nowhere for one in self.short), -self.moved, self.value
+
+
+@attrs.frozen
+class Sweep:
+    """A sweep, of which :meth:`losses` decides one after the other.
+
+    Attributes:
+        simulation: what is supposed besides, whose outcome counts as carried out.
+        plan: the plan before any loss.
+        by: what is lost in turn.
+    """
+
+    simulation: Simulation
+    plan: FleetPlan
+    by: Grouping
+
+    @classmethod
+    def of(cls, simulation: Simulation, key: str) -> Sweep:
+        """Prepare a sweep.
+
+        Args:
+            simulation: what is supposed besides; each loss comes after it.
+            key: ``member``, ``region``, or a label of members.
+
+        Raises:
+            FleetError: no member has such a label, several could be meant, or what is supposed would be refused.
+        """
+        # Without anything supposed each loss starts as a simulation of it alone does.
+        start = simulation.carried_out() if simulation.words else simulation.start
+        plan = start.before.plans[0]
+        return cls(simulation, plan, simulation.roster.of(plan.inventory.names).grouped(key))
+
+    @property
+    def already(self) -> Sequence[Short]:
+        """Placements and templates that are short before any loss."""
+        return [short for one in self.plan.subjects if (short := _short(one, one))]
+
+    def losses(self) -> Iterator[Lost]:
+        """Yield what comes of each loss, in the order of :attr:`by`; each starts from the same plan."""
+        before = {one.name: one for one in self.plan.subjects}
+        for value, members in self.by.groups.items():
+            yield self._lost(value, members, before)
+
+    def _lost(self, value: str, members: tuple[str, ...], before: Mapping[str, Decided]) -> Lost:
+        lost = self.plan.options.lost.union(members)
+        try:
+            plan = plan_fleet(self.simulation.source, self.plan.past, attrs.evolve(self.plan.options, lost=lost))
+        except FleetError as error:
+            raise FleetError(
+                attrs.evolve(one, what=f"{one.what}, once {value} is lost") for one in error.problems
+            ) from error
+        short = [found for one in plan.subjects if (found := _short(before[one.name], one, lost=True))]
+        entries = [(one, name, entry) for one in plan.subjects for name, entry in one.entries.items()]
+        joins, replicas = Counter[str](), Counter[str]()
+        for one, name, entry in entries:
+            joins[name] += entry.change is Change.ADD
+            replicas[name] += (getattr(entry.placed, "replicas", None) or 0) - (one.done(name).replicas or 0)
+        return Lost(
+            value,
+            members,
+            tuple(sorted(short, key=lambda one: (not one.nowhere, one.name))),
+            _most_first(joins),
+            _most_first(replicas),
+            sum(entry.change is Change.HELD for _, _, entry in entries),
+            sum(one.moves for one in plan.subjects),
+            plan.refused,
+        )
+
+
+def _most_first(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return what is counted at all, by number."""
+    counted = ((name, number) for name, number in counts.items() if number > 0)
+    return dict(sorted(counted, key=lambda item: (-item[1], item[0])))
+
+
+def _short(before: Decided, after: Decided, *, lost: bool = False) -> Short | None:
+    """Return what is short of a subject; after a loss only if that has made it so, or shorter."""
+    members = len(before.record.decisions), len(after.record.decisions)
+    replicas = _replicas(before), _replicas(after)
+    left = members[1], replicas[1] or 0
+    if after.outcome.unfulfilled:
+        same = lost and before.outcome.unfulfilled and left == (members[0], replicas[0] or 0)
+        why = after.outcome.unfulfilled
+    else:
+        same, why = members[1] > 0 or not members[0], NOWHERE
+    counts = None if replicas == (None, None) else (replicas[0] or 0, replicas[1] or 0)
+    return None if same else Short(after.name, why, members, counts)
+
+
+def _replicas(decided: Decided) -> int | None:
+    """Return how many replicas are divided among the members; None if they are not set for each."""
+    found = [getattr(placed, "replicas", None) for placed in decided.record.decisions.values()]
+    counted = [one for one in found if one is not None]
+    return sum(counted) if counted else None

@@ -1,0 +1,1 @@
+"""A first fleet of one's own, and the workflow that reviews its pull requests."""

@@ -1,0 +1,138 @@
+"""The members of a new fleet that kubeconfigs name. The files are only read: no plug-in is run, no cluster asked."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from fleet_components.content.guarded import read_yaml
+from fleet_components.live.kubeconfig import read_kubeconfig_file
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import few, nearest
+from fleet_components.starting.member import LONGEST, NewMember, usable_name
+
+
+@attrs.frozen
+class Context:
+    """A context of a kubeconfig.
+
+    Attributes:
+        name: its name.
+        file: the kubeconfig.
+        cluster: what tells its cluster from others: the address of the server, or the name where it has none.
+        current: True if it is the one that the file is used with.
+    """
+
+    name: str
+    file: Path
+    cluster: str
+    current: bool
+
+
+@attrs.frozen
+class Found:
+    """Result of reading kubeconfigs.
+
+    Attributes:
+        members: a member for each cluster.
+        doubles: contexts of a cluster that is a member by another context, with the name of that member.
+    """
+
+    members: tuple[NewMember, ...]
+    doubles: tuple[tuple[Context, str], ...]
+
+
+def members_of(files: Sequence[Path], chosen: Collection[str], system: str, taken: Collection[str] = ()) -> Found:
+    """Return a member for each cluster of the kubeconfigs.
+
+    Args:
+        files: the kubeconfigs.
+        chosen: names of the contexts that count; all of them if empty.
+        system: the system whose members they are.
+        taken: names that are given already.
+
+    Raises:
+        FleetError: a file cannot be read, or a context is not there or leads nowhere.
+    """
+    found: list[Context] = []
+    problems: list[Problem] = []
+    for file in dict.fromkeys(files):
+        try:
+            found += _contexts(file)
+        except FleetError as error:
+            problems += error.problems
+    problems += () if problems else _missing(found, chosen)
+    if problems:
+        raise FleetError(problems)
+    wanted = [one for one in found if not chosen or one.name in chosen]
+    first: dict[str, Context] = {}
+    for one in sorted(wanted, key=lambda one: not one.current):  # of several contexts, the one that is in use
+        first.setdefault(one.cluster, one)
+    picked = [one for one in wanted if first[one.cluster] is one]
+    names = _names(picked, LONGEST[system], taken)
+    members = tuple(NewMember(names[one], kubeconfig=one.file, context=one.name, current=one.current) for one in picked)
+    return Found(members, tuple((one, names[first[one.cluster]]) for one in wanted if one not in names))
+
+
+def _contexts(file: Path) -> Iterator[Context]:
+    """Yield the contexts of a kubeconfig.
+
+    Raises:
+        FleetError: it cannot be read, or a context leads nowhere.
+    """
+    path = Path(os.path.expanduser(file))  # unlike Path.expanduser, it takes any text
+    try:
+        config = read_yaml(read_kubeconfig_file(path, ""))
+    except FleetError as error:
+        # There is no member yet that could be named.
+        hint = "give a kubeconfig with clusters and contexts"
+        raise FleetError([attrs.evolve(one, subject="", hint=hint) for one in error.problems]) from None
+    clusters: Mapping[str, Any] = {one["name"]: one["cluster"] for one in config["clusters"]}
+    current = config.get("current-context")
+    problems: list[Problem] = []
+    seen: set[str] = set()
+    for one in config["contexts"]:
+        name, cluster = one["name"], one["context"].get("cluster")
+        if name in seen:
+            hint = "kubectl config rename-context gives one of them another name"
+            problems.append(Problem(f'the context "{name}" is there twice', file=str(file), hint=hint))
+        elif not isinstance(cluster, str) or cluster not in clusters:
+            what = f'the context "{name}" leads to no cluster of the file'
+            hint = f"choose others with --context, or kubectl config delete-context {name}"
+            problems.append(Problem(what, file=str(file), hint=hint))
+        else:
+            server = clusters[cluster].get("server")
+            yield Context(name, file, server if isinstance(server, str) else f"{file}: {cluster}", name == current)
+        seen.add(name)
+    if problems:
+        raise FleetError(problems)
+
+
+def _missing(found: Sequence[Context], chosen: Collection[str]) -> Iterator[Problem]:
+    names = [one.name for one in found]
+    for name in chosen:
+        if name not in names:
+            meant = nearest(name, names)
+            hint = f"did you mean {meant}?" if meant else f"there are {few(names)}"
+            yield Problem(f'no kubeconfig has a context "{name}"', hint=hint)
+
+
+def _names(contexts: Sequence[Context], longest: int, taken: Collection[str]) -> dict[Context, str]:
+    """Return a name for each context: its own; where several files have it, as ``default`` of k3s, with the file's."""
+    often = Counter(one.name for one in contexts)
+    names: dict[Context, str] = {}
+    used = set(taken)
+    for one in contexts:
+        base = usable_name(f"{one.file.stem}-{one.name}" if often[one.name] > 1 else one.name, longest)
+        name, number = base, 1
+        while name in used:
+            number += 1
+            name = f"{base[: longest - len(str(number)) - 1].strip('-')}-{number}"
+        used.add(name)
+        names[one] = name
+    return names

@@ -1,0 +1,65 @@
+"""The workflow that reviews pull requests, for each CI system."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from fleet_components.content.confined import within
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.starting.template import template
+
+INSTALL = "pip install 'fleet-components[cli]'"
+"""Command that a workflow installs the package with, if no other is given."""
+WORKFLOWS = {
+    "github": {
+        ".github/workflows/fleet-review.yml": "fleet-review.yml",
+        ".github/workflows/fleet-comment.yml": "fleet-comment.yml",
+    },
+    "gitlab": {".gitlab/fleet-review.yml": "gitlab-ci.yml"},
+    "azure-devops": {".azure-pipelines/fleet-review.yml": "azure-pipelines.yml"},
+}
+"""Template of each file, by CI system. The folders are hidden: a fleet may be the whole repository."""
+GITLAB = ".gitlab-ci.yml"
+INCLUDE = f"include:\n  - local: {next(iter(WORKFLOWS['gitlab']))}\n"
+"""Text that GitLab's own file needs."""
+_PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./-]*")
+
+
+def repository_of(folder: Path) -> Path:
+    """Return the top of the git repository that a folder is in, or is to be in; the current folder without one."""
+    at = folder.resolve()
+    return next((one for one in (at, *at.parents) if (one / ".git").exists()), Path.cwd())
+
+
+def workflow_files(ci: str, top: Path, folder: Path, install: str) -> dict[Path, str]:
+    """Return the text of each file of a workflow.
+
+    Args:
+        ci: the CI system.
+        top: the top of the repository.
+        folder: the folder of the fleet.
+        install: the shell command that installs the package.
+
+    Raises:
+        FleetError: the folder is not in the repository or has a name for which a shell has other plans, or the command
+            is not one line.
+    """
+    problems = []
+    if not install.strip() or not install.isprintable():
+        problems.append(Problem("--install is not one line", hint=f'for example --install "{INSTALL}"'))
+    if not within(folder, top):
+        problems.append(Problem(f"is not in {top}", file=str(folder), hint="go to the repository of the fleet first"))
+    else:
+        name = folder.resolve().relative_to(top.resolve()).as_posix()
+        if not _PLAIN.fullmatch(name):
+            what, hint = "a workflow cannot name this folder", "letters, digits, ., _, - and / are fine"
+            problems.append(Problem(what, file=name, hint=hint))
+    if problems:
+        raise FleetError(problems)
+    glob = "**" if name == "." else f"{name}/**"
+    values = {"dir": name, "glob": glob, "filter": "/*" if name == "." else f"/{name}/*", "install": install.strip()}
+    found = {top / file: template(one).text(**values) for file, one in WORKFLOWS[ci].items()}
+    if ci == "gitlab" and not (top / GITLAB).exists():
+        found[top / GITLAB] = INCLUDE
+    return found

@@ -1,0 +1,130 @@
+"""A member as rules see it, and the criteria by which members are told apart."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from fleet_components.model.cluster import NO_LABELS, Cluster, Taint
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import Vocabulary, visible
+from fleet_components.plan.karmada.member import serving_both
+from fleet_components.plan.vain import meant
+
+# Frames of this module say nothing to who reads a test that fails.
+__tracebackhide__ = True
+
+Values = Mapping[str, str]
+
+
+class PlannedMember(str):
+    """A member: its name, with what is known of it.
+
+    It is the text of its name, so that ``"aks-dublin" in placement.members`` asks what it says.
+    """
+
+    cluster: Cluster | None
+
+    def __new__(cls, name: str, cluster: Cluster | None = None) -> PlannedMember:
+        """Return a member.
+
+        Args:
+            name: its name.
+            cluster: what is known of it; None for one that is no longer in the fleet, or that is lost.
+        """
+        self = super().__new__(cls, name)
+        self.cluster = cluster and serving_both(cluster)
+        return self
+
+    @property
+    def labels(self) -> Values:
+        """Labels; empty for a member that is no longer in the fleet."""
+        return self.cluster.labels if self.cluster else NO_LABELS
+
+    @property
+    def properties(self) -> Values:
+        """KubeFleet's properties, as texts."""
+        return self.cluster.properties if self.cluster else NO_LABELS
+
+    @property
+    def taints(self) -> tuple[Taint, ...]:
+        """Taints."""
+        return self.cluster.taints if self.cluster else ()
+
+    @property
+    def region(self) -> str:
+        """Region that its spec declares, else one of the labels that commonly say it; or empty.
+
+        The labels are ``topology.kubernetes.io/region``, ``fleet.azure.com/location`` and ``region``.
+        """
+        return (self.cluster.region if self.cluster else "") or self.labels.get("region", "")
+
+    @property
+    def zones(self) -> tuple[str, ...]:
+        """``spec.zones``; else the label ``topology.kubernetes.io/zone`` or ``zone``."""
+        return (self.cluster.zones if self.cluster else ()) or tuple(filter(None, [self.labels.get("zone", "")]))
+
+    @property
+    def provider(self) -> str:
+        """``spec.provider`` of a Karmada ``Cluster``; or empty."""
+        return self.cluster.provider if self.cluster else ""
+
+
+Members = tuple[PlannedMember, ...]
+By = str | Callable[[PlannedMember], str]
+"""Criterion to tell members by: ``member``, ``region``, ``zone``, ``provider``, the key of a label, or a function."""
+FIELDS: Mapping[str, Callable[[PlannedMember], Sequence[str]]] = {
+    "member": lambda member: (str(member),),
+    "region": lambda member: (member.region,),
+    "zone": lambda member: member.zones,
+    "provider": lambda member: (member.provider,),
+}
+_REGION_HINT = "declare spec.region, or the label topology.kubernetes.io/region"
+
+
+def grouped(members: Iterable[PlannedMember], by: By, everyone: Members) -> dict[str, Members]:
+    """Return members by what they are told apart by; those of which that is unknown are under the empty text.
+
+    Args:
+        members: the members; one may be in several zones.
+        by: what they are told apart by.
+        everyone: all members of the fleet.
+
+    Raises:
+        FleetError: no member of the fleet has a value for it, so that it is misspelt or not declared.
+    """
+    if everyone and not any(_values(member, by) for member in everyone):
+        raise FleetError([_nobody(by, everyone)])
+    found = defaultdict[str, list[PlannedMember]](list)
+    for member in members:
+        for value in _values(member, by) or ("",):
+            found[value].append(member)
+    return {value: tuple(found[value]) for value in sorted(found)}
+
+
+def noun_of(by: By, number: int = 1) -> str:
+    """Return the noun for what members are told apart by, in the plural unless the number is 1."""
+    if isinstance(by, str) and by not in FIELDS:
+        return f"value{'' if number == 1 else 's'} of {by}"
+    noun = by if isinstance(by, str) else getattr(by, "__name__", "group").strip("<>").replace("_", " ")
+    return noun if number == 1 else f"{noun}s"
+
+
+def _values(member: PlannedMember, by: By) -> Sequence[str]:
+    if not isinstance(by, str):
+        found: Sequence[str] = (by(member),)
+    elif by in FIELDS:
+        found = FIELDS[by](member)
+    else:
+        found = (member.labels.get(by, ""),)
+    return tuple(filter(None, found))
+
+
+def _nobody(by: By, everyone: Members) -> Problem:
+    if not isinstance(by, str):
+        return Problem(f"{getattr(by, '__name__', 'the function')} says nothing of any member")
+    if by == "region":
+        return Problem("no member has a region", hint=_REGION_HINT)
+    known = Vocabulary({*FIELDS, *(key for member in everyone for key in member.labels)})
+    what = f"no member has a {by}" if by in FIELDS else f"no member has the label {by}"
+    return Problem(visible(what), hint=meant(by, known, "there is"))

@@ -1,0 +1,53 @@
+"""Replays the commands of ``docs/getting-started.md``: ``python -m tests.cli.guide`` prints the page with their output."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from fleet_components.cli.command import fleet
+
+PAGE = Path(__file__).parents[2] / "docs" / "getting-started.md"
+_BLOCK = re.compile(r"(?<=```console\n).*?(?=```)", re.DOTALL)
+_COMMIT = re.compile(r"\bat [0-9a-f]{7}\b")
+_PERSON = {f"GIT_{who}_{what}": "me@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+
+
+def replayed(text: str, folder: Path) -> str:
+    """Return the page with what its commands print in an empty folder, which becomes a git repository."""
+    _shell("git init -q -b main .", folder)
+    here = Path.cwd()
+    os.chdir(folder)
+    try:
+        return _BLOCK.sub(lambda block: "".join(map(_run, re.findall(r"^\$ .*\n", block[0], re.MULTILINE))), text)
+    finally:
+        os.chdir(here)
+
+
+def _run(line: str) -> str:
+    """Return a command with what it prints: a refusal on standard output and standard error is one to its reader."""
+    command = line.removeprefix("$ ").strip()
+    program, *words = shlex.split(command)
+    if program != "fleet":
+        return line + _shell(command, Path.cwd())
+    done = CliRunner().invoke(fleet, words, env={"COLUMNS": "96"})
+    assert done.exit_code in (0, 3), done.output
+    return line + _COMMIT.sub("at 1a2b3c4", done.stdout)
+
+
+def _shell(command: str, folder: Path) -> str:
+    settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "PATH": os.environ["PATH"], **_PERSON}
+    done = subprocess.run(command, shell=True, cwd=folder, env=settings, check=True, capture_output=True, text=True)
+    return done.stdout
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as empty:
+        sys.stdout.write(replayed(PAGE.read_text(), Path(empty)))

@@ -1,0 +1,236 @@
+"""The workflows of ``fleet init --ci``: valid for their CI systems, and what their shell does on a pull request."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from fleet_components.starting.template import template
+from fleet_components.starting.workflow import INSTALL, WORKFLOWS
+from tests.cli.test_comment import HOSTILE, MARKER
+from tests.forges.fake import Forge, forge
+from tests.forges.runs import RUNS
+from tests.starting.ci import JOBS, Job
+
+check_jsonschema = import_module("check_jsonschema").main  # untyped
+SCHEMAS = {
+    "github": ["--builtin-schema", "vendor.github-workflows"],
+    "gitlab": ["--builtin-schema", "vendor.gitlab-ci", "--data-transform", "gitlab-ci"],
+    "azure-devops": ["--builtin-schema", "vendor.azure-pipelines", "--data-transform", "azure-pipelines"],
+}
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Forge]:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with forge() as found:
+        yield found
+
+
+def files(ci: str, job: Job) -> list[Path]:
+    found = [job.repository / name for name in WORKFLOWS[ci]]
+    return [*found, job.repository / ".gitlab-ci.yml"] if ci == "gitlab" else found
+
+
+@pytest.mark.parametrize("ci", JOBS)
+@pytest.mark.parametrize("more", [[], ["--install", "pip install -c 'a b.txt' \"x[cli]\" # {}: \\ % $A"]])
+def test_it_fits_the_schema_of_its_system(ci: str, more: list[str], tmp_path: Path) -> None:
+    """The schemas come with the tool: nothing is fetched."""
+    job = Job.written(ci, tmp_path, *more)
+    done = CliRunner().invoke(check_jsonschema, [*SCHEMAS[ci], *map(str, files(ci, job))])
+    assert done.exit_code == 0, done.output
+    broken = tmp_path / "broken.yml"
+    broken.write_text(re.sub(r"(?m)^( *)(runs-on|script|steps):", r"\1runs_on:", files(ci, job)[0].read_text()))
+    assert CliRunner().invoke(check_jsonschema, [*SCHEMAS[ci], str(broken)]).exit_code == 1
+
+
+def test_actionlint_finds_nothing(tmp_path: Path) -> None:
+    if not (actionlint := shutil.which("actionlint")):
+        pytest.skip("actionlint is not on PATH")
+    job = Job.written("github", tmp_path)
+    command = [actionlint, "-no-color", *map(str, files("github", job))]
+    done = subprocess.run(command, cwd=job.repository, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ci", JOBS)
+@pytest.mark.parametrize("status", [0, 3])
+def test_the_comment_is_posted_and_then_updated_and_a_refusal_fails_after_it(
+    ci: str, status: int, served: Forge, tmp_path: Path
+) -> None:
+    job = Job.written(ci, tmp_path)
+    environment = RUNS[ci](served, tmp_path, False)
+    job.reviews("### One\n")
+    assert JOBS[ci](job, environment) == 0
+    assert served.texts == [f"{MARKER}### One\n"]
+    job.reviews("### Two\n", status)
+    assert JOBS[ci](job, environment) == status
+    assert served.texts == [f"{MARKER}### Two\n"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ci", JOBS)
+def test_what_cannot_be_planned_fails_with_the_errors_as_comment(ci: str, served: Forge, tmp_path: Path) -> None:
+    job = Job.written(ci, tmp_path)
+    job.reviews("", 1)
+    assert JOBS[ci](job, RUNS[ci](served, tmp_path, False)) == 1
+    (text,) = served.texts
+    assert "```\nerror: as told\n```" in text
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ci", JOBS)
+@pytest.mark.parametrize("status", [0, 3])
+def test_the_run_of_a_fork_ends_as_its_review(ci: str, status: int, served: Forge, tmp_path: Path) -> None:
+    job = Job.written(ci, tmp_path)
+    job.reviews("### One\n", status)
+    assert JOBS[ci](job, RUNS[ci](served, tmp_path, True)) == status
+    assert len(served.comments) == (1 if ci == "github" else 0)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ci", JOBS)
+def test_hostile_text_goes_through_the_shell_as_it_is(ci: str, served: Forge, tmp_path: Path) -> None:
+    job = Job.written(ci, tmp_path)
+    job.reviews(HOSTILE, 3)
+    assert JOBS[ci](job, RUNS[ci](served, tmp_path, False)) == 3
+    assert served.texts == [MARKER + HOSTILE]
+    assert list(job.repository.rglob("hacked")) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ci", JOBS)
+def test_it_asks_for_the_merge_base_and_runs_no_program(ci: str, served: Forge, tmp_path: Path) -> None:
+    job = Job.written(ci, tmp_path)
+    job.reviews("x")
+    JOBS[ci](job, RUNS[ci](served, tmp_path, False))
+    base = "0" * 40 if ci == "gitlab" else "origin/main"
+    (asked,) = job.asked
+    assert asked.startswith(f"fleet --base {base} --no-program --also markdown=")
+    if ci == "gitlab":
+        JOBS[ci](job, {**RUNS[ci](served, tmp_path, False), "CI_MERGE_REQUEST_TARGET_BRANCH_SHA": "f" * 40})
+        assert job.asked[-1] == asked.replace(base, "f" * 40)
+
+
+MEMBERS = ["--member=east:environment=production", "--member=west", "--member=north:environment=production"]
+NOWHERE = """PickAll
+    affinity:
+      clusterAffinity:
+        requiredDuringSchedulingIgnoredDuringExecution:
+          clusterSelectorTerms: [{labelSelector: {matchLabels: {environment: none}}}]
+"""
+CHANGES = {
+    "all members leave": ("fleet/placement.yaml", "PickAll\n", NOWHERE, 3, "refused: hello loses 3 clusters"),
+    "nothing": ("README.md", "", "hello", 0, "nothing changes"),
+    "a member leaves": ("fleet/placement.yaml", "    # ", "    ", 0, "hello loses west"),
+    "no fleet": ("fleet/app.yaml", "kind: Namespace", "kind: {", 1, "error: fleet/app.yaml:"),
+    "what the hub would refuse": ("fleet/placement.yaml", "PickAll", "PickFixed", 1, "error: fleet/placement.yaml:"),
+    "a program": ("fleet/Chart.yaml", "", "name: x\nversion: 1.0.0\napiVersion: v2\n", 1, "built by a program"),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ci", JOBS)
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_real_review_of_a_branch_is_the_comment(ci: str, change: str, served: Forge, tmp_path: Path) -> None:
+    file, old, new, status, said = CHANGES[change]
+    job = Job.written(ci, tmp_path, *MEMBERS)
+    job.branches(file, old, new)
+    environment = RUNS[ci](served, tmp_path, False)
+    assert JOBS[ci](job, {**environment, "CI_MERGE_REQUEST_DIFF_BASE_SHA": job.base}) == status, job.log
+    (text,) = served.texts
+    assert text.startswith(f"{MARKER}### Fleet")
+    assert said in text
+
+
+def scripts(data: Any) -> Iterator[str]:
+    """The texts that a shell gets."""
+    if isinstance(data, dict):
+        for key, value in data.items():
+            if key in ("run", "bash", "script"):
+                yield from [value] if isinstance(value, str) else value
+            else:
+                yield from scripts(value)
+    for one in data if isinstance(data, list) else ():
+        yield from scripts(one)
+
+
+@pytest.mark.parametrize("ci", JOBS)
+def test_no_expression_stands_in_a_script(ci: str, tmp_path: Path) -> None:
+    """What an expression stands for is put into the text before a shell reads it: a branch could be called $(...)."""
+    job = Job.written(ci, tmp_path)
+    found = [text for file in files(ci, job) for text in scripts(yaml.safe_load(file.read_text()))]
+    assert len(found) >= 2
+    assert [text for text in found if "${{" in text or re.search(r"\$\((?!cd )[A-Za-z.]+\)", text)] == []
+    for text in found:
+        assert subprocess.run(["bash", "-n", "-c", text], capture_output=True, text=True).stderr == ""
+
+
+@pytest.mark.parametrize("ci", JOBS)
+def test_the_artifact_is_kept_whatever_the_review_says(ci: str, tmp_path: Path) -> None:
+    job = Job.written(ci, tmp_path)
+    if ci == "gitlab":
+        assert job.read(".gitlab/fleet-review.yml")["fleet-review"]["artifacts"]["when"] == "always"
+        return
+    data = job.read(next(iter(WORKFLOWS[ci])))
+    steps = data["steps"] if ci == "azure-devops" else data["jobs"]["review"]["steps"]
+    (upload,) = [step for step in steps if "publish" in step or "upload" in step.get("uses", "")]
+    assert "!cancelled()" in upload.get("if", "") or upload.get("condition") == "succeededOrFailed()"
+    where = str(upload.get("publish") or upload["with"]["path"]).rpartition("/")[2]
+    assert any(f'/{where}" status=0' in script for script in scripts(data))
+
+
+def test_the_review_of_a_stranger_has_no_rights_and_the_comment_runs_nothing_of_them(tmp_path: Path) -> None:
+    job = Job.written("github", tmp_path)
+    review, comment = (job.read(f".github/workflows/fleet-{name}.yml") for name in ("review", "comment"))
+    # YAML 1.1 reads the key "on" as a truth value.
+    assert (list(review[True]), review["permissions"]) == (["pull_request"], {"contents": "read"})
+    assert list(comment[True]) == ["workflow_run"]
+    assert comment[True]["workflow_run"]["workflows"] == [review["name"]]
+    assert comment["permissions"] == {"actions": "read", "pull-requests": "write"}
+    assert "secrets." not in str(review) + str(comment)
+    used = [step.get("uses", "") for step in comment["jobs"]["comment"]["steps"]]
+    assert not any("checkout" in one for one in used)
+    every = [
+        step["uses"]
+        for one in (review, comment)
+        for job_ in one["jobs"].values()
+        for step in job_["steps"]
+        if "uses" in step
+    ]
+    assert all(re.fullmatch(r"actions/[a-z-]+@v\d+", one) for one in every)
+    (checkout,) = [step for step in review["jobs"]["review"]["steps"] if "checkout" in step.get("uses", "")]
+    assert checkout["with"] == {"fetch-depth": 0, "persist-credentials": False}
+
+
+@pytest.mark.parametrize("ci", JOBS)
+def test_the_token_is_in_the_step_that_posts_and_in_no_other(ci: str, tmp_path: Path) -> None:
+    job = Job.written(ci, tmp_path)
+    if ci != "gitlab":  # where a variable of the project is in every job
+        text = "".join(file.read_text() for file in files(ci, job))
+        assert len(re.findall(r"^ +FLEET_COMMENT_TOKEN: ", text, re.MULTILINE)) == 1
+
+
+@pytest.mark.parametrize("ci", JOBS)
+def test_the_command_that_installs_is_the_one_that_was_given(ci: str, tmp_path: Path) -> None:
+    given = "pip install -c 'a b.txt' \"x[cli]\" # {}: \\ % $A"
+    job = Job.written(ci, tmp_path, "--install", given)
+    found = [text for file in files(ci, job) for text in scripts(yaml.safe_load(file.read_text()))]
+    assert given in [text.strip() for text in found]
+    assert INSTALL not in "".join(found)
+
+
+@pytest.mark.parametrize("name", [name for of in WORKFLOWS.values() for name in of.values()])
+def test_a_place_in_a_template_is_filled(name: str) -> None:
+    with pytest.raises(KeyError):
+        template(name).text()
