@@ -58,6 +58,11 @@ class Outcome(Generic[R]):
         return ()
 
     @property
+    def untaken(self) -> str:
+        """Note that what is wanted has changed, and that nothing delivers it before the source asks; empty if not."""
+        return ""
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences about what was asked for and is not done: rules of overrides that fail, each with the members."""
         members: dict[Problem, list[str]] = defaultdict(list)

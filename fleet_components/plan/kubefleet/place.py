@@ -43,12 +43,14 @@ class PlacementOutcome(Outcome[PlacementRecord]):
         evictions: the evictions that were checked, each with what comes of it in words.
         notes: sentences about evictions, budgets and update runs.
         runs: its update runs; None if it rolls out by itself.
+        untaken: the note that what is selected has changed and no update run takes it; empty if one does.
     """
 
     decision: Decision[PlacementMemory]
     runs: RunsInForce | None = None
     evictions: tuple[tuple[Check, str], ...] = ()
     notes: tuple[str, ...] = ()
+    untaken: str = ""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -122,6 +124,7 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
         rollout = written_where_interrupted(rollout, stopped, record, before, done, request.inventory)
     record = attrs.evolve(record, decisions=rollout.placed)
     told = tuple(told_of(checks, request.policy, request.budget, decision.memory, rollout))
+    untaken = _untaken(request, record, runs)
     return PlacementOutcome(
         record=record,
         rollout=rollout,
@@ -130,7 +133,8 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
         runs=runs,
         decision=decision,
         evictions=told,
-        notes=(*_notes(request, before, told, rollout), *_changed(request, record, runs)),
+        notes=(*_notes(request, before, told, rollout), *(runs.notes if runs else ()), *filter(None, [untaken])),
+        untaken=untaken,
     )
 
 
@@ -296,14 +300,13 @@ def _in_force(
     return in_force(PlacementOverrides(request.key, request.overrides), before, asked, request.done)
 
 
-def _changed(request: PlacementSubject, record: PlacementRecord, runs: RunsInForce | None) -> Iterator[str]:
-    """Yield which update runs fail, and a note if what is selected is not what the last one took."""
-    yield from runs.notes if runs else ()
+def _untaken(request: PlacementSubject, record: PlacementRecord, runs: RunsInForce | None) -> str:
+    """Return a note if what is selected is not what the last update run took; empty if it is."""
     last = max(record.digests, default=-1)
     if runs is None or last < 0 or record.holds(last, request.content):
-        return
+        return ""
     takes = f"update run {runs.latest} does not take it, a new one does" if runs.run else "a new update run takes it"
-    yield f"what is selected has changed since revision {last}: {takes}"
+    return f"what is selected has changed since revision {last}: {takes}"
 
 
 def _notes(
