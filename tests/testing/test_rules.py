@@ -116,6 +116,8 @@ def _seen(placement: PlannedPlacement, told: dict[str, Any]) -> None:
     assert set(placement.updated) == by_word["updated"]
     assert set(placement.held) == by_word["held"]
     assert placement.fulfilled is not bool(told["unfulfilled"])
+    assert set(placement.members) ^ set(placement.picked) <= by_word["held"]
+    assert set(placement.dropped) == by_word["leaves"] | (by_word["held"] & has_it) - set(placement.picked)
     for one in told["clusters"]:
         assert one["why"].startswith(placement.why(one["name"]))
     assert all(len(placement.objects_on(name)) == len(placement.objects) for name in placement.members)
