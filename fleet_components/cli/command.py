@@ -114,6 +114,9 @@ class _Commands(click.Group):
             if line := confirming(problem.hint for problem in error.problems):
                 click.echo(line, err=True)
             ctx.exit(ExitStatus.ERROR)
+        except KeyboardInterrupt:
+            click.echo("error: interrupted", err=True)
+            ctx.exit(ExitStatus.ERROR)
 
 
 @contextmanager
