@@ -142,7 +142,7 @@ def test_a_pipe_gets_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     with Progress()("reading fleet"):
         assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
-    assert sys.stderr.getvalue() == ""  # type: ignore[attr-defined]
+    assert sys.stderr.getvalue() == ""  # type: ignore[union-attr]
 
 
 def test_a_timer_of_somebody_else_is_left_alone(terminal: Terminal) -> None:
