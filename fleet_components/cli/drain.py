@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from fleet_components.cli import edits, options
+from fleet_components.cli import edits, names, options
 from fleet_components.cli.help import Command
 from fleet_components.review.planning import drain as planning
 from fleet_components.review.showing.drained import print_drain
@@ -20,7 +20,7 @@ from fleet_components.review.showing.drained import print_drain
         "the same, and the files are written": "fleet drain east fleet/ --state state.json --write",
     },
 )
-@click.argument("member")
+@click.argument("member", shell_complete=names.members)
 @options.PATHS
 @options.where
 @options.endings(detailed=False)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from fleet_components.cli import edits, options
+from fleet_components.cli import edits, names, options
 from fleet_components.cli.exit_status import ExitStatus
 from fleet_components.cli.help import Command
 from fleet_components.cli.progress import watch
@@ -40,8 +40,21 @@ from fleet_components.review.showing.drift import drift_markdown, print_adoption
 )
 @options.PATHS
 @options.where
-@click.option("--member", "members", multiple=True, metavar="NAME", help="Ask this member alone; repeatable.")
-@click.option("--only", multiple=True, metavar="PLACEMENT", help="Look at this placement or template; repeatable.")
+@click.option(
+    "--member",
+    "members",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=names.members,
+    help="Ask this member alone; repeatable.",
+)
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="PLACEMENT",
+    shell_complete=names.placements,
+    help="Look at this placement or template; repeatable.",
+)
 @options.reaching
 @click.option("--adopt", is_flag=True, help="Put what members have into the source, as far as files can say it.")
 @options.output("text", "json", "yaml", "markdown")

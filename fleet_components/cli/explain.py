@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from fleet_components.cli import options
+from fleet_components.cli import names, options
 from fleet_components.cli.help import Command
 from fleet_components.review.documents.explanation import explanation
 from fleet_components.review.documents.plan import plan_document
@@ -27,8 +27,8 @@ from fleet_components.review.showing.explained import print_explanation
     },
 )
 @click.argument("path", type=click.Path(path_type=Path), metavar="DIR")
-@click.argument("placement", required=False)
-@click.argument("member", required=False)
+@click.argument("placement", required=False, shell_complete=names.placements)
+@click.argument("member", required=False, shell_complete=names.members)
 @options.WITH
 @options.where
 @options.CONFIG

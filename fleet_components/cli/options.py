@@ -14,6 +14,7 @@ import click
 
 from fleet_components.cli.exit_status import status_of, strictly
 from fleet_components.cli.help import allowed, before, planned, printed, reached
+from fleet_components.cli.names import members
 from fleet_components.cli.progress import watch
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
@@ -126,8 +127,20 @@ def where(command: F) -> F:
             help="An approval of a staged update, RUN-before-STAGE or RUN-after-STAGE, as fleet:approvals gives it; "
             "repeatable.",
         ),
-        before("--lost", multiple=True, metavar="MEMBER", help="A member that is gone for good; repeatable."),
-        before("--returned", multiple=True, metavar="MEMBER", help="A member that was lost and is back; repeatable."),
+        before(
+            "--lost",
+            multiple=True,
+            metavar="MEMBER",
+            shell_complete=members,
+            help="A member that is gone for good; repeatable.",
+        ),
+        before(
+            "--returned",
+            multiple=True,
+            metavar="MEMBER",
+            shell_complete=members,
+            help="A member that was lost and is back; repeatable.",
+        ),
         allowed(
             "--pass-over",
             multiple=True,

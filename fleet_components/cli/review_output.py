@@ -13,6 +13,7 @@ import click
 
 from fleet_components.cli import options
 from fleet_components.cli.help import printed
+from fleet_components.cli.names import members, placements
 from fleet_components.cli.progress import watch
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.documents.form import Document
@@ -99,10 +100,16 @@ def reviewing(command: F) -> F:
             "--only",
             multiple=True,
             metavar="NAME",
+            shell_complete=placements,
             help="Show this placement alone, whether it changes or not; what Karmada's policies place is named "
             "NAMESPACE/KIND/NAME. Repeatable.",
         ),
-        printed("--member", metavar="NAME", help="Show what changes on this member alone, object by object."),
+        printed(
+            "--member",
+            metavar="NAME",
+            shell_complete=members,
+            help="Show what changes on this member alone, object by object.",
+        ),
         printed("--diff", is_flag=True, help="Show differences whole, and the objects that are new."),
         options.output(*FORMS),
         printed(

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from fleet_components.cli import edits, options
+from fleet_components.cli import edits, names, options
 from fleet_components.cli.help import Command
 from fleet_components.review.planning import rollback as planning
 from fleet_components.review.showing.rolled_back import print_rollback
@@ -21,7 +21,7 @@ from fleet_components.review.showing.rolled_back import print_rollback
         "the same, and the files are written": "fleet rollback shop fleet/ --state state.json --to 0 --write",
     },
 )
-@click.argument("placement")
+@click.argument("placement", shell_complete=names.placements)
 @options.PATHS
 @click.option("--to", type=click.IntRange(0), metavar="N", help="The revision; without it the kept ones are listed.")
 @click.option("--name", default="", help="Name of the update run, where one rolls the placement out.")

@@ -13,6 +13,7 @@ import click
 from fleet_components.cli import options
 from fleet_components.cli.exit_status import ExitStatus
 from fleet_components.cli.help import Command
+from fleet_components.cli.names import members, placements
 from fleet_components.cli.progress import watch
 from fleet_components.cli.stack import with_state
 from fleet_components.model.problem import FleetError
@@ -50,8 +51,8 @@ from fleet_components.status.events import read_events
 )
 @options.reaching
 @click.option("--by", type=click.Choice(BY), help="Show each placement, member or object with all that is known of it.")
-@click.option("--only", metavar="PLACEMENT", help="Show this placement or template alone.")
-@click.option("--member", metavar="NAME", help="Show this member alone.")
+@click.option("--only", metavar="PLACEMENT", shell_complete=placements, help="Show this placement or template alone.")
+@click.option("--member", metavar="NAME", shell_complete=members, help="Show this member alone.")
 @options.output("text", "json", "yaml", "markdown")
 @options.endings(changes="not all is applied and available", strict="Refuse what is not all applied and available")
 def status(

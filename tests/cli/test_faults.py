@@ -104,7 +104,7 @@ CASES = {
         "import pulumi, sys\npulumi.Output.from_input(1).apply(lambda _: sys.exit(4))\n",
         "error: the program ended itself with exit status 4\n",
     ),
-    "a Ctrl-C": Case("raise KeyboardInterrupt\n", "\nAborted!\n"),
+    "a Ctrl-C": Case("raise KeyboardInterrupt\n", "error: interrupted\n"),
 }
 
 

@@ -1,0 +1,74 @@
+"""Names of members and placements for the completion of a shell, read from the files of the line as far as possible."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+from fleet_components.content.load import readable
+from fleet_components.model.karmada.policy import CLUSTER_PROPAGATION, PROPAGATION
+from fleet_components.model.manifest import Manifest
+from fleet_components.review.planning.edit import written_in
+from fleet_components.review.planning.survey import PIPED, CommandLine
+
+Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]
+_MEMBERS = {"MemberCluster", "Cluster"}
+_PLACEMENTS = {"ClusterResourcePlacement", "ResourcePlacement"}
+_POLICIES = {PROPAGATION, CLUSTER_PROPAGATION}
+_PLAIN = re.compile(r"[A-Za-z0-9._/-]+")
+"""Names that mean themselves in every shell: others may come from a stranger's files."""
+_INSTEAD = "name the directory"
+
+
+def _names(found: Callable[[Sequence[Manifest]], Iterable[str]]) -> Complete:
+    def complete(ctx: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem[str]]:
+        """Return the names that begin so; nothing is said of what cannot be read."""
+        names = set[str]()
+        with suppress(Exception):  # in the middle of a line there is nobody to tell
+            names.update(found(_manifests(ctx)))
+        return [CompletionItem(name) for name in sorted(names) if name.startswith(begun) and _PLAIN.fullmatch(name)]
+
+    return complete
+
+
+def _manifests(ctx: click.Context) -> Sequence[Manifest]:
+    """Return the objects in the directories of the line; those of charts and kustomizations are not known."""
+    given = ctx.params
+    named = [*(given.get("paths") or ()), *filter(None, [given.get("path")]), *(given.get("others") or ())]
+    # Behind an option whose value is asked for click does not tell which argument is which.
+    named = named or [Path(argument) for argument in ctx.args if os.path.exists(argument)]
+    paths = [path for path in named if path != PIPED] or _here()
+    places, _ = written_in(paths, CommandLine(stack=given.get("stack"), program=False), _INSTEAD)
+    return readable(places, [], [], build=False)
+
+
+def _here() -> list[Path]:
+    """Return the working directory if it looks like a fleet: a line may name a member before its DIR."""
+    here = Path()
+    return [here] if next(here.glob("*.yaml"), None) else []
+
+
+def _members(manifests: Sequence[Manifest]) -> Iterator[str]:
+    return (one.name for one in manifests if one.kind in _MEMBERS)
+
+
+def _placements(manifests: Sequence[Manifest]) -> Iterator[str]:
+    """Yield the names of KubeFleet's placements, and of the objects of the kinds that Karmada's policies select."""
+    selected = set()
+    for one in manifests:
+        if one.kind in _PLACEMENTS:
+            yield "/".join(filter(None, (one.namespace, one.name)))
+        elif one.kind in _POLICIES:
+            selected |= {each.get("kind") for each in one.data["spec"]["resourceSelectors"]}
+    for one in manifests:
+        if one.kind in selected:
+            yield "/".join(filter(None, (one.namespace, one.kind, one.name)))
+
+
+members, placements = _names(_members), _names(_placements)
