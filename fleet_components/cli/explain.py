@@ -46,7 +46,8 @@ def explain(
     """Show why each member of a fleet is in a placement, or is not.
 
     Without PLACEMENT every placement is shown, a line a member; with it every plug-in's verdict and score, and what
-    would let a member pass. What Karmada's policies place is named NAMESPACE/KIND/NAME. MEMBER shows that one alone.
+    would change the outcome, each of it tried by deciding again. What Karmada's policies place is named
+    NAMESPACE/KIND/NAME. MEMBER shows that one alone.
     """
     surveyed = survey([path, *others], options.command_line(**where))
     options.say_refused(surveyed.refused)

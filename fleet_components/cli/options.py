@@ -59,7 +59,7 @@ class _Kubeconfig(click.ParamType[tuple[str, Path]]):
 
 TIME = _Time()
 SUMMING_UP = "summing up"
-"""What a command says that it does while it makes of a plan what is shown."""
+"""Words for the last part of the work: a plan is made into what is shown."""
 PATHS = click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR...")
 
 WITH = planned(

@@ -1,4 +1,4 @@
-"""What takes long is said on a terminal, in a line of standard error that goes again."""
+"""Progress of long work: a line of standard error on a terminal, which is erased at the end."""
 
 from __future__ import annotations
 

@@ -54,6 +54,7 @@ class Shown:
         diff: whether differences are shown whole.
         strict: whether the plan is judged strictly.
         detailed: whether changes have an exit status of their own.
+        command: the command that shows it.
     """
 
     view: View
@@ -62,6 +63,7 @@ class Shown:
     diff: bool
     strict: bool
     detailed: bool
+    command: str
 
 
 def reviewing(command: F) -> F:
@@ -80,7 +82,8 @@ def reviewing(command: F) -> F:
         detailed: bool,
         **others: Any,
     ) -> Any:
-        asked = Shown(View(every, only, member or ""), output, also, diff, strict, detailed)
+        view = View(every, only, member or "")
+        asked = Shown(view, output, also, diff, strict, detailed, command.__name__)
         return command(asked=asked, **others)
 
     schema = printed(
@@ -144,7 +147,7 @@ def show(surveyed: Survey, asked: Shown, document: Document | None = None) -> No
     if document is None:
         with watch(options.SUMMING_UP):
             document = plan_document(surveyed, asked.view)
-    put(asked, lambda form: _text(document, form, diff=asked.diff))
+    put(asked, lambda form: _text(document, form, asked))
     options.say_refused(surveyed.refused, shown=asked.output in ("table", "markdown"))
     options.end(document, strict=asked.strict, detailed=asked.detailed)
 
@@ -166,15 +169,15 @@ def put(asked: Shown, text: Callable[[str], str]) -> None:
         _write(file, text(form))
 
 
-def _text(document: Document, form: str, *, diff: bool) -> str:
+def _text(document: Document, form: str, asked: Shown) -> str:
     match form:
         case "json":
             return to_json(document)
         case "yaml":
             return to_yaml(document)
         case "markdown":
-            return to_markdown(document, diff=diff)
-    return shown(lambda console: plan_table(console, document, diff=diff))
+            return to_markdown(document, diff=asked.diff, command=asked.command)
+    return shown(lambda console: plan_table(console, document, diff=asked.diff))
 
 
 def _write(file: Path, text: str) -> None:

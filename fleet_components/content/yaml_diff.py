@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from itertools import takewhile
 from typing import Any
 
 from fleet_components.content.yaml_lines import Line, yaml_lines
 from fleet_components.model.problem import FieldPath, show_path
 from fleet_components.model.text import visible
 
-_MANY = 2000
-"""Number of lines from which on lines that are found everywhere are not compared with one another."""
+_CONTEXT = 3
+_COMPARED = 40_000
+"""Largest number of pairs of lines that are all compared: that may take the third power of the number of lines."""
+Shaped = Sequence[tuple[FieldPath, str]]
+Block = tuple[int, int, int]
+"""Lines that both sides have: where they begin in the old and in the new ones, and how many they are."""
 
 
 def yaml_diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
@@ -24,24 +31,77 @@ def yaml_diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     was, now = list(yaml_lines(old)) if old else [], list(yaml_lines(new))
     if not was:
         return "".join(f"+{text}\n" for _, text in now)
+    return "".join(f"{line}\n" for hunk in _hunks(list(_marked(was, now))) for line in hunk)
+
+
+def _marked(was: Sequence[Line], now: Sequence[Line]) -> Iterator[tuple[str, Line]]:
+    """Yield all lines, each with its mark: ``-`` for an old, ``+`` for a new one, a blank for one of both."""
     # A line is compared with those of the same field only, whatever the positions in lists.
     before, after = ([(_shape(path), text) for path, text in lines] for lines in (was, now))
-    matcher = SequenceMatcher(None, before, after, autojunk=len(now) > _MANY)
-    return "".join(f"{line}\n" for group in matcher.get_grouped_opcodes() for line in _hunk(group, was, now))
+    i = j = 0
+    for first, second, size in (*_blocks(before, after, 0, 0), (len(was), len(now), 0)):
+        yield from (("-", line) for line in was[i:first])
+        yield from (("+", line) for line in now[j:second])
+        yield from ((" ", line) for line in was[first : first + size])
+        i, j = first + size, second + size
 
 
-def _hunk(group: Sequence[tuple[str, int, int, int, int]], was: Sequence[Line], now: Sequence[Line]) -> Iterator[str]:
-    changed: list[FieldPath] = []
-    lines: list[str] = []
-    for change, i, j, k, m in group:
-        if change == "equal":
-            lines += [f" {text}" for _, text in was[i:j]]
-            continue
-        changed += [path for path, _ in (*was[i:j], *now[k:m])]
-        lines += [f"-{text}" for _, text in was[i:j]]
-        lines += [f"+{text}" for _, text in now[k:m]]
-    yield f"@@ {visible(_enclosing(changed))} @@"
-    yield from lines
+def _blocks(old: Shaped, new: Shaped, i: int, j: int) -> Iterator[Block]:
+    """Yield the lines that both sides have, in order; ``i`` and ``j`` are the positions of their first lines."""
+    head = _alike(zip(old, new, strict=False))
+    tail = _alike(zip(reversed(old[head:]), reversed(new[head:]), strict=False))
+    old_rest, new_rest = old[head : len(old) - tail], new[head : len(new) - tail]
+    yield i, j, head
+    if len(old_rest) * len(new_rest) <= _COMPARED:
+        matcher = SequenceMatcher(None, old_rest, new_rest, autojunk=False)
+        yield from ((i + head + a, j + head + b, size) for a, b, size in matcher.get_matching_blocks() if size)
+    elif anchors := _anchors(old_rest, new_rest):
+        ends = ((0, 0), *((a + 1, b + 1) for a, b in anchors)), (*anchors, (len(old_rest), len(new_rest)))
+        for (a, b), (c, d) in zip(*ends, strict=True):
+            yield from _blocks(old_rest[a:c], new_rest[b:d], i + head + a, j + head + b)
+            yield from [(i + head + c, j + head + d, 1)] if c < len(old_rest) and d < len(new_rest) else ()
+    yield i + len(old) - tail, j + len(new) - tail, tail
+
+
+def _alike(pairs: Iterable[tuple[Any, Any]]) -> int:
+    """Return how many of the first pairs are of equal lines."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _anchors(old: Shaped, new: Shaped) -> list[tuple[int, int]]:
+    """Return the positions of lines that both sides have once, as many as have the same order in both."""
+    places = {line: at for at, line in enumerate(new)}
+    counts, others = Counter(old), Counter(new)
+    # The longest increasing sequence: of each length the end that leaves most room, and what came before it.
+    ends: list[int] = []
+    chains: list[Any] = []
+    for at, line in enumerate(old):
+        if counts[line] == 1 == others[line]:
+            place = places[line]
+            length = bisect_left(ends, place)
+            link = ((at, place), chains[length - 1] if length else None)
+            ends[length : length + 1], chains[length : length + 1] = [place], [link]
+    found: list[tuple[int, int]] = []
+    last: Any = chains[-1] if chains else None
+    while last:
+        pair, last = last
+        found.append(pair)
+    return found[::-1]
+
+
+def _hunks(marked: Sequence[tuple[str, Line]]) -> Iterator[list[str]]:
+    """Yield the changed lines with those around them, below their header."""
+    changed = [at for at, (sign, _) in enumerate(marked) if sign != " "]
+    groups: list[list[int]] = []
+    for at in changed:
+        if groups and at - groups[-1][-1] <= 2 * _CONTEXT + 1:
+            groups[-1].append(at)
+        else:
+            groups.append([at])
+    for group in groups:
+        header = visible(_enclosing([marked[at][1][0] for at in group]))
+        lines = marked[max(0, group[0] - _CONTEXT) : group[-1] + _CONTEXT + 1]
+        yield [f"@@ {header} @@", *(f"{sign}{text}" for sign, (_, text) in lines)]
 
 
 def _enclosing(paths: Sequence[FieldPath]) -> str:

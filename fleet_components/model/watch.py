@@ -1,4 +1,4 @@
-"""Who wants to know what takes long is told what begins, and when it is over."""
+"""Watches: callbacks that are told what long work begins, and when it is over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes that flip the outcome for a member: proposals that hold when the subject is decided again with them."""
+"""Changes with which the outcome for a member is the other one: each was tried by deciding the subject again."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class Flip:
     @property
     def words(self) -> str:
         """The flip as a sentence: ``would be chosen with tier=gold``."""
-        return f"would be {'chosen' if self.chosen else 'left'} {said(self.change)}"
+        return f"would be {'chosen' if self.chosen else 'left out'} {said(self.change)}"
 
 
 @attrs.frozen
 class MemberFlips:
-    """Facts about the outcome for one member.
+    """Findings about the outcome for one member.
 
     Attributes:
         flips: the fewest changes that change it, at most :data:`MOST_FLIPS`.
@@ -127,10 +127,10 @@ class Trials:
         others = sorted(anew - now if cluster in now else now - anew)
         if cluster in now:
             instead = f", and {', '.join(others)} chosen" if others else ""
-            yield f"stays because it was chosen before: newly decided, it would be left{instead}"
+            yield f"stays because it was chosen before: newly decided, it would be left out{instead}"
         else:
             instead = f" in place of {', '.join(others)}" if others else ""
-            yield f"is left because of what was decided before: newly decided, it would be chosen{instead}"
+            yield f"is left out because of what was decided before: newly decided, it would be chosen{instead}"
 
 
 def _tainting(ladder: Ladder) -> bool:

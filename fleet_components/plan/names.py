@@ -84,7 +84,7 @@ def _split(types: str) -> tuple[str, ...]:
 
 def is_urn(text: str) -> bool:
     """Return whether :meth:`Urn.parse` accepts a text."""
-    return text.startswith(_URN) and text.removeprefix(_URN).count("::") >= _URN_SEPARATORS
+    return text.startswith(_URN) and text.count("::", len(_URN)) >= _URN_SEPARATORS
 
 
 @attrs.frozen

@@ -179,10 +179,9 @@ class Past:
             # A program is handed the outputs alone, so that nothing else counts of our own resources.
             field = "outputs" if resource.outputs or urn.type in names.OWN else "inputs"
             try:
-                with below(field):
-                    reader.read(urn, getattr(resource, field))
+                reader.read(urn, getattr(resource, field))
             except MisfitError as misfit:
-                problems += [Problem(one.what, one.path, mend, resource.urn, file) for one in misfit.problems]
+                problems += [Problem(one.what, (field, *one.path), mend, resource.urn, file) for one in misfit.problems]
             except FleetError as error:
                 problems += [attrs.evolve(one, subject=resource.urn, file=file) for one in error.problems]
         if not problems:
@@ -469,9 +468,10 @@ def _fleet_in(urn: Urn, own: _Own, outputs: Mapping[str, Any]) -> str:
         MisfitError: the rest of the URN is of something else than the outputs.
     """
     fleet = _fleet_before(urn, own)
-    with below("fleet"):
-        # The first versions did not record it.
-        if decode(str, outputs.get("fleet", fleet)) != fleet:
+    told = outputs.get("fleet", fleet)  # the first versions did not record it
+    if told != fleet:
+        with below("fleet"):
+            decode(str, told)
             raise MisfitError(Problem(_NOT_IN_URN))
     # The key of a subject is that of its decision.
     if not isinstance(own, _Named) and outputs.get("key", urn.name) != urn.name:

@@ -216,13 +216,28 @@ def _stored(raw: Any) -> StoredResource:
     Raises:
         MisfitError: it is damaged.
     """
+    if bare := _bare(raw):
+        return bare
     given = {key: value for key, value in raw.items() if value is not None} if isinstance(raw, Mapping) else raw
     resource = decode(StoredResource, given)
     if resource.type != Urn.parse(resource.urn).type:
         raise MisfitError(Problem("is not the type in the URN", ("type",)))
-    if not [field for field in ("inputs", "outputs") if _check(getattr(resource, field), (field,))]:
+    parts = (("inputs", resource.inputs), ("outputs", resource.outputs))
+    if not [field for field, values in parts if values and _check(values, (field,))]:
         return resource
     return attrs.evolve(resource, inputs=reveal(resource.inputs), outputs=reveal(resource.outputs))
+
+
+def _bare(raw: Any) -> StoredResource | None:
+    """Return an object of a render, which keeps no more of it than where it stands; None for any other resource.
+
+    Most resources are such objects, and nothing else can be wrong with them.
+    """
+    if not isinstance(raw, dict) or raw.keys() != {"urn", "type", "outputs"} or raw["outputs"] != {}:
+        return None
+    urn, kind = raw["urn"], raw["type"]
+    fine = isinstance(urn, str) and is_urn(urn) and Urn.parse(urn).type == kind
+    return StoredResource(urn, kind) if fine else None
 
 
 def _plaintext(text: Any) -> Any:

@@ -58,6 +58,11 @@ class Outcome(Generic[R]):
         return ()
 
     @property
+    def untaken(self) -> str:
+        """Note that what is wanted has changed, and that nothing delivers it before the source asks; empty if not."""
+        return ""
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences about what was asked for and is not done: rules of overrides that fail, each with the members."""
         members: dict[Problem, list[str]] = defaultdict(list)
@@ -309,9 +314,10 @@ class Decided:
     def changes(self) -> bool:
         """True if an update would change a member or the record."""
         held = (Change.KEEP, Change.HELD)
-        return any(entry.change not in held for entry in self.entries.values()) or _remembered(
-            self.record
-        ) != _remembered(self.before)
+        if any(entry.change not in held for entry in self.entries.values()):
+            return True
+        # Most records are equal as they are, and need not be written out.
+        return self.record != self.before and _remembered(self.record) != _remembered(self.before)
 
     def why(self, cluster: str, explained: MemberExplanation | None) -> str:
         """Return why the entry of a member is as it is; ``explained`` is the subject's explanation of that member."""

@@ -107,14 +107,9 @@ class PlannedPlacement:
     @property
     def picked(self) -> Members:
         """Members that have it once no rollout holds anything back any more: those that its policy picks now."""
-        outcome = self._decided.outcome
-        due = outcome.due if isinstance(outcome, TemplateOutcome) else ()
-        later = {*outcome.rollout.held_removals, *due}
-        return self._named(
-            name
-            for name, entry in self._decided.entries.items()
-            if entry.change is not Change.REMOVE and name not in later
-        )
+        left = self._left_later
+        entries = self._decided.entries.items()
+        return self._named(name for name, one in entries if one.change is not Change.REMOVE and name not in left)
 
     @property
     def joins(self) -> Members:
@@ -251,6 +246,14 @@ class PlannedPlacement:
     def concerns(self, kind: str) -> bool:
         """Return whether it is of a kind, or any of its objects is; an empty kind is any."""
         return kind in ("", self.kind) or any(kind == one.get("kind") for one in self._decided.subject.objects)
+
+    @property
+    def _left_later(self) -> set[str]:
+        """Members that keep it for now: their turn has not come, or a taint is tolerated for some time."""
+        outcome = self._decided.outcome
+        if isinstance(outcome, TemplateOutcome):
+            return {*outcome.due, *outcome.record.memory.left_later}
+        return {*outcome.rollout.held_removals}
 
     def _explained(self, members: Iterable[str]) -> dict[str, MemberExplanation]:
         explanation = self._decided.subject.explain(self._decided.outcome, set(members))

@@ -2,6 +2,8 @@
 
 It loads with pytest in every project of an environment that has this package. So it imports nothing but pytest, and
 plans nothing, before a test asks for a fixture.
+
+PYTEST_DONT_REWRITE, which keeps pytest from warning where a session runs in the process of another one.
 """
 
 from __future__ import annotations

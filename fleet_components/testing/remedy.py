@@ -10,7 +10,7 @@ from fleet_components.testing.planned_member import FIELDS, By, Members, noun_of
 from fleet_components.testing.planned_placement import PlannedPlacement
 
 __tracebackhide__ = True
-_EXPLAIN = "fleet explain says of every member what speaks for it and against it"
+EXPLAIN = "see what fleet explain says of each member"
 
 
 def remedy(placement: PlannedPlacement, here: Collection[str], number: int, by: By) -> str:
@@ -28,7 +28,26 @@ def remedy(placement: PlannedPlacement, here: Collection[str], number: int, by: 
         return f"more {noun_of(by, 2)}: the fleet has {few([value for value in groups if value]) or 'none'} only"
     if not placement.policy:
         return "a policy that selects it"
-    return _asked(placement, elsewhere, number - len(here), number, by) or _EXPLAIN
+    return _asked(placement, elsewhere, number - len(here), number, by) or EXPLAIN
+
+
+def staying(placement: PlannedPlacement, allowed: Collection[str], abroad: Members, by: By) -> str:
+    """Return what would keep a placement in the regions, or whatever members are told apart by, that are allowed.
+
+    Args:
+        placement: the placement.
+        allowed: the regions that are allowed.
+        abroad: the members elsewhere.
+        by: what members are told apart by.
+    """
+    if placement.placement_type == PICK_FIXED:
+        return f"clusterNames without {few(abroad)}"
+    if by == "member":
+        return f"filters that {few(abroad)} does not pass"
+    groups = placement.fleet.grouped(placement.fleet.members, by)
+    label = _label_of({value: members for value, members in groups.items() if value}, by)
+    named = f"{label} in ({', '.join(sorted(allowed))})" if label else "a label that only those allowed have"
+    return f"require {named} of its members"
 
 
 def _asked(placement: PlannedPlacement, elsewhere: Mapping[str, Members], missing: int, number: int, by: By) -> str:

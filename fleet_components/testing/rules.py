@@ -20,13 +20,12 @@ from fleet_components.plan.departures import Fate
 from fleet_components.testing.planned_fleet import PlannedFleet
 from fleet_components.testing.planned_member import By, Members, noun_of
 from fleet_components.testing.planned_placement import PlannedPlacement
-from fleet_components.testing.remedy import remedy
+from fleet_components.testing.remedy import EXPLAIN, remedy, staying
 
 # A test that fails shows the line of the test, not those in here.
 __tracebackhide__ = True
 
 Placements = PlannedPlacement | Iterable[PlannedPlacement]
-_EXPLAIN = "fleet explain says of every member why it is not picked"
 MOST_MEMBERS = 8
 """Number of members of one violation of which is said why they were picked."""
 
@@ -167,7 +166,7 @@ def at_least(placements: Placements, number: int, by: By = "member") -> None:
             groups = one.spread(by)
             known = [value for value in groups if value]
             if len(known) < number:
-                what = f"is {_where(by)} {few(known) or 'none'}{_unknown(groups, by)}"
+                what = f"is {_where(by)} {few(known) or f'no {noun_of(by)}'}{_unknown(groups, by)}"
                 broken.by(one, what, hint=remedy(one, known, number, by))
 
 
@@ -188,8 +187,8 @@ def stays_in(placements: Placements, allowed: Collection[str], by: By = "region"
         for one in _each(placements):
             groups = one.fleet.grouped(dict.fromkeys((*one.picked, *one.members)), by)
             for value in sorted(groups.keys() - set(allowed)):
-                what = f"is in {value}" if value else f"is where the {noun_of(by)} is unknown"
-                broken.by(one, what, groups[value], "require it of the members, by a label that those allowed have")
+                what = f"is {_where(by)} {value}" if value else f"is where the {noun_of(by)} is unknown"
+                broken.by(one, what, groups[value], staying(one, allowed, groups[value], by))
 
 
 def not_only_together(placements: Placements, by: By = "region") -> None:
@@ -242,7 +241,7 @@ def fulfilled(placements: Placements) -> None:
     with rule("each policy is fulfilled") as broken:
         for one in _each(placements):
             if not one.fulfilled:
-                broken.by(one, f"is not: {one.unfulfilled}", hint=_EXPLAIN)
+                broken.by(one, f"is not fulfilled: {one.unfulfilled}", hint=EXPLAIN)
 
 
 def loses_at_most(placements: Placements, number: int = 0) -> None:

@@ -80,3 +80,29 @@ def test_a_member_that_stays_against_the_policy_says_so(folder: Path, tmp_path: 
     (dublin,) = found["subjects"][0]["members"]
     assert dublin["selected"]
     assert "stays although" in dublin["summary"]
+
+
+def test_what_would_change_the_outcome_is_told_with_its_edits(folder: Path) -> None:
+    (iowa,) = members(folder, "shop", "iowa")
+    assert [flip["would"] for flip in iowa["flips"]] == ["be chosen"] * 2
+    first = iowa["flips"][0]
+    assert first["words"] == "would be chosen without the taint maintenance=true:NoSchedule"
+    assert first["change"] == [
+        {
+            "of": "member",
+            "member": "iowa",
+            "operation": "drop",
+            "field": ["spec", "taints"],
+            "value": {"key": "maintenance", "value": "true", "effect": "NoSchedule"},
+        }
+    ]
+
+
+def test_in_a_large_fleet_it_is_tried_for_the_member_that_is_named(folder: Path) -> None:
+    member = "apiVersion: cluster.kubernetes-fleet.io/v1\nkind: MemberCluster\nmetadata: {{name: m{0:03}}}\n"
+    spec = "spec: {identity: {kind: ServiceAccount, name: agent, namespace: fleet-system}}\n"
+    (folder / "more.yaml").write_text("---\n".join(member.format(number) + spec for number in range(100)))
+    assert {one["flips"] is None for one in members(folder, "shop")} == {True}
+    assert "tried for up to 100 members" in run("explain", folder, "shop").stdout
+    assert members(folder, "shop", "iowa")[0]["flips"]
+    assert "tried for up to" not in run("explain", folder, "shop", "iowa").stdout

@@ -21,6 +21,13 @@ pytestmark = [
 ]
 
 
+EXAMPLES = [
+    folder
+    for folder in sorted((Path(__file__).parents[2] / "examples").iterdir())
+    if list(folder.glob("*.yaml")) == list(folder.rglob("*.yaml")) != [] and not (folder / "Pulumi.yaml").exists()
+]
+
+
 class TestTwoSides:
     def test_what_a_pull_request_changes_is_all_that_is_shown(self, clone: Clone) -> None:
         edit(clone.fleet / "shop.yaml", "1.27.5", "1.28.0")
@@ -34,6 +41,13 @@ class TestTwoSides:
         result = run("review", clone.fleet, "--base", "main", "--detailed-exitcode")
         assert (result.exit_code, result.stderr) == (0, "")
         assert result.stdout.startswith("nothing changes\n")
+
+    def test_a_secret_that_changes_is_shown_without_its_data(self, clone: Clone) -> None:
+        edit(clone.fleet / "shop.yaml", SECRET, f"{SECRET}-2")
+        for form in ("table", "json", "markdown"):
+            result = run("review", clone.fleet, "--base", "main", "--diff", "-o", form)
+            assert "Secret shop/payment" in result.stdout
+            assert SECRET not in result.output
 
     def test_the_files_are_reviewed_as_they_are(self, clone: Clone) -> None:
         edit(clone.fleet / "placement.yaml", "numberOfClusters: 2", "numberOfClusters: 1")
@@ -84,6 +98,11 @@ class TestTwoSides:
             "replicas that are divided stay while their number and the policy do: with --state not as a 4, b 4"
         )
 
+    def test_a_link_to_the_repository(self, clone: Clone, tmp_path: Path) -> None:
+        edit(clone.fleet / "shop.yaml", "1.27.5", "1.28.0")
+        (tmp_path / "way").symlink_to(clone.top)
+        assert clusters(review(tmp_path / "way/fleet")) == {"amsterdam": "updated", "dublin": "updated"}
+
     def test_what_goes_along_with_a_template_is_marked_with_it(self, tmp_path: Path) -> None:
         clone = Clone(tmp_path / "clone", karmada(replicas=4, needs="one"))
         write(clone.fleet, karmada(replicas=4, needs="two"))
@@ -91,22 +110,23 @@ class TestTwoSides:
         assert "no policy follows it" in marks["shop/ConfigMap/settings"]
 
     @pytest.mark.parametrize("files", [FLEET, PROJECT], ids=["directory", "project"])
-    def test_two_doors_agree(self, files: Mapping[str, str], tmp_path: Path, clone: Clone) -> None:
-        clone = Clone(tmp_path / "other", files)
+    def test_two_doors_agree(self, files: Mapping[str, str], tmp_path: Path) -> None:
+        clone = Clone(tmp_path / "clone", files)
+        checkout = Path(shutil.copytree(clone.fleet, tmp_path / "checkout" / "fleet"))
         shop = next(clone.fleet.rglob("shop.yaml"))
-        checkout = tmp_path / "checkout"
-        shutil.copytree(clone.fleet, checkout / "fleet")
         edit(shop, "1.27.5", "1.28.0")
         edit(shop.parent / "placement.yaml", "numberOfClusters: 2", "numberOfClusters: 1")
-        saved = tmp_path / "state.json"
-        plan(checkout / "fleet", "--save-state", saved)
-        one, other = plan(clone.fleet, "--state", saved), review(*asked(clone.fleet), "--all")
-        for document in (one, other):
-            for key in ("state", "against", "headline", "messages", "fleet"):
-                document.pop(key, None)
-            for subject in document["subjects"]:
-                subject.pop("unsure")
-        assert one == other
+        agree(clone, checkout, tmp_path / "state.json")
+
+    @pytest.mark.long
+    @pytest.mark.parametrize("folder", EXAMPLES, ids=lambda folder: folder.name)
+    def test_two_doors_agree_on_every_example(self, folder: Path, tmp_path: Path) -> None:
+        clone = Clone(tmp_path / "clone", example(folder.name))
+        checkout = Path(shutil.copytree(clone.fleet, tmp_path / "checkout" / "fleet"))
+        for file in clone.fleet.iterdir():
+            text = re.sub(r"(image: \S+:)\S+", r"\g<1>99", file.read_text())
+            file.write_text(re.sub(r"replicas: \d+", "replicas: 7", text))
+        agree(clone, checkout, tmp_path / "state.json")
 
     def test_the_state_of_the_pull_request_is_saved(self, clone: Clone, tmp_path: Path) -> None:
         edit(clone.fleet / "shop.yaml", "1.27.5", "1.28.0")
@@ -128,6 +148,20 @@ class TestTwoSides:
         (one,) = review(clone.fleet)["subjects"]
         assert one["unsure"].startswith("main at ")
         assert " waits: stage staging is followed by a wait of 24h0m0s" in one["unsure"]
+
+
+def agree(clone: Clone, checkout: Path, saved: Path) -> None:
+    """A review says what a plan says on the state that a plan of the base has saved, with the same approvals."""
+    approve: list[object] = []
+    while needed := plan(checkout, "--save-state", saved, *approve)["remaining"]["approvals"]:
+        approve += [word for name in needed for word in ("--approve", name)]
+    one, other = plan(clone.fleet, "--state", saved, *approve), review(*asked(clone.fleet), "--all")
+    for document in (one, other):
+        for key in ("state", "against", "headline", "messages", "fleet"):
+            document.pop(key, None)
+        for subject in document["subjects"]:
+            subject.pop("unsure")
+    assert one == other
 
 
 def example(name: str) -> dict[str, str]:
@@ -274,6 +308,17 @@ class TestAsIfNewlyMade:
         assert "cannot be planned: main:fleet/placement.yaml:8: " in document["against"]
         assert set(clusters(document).values()) == {"joins"}
         assert [bool(one["unsure"]) for one in document["subjects"]] == [True]
+
+    def test_a_base_that_would_be_refused_is_as_one_with_an_error(self, clone: Clone) -> None:
+        clone.git("checkout", "-q", "main")
+        storefront = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "storefront"}
+        claim = policy(resourceSelectors=[storefront], placement={})
+        claim["metadata"]["namespace"] = "shop"
+        write(clone.fleet, {"claimed.yaml": yaml.safe_dump(claim)})
+        clone.commit()
+        clone.git("checkout", "-q", "-B", "change")
+        (clone.fleet / "claimed.yaml").unlink()
+        assert "cannot be planned: " in review(clone.fleet)["against"]
 
     def test_an_error_of_the_reviewed_side_is_one(self, clone: Clone) -> None:
         edit(clone.fleet / "placement.yaml", "PickN", "PickSome")

@@ -86,9 +86,11 @@ class TestHints:
         edit(clone.fleet / "shop.yaml", "1.27.5", "1.28.0")
         clone.commit()
         clone.git("config", "uploadpack.allowFilter", "true")
+        clone.git("config", "uploadpack.allowAnySHA1InWant", "true")
         partial = tmp_path / "partial"
         options = ["-q", "--filter=blob:none", "-b", "change"]
         subprocess.run(["git", "clone", *options, f"file://{clone.top}", str(partial)], check=True, capture_output=True)
+        subprocess.run(["git", "-C", str(partial), "config", "protocol.file.allow", "always"], check=True)
         said = failing(partial / "fleet", base="origin/main")
         assert "this partial clone lacks objects, and a review fetches none" in said
 
@@ -153,6 +155,8 @@ class TestSurroundings:
         inner = clone.top / "inner"
         subprocess.run(["git", "clone", "-q", "--bare", str(clone.top), str(inner)], check=True, capture_output=True)
         write(inner / "fleet")
+        clone.git("config", "--file", inner / "config", "core.bare", "false")
+        clone.git("config", "--file", inner / "config", "core.worktree", inner)
         assert "is in no git repository with files" in failing(inner / "fleet")
 
     def test_the_index_is_left_alone(self, clone: Clone) -> None:

@@ -34,9 +34,8 @@ SWEPT = [
 
 
 def spread() -> Objects:
-    """A single replica, which is to have a choice of two regions."""
+    """Replicas that are to be in two regions, of which there are only two."""
     found = karmada()
-    put("Deployment", "web", "spec", "replicas", value=1)(found)
     regions = {"spreadByField": "region", "minGroups": 2, "maxGroups": 2}
     clusters = {"spreadByField": "cluster", "minGroups": 1, "maxGroups": 10}
     named(found, "web", "PropagationPolicy")["spec"]["placement"]["spreadConstraints"] = [regions, clusters]
@@ -176,6 +175,16 @@ def test_a_sweep_comes_after_what_is_supposed(folder: Path, monkeypatch: pytest.
     both = simulated("fleet", "--lose", "oslo", "--lose", "dublin", "--sweep", "member")
     assert not {"oslo", "dublin"} & {name for one in both["losses"] for name in one["joins"]}
     assert max(len(one["short"]) for one in both["losses"]) == 1
+
+
+def test_too_few_regions_are_short(folder: Path) -> None:
+    dumped(folder / "before/fleet", spread())
+    losses = simulated("fleet", "--sweep", "region")["losses"]
+    assert [(one["lost"], len(one["short"])) for one in losses] == [("eu", 1), ("us", 1)]
+    (short,) = losses[0]["short"]
+    assert short["why"].endswith("the number of feasible region is less than spreadConstraint.MinGroups")
+    assert (short["members"], short["replicas"]) == ({"old": 4, "new": 2}, {"old": 6, "new": 2})
+    assert [one["short"] for one in simulated("fleet", "--sweep", "member")["losses"]] == [[]] * 4
 
 
 def test_members_without_the_label_are_named(folder: Path) -> None:

@@ -108,3 +108,16 @@ def test_a_new_member_of_a_fleet_of_both_systems_has_to_be_like_one(folder: Path
     dumped(folder / "before/other", kubefleet())
     (shop,) = simulated("other", "--add", "oslo:environment=production", "--lose", "dublin")["subjects"]
     assert "oslo" in {one["name"] for one in shop["clusters"]}
+
+
+def test_a_member_of_a_list_is_changed_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    for change in ("--label eus-1:a=b", "--add new:like=eus-1", "--capacity eus-1:cpu=1"):
+        result = run("simulate", "stacks/azure", *options(change))
+        assert result.exit_code == 1
+        assert "eus-1 is not a MemberCluster or Cluster of its own" in result.stderr
+    there = "Members/shop:spec.members[2]=null"
+    lines = run("simulate", "stacks/azure", "--set", there).stdout.splitlines()
+    assert lines[0].startswith("eus-1 leaves the fleet")
+    assert '"region": "eastus2", "group": "second"} -> none' in lines[2]
+    assert run("simulate", "stacks/azure", "--lose", "region=eastus2").stdout.startswith("shop moves from eus-1")

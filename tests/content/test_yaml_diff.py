@@ -83,6 +83,28 @@ def test_changes_far_apart_have_hunks_of_their_own() -> None:
     assert yaml_diff({"a": 1, "b": 1}, {"a": 2, "b": 2}).splitlines()[0] == "@@ a, b @@"
 
 
+numbers = st.lists(st.integers(0, 40), max_size=60)
+
+
+@given(numbers, numbers, st.integers(0, 400))
+def test_a_diff_of_many_lines_is_a_patch(old: list[int], new: list[int], many: int) -> None:
+    """Lines that are found once hold the two sides together where not all can be compared with one another."""
+    common = [*range(100, 100 + many)]
+    was = {"a": [*old, *common, *new], "t": "\n".join(map(str, [*new, *common]))}
+    now = {"a": [*new, *common[::2], *old], "t": "\n".join(map(str, [*old, *common, *old]))}
+    assert patched(was, yaml_diff(was, now)) == [text for _, text in yaml_lines(now)]
+
+
+def test_a_few_changes_in_many_lines_are_a_few_hunks() -> None:
+    names = [f"field{number}" for number in range(1500)]
+    old = {"spec": {name: {"type": "object", "of": {"type": "string"}} for name in names}}
+    new = {"spec": {name: {**old["spec"][name], **({"x": 1} if name in names[::300] else {})} for name in names}}
+    assert len(yaml_diff(old, new).splitlines()) == 5 * (1 + 3 + 1 + 3)
+    # Where nothing can hold them together, all of it is shown as new.
+    same, other = ({"t": "\n".join(["a"] * many + ["b"] * many)} for many in (400, 500))
+    assert patched(same, yaml_diff(same, other)) == [text for _, text in yaml_lines(other)]
+
+
 def test_null_and_the_order_of_keys_make_no_difference() -> None:
     assert not yaml_diff({"spec": {"a": 1, "b": {"c": None}}}, {"spec": {"b": {}, "a": 1}})
 

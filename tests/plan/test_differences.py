@@ -60,6 +60,7 @@ class Written:
         weights: how it divides the replicas; None where each member gets all.
         suspended: the members to which it sends nothing for now.
         mirrored: the members whose image has another registry.
+        failing: the members on which an override of Karmada fails.
     """
 
     members: dict[str, str]
@@ -78,6 +79,7 @@ class Written:
     weights: list[int] | None
     suspended: list[str]
     mirrored: list[str]
+    failing: list[str]
 
     def documents(self) -> Iterator[Object]:
         """All documents."""
@@ -139,6 +141,10 @@ class Written:
         )
         spec = {"resourceSelectors": selectors, "placement": placement, **suspended}
         yield of("PropagationPolicy", "k", "two", POLICY, spec=spec)
+        if self.failing:
+            wrong = {"path": "/spec/none", "operator": "remove"}
+            overrides = [{"targetCluster": {"clusterNames": self.failing}, "overriders": {"plaintext": [wrong]}}]
+            yield of("OverridePolicy", "fails", "two", POLICY, spec={"overrideRules": overrides})
         if self.mirrored:
             image = {"component": "Registry", "operator": "add", "value": "mirror.example"}
             overrides = [{"targetCluster": {"clusterNames": self.mirrored}, "overriders": {"imageOverrider": [image]}}]
@@ -200,6 +206,7 @@ worlds = st.builds(
     st.one_of(st.none(), st.lists(st.integers(1, 3), min_size=4, max_size=4)),
     st.lists(st.sampled_from(MEMBERS), max_size=1),
     st.lists(st.sampled_from(MEMBERS), max_size=2, unique=True),
+    st.one_of(st.just([]), st.just([]), st.lists(st.sampled_from(MEMBERS), max_size=1)),
 )
 
 
@@ -393,6 +400,7 @@ def written(**changed: Any) -> Written:
         "weights": None,
         "suspended": [],
         "mirrored": [],
+        "failing": [],
     }
     return Written(**given | changed)
 
@@ -515,6 +523,10 @@ def test_marks_for_what_is_written_again_are_not_shown() -> None:
 def test_a_member_on_which_an_override_fails_shows_nothing() -> None:
     before = written(members={"a": "canary", "b": "rest"}, objects={"ConfigMap"})
     found = shown(planned(before, attrs.evolve(before, overrides=[("ConfigMap", "fail", "canary", "x")], text="other")))
+    assert [(one["members"], one["later"]) for one in found or ()] == [(["b"], False)]
+    steered = written(policy=None, karmada=["a", "b"], objects={"Deployment"})
+    plan = planned(steered, attrs.evolve(steered, failing=["a"], image="web:2"))
+    found = shown(plan, "two/Deployment/web")
     assert [(one["members"], one["later"]) for one in found or ()] == [(["b"], False)]
 
 

@@ -122,7 +122,18 @@ policies = strategies.policies | ranking(spread=True)
 
 def placed(policy: PlacementPolicy) -> list[Data]:
     """A placement with a policy."""
-    return placement(**{"placementType": policy.placement_type, **encode(policy)})
+    found = placement(**{"placementType": policy.placement_type, **encode(policy)})
+    for term in _preferred(found) if policy.preferred_terms else ():
+        if sorter := term.get("preference", {}).get("propertySorter"):
+            sorter.setdefault("sortOrder", "Descending")
+    return found
+
+
+def _preferred(documents: Sequence[Data]) -> list[Data]:
+    """The preferred terms of a policy, to be added to."""
+    affinity = documents[-1]["spec"]["policy"].setdefault("affinity", {}).setdefault("clusterAffinity", {})
+    terms: list[Data] = affinity.setdefault("preferredDuringSchedulingIgnoredDuringExecution", [])
+    return terms
 
 
 def placed_in_a_namespace(policy: PlacementPolicy) -> list[Data]:
@@ -173,8 +184,7 @@ def preferring(documents: Sequence[Data], name: str, points: int) -> list[Data]:
     for one in found:
         if one["metadata"]["name"] == name:
             one["metadata"]["labels"]["preferred"] = "yes"
-    affinity = found[-1]["spec"]["policy"].setdefault("affinity", {}).setdefault("clusterAffinity", {})
-    terms = affinity.setdefault("preferredDuringSchedulingIgnoredDuringExecution", [])
+    terms = _preferred(found)
     only = {"labelSelector": {"matchLabels": {"preferred": "yes"}}}
     for weight in [100] * (points // 100) + [points % 100]:
         terms.append({"weight": weight, "preference": only})

@@ -38,8 +38,8 @@ def test_a_label() -> None:
     affinity = {"clusterAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
     documents = [*fleet, *placement(placementType="PickAll", affinity=affinity)]
     assert hold(documents, "a") == [
-        "would be left without the label tier",
-        "would be left with a taint drained=true:NoSchedule",
+        "would be left out without the label tier",
+        "would be left out with a taint drained=true:NoSchedule",
     ]
     assert hold(documents, "b") == ['would be chosen with tier=gold (is "silver")']
     assert hold(documents, "c") == ["would be chosen with tier=gold"]
@@ -65,8 +65,8 @@ def test_cpus_that_are_missing() -> None:
     documents = [*fleet, *placement(placementType="PickAll", affinity=affinity)]
     assert hold(documents, "b") == ["would be chosen with 2 more CPUs available (4, not 2)"]
     assert hold(documents, "a") == [
-        "would be left with 3 CPUs available (is 6)",
-        "would be left with a taint drained=true:NoSchedule",
+        "would be left out with 3 CPUs available (is 6)",
+        "would be left out with a taint drained=true:NoSchedule",
     ]
 
 
@@ -88,8 +88,8 @@ def test_points_of_cost() -> None:
     ]
     assert hold(documents, "a") == [
         f"b comes next, behind by 30 points of less {COST}",
-        f"would be left with {COST} 0.13 (is 0.10)",
-        "would be left with a taint drained=true:NoSchedule",
+        f"would be left out with {COST} 0.13 (is 0.10)",
+        "would be left out with a taint drained=true:NoSchedule",
     ]
 
 
@@ -109,11 +109,11 @@ def test_a_pick_stays_and_that_is_said() -> None:
     past = after(planned(by_cost(a="0.10", b="0.13", c="0.20")))
     plan = planned(by_cost(a="0.10", b="0.05", c="0.20"), past)
     assert words(plan, "a") == [
-        "stays because it was chosen before: newly decided, it would be left, and b chosen",
+        "stays because it was chosen before: newly decided, it would be left out, and b chosen",
         "no change that was tried lets it go",
     ]
     assert words(plan, "b") == [
-        "is left because of what was decided before: newly decided, it would be chosen in place of a",
+        "is left out because of what was decided before: newly decided, it would be chosen in place of a",
         "would be chosen with numberOfClusters 2",
     ]
 
@@ -121,6 +121,40 @@ def test_a_pick_stays_and_that_is_said() -> None:
 def test_a_name() -> None:
     documents = [member("a"), member("b"), *placement(placementType="PickFixed", clusterNames=["a"])]
     assert hold(documents, "b") == ["would be chosen with b in clusterNames"]
+    assert hold(documents, "a") == ["would be left out without a in clusterNames"]
+
+
+def test_labels_that_must_not_be_there_or_have_any_value() -> None:
+    expressions = [
+        {"key": "old", "operator": "NotIn", "values": ["yes"]},
+        {"key": "gpu", "operator": "Exists"},
+        {"key": "spot", "operator": "DoesNotExist"},
+    ]
+    required = {"clusterSelectorTerms": [{"labelSelector": {"matchExpressions": expressions}}]}
+    affinity = {"clusterAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    documents = [
+        member("a", {"old": "yes", "spot": "x"}),
+        member("b", {"gpu": "x"}),
+        *placement(placementType="PickAll", affinity=affinity),
+    ]
+    assert hold(documents, "a") == [
+        "would be chosen without the label old and with gpu=true and without the label spot"
+    ]
+    assert hold(documents, "b") == [
+        "would be left out with old=yes",
+        "would be left out without the label gpu",
+        "would be left out with spot=true",
+    ]
+
+
+def test_what_one_change_does_is_not_told_with_another() -> None:
+    documents = by_cost(a="0.20", b="0.13")
+    documents[0]["spec"]["taints"] = [{"key": "k", "effect": "NoSchedule"}]
+    documents[-1]["spec"]["policy"]["numberOfClusters"] = 2
+    assert hold(documents, "a") == [
+        "would be chosen without the taint k:NoSchedule",
+        "would be chosen with a toleration of k:NoSchedule",
+    ]
 
 
 def test_a_spread() -> None:
@@ -171,6 +205,17 @@ def test_room_for_a_replica() -> None:
     assert hold(documents, "b") == [
         "would be chosen with 0.8 more CPU free",  # with room for one, a gets all four
     ]
+
+
+def test_room_on_a_member_that_has_too_little_for_what_it_runs() -> None:
+    fleet = [karmada_member("a", status=room("4")), karmada_member("b", status=room("1", "1200m"))]
+    documents = [
+        *fleet,
+        *propagation(1, {"cpu": "500m"}, replicaScheduling={**DYNAMIC, "replicaDivisionPreference": "Aggregated"}),
+    ]
+    assert hold(documents, "b") == ["no change that was tried chooses it"]
+    documents = [*fleet, *propagation(9, {"cpu": "500m"}, replicaScheduling=DYNAMIC)]
+    assert hold(documents, "b")[0] == "would be chosen with 0.7 more CPU free"
 
 
 def test_a_share_of_nothing() -> None:

@@ -169,7 +169,7 @@ calm = st.builds(
         [{}, {"clusterAffinity": {"clusterNames": ["a", "b"]}}, {"spreadConstraints": [{**ANY_TWO, "minGroups": 1}]}]
     ),
     st.sampled_from([{}, TOLERATED]),
-    st.sampled_from([{}, {"priority": 3}, {"suspension": {"dispatching": True}}]),
+    st.sampled_from([{}, {"priority": 3}, {"suspension": {"dispatching": True}}, {"activationPreference": "Lazy"}]),
 )
 """Policies of which a decision may well be the same after every history."""
 
@@ -179,7 +179,7 @@ def pasts(draw: st.DrawFn) -> list[TemplateSubject]:
     """Requests for one template: often of the last one's policies, while members, labels and replicas change."""
     last = draw(requests)
     if draw(st.sampled_from([True, True, True, False])):
-        settings = attrs.evolve(last.policies.settings, exact=False)
+        settings = attrs.evolve(last.policies.settings, exact=draw(st.sampled_from([False, False, True])))
         held = attrs.evolve(last.policies, propagation=(draw(calm),), settings=settings)
         last = attrs.evolve(last, policies=held)
     if draw(st.booleans()):
@@ -247,3 +247,19 @@ def test_templates() -> None:
     assert "affinity group" in template(*TWO, clusterAffinities=GROUPS)
     assert "may have it instead of" in template(*TWO, selectors=[{**WEB, "name": ""}])
     assert template(*TWO, selectors=[{**WEB, "name": "other"}]) == ""
+    too_many = [{"spreadByField": "cluster", "minGroups": 3, "maxGroups": 5}]
+    assert "chosen first" in template(*TWO, spreadConstraints=too_many)
+
+
+def test_a_template_that_no_policy_follows_any_more() -> None:
+    claim = PropagationPolicy.from_manifest(read(policy("one", placement={})))
+    subject = TemplateSubject("shop/Deployment/web", Manifest(DEPLOYMENT), Inventory(TWO), Policies((claim,)))
+    record = subject.decide(TemplateRecord()).record
+    left = attrs.evolve(subject, policies=Policies())
+    assert left.sticky(left.decide(record)).startswith("no policy follows it")
+
+
+def test_a_lazy_policy() -> None:
+    claim = PropagationPolicy.from_manifest(read(policy("one", placement={}, activationPreference="Lazy")))
+    subject = TemplateSubject("shop/Deployment/web", Manifest(DEPLOYMENT), Inventory(TWO), Policies((claim,)))
+    assert "is Lazy" in subject.sticky(subject.decide(TemplateRecord()))

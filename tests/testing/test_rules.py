@@ -74,13 +74,21 @@ def broken_by(check: Callable[[], None]) -> list[str]:
 # What rules see
 
 
+def _placing(world: Written) -> Written:
+    """The same fleet, with a placement if it has no policy at all: such a directory is not a fleet."""
+    world.placements |= {} if world.placements or world.policies else {"all": ("three", {"placementType": "PickAll"})}
+    return world
+
+
+placing = worlds.map(_placing)
+
+
 @pytest.mark.long
 @settings(max_examples=25)
-@given(worlds, worlds)
+@given(placing, placing)
 def test_what_rules_see_is_what_the_document_says(before: Written, now: Written) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        found = [pair for world in (before, now) if (pair := _both(Path(folder), world))]
-    assume(found)
+        found = [_both(Path(folder), world) for world in (before, now)]
     for fleet, surveyed in found:
         document = plan_document(surveyed, EVERYTHING)
         assert {one.name for one in fleet.placements(optional=True)} == {one["name"] for one in document["subjects"]}
@@ -89,16 +97,15 @@ def test_what_rules_see_is_what_the_document_says(before: Written, now: Written)
             _seen(fleet.placed(told["name"]), told)
 
 
-def _both(folder: Path, world: Written) -> tuple[PlannedFleet, Survey] | None:
+def _both(folder: Path, world: Written) -> tuple[PlannedFleet, Survey]:
     """The plan as rules see it and as the command does, from the state that an earlier call has left."""
-    write(folder / "fleet", world.documents())
+    # JSON, in which the name "y" stays a text.
+    (folder / "fleet").mkdir(exist_ok=True)
+    (folder / "fleet" / "fleet.yaml").write_text("\n---\n".join(map(json.dumps, world.documents())))
     state, lost = folder / "state.json", sorted(world.lost & world.members.keys())
     past = parse_state(state.read_bytes(), "state.json") if state.exists() else None
     command = CommandLine(lost=frozenset(lost))
-    try:
-        surveyed = survey([folder / "fleet"], attrs.evolve(command, state=past) if past else command)
-    except FleetError:
-        return None
+    surveyed = survey([folder / "fleet"], attrs.evolve(command, state=past) if past else command)
     fleet = plan_fleet_of(folder / "fleet", state=state if past else None, lost=lost)
     if not surveyed.refused:
         state.write_text(json.dumps(surveyed.after()))
@@ -116,6 +123,8 @@ def _seen(placement: PlannedPlacement, told: dict[str, Any]) -> None:
     assert set(placement.updated) == by_word["updated"]
     assert set(placement.held) == by_word["held"]
     assert placement.fulfilled is not bool(told["unfulfilled"])
+    assert set(placement.members) ^ set(placement.picked) <= by_word["held"]
+    assert set(placement.dropped) == by_word["leaves"] | (by_word["held"] & has_it) - set(placement.picked)
     for one in told["clusters"]:
         assert one["why"].startswith(placement.why(one["name"]))
     assert all(len(placement.objects_on(name)) == len(placement.objects) for name in placement.members)
@@ -192,6 +201,45 @@ def test_a_member_that_waits_for_its_stage_is_picked_and_not_yet_a_member(tmp_pa
     assert shop.picked == ("a", "b", "c", "d")
     assert set(shop.held) == {"a", "b", "c", "d"}
     at_least(shop, 2, by="region")
+
+
+def karmada_cluster(name: str, **spec: Any) -> dict[str, Any]:
+    kind = {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster"}
+    return {**kind, "metadata": {"name": name}, "spec": {"syncMode": "Push", "region": REGIONS[name], **spec}}
+
+
+def test_a_member_whose_taint_is_tolerated_for_a_while_is_not_picked_any_more(tmp_path: Path) -> None:
+    tolerated = [{"key": "down", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}]
+    policy = by_karmada("shop", {"clusterAffinity": {"clusterNames": ["a", "c"]}, "clusterTolerations": tolerated})
+    policy["spec"]["failover"] = {"cluster": {"purgeMode": "Gracefully"}}
+    kind = {"apiVersion": "fleet-components/v1", "kind": "KarmadaSettings", "metadata": {"name": "it"}}
+    documents = [policy, namespace("shop"), deployment("shop"), {**kind, "spec": {"noExecuteEviction": True}}]
+    clusters = [karmada_cluster("a"), karmada_cluster("c")]
+    state = state_after(tmp_path, [*clusters, *documents])
+    taint = {"key": "down", "effect": "NoExecute", "timeAdded": "2026-01-01T00:00:00Z"}
+    tainted = [karmada_cluster("a", taints=[taint]), karmada_cluster("c")]
+    shop = planned(tmp_path / "now", [*tainted, *documents], state=state).placed("shop")
+    assert shop.members == ("a", "c")
+    assert shop.picked == ("c",)
+    assert shop.dropped == ("a",)
+    assert [one.taints[0].key for one in shop.members[:1]] == ["down"]
+
+
+def test_residency_counts_where_it_still_is_and_where_it_will_be(tmp_path: Path) -> None:
+    """A rollout of one member at a time: c is left later, and b joins later."""
+    state = state_after(tmp_path, [*members(REGIONS), *service("shop", "kubefleet", "ac")])
+    one = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1, "maxSurge": 0}}
+    policy = by_kubefleet("shop", {"placementType": "PickFixed", "clusterNames": ["b", "d"]}, strategy=one)
+    documents = [*members(REGIONS), policy, namespace("shop"), deployment("shop", tier="0")]
+    shop = planned(tmp_path / "now", documents, state=state).placed("shop")
+    still, later = set(shop.members) - set(shop.picked), set(shop.picked) - set(shop.members)
+    assert still
+    assert later
+    allowed = {*shop.picked, *shop.members}
+    stays_in(shop, allowed, by="member")
+    for name in (*still, *later):
+        told = broken_by(lambda name=name: stays_in(shop, allowed - {name}, by="member"))  # type: ignore[misc]
+        assert told == [f"shop is on {name}"]
 
 
 def test_the_data_of_secrets_is_in_nothing_that_a_test_prints(tmp_path: Path) -> None:
@@ -321,6 +369,36 @@ def test_what_would_do_does(policy: dict[str, Any], changed: dict[str, Any], hin
     at_least(shop({**policy, **changed}), 2, by="region")
 
 
+@pytest.mark.parametrize(
+    ("policy", "changed", "hint"),
+    [
+        ({"placementType": "PickFixed", "clusterNames": ["a", "c"]}, {"clusterNames": ["a"]}, "clusterNames without c"),
+        (
+            {"placementType": "PickAll"},
+            {"affinity": {"clusterAffinity": NORTH}},
+            f"require {REGION} in (north) of its members",
+        ),
+        (
+            {"clusterAffinity": {"clusterNames": ["a", "c"]}},
+            {"clusterAffinity": {"labelSelector": {"matchLabels": {REGION: "north"}}}},
+            f"require {REGION} in (north) of its members",
+        ),
+    ],
+    ids=["names", "filters", "karmada"],
+)
+def test_what_would_keep_it_there_does(
+    policy: dict[str, Any], changed: dict[str, Any], hint: str, tmp_path: Path
+) -> None:
+    def shop(policy: dict[str, Any]) -> PlannedPlacement:
+        placed = by_kubefleet("shop", policy) if "placementType" in policy else by_karmada("shop", policy)
+        return planned(tmp_path, [*members(REGIONS), placed, namespace("shop"), deployment("shop")]).placed("shop")
+
+    with pytest.raises(BrokenRuleError) as error:
+        stays_in(shop(policy), {"north"})
+    assert [one.hint for one in error.value.violations] == [hint]
+    stays_in(shop({**policy, **changed}), {"north"})
+
+
 def test_a_fleet_that_is_too_small_is_said_to_be(tmp_path: Path) -> None:
     shop = planned(tmp_path, [*members({"a": "north"}), *service("shop", "kubefleet", "a")]).placed("shop")
     with pytest.raises(BrokenRuleError, match=r"what would do: more regions: the fleet has north only"):
@@ -352,7 +430,7 @@ def test_a_policy_that_is_not_fulfilled(tmp_path: Path) -> None:
     policy = by_kubefleet("shop", {"placementType": "PickN", "numberOfClusters": 9})
     fleet = planned(tmp_path, [*members(REGIONS), policy, namespace("shop"), deployment("shop")])
     (told,) = broken_by(lambda: fulfilled(fleet.placements()))
-    assert told == f"shop is not: {fleet.placed('shop').unfulfilled}"
+    assert told == f"shop is not fulfilled: {fleet.placed('shop').unfulfilled}"
     fulfilled(planned(tmp_path, [*members(REGIONS), *service("shop", "kubefleet", "a")]).placements())
 
 
@@ -375,8 +453,8 @@ def test_a_rule_of_ones_own_tells_all_at_once_and_under_which_assumption(tmp_pat
                 at_least(rest.placements("tier=0"), 1)
         broken.by(fleet.placed("cart"), "is alone", hint="a second one")
     assert [str(one).splitlines()[0] for one in error.value.violations] == [
-        f"north is lost: ClusterResourcePlacement/shop ({fleet.placed('shop').origin}) is on none",
-        f"south is lost: ClusterResourcePlacement/cart ({fleet.placed('cart').origin}) is on none",
+        f"north is lost: ClusterResourcePlacement/shop ({fleet.placed('shop').origin}) is on no member",
+        f"south is lost: ClusterResourcePlacement/cart ({fleet.placed('cart').origin}) is on no member",
         f"ClusterResourcePlacement/cart ({fleet.placed('cart').origin}) is alone",
     ]
 

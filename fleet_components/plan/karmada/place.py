@@ -88,7 +88,7 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
     stopped = {name for name, sent in before.decisions.items() if name in done and not sent.stands(done[name])}
     rollout = written_where_interrupted(rollout, stopped, record, before, done, request.inventory)
     record = attrs.evolve(record, decisions=_shares_of(rollout))
-    goal = _goal(record, rollout, {name: share for name, share in shares.items() if name not in found.failing}, found)
+    goal = _goal(record, rollout, {name: share for name, share in shares.items() if name not in found.failing})
     due = {cluster: words for cluster, words in driven.due.items() if cluster in state.schedule.clusters}
     left = "" if fresh else _left(state)
     return TemplateOutcome(
@@ -136,7 +136,7 @@ def _scheduled(request: TemplateSubject, before: TemplateRecord) -> _Scheduled:
     return _Scheduled(state, template, driven, decision, fresh)
 
 
-def _goal(record: TemplateRecord, rollout: Rollout, shares: Mapping[str, Share], found: InForce) -> TemplateRecord:
+def _goal(record: TemplateRecord, rollout: Rollout, shares: Mapping[str, Share]) -> TemplateRecord:
     """Return the record in which held members have their share: none, where the copy stays only for now."""
     evicted = record.memory.schedule.evictions
     leaving = {name for name in rollout.held if name in evicted and name not in shares}
@@ -145,7 +145,7 @@ def _goal(record: TemplateRecord, rollout: Rollout, shares: Mapping[str, Share],
         return record
     kept = {name: share for name, share in _shares_of(rollout).items() if name not in leaving}
     wanted = {name: share for name, share in shares.items() if name in rollout.held}
-    return attrs.evolve(record, decisions={**kept, **wanted}, overrides={**record.overrides, **found.rules})
+    return attrs.evolve(record, decisions={**kept, **wanted})
 
 
 def _shares_of(rollout: Rollout) -> dict[str, Share]:

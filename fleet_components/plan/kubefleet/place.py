@@ -43,12 +43,14 @@ class PlacementOutcome(Outcome[PlacementRecord]):
         evictions: the evictions that were checked, each with what comes of it in words.
         notes: sentences about evictions, budgets and update runs.
         runs: its update runs; None if it rolls out by itself.
+        untaken: the note that what is selected has changed and no update run takes it; empty if one does.
     """
 
     decision: Decision[PlacementMemory]
     runs: RunsInForce | None = None
     evictions: tuple[tuple[Check, str], ...] = ()
     notes: tuple[str, ...] = ()
+    untaken: str = ""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -122,15 +124,17 @@ def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcom
         rollout = written_where_interrupted(rollout, stopped, record, before, done, request.inventory)
     record = attrs.evolve(record, decisions=rollout.placed)
     told = tuple(told_of(checks, request.policy, request.budget, decision.memory, rollout))
+    untaken = _untaken(request, record, runs)
     return PlacementOutcome(
         record=record,
         rollout=rollout,
-        goal=_goal(record, rollout, wanted, found, runs),
+        goal=_goal(record, rollout, wanted, runs),
         failing=found.failing,
         runs=runs,
         decision=decision,
         evictions=told,
-        notes=(*_notes(request, before, told, rollout), *_changed(request, record, runs)),
+        notes=(*_notes(request, before, told, rollout), *(runs.notes if runs else ()), *filter(None, [untaken])),
+        untaken=untaken,
     )
 
 
@@ -158,9 +162,7 @@ def _failed(request: PlacementSubject, decision: Decision[PlacementMemory]) -> l
     return [Problem(_plain(decision.error), subject=request.key, hint=_FAILED_HINT)] if decision.error else []
 
 
-def _goal(
-    record: PlacementRecord, rollout: Rollout, wanted: Wanted, found: InForce, runs: RunsInForce | None
-) -> PlacementRecord:
+def _goal(record: PlacementRecord, rollout: Rollout, wanted: Wanted, runs: RunsInForce | None) -> PlacementRecord:
     """Return the record in which held members have what is wanted of them: nothing, where they are to be left.
 
     Members that no update run reaches yet keep what they have, as a later run may bring something else.
@@ -175,7 +177,7 @@ def _goal(
     for cluster in (held & wanted.ranks.keys()) - leaving - wanted.blocked.keys():
         revision, overrides = wanted.version(cluster)
         decisions[cluster] = Placed(wanted.ranks[cluster], 1, revision, overrides=overrides)
-    return attrs.evolve(record, decisions=decisions, overrides={**record.overrides, **found.rules})
+    return attrs.evolve(record, decisions=decisions)
 
 
 def _evicted(request: PlacementSubject, before: PlacementRecord) -> tuple[PlacementMemory, Collection[Check]]:
@@ -298,14 +300,13 @@ def _in_force(
     return in_force(PlacementOverrides(request.key, request.overrides), before, asked, request.done)
 
 
-def _changed(request: PlacementSubject, record: PlacementRecord, runs: RunsInForce | None) -> Iterator[str]:
-    """Yield which update runs fail, and a note if what is selected is not what the last one took."""
-    yield from runs.notes if runs else ()
+def _untaken(request: PlacementSubject, record: PlacementRecord, runs: RunsInForce | None) -> str:
+    """Return a note if what is selected is not what the last update run took; empty if it is."""
     last = max(record.digests, default=-1)
     if runs is None or last < 0 or record.holds(last, request.content):
-        return
+        return ""
     takes = f"update run {runs.latest} does not take it, a new one does" if runs.run else "a new update run takes it"
-    yield f"what is selected has changed since revision {last}: {takes}"
+    return f"what is selected has changed since revision {last}: {takes}"
 
 
 def _notes(

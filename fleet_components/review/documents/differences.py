@@ -11,7 +11,7 @@ import attrs
 
 from fleet_components.content.difference import shown_differences, shown_sides
 from fleet_components.content.replacement import immutable, replacement
-from fleet_components.content.secret import is_hidden, redacted
+from fleet_components.content.secret import redacted
 from fleet_components.content.yaml_diff import yaml_diff
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
@@ -33,12 +33,12 @@ class _HiddenError(Exception):
 
 @attrs.frozen
 class _Step:
-    """Change of objects on some members.
+    """Objects of some members, before and after a change.
 
     Attributes:
         members: the members.
-        old: what stands there.
-        new: what they get.
+        old: the objects that stand there.
+        new: the objects that they get.
         taken: objects that other subjects have brought there and that this one takes over, as they stand.
         later: whether they get that only after this update.
         left_alone: fields that keep their values on a member once the object exists.
@@ -78,34 +78,22 @@ def _documents(plan: FleetPlan, decided: Decided) -> list[Document]:
 
 def _steps(plan: FleetPlan, decided: Decided) -> Iterator[_Step]:
     """Yield what the members get that change, held ones included; nothing for those that are left."""
-    # What was only compared until now is written everywhere, also where nothing else moves.
-    begins = decided.name in plan.past.reporting
-    alike: dict[tuple[Any, ...], list[str]] = defaultdict(list)
-    for cluster, later in _moving(decided, begins=begins):
-        done, placed = decided.done(cluster), _aimed(decided, later=later).decisions.get(cluster)
-        if placed is not None and ((begins and not later) or not _same(placed, done)):
-            # Members of equal numbers have equal objects, so that these are compared once.
-            numbers = ((one.version, *particulars(one).items()) for one in (done, placed))
-            alike[later, *numbers].append(cluster)
-    for (later, *_), members in alike.items():
-        yield from _step(plan, decided, members, later=later, begins=begins and not later)
-
-
-def _moving(decided: Decided, *, begins: bool) -> Iterator[tuple[str, bool]]:
-    """Yield the members whose objects may change, and whether they do only after this update."""
+    alike: dict[tuple[bool, Hashable, Hashable], list[str]] = defaultdict(list)
     for cluster, entry in decided.entries.items() if not decided.subject.reports else ():
-        held = entry.change is Change.HELD
-        if begins or not (held or entry.change is Change.KEEP):
-            yield cluster, False
-        if held:
-            yield cluster, True
+        later = entry.change is Change.HELD
+        placed = _aimed(decided, later=later).decisions.get(cluster)
+        if placed is not None and entry.change is not Change.KEEP:
+            # Members of equal numbers have equal objects, so that these are compared once.
+            alike[later, _numbers(decided.done(cluster)), _numbers(placed)].append(cluster)
+    for (later, old, new), members in alike.items():
+        yield from _step(plan, decided, members, later=later) if old != new else ()
 
 
-def _step(plan: FleetPlan, decided: Decided, members: Sequence[str], *, later: bool, begins: bool) -> Iterator[_Step]:
+def _step(plan: FleetPlan, decided: Decided, members: Sequence[str], *, later: bool) -> Iterator[_Step]:
     """Yield what changes on members of equal numbers, apart for those where another subject has objects until now."""
     first, record = members[0], _aimed(decided, later=later)
     member, placed = _member(decided, first), record.decisions[first]
-    old = () if begins else _standing(decided, decided.done(first), member)
+    old = _standing(decided, decided.done(first), member)
     new = _objects(record, placed, member)
     # Until a held member moves, others have left it: what they do not want there any more goes with this update.
     coming = set() if later else {Manifest(data).key for data in new} - {Manifest(data).key for data in old}
@@ -123,9 +111,9 @@ def _aimed(decided: Decided, *, later: bool) -> Record[Any, Any]:
     return goal if later else decided.record
 
 
-def _same(placed: Placed, done: Done) -> bool:
-    """Return whether a decision is what runs on the member."""
-    return placed.version == done.version and particulars(placed) == particulars(done)
+def _numbers(one: Placed | Done) -> tuple[Any, ...]:
+    """Return what the objects of a member depend on."""
+    return (one.version, *particulars(one).items())
 
 
 def _member(decided: Decided, cluster: str) -> Cluster:
@@ -185,10 +173,8 @@ def _changes(step: _Step) -> Iterator[Document]:
             # The whole object: a reviewer wants to read what is new, and nobody else has shown it.
             yield _change(key, "create", step.later, diff=yaml_diff({}, redacted(data)))
             continue
-        # What a render has left out cannot be compared.
-        was, now = (redacted(was), redacted(data)) if is_hidden(was) else (was, data)
-        forced = replacement(was, now) or immutable(was, now)
-        now = now if forced else _with_values(was, now, step.left_alone)
+        forced = replacement(was, data) or immutable(was, data)
+        now = data if forced else _with_values(was, data, step.left_alone)
         if fields := [one.to_wire() for one in shown_differences(was, now)]:
             diff = yaml_diff(*shown_sides(was, now))
             yield _change(
@@ -223,7 +209,7 @@ def _staying(decided: Decided, cluster: str) -> Collection[ObjectKey] | None:
     placed = goal.decisions.get(cluster)
     if placed is None:
         return () if cluster in decided.record.decisions else None
-    if _same(placed, decided.done(cluster)):
+    if _numbers(placed) == _numbers(decided.done(cluster)):
         return None
     return {Manifest(data).key for data in _objects(goal, placed, _member(decided, cluster))}
 
@@ -241,7 +227,7 @@ def _change(
         "object": str(key),
         "change": change,
         "later": later,
-        "fate": fate or None,
+        "fate": str(fate) or None,
         "fields": fields or [],
         "immutable": sorted(immutable),
         "diff": diff,

@@ -15,7 +15,7 @@ from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.facts import Facts, facts_of, unmet_labels
 from fleet_components.review.documents.form import VERSION, Document
 from fleet_components.review.documents.overridden import deviation_documents
-from fleet_components.scheduler.edit import Edit, said
+from fleet_components.scheduler.edit import Edit
 from fleet_components.scheduler.explain import MemberExplanation
 
 
@@ -32,7 +32,9 @@ def explanation(plans: Sequence[FleetPlan], placement: str | None = None, member
     """
     chosen = find([one for plan in plans for one in plan.subjects], placement)
     asked = None if member is None else {member}
-    found = [_subject(one, asked, flips=placement is not None or member is not None) for one in chosen]
+    named = placement is not None or member is not None
+    few_enough = sum(len(one.subject.inventory) for one in chosen) <= MOST_MEMBERS
+    found = [_subject(one, asked, flips=named or few_enough) for one in chosen]
     if member is not None and not any(one["members"] for one in found):
         raise FleetError([unknown("member", member, {name for plan in plans for name in plan.inventory.names})])
     return {"version": VERSION, "subjects": found}
@@ -106,7 +108,7 @@ def _flips(trials: Trials | None, cluster: str) -> Document:
 
 def _flip(flip: Flip) -> Document:
     change = [{"of": one.of, "member": one.member or None, **_field(one)} for one in flip.change]
-    return {"would": "be chosen" if flip.chosen else "be left", "with": said(flip.change), "change": change}
+    return {"would": "be chosen" if flip.chosen else "be left out", "words": flip.words, "change": change}
 
 
 def _field(edit: Edit) -> Document:

@@ -30,7 +30,7 @@ def _what_happens(document: Document) -> str:
     """Return the first line: ``2 placements lose a cluster, 1 is not fulfilled, nothing else changes``."""
     subjects = document["subjects"]
     parts = [*_gone(document), *_losing(subjects), *_unfulfilled(subjects), *_gaining(subjects), *_updated(subjects)]
-    parts += [*_held(subjects), *_recorded(subjects), *_of_program(document)]
+    parts += [*_held(subjects), *_untaken(subjects), *_recorded(subjects), *_of_program(document)]
     refused = "refused: " if document["refused"] else ""
     if member := document["view"]["member"]:
         rest = f"nothing else changes on {member}" if parts else f"nothing changes on {member}"
@@ -172,6 +172,13 @@ def _novelty(subject: Document) -> str:
 def _held(subjects: Iterable[Document]) -> Iterator[str]:
     if held := [one for one in subjects if _names(one, "held")]:
         yield f"{_named(held)} {'is' if len(held) == 1 else 'are'} held on {_all_of(held, 'held')}"
+
+
+def _untaken(subjects: Iterable[Document]) -> Iterator[str]:
+    """Yield which subjects have changed without anything being held: no update run takes the change."""
+    if found := [one for one in subjects if one["weight"] == "held" and not _names(one, "held")]:
+        has = "has" if len(found) == 1 else "have"
+        yield f"{_named(found)} {has} changed and no update run takes it"
 
 
 def _recorded(subjects: Iterable[Document]) -> Iterator[str]:

@@ -51,6 +51,8 @@ def weight_of(plan: FleetPlan, decided: Decided) -> Weight:
         return Weight.MOVED
     if found := [_CHANGES[change] for change in changes & _CHANGES.keys()]:
         return min(found, key=lambda weight: weight.order)
+    if decided.outcome.untaken:
+        return Weight.HELD
     return Weight.RECORDED if decided.changes or plan.asks_otherwise(decided) else Weight.UNCHANGED
 
 

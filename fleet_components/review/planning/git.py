@@ -23,7 +23,7 @@ _OBJECTS = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES")
 _LOCATED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR")
 """Variables that say where a repository is. All others of git, such as GIT_INDEX_FILE in a hook, are left out."""
 _CUT_OFF = {
-    "GIT_ALLOW_PROTOCOL": "",  # no protocol, so that a partial clone fetches nothing while it is read
+    "GIT_ALLOW_PROTOCOL": "",  # no protocol, so that a partial clone fetches nothing; for git before GIT_NO_LAZY_FETCH
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
@@ -35,9 +35,6 @@ _CUT_OFF = {
 _NO_PROGRAMS = {
     "core.fsmonitor": "false",
     "core.hooksPath": os.devnull,
-    "core.sshCommand": "false",
-    "core.alternateRefsCommand": "false",
-    "protocol.allow": "never",
     "safe.bareRepository": "explicit",  # a bare repository can be committed as files, with a configuration of its own
 }
 

@@ -1,4 +1,4 @@
-"""Forms in which the two systems write down a member: differences of a ``MemberCluster`` and a Karmada ``Cluster``."""
+"""Forms of a member, one for each system: all that differs between a ``MemberCluster`` and a Karmada ``Cluster``."""
 
 from __future__ import annotations
 

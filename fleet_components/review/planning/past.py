@@ -192,7 +192,8 @@ def _from_render(file: str, data: Mapping[str, Any]) -> StateFile:
     if problems := [*_pending(file, resources), *_undecided(file, found)]:
         raise FleetError(problems)
     # A render stores outputs alone; they are also the old inputs with which the next plan starts.
-    return StateFile(file, StackState.of(StoredResource(one.urn, one.type, one.outputs, one.outputs) for one in found))
+    alike = (one if one.inputs == one.outputs else attrs.evolve(one, inputs=one.outputs) for one in found)
+    return StateFile(file, StackState.of(alike))
 
 
 def _pending(file: str, resources: Mapping[str, Any]) -> Iterator[Problem]:

@@ -230,7 +230,7 @@ def _entry(line: bytes) -> Entry:
 
 
 def _write(git: Git, folder: Path, entries: list[Entry]) -> Written:
-    """Write entries below a folder: folders first, then files, and links last, so that nothing goes through one.
+    """Write entries below a folder: all folders first, so that no link takes the place of one and is gone through.
 
     Raises:
         GitError: git fails.
@@ -238,7 +238,6 @@ def _write(git: Git, folder: Path, entries: list[Entry]) -> Written:
     """
     left = {entry.path: "its name could lead elsewhere" for entry in entries if not _plain(entry.path)}
     asked = [entry for entry in entries if entry.path not in left and entry.mode != _SUBMODULE]
-    asked.sort(key=lambda entry: entry.mode == _LINK)
     for entry in asked:
         with suppress(OSError):  # the file itself then fails, and is told
             (folder / entry.path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -65,7 +66,7 @@ class FieldChange(Supposition):
         self._put(manifest, data)
         changed = attrs.evolve(manifest, data=data)
         manifests = tuple(changed if one is manifest else one for one in fleet.manifests)
-        before, after = self._shown(manifest.data, old), self._shown(data, value_at(data, self.path))
+        before, after = self._shown(manifest.data, old), "none" if self.value is None else self._shown(data, self.value)
         words = f"{manifest.key}: {show_path(self.path)} {before} -> {after}"
         return attrs.evolve(fleet, manifests=manifests).saying(words)
 
@@ -121,7 +122,7 @@ class FieldChange(Supposition):
         """Return a value in short; nothing of what may be secret, as what an override writes."""
         if _OVERRIDE in str(data.get("kind")) or value_at(redacted(data), self.path) != value:
             return REDACTED
-        text = "none" if value is None else repr(value) if isinstance(value, list | dict | str) else str(value).lower()
+        text = "none" if value is None else json.dumps(value, ensure_ascii=False)
         return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
@@ -141,7 +142,7 @@ def read_path(text: str) -> FieldPath:
         at = found.end()
     if not steps or at < len(text):
         raise ValueError(
-            "is not the path of a field, as spec.policy.numberOfClusters or metadata.labels[example.com/tier]"
+            "is not the path of a field, as spec.policy.tolerations[0] or metadata.labels[example.com/tier]"
         )
     return tuple(steps)
 

@@ -18,7 +18,7 @@ from fleet_components.review.planning.selection import REGION, Roster, Selected
 
 SUPPOSED = Origin("as supposed", None, lambda _: None)
 """Origin of an object that is in no file, since it is supposed only."""
-_DECLARED = "a member that a list or a guest declares is changed where that is written"
+_DECLARED = "change what declares it: --set KIND/NAME:FIELD=VALUE, or its edited file with --policy"
 
 
 @attrs.frozen

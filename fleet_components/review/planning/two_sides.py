@@ -18,10 +18,12 @@ from fleet_components.content.confined import within
 from fleet_components.model.manifest import PROGRAM
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few
+from fleet_components.plan.delivered import delivered
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.subject import TemplateSubject
 from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.remainder import MOST_UPDATES, together
+from fleet_components.plan.state import StackState
 from fleet_components.plan.subject import Decided
 from fleet_components.review.planning.past import MADE_UP, StateFile, parse_state
 from fleet_components.review.planning.repository import Entry, Repository, Written, below
@@ -297,8 +299,16 @@ def _delivered(side: Side, command: CommandLine) -> _Delivered:
 
 
 def _after(planned: Survey, side: Side) -> StateFile:
+    """Return the state after an update; of directories with the data of Secrets, which goes nowhere from here.
+
+    Raises:
+        FleetError: the update would be refused.
+    """
     if planned.refused:
         raise FleetError(planned.refused)
+    if not planned.of_project:
+        resources = (one for plan in planned.plans for one in delivered(plan, redacted=False))
+        return StateFile(side.name, StackState.of(resources))
     after = {key: value for key, value in planned.after().items() if key != MADE_UP}
     return parse_state(json.dumps(after).encode(), side.name)
 

@@ -50,7 +50,8 @@ def _condition(console: Console, placement: Document) -> None:
 def _row(member: Document) -> Row:
     picked = member["selected"]
     overridden = shortly(member["overridden"])
-    why = one_line(member["summary"]) + (f"; overridden: {overridden}" if overridden else "")
+    flips = [flip["words"] for flip in (member["flips"] or ())[:1]]
+    why = one_line("; ".join([member["summary"], *flips, *([f"overridden: {overridden}"] if overridden else [])]))
     return Row((member["name"], "yes" if picked else "no"), why, "green" if picked else "")
 
 
@@ -67,7 +68,7 @@ def _tree(console: Console, placement: Document, title: Text) -> None:
         for note in member["notes"]:
             branch.add(Text(one_line(note)))
         for flip in member["flips"] or ():
-            branch.add(Text(one_line(f"would {flip['would']} {flip['with']}"), "yellow"))
+            branch.add(Text(one_line(flip["words"]), "yellow"))
         passed = [verdict["plugin"] for verdict in member["verdicts"] if verdict["passed"]]
         if passed:
             branch.add(Text(f"passes {', '.join(passed)}"))

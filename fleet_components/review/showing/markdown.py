@@ -20,10 +20,16 @@ _LINES_SHOWN = 30
 _VALUE_SHOWN = 200
 
 
-def to_markdown(document: Document, *, diff: bool = False) -> str:
-    """Return the plan in GitHub's Markdown, always shorter than ``LIMIT``; a note at the end says what is left out."""
+def to_markdown(document: Document, *, diff: bool = False, command: str = "plan") -> str:
+    """Return the plan in GitHub's Markdown, always shorter than ``LIMIT``; a note at the end says what is left out.
+
+    Args:
+        document: the document of the plan.
+        diff: whether differences are shown whole.
+        command: the command of ``fleet`` that has made it: the title, and what shows all of it.
+    """
     document = to_read(document)
-    parts = ["### Fleet plan\n", *_first(document)]
+    parts = [f"### Fleet {command}\n", *_first(document)]
     if counts := document["totals"].get("resources"):
         parts.append(f"Resources: {words.resource_counts(counts)}\n")
     if line := words.uncompared(document.get("resources") or ()):
@@ -33,7 +39,7 @@ def to_markdown(document: Document, *, diff: bool = False) -> str:
     parts += [f"{escaped(line)}\n" for line in words.left_out(document)]
     asked = {"diff": diff, "whole": document["view"]["all"], "narrow": words.is_narrow(document)}
     blocks = [(_block(subject, **asked), _title(subject)) for subject in document["subjects"]]
-    return fitted("\n".join(parts), blocks, "fleet plan")
+    return fitted("\n".join(parts), blocks, f"fleet {command}")
 
 
 def _first(document: Document) -> Iterator[str]:
@@ -56,14 +62,19 @@ def _few(lines: Iterable[str]) -> list[str]:
 
 
 def fitted(text: str, blocks: Iterable[tuple[str, str]], command: str) -> str:
-    """Return the text with every block, or only its title, as far as they fit; the command shows all of it."""
+    """Return the text with every block, or only its title, as far as they fit; the command shows all of it.
+
+    The titles come before details: room is kept for those that follow, up to half of it.
+    """
     room = LIMIT - _RESERVE
     if len(text) > room:
         text = text[:room].rpartition("\n")[0] + "\n"  # between two lines, where no markup is open
+    lines = [(block, f"\n- {title}\n") for block, title in blocks]
+    following = sum(len(line) for _, line in lines)
     folded = dropped = 0
-    for block, title in blocks:
-        line = f"\n- {title}\n"
-        if len(text) + len(block) <= room:
+    for block, line in lines:
+        following -= len(line)
+        if len(text) + len(block) + min(following, room // 2) <= room:
             text += block
         elif len(text) + len(line) <= room:
             text += line

@@ -22,7 +22,7 @@ def more_room(cluster: Cluster, requests: Mapping[str, str] | None, replicas: in
     if summary is None:
         return
     for number in range(1, min(replicas, _MOST) + 1):
-        lacking = {name: amount * number - max(0, free_amount(summary, name)) for name, amount in taken.items()}
+        lacking = {name: amount * number - free_amount(summary, name) for name, amount in taken.items()}
         if change := tuple(_changed(cluster, name, units) for name, units in lacking.items() if units > 0):
             yield change
 
