@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 
 import attrs
 from rich.console import Console
 from rich.text import Text
 
-_INDENT, _DEEPER, _GAP = 2, 6, "  "
+_INDENT, _BELOW, _DEEPER, _GAP = 2, 4, 6, "  "
 _ROOM = 40
 """Smallest width beside the columns in which a long text is still readable."""
 _LEAST = 20
@@ -31,18 +32,27 @@ class Row:
 
 
 def print_rows(console: Console, header: Row, rows: Sequence[Row]) -> None:
-    """Print rows below a header; columns that are empty in every row are left out."""
+    """Print rows below a header; columns that are empty in every row are left out.
+
+    Where the columns alone are wider than the terminal, the others stand below the first one.
+    """
     used = [i for i in range(len(header.cells)) if any(row.cells[i] for row in rows)]
     widths = {i: max(len(row.cells[i]) for row in (header, *rows)) for i in used}
     beside = _INDENT + sum(widths.values()) + len(_GAP) * len(used)
     width = console.width
+    narrow = beside - len(_GAP) > width and len(used) > 1
     lines: list[Text] = []
     for row in (header, *rows):
-        start = Text(" " * _INDENT)
-        start.append(_GAP.join([row.cells[i].ljust(widths[i]) for i in used]), row.style)
+        first, *others = used
+        cells = _GAP.join([row.cells[i].ljust(widths[i]) for i in (others if narrow else used)])
+        start = Text(" " * _INDENT).append(cells, row.style)
+        if narrow:
+            lines += _indented(_folded(console, Text(row.cells[first], row.style), width - _INDENT), _INDENT)
+            *above, start = _indented([Text(line, row.style) for line in _words(cells, width - _BELOW)], _BELOW)
+            lines += above
         if width - beside >= _ROOM or beside + len(row.text) <= width:
-            first, *further = _folded(console, Text(row.text), width - beside)
-            lines += [start.append(_GAP).append_text(first), *_indented(further, beside)]
+            said, *further = _folded(console, Text(row.text), width - beside)
+            lines += [start.append(_GAP).append_text(said), *_indented(further, beside)]
         elif row is header or not row.text:
             lines.append(start)
         else:
@@ -60,6 +70,13 @@ def print_indented(console: Console, text: Text, indent: int = _INDENT) -> None:
 def _folded(console: Console, text: Text, width: int) -> Sequence[Text]:
     """Return the text in lines of a width."""
     return [text] if len(text) <= width else list(text.wrap(console, max(width, _LEAST)))
+
+
+def _words(cells: str, width: int) -> Sequence[str]:
+    """Return cells in lines of a width, not broken within a word: what stands in cells is to be copied."""
+    if len(cells.rstrip()) <= width:
+        return [cells]
+    return textwrap.wrap(cells, max(width, _LEAST), break_long_words=False, break_on_hyphens=False)
 
 
 def _indented(lines: Sequence[Text], indent: int) -> Iterator[Text]:
