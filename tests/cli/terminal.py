@@ -7,6 +7,7 @@ import pty
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 MAIN = (sys.executable, "-m", "fleet_components.cli")
@@ -14,7 +15,11 @@ ERASE = "\r\x1b[K"
 
 
 def in_terminal(
-    *args: object, where: Path | None = None, both: bool = True, interrupted_at: str = "", **env: str
+    *args: object,
+    where: Path | None = None,
+    both: bool = True,
+    interrupted_at: str = "",
+    env: Mapping[str, str] | None = None,
 ) -> tuple[int, str, str]:
     """Run the command in a terminal of 80 columns.
 
@@ -23,14 +28,14 @@ def in_terminal(
         where: the working directory.
         both: False if standard output is a pipe, and only standard error the terminal.
         interrupted_at: what is read before Ctrl-C; empty for none.
-        env: further environment variables.
+        env: further environment variables; none for None.
 
     Returns:
         The exit status, what the terminal got, and what the pipe got.
     """
     main, secondary = pty.openpty()
     surroundings = {name: value for name, value in os.environ.items() if name not in ("CI", "NO_COLOR")}
-    surroundings |= {"TERM": "xterm-256color", "COLUMNS": "80", **env}
+    surroundings |= {"TERM": "xterm-256color", "COLUMNS": "80", **(env or {})}
     out = secondary if both else subprocess.PIPE
     with subprocess.Popen(
         [*MAIN, *map(str, args)], cwd=where, stdout=out, stderr=secondary, env=surroundings

@@ -209,7 +209,7 @@ def test_a_terminal_sees_it_and_a_pipe_does_not(slow: StandIns) -> None:
     assert SAID in told
     assert "storefront" in piped
     assert "\x1b" not in piped
-    status, both, _ = in_terminal(*SLOW, NO_COLOR="1")
+    status, both, _ = in_terminal(*SLOW, env={"NO_COLOR": "1"})
     assert SAID in both
     assert "\x1b" not in left_of(both)
 

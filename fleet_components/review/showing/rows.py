@@ -74,7 +74,8 @@ def _folded(console: Console, text: Text, width: int) -> Sequence[Text]:
 
 def _words(cells: str, width: int) -> Sequence[str]:
     """Return cells in lines of a width, not broken within a word: what stands in cells is to be copied."""
-    if len(cells.rstrip()) <= width:
+    cells = cells.rstrip()
+    if len(cells) <= width:
         return [cells]
     return textwrap.wrap(cells, max(width, _LEAST), break_long_words=False, break_on_hyphens=False)
 
