@@ -134,6 +134,20 @@ def test_of_a_refused_plan(folder: Path) -> None:
     assert third.endswith("unchanged are 4 of 4 members; 1 warning")
 
 
+def test_what_moves_or_is_replaced_is_told(folder: Path) -> None:
+    state = decided(folder)
+    edit(folder / "placement.yaml", "metadata: {name: shop}", "metadata: {name: boutique}")
+    first, second, _ = lines(folder, "--state", state)
+    assert first == "shop goes, boutique is new on 2 clusters, nothing else changes"
+    assert second == "8 objects move and stay alive on amsterdam, dublin"
+    edit(folder / "placement.yaml", "metadata: {name: boutique}", "metadata: {name: shop}")
+    edit(folder / "shop.yaml", "matchLabels: {app: storefront}", "matchLabels: {app: front}")
+    edit(folder / "shop.yaml", "labels: {app: storefront}", "labels: {app: front}")
+    first, second, _ = lines(folder, "--state", state)
+    assert first == "2 clusters get objects made anew of shop in 2 waves, nothing else changes"
+    assert second == "2 objects are replaced on amsterdam, dublin"
+
+
 def test_of_templates() -> None:
     first, *_, third = lines(KARMADA)
     assert first.endswith("nothing else changes")

@@ -48,11 +48,15 @@ def _what_is_lost(document: Document) -> str:
     """Return the second line: whether the update is refused, else which objects are deleted or replaced."""
     if refused := document["refused"]:
         return f"the update is refused, for {count(len(refused), 'reason')} below"
-    fates: dict[str, list[str]] = defaultdict(list)
+    members: dict[str, list[str]] = defaultdict(list)
     for one in document["gone"]["objects"]:
-        fates[_FATES[one["fate"]]].append(one["member"])
-    fates["replaced"] += [one["member"] for one in document["replaced"]]
-    lost = [_fate(fate, fates[fate]) for fate in _LOST if fates.get(fate)]
+        members[_DELETED.get(one["fate"], one["fate"])].append(one["member"])
+    members["replaced"] += [one["member"] for one in document["replaced"]]
+    lost = [
+        f"{count(len(members[fate]), *words)} on {few(sorted(set(members[fate])), 3)}"
+        for fate, words in _FATES.items()
+        if members[fate]
+    ]
     if names := [one["name"] for one in _others(document) if one["change"] in ("delete", "replace")]:
         what = count(len(names), "resource of the program", "resources of the program")
         lost.append(f"{what} {'is' if len(names) == 1 else 'are'} deleted or replaced: {few(names, 3)}")
@@ -60,20 +64,15 @@ def _what_is_lost(document: Document) -> str:
     return ", ".join(lost or ["no object is deleted or replaced"]) + (f"; left: {left}" if left else "")
 
 
-def _fate(fate: str, members: Sequence[str]) -> str:
-    """Return how many objects meet a fate, and where: ``3 objects are deleted on a and b``."""
-    return f"{count(len(members), 'object is', 'objects are')} {fate} on {few(sorted(set(members)), 3)}"
-
-
+_DELETED = {"swept": "deleted", "undone": "deleted"}
 _FATES = {
-    "deleted": "deleted",
-    "swept": "deleted",
-    "undone": "deleted",
-    "forgotten": "forgotten",
-    "kept": "kept and no longer managed",
-    "moved": "moved",
+    "deleted": ("object is deleted", "objects are deleted"),
+    "replaced": ("object is replaced", "objects are replaced"),
+    "forgotten": ("object is forgotten", "objects are forgotten"),
+    "kept": ("object is kept and no longer managed", "objects are kept and no longer managed"),
+    "moved": ("object moves and stays alive", "objects move and stay alive"),
 }
-_LOST = ("deleted", "replaced", "forgotten", "kept and no longer managed")
+"""Words for the fates of objects, the gravest first."""
 
 
 def _what_it_starts_from(document: Document) -> str:
@@ -157,6 +156,8 @@ def _novelty(subject: Document) -> str:
     updated = set(_names(subject, "updated"))
     changes = [one for one in subject["content"] or () if not one["later"] and updated.intersection(one["members"])]
     fields = [field["field"] for one in changes for field in one["fields"]]
+    if any(one["change"] == "replace" for one in changes):
+        return "objects made anew"
     if any(one["change"] != "update" for one in changes):
         return "other objects"
     if fields and all(map(_IMAGE.search, fields)):
