@@ -62,12 +62,20 @@ def _without_values(value: Any, *, patch: bool = False) -> Any:
     match value:
         case Mapping():
             return {
-                key: REDACTED if patch and key == "value" else _without_values(item, patch=key in _PATCHES)
+                key: _value(item, value.get("path"))
+                if patch and key == "value"
+                else _without_values(item, patch=key in _PATCHES)
                 for key, item in value.items()
             }
         case list() | tuple():
             return [_without_values(item, patch=patch) for item in value]
     return value
+
+
+def _value(value: Any, path: Any) -> Any:
+    """Return the value of a patch that may go into a Secret: hidden, unless it goes into a field that has no data."""
+    root, *fields = str(path).split("/")
+    return _redacted(value) if not root and fields and fields[0] in PUBLIC else REDACTED
 
 
 def _redacted(value: Any) -> Any:

@@ -14,7 +14,6 @@ import attrs
 
 from fleet_components.content.overridden import Overridden
 from fleet_components.content.revision import canonical
-from fleet_components.content.secret import is_hidden
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.problem import Problem
 from fleet_components.plan.record import Objects, Record, digest, overridden
@@ -119,7 +118,7 @@ def _stays(
 ) -> bool:
     """Return whether the rules that are in force on a member make the same objects as those that are asked for."""
     standing = before.overrides.get(here.overrides) if here.overrides is not None else ()
-    if standing is None or is_hidden(standing):
+    if standing is None:
         return False
     objects, member, results = now
     if standing == asked:
@@ -144,7 +143,7 @@ class _Numbering:
     def __init__(self, before: Record[Any, Any]) -> None:
         self.rules = dict(before.overrides)
         # Where the state hides the rules, their digests have to do.
-        hidden = before.override_digests.keys() > self.rules.keys() or any(map(is_hidden, self.rules.values()))
+        hidden = before.override_digests.keys() > self.rules.keys()
         self._text = digest if hidden else canonical
         known = {**before.override_digests, **{number: self._text(rules) for number, rules in self.rules.items()}}
         self._numbers = {text: number for number, text in known.items()}

@@ -12,7 +12,7 @@ import attrs
 from fleet_components.content.header import check_header
 from fleet_components.content.overridden import Overridden
 from fleet_components.content.revision import canonical, compress, decompress
-from fleet_components.content.secret import redacted_content
+from fleet_components.content.secret import is_hidden, redacted_content
 from fleet_components.content.stamp import annotated
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import MOST_INT32, MisfitError, below, decode, encode, out_of_range, ranged
@@ -106,11 +106,13 @@ class Record(ABC, Generic[P, M]):
             texts: Mapping[str, Any] = {} if hidden else decode(Mapping[str, Any], fields.contents)  # type: ignore[type-abstract]
             revisions, rules = _parted(texts)
         contents = {revision: cls.content_of(text, revision) for revision, text in revisions.items()}
-        overrides = {number: cls.rules_of(text, number) for number, text in rules.items()}
+        known = {number: cls.rules_of(text, number) for number, text in rules.items()}
+        # Rules of which a state has left out values make other objects than they made.
+        overrides = {number: found for number, found in known.items() if not is_hidden(found)}
         with below("digests"):
             digests = _parted(fields.digests)
         _check_digests(fields, digests[0], contents)
-        _check_rules(placed, digests[1], overrides)
+        _check_rules(placed, digests[1], known)
         return cls(fields.revision, dict(sorted(placed.items())), memory, contents, digests[0], overrides, digests[1])
 
     @classmethod

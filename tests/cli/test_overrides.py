@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from fleet_components.content.revision import decompress
 from tests.cli.fleets import edit, plan, run, write
 from tests.cli.test_looks import golden
 
@@ -164,3 +165,55 @@ def test_views(folder: Path, state: str, name: str) -> None:
     golden(f"{name}-piped.txt", run(*LOOKS[name]).stdout)
     if LOOKS[name][0] == "plan":
         golden(f"{name}.md", run(*LOOKS[name], "-o", "markdown").stdout)
+
+
+OF_ALL = """\
+apiVersion: placement.kubernetes-fleet.io/v1
+kind: ClusterResourceOverride
+metadata: {name: labels}
+spec:
+  placement: {name: shop}
+  clusterResourceSelectors: [{group: "", version: v1, kind: Namespace, name: shop}]
+  policy:
+    overrideRules:
+    - clusterSelector: {clusterSelectorTerms: []}
+      jsonPatchOverrides: [{op: add, path: /metadata/labels, value: {env: prod}}]
+"""
+
+
+def test_a_rule_for_labels_is_known_where_a_secret_gets_them_too(folder: Path) -> None:
+    Path("overrides.yaml").write_text(OF_ALL)
+    assert run("plan", ".", "--save-state", "../saved.json").exit_code == 0
+    edit(Path("shop.yaml"), "nginx:1.27.5", "nginx:1.28.0")
+    result = run("plan", ".", "--state", "../saved.json", "-o", "json")
+    assert result.exit_code == 0, result.output
+    (found,) = json.loads(result.stdout)["subjects"]
+    assert [one["object"] for one in found["content"]] == ["Deployment shop/storefront"]
+    edit(Path("shop.yaml"), "nginx:1.28.0", "nginx:1.27.5")
+    edit(Path("overrides.yaml"), "{env: prod}", "{env: test}")
+    (found,) = json.loads(run("plan", ".", "--state", "../saved.json", "-o", "json").stdout)["subjects"]
+    assert {one["object"] for one in found["content"]} >= {"Secret shop/payment", "Deployment shop/storefront"}
+
+
+OF_SECRET = """\
+apiVersion: placement.kubernetes-fleet.io/v1
+kind: ResourceOverride
+metadata: {name: token, namespace: shop}
+spec:
+  placement: {name: shop}
+  resourceSelectors: [{group: "", version: v1, kind: Secret, name: payment}]
+  policy:
+    overrideRules:
+    - clusterSelector: {clusterSelectorTerms: []}
+      jsonPatchOverrides: [{op: add, path: PATH, value: canary-of-a-rule}]
+"""
+
+
+@pytest.mark.parametrize(("path", "kept"), [("/stringData/token", 0), ("/dtaa", 0), ("/metadata/labels/app", 1)])
+def test_what_a_rule_writes_into_the_data_of_a_secret_is_in_no_state(folder: Path, path: str, kept: int) -> None:
+    edit(Path("shop.yaml"), "{name: payment, namespace: shop}", "{name: payment, namespace: shop, labels: {}}")
+    Path("overrides.yaml").write_text(OF_SECRET.replace("PATH", path))
+    assert run("plan", ".", "--save-state", "../saved.json").exit_code == 0
+    records = json.loads(Path("../saved.json").read_text())["resources"].values()
+    contents = [text for one in records for text in (one["outputs"].get("contents") or {}).values()]
+    assert str([decompress(text) for text in contents]).count("canary-of-a-rule") == kept

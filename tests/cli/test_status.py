@@ -219,7 +219,7 @@ def test_what_the_members_say_counts(folder: Path, monkeypatch: pytest.MonkeyPat
         "c": {"applied": "Applied", "available": "Available", "generation": 7},
     }
 
-    def observe(kubeconfigs: Any, wanted: Any, timeout: float) -> Any:
+    def observe(kubeconfigs: Any, wanted: Any, timeout: float, watch: Any) -> Any:
         members = {name.member: name for name in wanted}
         assert kubeconfigs.keys() == wanted.keys()
         assert members.keys() == set("abc")
