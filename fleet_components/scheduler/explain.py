@@ -7,10 +7,12 @@ from typing import Any
 
 import attrs
 
-from fleet_components.model.mask import has
+from fleet_components.model.mask import Mask, has
 from fleet_components.model.selector import Labels, Requirement
 from fleet_components.scheduler.cycle import ask, counts, filters_of, passing, scoring
 from fleet_components.scheduler.framework import Filter, Profile, SchedulingError, State, Verdict
+
+_PASSES = "passes"
 
 
 @attrs.frozen
@@ -44,6 +46,22 @@ def filter_verdicts(profile: Profile, state: State, position: int, *, picked: bo
             yield filter_verdict(plugin, state, position)
 
 
+def passing_all(profile: Profile, state: State, picked: Mask) -> tuple[Mask, tuple[Verdict, ...]]:
+    """Return which of the picked members pass every filter, with the verdicts that :func:`filter_verdicts` has of each.
+
+    Most do, so that they need not be asked about one by one.
+    """
+    if not picked:
+        return 0, ()
+    try:
+        told = [plugin for plugin in filters_of(profile, state) if not (plugin.silent or plugin.counts_picks)]
+        for plugin in told:
+            picked = passing(plugin, state, picked)
+    except SchedulingError:  # one member is enough for that; the others have verdicts of their own
+        return 0, ()
+    return picked, tuple(Verdict(plugin.name, True, _PASSES) for plugin in told)
+
+
 def filter_verdict(plugin: Filter[Any], state: State, position: int) -> Verdict:
     """Return the verdict of one filter on one member."""
     try:
@@ -52,7 +70,7 @@ def filter_verdict(plugin: Filter[Any], state: State, position: int) -> Verdict:
         # A plug-in that made the cycle fail must not keep the verdicts of the others from the reader.
         return Verdict(plugin.name, False, str(failure))
     if passes:
-        return Verdict(plugin.name, True, "passes")
+        return Verdict(plugin.name, True, _PASSES)
     words, remedy = ask(plugin, lambda p: (p.reason(state, position), p.remedy(state, position)))
     return Verdict(plugin.name, False, words, remedy=remedy)
 

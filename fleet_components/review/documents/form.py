@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 from fleet_components.model.text import visible
@@ -24,22 +25,27 @@ def to_read(document: Document) -> Document:
 
     Only the messages of a program and the diffs of objects keep their lines.
     """
-    shown: Document = _to_read({**document, "messages": ()})
+    # A fleet of equal members has the same texts ten thousand times.
+    shown: Document = _to_read({**document, "messages": ()}, cache(visible))
     messages = document.get("messages", ())
     return {**shown, "messages": [{**one, "text": visible(one["text"], lines=True)} for one in messages]}
 
 
-def _to_read(value: Any) -> Any:
+def _to_read(value: Any, show: Callable[[str], str]) -> Any:
     match value:
         case str():
-            return visible(value)
+            return show(value)
+        case None | int():  # ahead of Mapping, which takes long to ask for
+            return value
         case Mapping():
             return {
-                _to_read(key): visible(item, lines=True) if key == "diff" and isinstance(item, str) else _to_read(item)
+                show(key): visible(item, lines=True)
+                if key == "diff" and isinstance(item, str)
+                else _to_read(item, show)
                 for key, item in value.items()
             }
         case list() | tuple():
-            return [_to_read(item) for item in value]
+            return [_to_read(item, show) for item in value]
     return value
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from functools import partial
 
 from fleet_components.model.decision import Decision
 from fleet_components.model.inventory import Inventory
@@ -11,7 +10,13 @@ from fleet_components.model.kubefleet.memory import UNSCHEDULED, Binding, Placem
 from fleet_components.model.kubefleet.placement import PICK_ALL, PICK_FIXED, PICK_N, PlacementPolicy
 from fleet_components.model.mask import has
 from fleet_components.model.text import count
-from fleet_components.scheduler.explain import MemberExplanation, filter_verdict, filter_verdicts, score_verdicts
+from fleet_components.scheduler.explain import (
+    MemberExplanation,
+    filter_verdict,
+    filter_verdicts,
+    passing_all,
+    score_verdicts,
+)
 from fleet_components.scheduler.framework import AFFINITY, Plugin, Profile, Verdict
 from fleet_components.scheduler.kubefleet.cluster_eligibility import ClusterEligibility
 from fleet_components.scheduler.kubefleet.profile import PROFILE
@@ -44,7 +49,8 @@ def explain(
     policy, bindings = policy or _UNLIMITED, decision.memory.bindings
     selected = inventory.mask_of_names(n for n, b in bindings.items() if b.state != UNSCHEDULED)
     state = KubeFleetState(inventory, policy, namespace, present=selected)
-    ask = _fixed if policy.placement_type == PICK_FIXED else partial(_picked, PROFILE.extended(plugins))
+    shown = inventory.names if members is None else members
+    ask = _fixed if policy.placement_type == PICK_FIXED else _asking(PROFILE.extended(plugins), state, shown)
     known = [
         _explain(state, position, bindings.get(name), ask, decision.error)
         for position, name in enumerate(inventory.names)
@@ -80,12 +86,16 @@ def _fixed(state: KubeFleetState, position: int) -> tuple[Verdict, ...]:
     return (Verdict("ClusterNames", named, words, remedy=remedy), *eligibility)
 
 
-def _picked(profile: Profile, state: KubeFleetState, position: int) -> tuple[Verdict, ...]:
-    picked = has(state.present, position)
-    verdicts = list(filter_verdicts(profile, state, position, picked=picked))
-    if state.policy.placement_type == PICK_N:
-        verdicts += score_verdicts(profile, state, position, picked=picked)
-    return tuple(verdicts)
+def _asking(profile: Profile, state: KubeFleetState, shown: Collection[str]) -> Ask:
+    alike, passes = passing_all(profile, state, state.present & state.inventory.mask_of_names(shown))
+
+    def ask(state: KubeFleetState, position: int) -> tuple[Verdict, ...]:
+        picked = has(state.present, position)
+        told = passes if has(alike, position) else filter_verdicts(profile, state, position, picked=picked)
+        scored = state.policy.placement_type == PICK_N
+        return (*told, *(score_verdicts(profile, state, position, picked=picked) if scored else ()))
+
+    return ask
 
 
 def _why(binding: Binding, verdicts: tuple[Verdict, ...]) -> str:
