@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
@@ -15,6 +15,7 @@ from fleet_components.cli import options
 from fleet_components.cli.help import printed
 from fleet_components.cli.names import members, placements
 from fleet_components.cli.progress import watch
+from fleet_components.content.confined import within
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.documents.form import Document
 from fleet_components.review.documents.plan import plan_document
@@ -40,6 +41,8 @@ class _FormFile(click.ParamType[tuple[str, Path]]):
         form, _, file = value.partition("=") if isinstance(value, str) else (value[0], "", str(value[1]))
         if form not in FORMS or not file:
             self.fail(f"write FORM=FILE, with a form of {', '.join(FORMS)}", param, ctx)
+        if file == "-":
+            self.fail(f"give a file: -o {form} prints it", param, ctx)
         return form, Path(file)
 
 
@@ -142,14 +145,23 @@ def show(surveyed: Survey, asked: Shown, document: Document | None = None) -> No
         document: its document in the view that is asked for, if it is made already.
 
     Raises:
-        FleetError: the view asks for what does not exist, or a file cannot be written.
+        FleetError: the view asks for what does not exist, or a file cannot be written or is one that was read.
     """
+    if problems := list(_read(asked, surveyed.subject.get("paths", ()))):
+        raise FleetError(problems)
     if document is None:
         with watch(options.SUMMING_UP):
             document = plan_document(surveyed, asked.view)
     put(asked, lambda form: _text(document, form, asked))
     options.say_refused(surveyed.refused, shown=asked.output in ("table", "markdown"))
     options.end(document, strict=asked.strict, detailed=asked.detailed)
+
+
+def _read(asked: Shown, paths: Iterable[str]) -> Iterator[Problem]:
+    """Yield a problem for each further file that is among what was read."""
+    for _, file in asked.also:
+        if file.exists() and any(within(file, Path(path)) for path in paths):
+            yield Problem("is among what is read, and would be overwritten", file=str(file), hint="give another file")
 
 
 def put(asked: Shown, text: Callable[[str], str]) -> None:

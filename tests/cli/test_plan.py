@@ -157,6 +157,8 @@ def test_keys_are_stable(folder: Path) -> None:
             "placements",
             "templates",
             "warned",
+            "unsure",
+            "secretsHidden",
             "changes",
             "unfulfilled",
             "refused",
@@ -202,7 +204,18 @@ def test_keys_are_stable(folder: Path) -> None:
             "left",
             "remaining",
         ),
-        *("updateRun", "evictions", "notes", "warnings", "skipped", "requiredBy", "status", "unsure", "pending"),
+        *(
+            "updateRun",
+            "evictions",
+            "notes",
+            "warnings",
+            "skipped",
+            "requiredBy",
+            "status",
+            "recorded",
+            "unsure",
+            "pending",
+        ),
     ]
     assert list(shop(document)["clusters"][0]) == [
         *("name", "change", "wave", "rank", "revision", "replicas", "scores", "why", "opens")

@@ -205,3 +205,52 @@ def test_every_key_is_in_the_guide() -> None:
 
     told = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]*)`", guide))))
     assert set(keys(plan_schema())) <= told
+
+
+def test_what_goes_can_be_looked_at(changed: tuple[Path, Path]) -> None:
+    folder, state = changed
+    (folder / "placement.yaml").unlink()
+    for option, members in ((("--only", "shop"), ("amsterdam", "dublin")), (("--member", "dublin"), ("dublin",))):
+        result = run("plan", folder, "--state", state, *option)
+        assert result.exit_code == 3
+        assert result.stdout.startswith("refused: shop goes")
+        objects = "ConfigMap shop/storefront, Secret shop/payment, Deployment shop/storefront"
+        told = [line for line in result.stdout.splitlines() if line.startswith(objects) and line.endswith(": deleted")]
+        assert [line.split(" on ")[1].partition(":")[0] for line in told] == list(members)
+    assert ": deleted\n" not in run("plan", folder, "--state", state, "--member", "iowa").stdout
+
+
+def test_a_placement_and_a_member_may_be_asked_for_together(changed: tuple[Path, Path]) -> None:
+    folder, state = changed
+    asked = ("--only", "shop", "--member", "iowa", "-o", "json")
+    (one,) = json.loads(run("plan", folder, "--state", state, *asked).stdout)["subjects"]
+    assert (one["key"], one["clusters"]) == ("shop", [])
+
+
+def test_no_file_that_is_read_is_overwritten(changed: tuple[Path, Path]) -> None:
+    folder, state = changed
+    before = (folder / "shop.yaml").read_text()
+    result = run("plan", folder, "--state", state, "--also", f"json={folder}/shop.yaml")
+    assert result.exit_code == 1
+    assert "is among what is read, and would be overwritten" in result.stderr
+    assert (folder / "shop.yaml").read_text() == before
+    assert "-o json prints it" in run("plan", folder, "--also", "json=-").stderr
+
+
+def test_differences_that_are_too_long_for_a_comment_are_shown_in_part(changed: tuple[Path, Path]) -> None:
+    folder, state = changed
+    lines = "\n".join(f"  line-{number}: {'x' * 20}" for number in range(6000))
+    edit(folder / "shop.yaml", "  currency: EUR\n", f"  currency: CHF\n{lines}\n")
+    comment = run("plan", folder, "--state", state, "-o", "markdown", "--diff").stdout
+    assert "+  currency: CHF" in comment
+    assert "left out some details of 1 placement" in comment
+    assert len(comment) < LIMIT
+
+
+def test_a_policy_that_moves_nothing_shows_what_changes(changed: tuple[Path, Path]) -> None:
+    folder, state = changed
+    edit(folder / "shop.yaml", "nginx:1.28.0", "nginx:1.27.5")
+    edit(folder / "placement.yaml", "weight: 60", "weight: 50")
+    table = run("plan", folder, "--state", state).stdout
+    assert table.startswith("the policy of shop changes and moves nothing, nothing else changes\n")
+    assert "preferredDuringSchedulingIgnoredDuringExecution[0].weight: 60 -> 50" in table

@@ -32,7 +32,7 @@ class Facts:
 
     Attributes:
         policy: the policy in short.
-        policies: the policies that match a template, and a few that do not: policy, wins, why.
+        policies: the policies that match a template, and a few that do not: policy, wins, matches, why.
         other_policies: the number of all others.
         hints: if no member has a required label, the values that the members have for it.
         first_told: members that are not picked and that the API's status names, each with its reason.
@@ -149,7 +149,10 @@ def _of_template(decided: Decided) -> Facts:
     policy = memory.policy
     return Facts(
         policy=f"{policy.kind} {policy}" if policy else "no policy",
-        policies=tuple({"policy": f"{v.policy.kind} {v.policy}", "wins": v.wins, "why": v.words} for v in verdicts),
+        policies=tuple(
+            {"policy": f"{v.policy.kind} {v.policy}", "wins": v.wins, "matches": v.matches, "why": v.words}
+            for v in verdicts
+        ),
         other_policies=len(subject.policies.propagation) - len(verdicts),
         hints=tuple(_hints(subject, outcome)) if outcome.unfulfilled else (),
         due=outcome.due,

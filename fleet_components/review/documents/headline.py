@@ -81,16 +81,32 @@ def _what_it_starts_from(document: Document) -> str:
     same = document["unchanged"]
     of = [f"{same[noun]} of {count(document[noun], noun[:-1])}" for noun in same if document[noun]]
     parts = [f"compared with {start}: unchanged are {few(of, 3)}"] if of else [f"compared with {start}"]
-    unsure = sum(one["unsure"] is not None for one in document["subjects"])
-    parts += [f"{count(unsure, 'decision')} could be another with the state that is in force"] if unsure else []
+    if unsure := document["unsure"]:
+        parts.append(f"{count(unsure, 'decision')} could be another with the state that is in force")
+    if document["secretsHidden"]:
+        parts.append("data of Secrets is not compared, as the state has left it out")
     parts += [count(document["warned"], "warning")] if document["warned"] else []
     return "; ".join(parts)
 
 
+def gone_in_view(document: Document) -> list[str]:
+    """Return the names of the subjects that go, as far as the view is about them."""
+    view, gone = document["view"], document["gone"]
+    there = {one["subject"] for one in gone["objects"] if one["member"] == view["member"]}
+    return [
+        name
+        for name in gone["subjects"]
+        if (not view["only"] or not {name, name.partition("/")[2]}.isdisjoint(view["only"]))
+        and (not view["member"] or name in there)
+    ]
+
+
 def _gone(document: Document) -> Iterator[str]:
-    gone = [dict(zip(("kind", "key"), name.split("/", 1), strict=True)) for name in document["gone"]["subjects"]]
+    gone = [dict(zip(("kind", "key"), name.split("/", 1), strict=True)) for name in gone_in_view(document)]
     if gone:
         yield f"{_named(gone)} {'goes' if len(gone) == 1 else 'go'}"
+    if document["view"]["only"] or document["view"]["member"]:
+        return
     if members := document["gone"]["members"]:
         named = " and ".join(members) if len(members) <= _MOST_NAMES else count(len(members), "member")
         yield f"{named} {'leaves' if len(members) == 1 else 'leave'} the fleet"
@@ -105,18 +121,11 @@ def _losing(subjects: Sequence[Document]) -> Iterator[str]:
     elif moving:
         yield f"{_named(moving)} move from one cluster to another"
     if losing := [one for one in subjects if _names(one, "leaves") and not _moves(one)]:
-        yield f"{_named(losing)} {'loses' if len(losing) == 1 else 'lose'} {_lost(losing)}"
+        yield f"{_named(losing)} {'loses' if len(losing) == 1 else 'lose'} {_all_of(losing, 'leaves')}"
 
 
 def _moves(subject: Document) -> bool:
     return len(_names(subject, "leaves")) == len(_names(subject, "joins")) == 1
-
-
-def _lost(losing: Sequence[Document]) -> str:
-    if len(losing) == 1:
-        return _clusters(_names(losing[0], "leaves"))
-    numbers = [len(_names(one, "leaves")) for one in losing]
-    return "a cluster" if set(numbers) == {1} else f"{count(sum(numbers), 'cluster')} altogether"
 
 
 def _unfulfilled(subjects: Iterable[Document]) -> Iterator[str]:
@@ -184,7 +193,8 @@ def _untaken(subjects: Iterable[Document]) -> Iterator[str]:
 
 def _recorded(subjects: Iterable[Document]) -> Iterator[str]:
     if found := [one for one in subjects if one["weight"] == "recorded"]:
-        yield f"what is remembered of {_named(found)} changes and moves nothing"
+        policy = all(any("policy" in field["field"].split(".") for field in one["recorded"]) for one in found)
+        yield f"{'the policy' if policy else 'what is remembered'} of {_named(found)} changes and moves nothing"
 
 
 def _of_program(document: Document) -> Iterator[str]:
@@ -215,9 +225,12 @@ def _names(subject: Document, change: str) -> list[str]:
     return [one["name"] for one in subject["clusters"] if one["change"] == change]
 
 
-def _all_of(subjects: Iterable[Document], change: str) -> str:
-    """Return the clusters with a change of any of the subjects."""
-    return _clusters({name for one in subjects for name in _names(one, change)})
+def _all_of(subjects: Sequence[Document], change: str) -> str:
+    """Return the clusters with a change of any of the subjects: ``aks-iowa``, ``a cluster`` each, or their number."""
+    found = [_names(one, change) for one in subjects]
+    clusters = {name for names in found for name in names}
+    each = len(clusters) > 1 and all(len(names) == 1 for names in found)
+    return "a cluster" if each else _clusters(clusters)
 
 
 def _clusters(names: Iterable[str]) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 
+from fleet_components.content.secret import redacted
 from fleet_components.model.problem import Problem, show_path
 from fleet_components.plan.describe import describe_plan
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -86,7 +87,7 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
         "leftOut": sum(one.changes for one in others),
         "warnings": [
             *(str(problem) for plan in plans for problem in (*plan.warnings, *plan.hidden)),
-            *(f"{one.decided.name}: {text}" for one in (() if view.narrow else others) for text in one.warnings),
+            *(text for one in (() if view.narrow else others) for text in one.named_warnings),
         ],
         **_of_a_project(surveyed, view),
         "totals": {**_totals(subjects), **_counted(surveyed)},
@@ -110,6 +111,13 @@ class _Weighed:
     @property
     def warnings(self) -> list[str]:
         return warnings_of(self.decided)
+
+    @property
+    def named_warnings(self) -> list[str]:
+        """The warnings, each of which names the subject."""
+        subject = self.decided.subject
+        named = (f"{subject.kind} {subject.key}", self.decided.name)
+        return [text if any(map(text.__contains__, named)) else f"{named[1]}: {text}" for text in self.warnings]
 
 
 def _subject(surveyed: Survey, one: _Weighed, view: View) -> Document:
@@ -139,14 +147,22 @@ def _totals(subjects: Iterable[_Weighed]) -> Document:
 
 
 def _numbers(surveyed: Survey, subjects: Sequence[_Weighed]) -> Document:
-    """Return how many placements and templates there are, and how many warnings about them and the fleet."""
+    """Return how many placements, templates and warnings there are, and what could not be decided or compared."""
     kinds = Counter(one.decided.subject.COMPONENT for one in subjects)
     of_fleets = sum(len(plan.warnings) + len(plan.hidden) for plan in surveyed.plans)
     return {
         "placements": kinds["Placement"],
         "templates": kinds["Template"],
         "warned": of_fleets + sum(len(one.warnings) for one in subjects),
+        "unsure": len(surveyed.unsure),
+        "secretsHidden": any(_hides_secrets(plan) for plan in surveyed.plans),
     }
+
+
+def _hides_secrets(plan: FleetPlan) -> bool:
+    """Return whether the state has left out data of Secrets, so that a change of nothing else cannot be seen."""
+    objects = (data for one in plan.subjects for data in one.subject.content)
+    return plan.past.redacted and any(redacted(data) is not data for data in objects)
 
 
 def _problem(problem: Problem) -> dict[str, Any]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
+from fleet_components.content.difference import differences as differences_of
 from fleet_components.plan.departures import Departure
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.override_changes import in_words, override_changes
+from fleet_components.plan.past import MODES
 from fleet_components.plan.remainder import Remainder, opens
 from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.differences import differences
@@ -14,7 +16,7 @@ from fleet_components.review.documents.facts import facts_of
 from fleet_components.review.documents.form import WORDS, Document
 from fleet_components.review.documents.overridden import overridden_members
 from fleet_components.review.documents.view import EVERYTHING, View
-from fleet_components.review.documents.weight import weight_of
+from fleet_components.review.documents.weight import Weight, weight_of
 from fleet_components.rollout.describe import describe
 from fleet_components.rollout.rollout import Change, Entry
 from fleet_components.scheduler.explain import MemberExplanation
@@ -76,7 +78,21 @@ def subject_document(plan: FleetPlan, decided: Decided, view: View = EVERYTHING)
         "skipped": [{"object": name, "why": why} for name, why in facts.skipped],
         "requiredBy": dict(facts.required_by),
         "status": facts.status,
+        "recorded": recorded(plan, decided) if weight is Weight.RECORDED else [],
     }
+
+
+def recorded(plan: FleetPlan, decided: Decided) -> list[Document]:
+    """Return the fields that change in what is remembered of a subject, and in how it asks to be delivered."""
+    asked = {key: value for key, value in decided.subject.shown().items() if key in MODES}
+    old, new = (
+        {key: value for key, value in record.to_wire().items() if key in ("decisions", "memory")}
+        for record in (decided.before, decided.record)
+    )
+    modes = {**MODES, **plan.past.shown.get(decided.name, {})}
+    found = differences_of({**old, **{key: modes[key] for key in asked if key in modes}}, {**new, **asked})
+    # The policy comes first: what else is remembered follows from it.
+    return [one.to_wire() for one in sorted(found, key=lambda one: "policy" not in one.path)]
 
 
 def warnings_of(decided: Decided) -> list[str]:

@@ -43,7 +43,7 @@ class View:
             return False
         if self.member:
             entry = decided.entries.get(self.member)
-            return entry is not None and (self.whole(decided) or entry.change is not Change.KEEP)
+            return self._asked(decided) or (entry is not None and (self.all or entry.change is not Change.KEEP))
         return changes or self.whole(decided)
 
     def narrowed(self, subject: Document) -> Document:
@@ -72,8 +72,10 @@ class View:
             FleetError: there is no such placement, template or member; the problem names the one that was meant.
         """
         decided = [one for plan in plans for one in plan.subjects]
+        gone = {name for plan in plans for full in plan.gone for name in (full, full.partition("/")[2])}
         for name in self.only:
-            find(decided, name)
+            if name not in gone:
+                find(decided, name)
         known = {name for plan in plans for name in (*plan.inventory.names, *plan.members, *plan.members_gone)}
         if self.member and self.member not in known:
             raise FleetError([unknown("member", self.member, known)])

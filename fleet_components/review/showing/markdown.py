@@ -37,8 +37,11 @@ def to_markdown(document: Document, *, diff: bool = False, command: str = "plan"
     parts += _few(f"> {m['level']}: {escaped(m['text'])}\n" for m in document.get("messages", ()))
     parts += _few(f"> warning: {escaped(warning)}\n" for warning in document["warnings"])
     parts += [f"{escaped(line)}\n" for line in words.left_out(document)]
-    asked = {"diff": diff, "whole": document["view"]["all"], "narrow": words.is_narrow(document)}
-    blocks = [(_block(subject, **asked), _title(subject)) for subject in document["subjects"]]
+    asked = {"whole": document["view"]["all"], "narrow": words.is_narrow(document)}
+    forms = (True, False) if diff else (False,)
+    blocks = [
+        (*(_block(subject, diff=form, **asked) for form in forms), _title(subject)) for subject in document["subjects"]
+    ]
     return fitted("\n".join(parts), blocks, f"fleet {command}")
 
 
@@ -61,27 +64,35 @@ def _few(lines: Iterable[str]) -> list[str]:
     return [*every[:_LINES_SHOWN], *([f"_and {more} more_\n"] if more > 0 else [])]
 
 
-def fitted(text: str, blocks: Iterable[tuple[str, str]], command: str) -> str:
+def fitted(text: str, blocks: Iterable[Sequence[str]], command: str) -> str:
     """Return the text with every block, or only its title, as far as they fit; the command shows all of it.
 
     The titles come before details: room is kept for those that follow, up to half of it.
+
+    Args:
+        text: the text above the blocks.
+        blocks: the forms of each block, the longest first, and its title.
+        command: the command, to be named where something is left out.
     """
     room = LIMIT - _RESERVE
     if len(text) > room:
         text = text[:room].rpartition("\n")[0] + "\n"  # between two lines, where no markup is open
-    lines = [(block, f"\n- {title}\n") for block, title in blocks]
+    lines = [(forms, f"\n- {title}\n") for *forms, title in blocks]
     following = sum(len(line) for _, line in lines)
-    folded = dropped = 0
-    for block, line in lines:
+    shortened = titled = dropped = 0
+    for forms, line in lines:
         following -= len(line)
-        if len(text) + len(block) + min(following, room // 2) <= room:
-            text += block
+        spare = room - len(text) - min(following, room // 2)
+        form = next((form for form in forms if len(form) <= spare), None)
+        if form is not None:
+            text += form
+            shortened += form is not forms[0]
         elif len(text) + len(line) <= room:
             text += line
-            folded += 1
+            titled += 1
         else:
             dropped += 1
-    notes = ((folded, "the details of {}"), (dropped, "{} altogether"))
+    notes = ((shortened, "some details of {}"), (titled, "the details of {}"), (dropped, "{} altogether"))
     cut = " and ".join(note.format(count(number, "placement")) for number, note in notes if number)
     note = f"\n_Cut to {LIMIT:,} characters: left out {cut}; `{command}` shows all, and its JSON has it._\n"
     return text + (note if cut else "")
@@ -96,14 +107,16 @@ def _title(subject: Document) -> str:
 
 
 def _block(subject: Document, *, diff: bool, whole: bool, narrow: bool) -> str:
-    lines = [escaped(words.headline(subject)), "", *(f"- {escaped(line)}" for line in words.holders(subject))]
-    lines += [""] if words.holders(subject) else []
+    holders = words.holders(subject, whole=whole or narrow)
+    lines = [escaped(words.headline(subject)), "", *(f"- {escaped(line)}" for line in holders)]
+    lines += [""] if holders else []
     if subject["clusters"]:
         rows = [(*cells, why) for _, cells, why in words.rows(subject, whole=whole)]
         lines += [*table((*words.HEADER, "why"), rows), ""]
     for change in shown_changes(subject, whole=diff, narrow=narrow):
         lines += _content(change, diff)
-    lines += [f"{'  ' * level}- {escaped(_cut(line))}" for level, line in words.overridden(subject, diff=diff)]
+    overridden = words.overridden(subject, diff=diff, whole=whole or narrow)
+    lines += [f"{'  ' * level}- {escaped(_cut(line))}" for level, line in overridden]
     return folded(_title(subject), [*lines, *(f"- {escaped(note)}" for _, note in words.notes(subject))])
 
 

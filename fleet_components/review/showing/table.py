@@ -58,14 +58,14 @@ def _first(console: Console, document: Document) -> None:
 def _subject(console: Console, subject: Document, *, diff: bool, whole: bool, narrow: bool) -> None:
     print_indented(console, Text(f"{subject['kind']} ") + Text(subject["key"], "bold cyan"), 0)
     print_indented(console, Text(words.headline(subject), "dim"))
-    for line in words.holders(subject):
+    for line in words.holders(subject, whole=whole or narrow):
         print_indented(console, Text(words.one_line(line)))
     if subject["clusters"]:
         rows = [Row(cells, why, STYLES[change]) for change, cells, why in words.rows(subject, whole=whole)]
         print_rows(console, _HEADER, rows)
     for change in shown_changes(subject, whole=diff, narrow=narrow):
         _content(console, change, diff)
-    for level, line in words.overridden(subject, diff=diff):
+    for level, line in words.overridden(subject, diff=diff, whole=whole or narrow):
         print_indented(console, Text(words.one_line(line)), 2 + 2 * level)
     for style, line in words.notes(subject):
         print_indented(console, Text(words.one_line(line), style))

@@ -10,7 +10,7 @@ from typing import Any
 
 from fleet_components.model.text import count, few
 from fleet_components.review.documents.form import Document
-from fleet_components.review.documents.headline import subjects_in_words
+from fleet_components.review.documents.headline import gone_in_view, subjects_in_words
 
 _SUMMARY = {
     "joins": ("joins", "join"),
@@ -99,6 +99,7 @@ HEADER = ("member", "what", "wave", "replicas", "revision", "score")
 _FOLDED = 4
 """Number of members alike from which on they share a row."""
 _NAMED = 3
+_RECORDED_SHOWN = 10
 
 
 def rows(subject: Document, *, whole: bool) -> list[tuple[str, tuple[str, ...], str]]:
@@ -140,15 +141,16 @@ def why(cluster: Document) -> str:
     return one_line(_DOMAINS.sub("", cluster["why"]))
 
 
-def holders(subject: Document) -> list[str]:
-    """Return what decides on a subject: plug-ins from outside, and each policy that matches a template, with why."""
+def holders(subject: Document, *, whole: bool = True) -> list[str]:
+    """Return what decides on a subject: plug-ins from outside, and each policy that selects a template, with why.
+
+    With ``whole`` also policies that do not select it.
+    """
+    others = [one for one in subject["policies"] if whole or one["wins"] or one["matches"]]
     return [
         *([subject["decidedBy"]] if subject["decidedBy"] else []),
-        *(
-            f"{one['policy']} {'claims it' if one['wins'] else 'does not claim it'}: {one['why']}"
-            for one in subject["policies"]
-        ),
-        *([f"{count(more, 'more policy')} of other objects"] if (more := subject["otherPolicies"]) else []),
+        *(f"{one['policy']} {'claims it' if one['wins'] else 'does not claim it'}: {one['why']}" for one in others),
+        *([f"{count(more, 'more policy')} of other objects"] if whole and (more := subject["otherPolicies"]) else []),
     ]
 
 
@@ -157,6 +159,7 @@ def notes(subject: Document) -> Iterator[tuple[str, str]]:
     yield from (("red", f"not fulfilled: {message}") for message in subject["unfulfilled"])
     yield from [("yellow", f"as if newly made: {subject['unsure']}")] if subject["unsure"] else []
     yield from [("dim", "what is compared with changes the same: it is due already")] if subject["pending"] else []
+    yield from (("", f"remembered: {show_field(one)}") for one in subject["recorded"][:_RECORDED_SHOWN])
     yield from (("", line) for line in subject["division"])
     yield from (("", f"{one['name']}: {one['why']}") for one in subject["due"])
     yield from [("yellow", subject["left"])] if subject["left"] else []
@@ -190,14 +193,19 @@ def changed(change: Document) -> str:
     return f"{change['object']}{where}" + (f" on {few(change['members'])}" if change["members"] else "")
 
 
-def overridden(subject: Document, *, diff: bool) -> Iterator[tuple[int, str]]:
-    """Yield what overrides change on members, each line with its level: objects and overrides in a line, or all."""
+def overridden(subject: Document, *, diff: bool, whole: bool) -> Iterator[tuple[int, str]]:
+    """Yield what overrides change on members, each line with its level.
+
+    With ``diff`` all of it. Otherwise a line for members that join, and with ``whole`` for all: what changes on others
+    is in the differences.
+    """
     members: dict[str, list[str]] = defaultdict(list)
+    joining = {cluster["name"] for cluster in subject["clusters"] if cluster["change"] == "joins"}
     for group in subject["overridden"]:
         if diff:
             yield 0, f"overridden on {few(group['members'])}:"
             yield from ((level + 1, line) for level, line in deviations(group["objects"]))
-        else:
+        elif whole or joining.intersection(group["members"]):
             members[f"{'' if group['moving'] else ', as before'}: {shortly(group['objects'])}"] += group["members"]
     for words, names in members.items():
         yield 0, f"overridden on {few(sorted(names))}{words}"
@@ -239,6 +247,18 @@ def refusals(document: Document) -> Iterator[str]:
         yield f"refused: {': '.join(parts)}" + (f" ({one['hint']})" if one["hint"] else "")
 
 
+def _going(document: Document) -> Iterator[tuple[str, str]]:
+    """Yield a line for each fate of the objects of subjects that go, as far as the view is about them."""
+    view, gone = document["view"], gone_in_view(document)
+    alike: dict[tuple[str, str, str], dict[str, None]] = defaultdict(dict)
+    for one in document["gone"]["objects"]:
+        if one["subject"] in gone and view["member"] in (None, one["member"]):
+            to = f" to {one['to']}" if one["to"] else ""
+            alike[one["subject"], one["member"], one["fate"] + to][one["object"]] = None
+    for (subject, member, fate), objects in alike.items():
+        yield _WEIGHTS["lost"], f"{few(list(objects))} of {subject} on {member}: {fate}"
+
+
 def is_narrow(document: Document) -> bool:
     """Return whether only a part of what changes is shown."""
     return bool(document["view"]["only"] or document["view"]["member"])
@@ -247,9 +267,10 @@ def is_narrow(document: Document) -> bool:
 def leaving(document: Document) -> Iterator[tuple[str, str]]:
     """Yield a line for everything that is lost, replaced or moved, losses first, each with its style.
 
-    A narrow view tells it in the subjects that it shows.
+    A narrow view tells it in the subjects that it shows, and of those that go here.
     """
     if is_narrow(document):
+        yield from _going(document)
         return
     yield from ((_WEIGHTS[line["weight"]], line["text"]) for line in document["gone"]["summary"])
 

@@ -32,11 +32,13 @@ class PolicyVerdict:
         policy: the policy.
         wins: whether the policy has claimed the template.
         words: why it wins, or does not.
+        matches: whether it selects the template.
     """
 
     policy: PolicyKey
     wins: bool
     words: str
+    matches: bool = True
 
 
 def explain_match(
@@ -73,7 +75,7 @@ class _Explanation:
         return matches(policy, self.template)
 
     def verdict(self, policy: PropagationPolicy) -> PolicyVerdict:
-        return PolicyVerdict(policy.key, policy.key == self.owner, self.words(policy))
+        return PolicyVerdict(policy.key, policy.key == self.owner, self.words(policy), self.fits(policy))
 
     def words(self, policy: PropagationPolicy) -> str:
         if policy.key == self.owner:
