@@ -28,6 +28,13 @@ from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.sweep import print_sweep, sweep_markdown
 
 
+def _once(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> str | None:
+    """Return the only value of an option that counts once; several are a usage error."""
+    if len(given) > 1:
+        raise click.BadParameter(f"{', '.join(given)} is more than one: a sweep loses one kind of thing", ctx, param)
+    return next(iter(given), None)
+
+
 @click.command(
     cls=Command,
     examples={
@@ -41,6 +48,8 @@ from fleet_components.review.showing.sweep import print_sweep, sweep_markdown
 @supposing
 @click.option(
     "--sweep",
+    multiple=True,
+    callback=_once,
     metavar="region|member|LABEL",
     help="Lose each region, each member, or the members of each value of a label in turn, each after what is supposed "
     "besides, and show which placements would be short.",

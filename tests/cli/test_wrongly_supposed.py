@@ -58,6 +58,7 @@ WRONG: Sequence[tuple[str, str]] = (
     ("--policy -", "give a file: standard input is taken by DIR and --state only"),
     ("--policy twice.yaml", "error: twice.yaml:25: ClusterResourcePlacement shop: metadata.name: given twice"),
     ("--sweep region --diff", "and --sweep makes many"),
+    ("--sweep region --sweep member", "region, member is more than one"),
     ("--sweep region --member dublin", "and --sweep makes many"),
     ("--stack local", "say what is supposed: --lose, --add"),
 )  # fmt: skip
