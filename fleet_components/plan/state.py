@@ -216,28 +216,31 @@ def _stored(raw: Any) -> StoredResource:
     Raises:
         MisfitError: it is damaged.
     """
-    if bare := _bare(raw):
-        return bare
-    given = {key: value for key, value in raw.items() if value is not None} if isinstance(raw, Mapping) else raw
-    resource = decode(StoredResource, given)
-    if resource.type != Urn.parse(resource.urn).type:
-        raise MisfitError(Problem("is not the type in the URN", ("type",)))
+    resource = _rendered(raw) or _decoded(raw)
     parts = (("inputs", resource.inputs), ("outputs", resource.outputs))
     if not [field for field, values in parts if values and _check(values, (field,))]:
         return resource
     return attrs.evolve(resource, inputs=reveal(resource.inputs), outputs=reveal(resource.outputs))
 
 
-def _bare(raw: Any) -> StoredResource | None:
-    """Return an object of a render, which keeps no more of it than where it stands; None for any other resource.
+def _rendered(raw: Any) -> StoredResource | None:
+    """Return a resource as a render keeps it; None for any other, and for one that is damaged.
 
-    Most resources are such objects, and nothing else can be wrong with them.
+    Large states are renders, and of such a resource there is nothing to decode.
     """
-    if not isinstance(raw, dict) or raw.keys() != {"urn", "type", "outputs"} or raw["outputs"] != {}:
+    if not isinstance(raw, dict) or raw.keys() != {"urn", "type", "outputs"}:
         return None
-    urn, kind = raw["urn"], raw["type"]
-    fine = isinstance(urn, str) and is_urn(urn) and Urn.parse(urn).type == kind
-    return StoredResource(urn, kind) if fine else None
+    urn, kind, outputs = raw["urn"], raw["type"], raw["outputs"]
+    fine = isinstance(urn, str) and isinstance(outputs, dict) and is_urn(urn) and Urn.parse(urn).type == kind
+    return StoredResource(urn, kind, {}, outputs) if fine else None
+
+
+def _decoded(raw: Any) -> StoredResource:
+    given = {key: value for key, value in raw.items() if value is not None} if isinstance(raw, Mapping) else raw
+    resource = decode(StoredResource, given)
+    if resource.type != Urn.parse(resource.urn).type:
+        raise MisfitError(Problem("is not the type in the URN", ("type",)))
+    return resource
 
 
 def _plaintext(text: Any) -> Any:
