@@ -22,10 +22,10 @@ def plan_table(console: Console, document: Document, *, diff: bool = False) -> N
     _first(console, document)
     for subject in document["subjects"]:
         _subject(console, subject, diff=diff, whole=whole, narrow=words.is_narrow(document))
-    for line in words.left_out(document):
-        print_indented(console, Text(line, "dim"), 0)
     if resources := document.get("resources"):
         print_resources(console, resources, diff=diff, whole=whole)
+    for line in words.left_out(document):
+        print_indented(console, Text(line, "dim"), 0)
     for warning in document["warnings"]:
         print_indented(console, Text(f"warning: {warning}", "yellow"), 0)
     for message in document.get("messages", ()):
