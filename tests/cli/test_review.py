@@ -124,7 +124,7 @@ class TestTwoSides:
         clone = Clone(tmp_path / "clone", example(folder.name))
         checkout = Path(shutil.copytree(clone.fleet, tmp_path / "checkout" / "fleet"))
         for file in clone.fleet.iterdir():
-            text = re.sub(r"(image: \S+:)\S+", r"\g<1>99", file.read_text())
+            text = re.sub(r"(image: \S+:)[^\s\"]+", r"\g<1>99", file.read_text())
             file.write_text(re.sub(r"replicas: \d+", "replicas: 7", text))
         agree(clone, checkout, tmp_path / "state.json")
 
