@@ -80,6 +80,8 @@ class _Commands(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
         """Return the commands that begin so, or the options; no command is loaded for that."""
+        if ctx.args or getattr(ctx, "_protected_args", []):
+            return []  # behind a command that there is not
         lines = {name: line for group in GROUPS.values() for name, line in group.items()}
         found = [CompletionItem(name, help=line) for name, line in lines.items() if name.startswith(incomplete)]
         return found + click.Command.shell_complete(self, ctx, incomplete)
