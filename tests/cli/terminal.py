@@ -38,13 +38,23 @@ def in_terminal(
     surroundings |= {"TERM": "xterm-256color", "COLUMNS": "80", **(env or {})}
     out = secondary if both else subprocess.PIPE
     with subprocess.Popen(
-        [*MAIN, *map(str, args)], cwd=where, stdout=out, stderr=secondary, env=surroundings
+        [*MAIN, *map(str, args)],
+        cwd=where,
+        stdout=out,
+        stderr=secondary,
+        env=surroundings,
+        preexec_fn=_interruptible,
     ) as process:
         os.close(secondary)
         text = _read(main, process, interrupted_at)
         piped = process.stdout.read().decode() if process.stdout else ""
     os.close(main)
     return process.returncode, text.replace("\r\n", "\n"), piped
+
+
+def _interruptible() -> None:
+    """Hear Ctrl-C, which what runs in the background of a shell inherits as ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _read(main: int, process: subprocess.Popen[bytes], interrupted_at: str) -> str:
