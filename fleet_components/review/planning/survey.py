@@ -243,9 +243,9 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
         with command.watch(f"planning {count(len(source.clusters), 'member')}"):
             plan = plan_fleet(source, past, options)
     except FleetError as error:
-        raise FleetError(map(_said_here, error.problems)) from error
-    refused = map(_said_here, plan.refused)
-    warnings = map(_said_here, (*plan.warnings, *_of_a_project(source, past)))
+        raise FleetError(map(said_here, error.problems)) from error
+    refused = map(said_here, plan.refused)
+    warnings = map(said_here, (*plan.warnings, *_of_a_project(source, past)))
     aged = [each for guest in present(manifests) for each in guest.warnings(manifests, command.as_of)]
     plan = attrs.evolve(plan, refused=tuple(refused), warnings=(*aged, *warnings))
     heard = tuple(_heard([plan], command))
@@ -300,7 +300,7 @@ def _heard(
         warnings = []
 
 
-def _said_here(problem: Problem) -> Problem:
+def said_here(problem: Problem) -> Problem:
     """Return a problem worded for a directory, which has options instead of configuration keys."""
     what, hint = problem.what, problem.hint.replace("fleet:confirm=", "--confirm ")
     what, hint = (text.replace("fleet:passOver", "--pass-over") for text in (what, hint))

@@ -13,6 +13,7 @@ from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.subject import Decided
 from fleet_components.review.planning.selection import Grouping
 from fleet_components.review.planning.simulation import Simulation
+from fleet_components.review.planning.survey import said_here
 from fleet_components.rollout.rollout import Change
 
 NOWHERE = "it is on no member any more"
@@ -136,7 +137,7 @@ class Sweep:
             _most_first(replicas),
             sum(entry.change is Change.HELD for _, _, entry in entries),
             sum(one.moves for one in plan.subjects),
-            plan.refused,
+            tuple(map(said_here, plan.refused)),
         )
 
 
