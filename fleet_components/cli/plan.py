@@ -8,13 +8,9 @@ from typing import Any
 import click
 
 from fleet_components.cli import options
-from fleet_components.cli.exit_status import ExitStatus, status_of
 from fleet_components.cli.help import Command
-from fleet_components.cli.progress import watch
 from fleet_components.cli.review_output import Shown, reviewing, show
-from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.planning.survey import survey
-from fleet_components.review.rendering.saved import save
 
 
 @click.command(
@@ -52,9 +48,4 @@ def plan(
     Pulumi project is planned with --project or --stack: its program is run here, without the Pulumi CLI and without
     touching a cluster, and what `pulumi preview` would do is shown too.
     """
-    surveyed = survey(paths, options.command_line(**where))
-    with watch(options.SUMMING_UP):
-        document = plan_document(surveyed, asked.view)
-    if save_state and status_of(document, strict=asked.strict) is not ExitStatus.REFUSED:
-        save(save_state, surveyed.after())
-    show(surveyed, asked, document)
+    show(survey(paths, options.command_line(**where)), asked, save_state)

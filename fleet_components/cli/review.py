@@ -8,14 +8,10 @@ from typing import Any
 import click
 
 from fleet_components.cli import options
-from fleet_components.cli.exit_status import ExitStatus, status_of
 from fleet_components.cli.help import Command, planned
-from fleet_components.cli.progress import watch
 from fleet_components.cli.review_output import Shown, reviewing, show
 from fleet_components.model.text import visible
-from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.planning import two_sides
-from fleet_components.review.rendering.saved import save
 
 MOST_WARNINGS = 20
 """Number of errors of the base that are told."""
@@ -62,11 +58,7 @@ def review(paths: tuple[Path, ...], base: str, head: str, save_state: Path | Non
         raise click.BadParameter(f"{state} is a directory; {hint}", param_hint="--state")
     found = two_sides.review(paths, options.command_line(**where), base, head)
     _say(found)
-    with watch(options.SUMMING_UP):
-        document = plan_document(found.survey, asked.view)
-    if save_state and status_of(document, strict=asked.strict) is not ExitStatus.REFUSED:
-        save(save_state, found.survey.after())
-    show(found.survey, asked, document)
+    show(found.survey, asked, save_state)
 
 
 def _say(found: two_sides.Review) -> None:

@@ -12,6 +12,7 @@ import attrs
 import click
 
 from fleet_components.cli import options
+from fleet_components.cli.exit_status import ExitStatus, status_of
 from fleet_components.cli.help import printed
 from fleet_components.cli.names import members, placements
 from fleet_components.cli.progress import watch
@@ -23,6 +24,7 @@ from fleet_components.review.documents.schema import plan_schema
 from fleet_components.review.documents.view import View
 from fleet_components.review.documents.wire import to_json, to_yaml
 from fleet_components.review.planning.survey import Survey
+from fleet_components.review.rendering.saved import save
 from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.markdown import to_markdown
 from fleet_components.review.showing.table import plan_table
@@ -136,22 +138,23 @@ def _print_schema(ctx: click.Context, _: click.Parameter, given: bool) -> None:
         ctx.exit()
 
 
-def show(surveyed: Survey, asked: Shown, document: Document | None = None) -> NoReturn:
+def show(surveyed: Survey, asked: Shown, save_state: Path | None = None) -> NoReturn:
     """Print a plan, write it to files, and exit with its status.
 
     Args:
         surveyed: the plan.
         asked: how it is shown.
-        document: its document in the view that is asked for, if it is made already.
+        save_state: the file that the state after the plan is written to, unless the plan is refused.
 
     Raises:
         FleetError: the view asks for what does not exist, or a file cannot be written or is one that was read.
     """
+    with watch(options.SUMMING_UP):
+        document = plan_document(surveyed, asked.view)
+    if save_state and status_of(document, strict=asked.strict) is not ExitStatus.REFUSED:
+        save(save_state, surveyed.after())
     if problems := list(_read(asked, surveyed.subject.get("paths", ()))):
         raise FleetError(problems)
-    if document is None:
-        with watch(options.SUMMING_UP):
-            document = plan_document(surveyed, asked.view)
     put(asked, lambda form: _text(document, form, asked))
     options.say_refused(surveyed.refused, shown=asked.output in ("table", "markdown"))
     options.end(document, strict=asked.strict, detailed=asked.detailed)

@@ -7,16 +7,14 @@ at the difference before you commit it.
 from __future__ import annotations
 
 import os
-import pty
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from fleet_components.review.showing.markdown import LIMIT, to_markdown
 from tests.cli.fleets import PROJECT, edit, plan, run, write
+from tests.cli.terminal import in_terminal
 
 GOLDEN = Path(__file__).parent / "golden"
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -81,29 +79,18 @@ def test_tree_of_resources(tmp_path: Path, width: int) -> None:
     golden(f"project-{width}.txt", text)
 
 
-def in_terminal(folder: Path, **env: str) -> str:
+def coloured_by(folder: Path, no_color: str) -> str:
     """What the command prints to a terminal of 80 columns."""
-    main, secondary = pty.openpty()
-    command = [sys.executable, "-m", "fleet_components.cli", "plan", str(folder)]
-    surroundings = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", **env}
-    with subprocess.Popen(command, stdout=secondary, stderr=secondary, env=surroundings) as process:
-        os.close(secondary)
-        text = b""
-        try:
-            while chunk := os.read(main, 65536):
-                text += chunk
-        except OSError:
-            pass  # how Linux says that the other side is closed
-    os.close(main)
-    assert process.returncode == 0
-    return text.decode()
+    status, text, _ = in_terminal("plan", folder, env={"NO_COLOR": no_color})
+    assert status == 0
+    return text
 
 
 def test_colours_are_for_terminals_alone(tmp_path: Path) -> None:
     folder = write(tmp_path)
-    coloured = in_terminal(folder, NO_COLOR="")
+    coloured = coloured_by(folder, "")
     assert ANSI.search(coloured)
-    assert not ANSI.search(in_terminal(folder, NO_COLOR="1"))
+    assert not ANSI.search(coloured_by(folder, "1"))
     assert not ANSI.search(run("plan", folder).stdout)
     plain = ANSI.sub("", coloured).replace("\r\n", "\n")
     assert [line.rstrip() for line in plain.splitlines()] == run("plan", folder, width=80).stdout.splitlines()

@@ -16,11 +16,10 @@ from fleet_components.review.documents.explanation import explanation
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.planning.past import parse_state
 from fleet_components.review.planning.resources import compare
-from fleet_components.review.planning.survey import CommandLine, Survey, survey
+from fleet_components.review.planning.survey import CommandLine, survey
 from fleet_components.testing import Registration
 from tests.plan.rich import exported, history
-from tests.plan.stack import Stack
-from tests.plan.test_histories import Written, worlds
+from tests.plan.test_histories import Written, surveys, worlds
 
 ONE_OF_MANY = re.compile(r"(?<!/)\b1 (?!of\b)[a-z]+s\b(?<!\bis)(?<!\bhas)(?<!leaves)(?<!stays)(?<!joins)(?<!goes)")
 MANY_OF_ONE = re.compile(
@@ -56,16 +55,8 @@ def check(document: dict[str, Any], explained: dict[str, Any]) -> None:
 @settings(max_examples=10)
 @given(st.lists(worlds, min_size=2, max_size=3))
 def test_whatever_happens_has_a_reason(written: list[Written]) -> None:
-    stack = Stack()
-    for world in written:
-        config = {"limit": "1", "lost": ",".join(sorted(world.lost & world.members.keys()))}
-        seen = stack.program(list(world.documents()), config)
-        if seen.plan is None:
-            continue
-        surveyed = Survey((seen.plan,), "", {"paths": ["fleet"], "stack": "stack"}, after=dict)
-        check(plan_document(surveyed), explanation((seen.plan,)))
-        if seen.run.error is None:
-            stack.carry_out(seen.run)
+    for surveyed in surveys(written):
+        check(plan_document(surveyed), explanation(surveyed.plans))
 
 
 def test_a_rich_stack_has_reasons_and_numbers_that_fit(tmp_path: Path) -> None:

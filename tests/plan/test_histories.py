@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from fleet_components.plan.departures import Fate
 from fleet_components.plan.describe import describe_subject
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.remainder import together
+from fleet_components.review.planning.survey import Survey
 from fleet_components.rollout.rollout import Change
 from fleet_components.testing import reveal
 from tests.plan.stack import Seen, Stack, changes, pair_of
@@ -117,6 +118,19 @@ worlds = st.builds(
     st.dictionaries(st.tuples(st.sampled_from(SPACES), st.sampled_from(["x", "y"])), images, min_size=1, max_size=5),
     st.sets(st.sampled_from(MEMBERS), max_size=1),
 )
+
+
+def surveys(history: Iterable[Written]) -> Iterator[Survey]:
+    """Yield what is planned of each world, from what the worlds before have left; any loss is allowed."""
+    stack = Stack()
+    for world in history:
+        config = {"limit": "1", "lost": ",".join(sorted(world.lost & world.members.keys()))}
+        seen = stack.program(list(world.documents()), config)
+        if seen.plan is None:
+            continue
+        yield Survey((seen.plan,), "", {"paths": ["fleet"], "stack": "stack"}, after=dict)
+        if seen.run.error is None:
+            stack.carry_out(seen.run)
 
 
 @thorough

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 import attrs
 
-from fleet_components.model.problem import FleetError, Problem
-from fleet_components.model.text import few, nearest
+from fleet_components.model.problem import FleetError
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.flips import MOST_MEMBERS, Flip, Trials
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.subject import Decided
 from fleet_components.review.documents.facts import Facts, facts_of, unmet_labels
 from fleet_components.review.documents.form import VERSION, Document
+from fleet_components.review.documents.lookup import find, unknown
 from fleet_components.review.documents.overridden import deviation_documents
 from fleet_components.scheduler.edit import Edit
 from fleet_components.scheduler.explain import MemberExplanation
@@ -38,26 +38,6 @@ def explanation(plans: Sequence[FleetPlan], placement: str | None = None, member
     if member is not None and not any(one["members"] for one in found):
         raise FleetError([unknown("member", member, {name for plan in plans for name in plan.inventory.names})])
     return {"version": VERSION, "subjects": found}
-
-
-def find(decided: Sequence[Decided], wanted: str | None) -> list[Decided]:
-    """Return the placement or template of a key, or ``Kind/key``; all of them for None.
-
-    Raises:
-        FleetError: there is none.
-    """
-    found = [one for one in decided if wanted in (None, one.subject.key, one.name)]
-    if not found and wanted is not None:
-        raise FleetError([unknown("placement or template", wanted, [one.subject.key for one in decided])])
-    return found
-
-
-def unknown(noun: str, wanted: str, known: Iterable[str]) -> Problem:
-    """Return the problem of a name that nothing has, with the name that was probably meant."""
-    names = sorted(known)
-    near = nearest(wanted, names)
-    hint = f"did you mean {near}?" if near else f"there is: {few(names, 20) or 'none'}"
-    return Problem(f'there is no {noun} "{wanted}"', hint=hint)
 
 
 def _subject(decided: Decided, members: Collection[str] | None, *, flips: bool) -> Document:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fleet_components.model.text import count, few
 from fleet_components.plan.names import FLEET
 from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.view import is_narrow
 
 _IMAGE = re.compile(r"(^|\.)image$")
 _REPLICAS = re.compile(r"(^|\.)(replicas|parallelism|completions)$")
@@ -105,7 +106,7 @@ def _gone(document: Document) -> Iterator[str]:
     gone = [dict(zip(("kind", "key"), name.split("/", 1), strict=True)) for name in gone_in_view(document)]
     if gone:
         yield f"{_named(gone)} {'goes' if len(gone) == 1 else 'go'}"
-    if document["view"]["only"] or document["view"]["member"]:
+    if is_narrow(document):
         return
     if members := document["gone"]["members"]:
         named = " and ".join(members) if len(members) <= _MOST_NAMES else count(len(members), "member")

@@ -11,8 +11,8 @@ from fleet_components.model.observed import ObservedObject
 from fleet_components.model.problem import FleetError
 from fleet_components.model.text import count, few
 from fleet_components.plan.kubefleet.subject import PlacementSubject
-from fleet_components.review.documents.explanation import find, unknown
 from fleet_components.review.documents.form import VERSION, Document
+from fleet_components.review.documents.lookup import find, unknown
 from fleet_components.review.planning.statuses import Status, Statuses
 from fleet_components.rollout.rollout import Change
 from fleet_components.status import karmada, kubefleet, update_runs

@@ -9,8 +9,8 @@ import attrs
 from fleet_components.model.problem import FleetError
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.subject import Decided
-from fleet_components.review.documents.explanation import find, unknown
 from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.lookup import find, unknown
 from fleet_components.rollout.rollout import Change
 
 
@@ -82,3 +82,8 @@ class View:
 
 
 EVERYTHING = View(all=True)
+
+
+def is_narrow(document: Document) -> bool:
+    """Return whether the document of a plan has only a part of what changes, as :attr:`View.narrow` asks."""
+    return bool(document["view"]["only"] or document["view"]["member"])

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fleet_components.model.text import count
 from fleet_components.review.documents.form import Document, to_read
+from fleet_components.review.documents.view import is_narrow
 from fleet_components.review.showing import words
 from fleet_components.review.showing.diffs import diff_block, heading, shown_changes
 
@@ -37,7 +38,7 @@ def to_markdown(document: Document, *, diff: bool = False, command: str = "plan"
     parts += _few(f"> {m['level']}: {escaped(m['text'])}\n" for m in document.get("messages", ()))
     parts += _few(f"> warning: {escaped(warning)}\n" for warning in document["warnings"])
     parts += [f"{escaped(line)}\n" for line in words.left_out(document)]
-    asked = {"whole": document["view"]["all"], "narrow": words.is_narrow(document)}
+    asked = {"whole": document["view"]["all"], "narrow": is_narrow(document)}
     forms = (True, False) if diff else (False,)
     blocks = [
         (*(_block(subject, diff=form, **asked) for form in forms), _title(subject)) for subject in document["subjects"]

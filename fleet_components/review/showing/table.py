@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from fleet_components.review.documents.form import Document, to_read
+from fleet_components.review.documents.view import is_narrow
 from fleet_components.review.showing import words
 from fleet_components.review.showing.console import STYLES
 from fleet_components.review.showing.diffs import diff_lines, shown_changes
@@ -21,7 +22,7 @@ def plan_table(console: Console, document: Document, *, diff: bool = False) -> N
     whole = document["view"]["all"]
     _first(console, document)
     for subject in document["subjects"]:
-        _subject(console, subject, diff=diff, whole=whole, narrow=words.is_narrow(document))
+        _subject(console, subject, diff=diff, whole=whole, narrow=is_narrow(document))
     if resources := document.get("resources"):
         print_resources(console, resources, diff=diff, whole=whole)
     for line in words.left_out(document):

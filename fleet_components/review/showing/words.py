@@ -11,6 +11,7 @@ from typing import Any
 from fleet_components.model.text import count, few
 from fleet_components.review.documents.form import Document
 from fleet_components.review.documents.headline import gone_in_view, subjects_in_words
+from fleet_components.review.documents.view import is_narrow
 
 _SUMMARY = {
     "joins": ("joins", "join"),
@@ -187,12 +188,6 @@ def update_run(subject: Document) -> list[str]:
     return [f"{what} rolls out revision {run['revision']}", *run["words"]]
 
 
-def changed(change: Document) -> str:
-    """Return the object that changes, with the envelope that holds it, and with the members if only some change."""
-    where = f" in {change['envelope']}" if change["envelope"] else ""
-    return f"{change['object']}{where}" + (f" on {few(change['members'])}" if change["members"] else "")
-
-
 def overridden(subject: Document, *, diff: bool, whole: bool) -> Iterator[tuple[int, str]]:
     """Yield what overrides change on members, each line with its level.
 
@@ -257,11 +252,6 @@ def _going(document: Document) -> Iterator[tuple[str, str]]:
             alike[one["subject"], one["member"], one["fate"] + to][one["object"]] = None
     for (subject, member, fate), objects in alike.items():
         yield _WEIGHTS["lost"], f"{few(list(objects))} of {subject} on {member}: {fate}"
-
-
-def is_narrow(document: Document) -> bool:
-    """Return whether only a part of what changes is shown."""
-    return bool(document["view"]["only"] or document["view"]["member"])
 
 
 def leaving(document: Document) -> Iterator[tuple[str, str]]:
