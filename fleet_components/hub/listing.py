@@ -1,0 +1,115 @@
+"""Lists of objects, as the API server of a hub answers them, and the requests for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+import attrs
+
+from fleet_components.model.manifest import Manifest, ObjectKey
+
+Object = Mapping[str, Any]
+
+
+class System(StrEnum):
+    """The system that a hub runs."""
+
+    KUBEFLEET = "kubefleet"
+    KARMADA = "karmada"
+
+
+@attrs.frozen(order=True)
+class Query:
+    """A request for the objects of one kind.
+
+    Attributes:
+        api_version: ``group/version``, or the version alone for the core group.
+        kind: the kind.
+        namespace: the namespace in which they are; empty for all of them, and for cluster-scoped kinds.
+        metadata_only: True to ask for ``metadata`` alone, so that nothing else leaves the hub.
+    """
+
+    api_version: str
+    kind: str
+    namespace: str = ""
+    metadata_only: bool = False
+
+    @property
+    def group(self) -> str:
+        """The API group; empty for the core group."""
+        return self.api_version.rpartition("/")[0]
+
+
+@attrs.frozen
+class Resource:
+    """A kind that a hub serves.
+
+    Attributes:
+        api_version: the group and version that the hub prefers.
+        kind: the kind.
+        plural: its name in paths and roles.
+        namespaced: False for cluster-scoped kinds.
+    """
+
+    api_version: str
+    kind: str
+    plural: str
+    namespaced: bool
+
+
+@attrs.frozen(slots=False)
+class Listing:
+    """All that a hub has answered so far.
+
+    Attributes:
+        system: the system that the hub runs.
+        as_of: the time of the hub's own clock at which the first answer was given.
+        served: the kinds that the hub serves, by group and kind.
+        answers: the objects, by request.
+        refused: why requests were not answered, in words; a request is in one of the two maps.
+        secrets: True if the data of Secrets is asked for.
+    """
+
+    system: System
+    as_of: datetime
+    served: Mapping[tuple[str, str], Resource] = attrs.field(factory=dict)
+    answers: Mapping[Query, tuple[Object, ...]] = attrs.field(factory=dict, repr=False)
+    refused: Mapping[Query, str] = attrs.field(factory=dict)
+    secrets: bool = False
+
+    def with_answers(self, answers: Mapping[Query, tuple[Object, ...]], refused: Mapping[Query, str]) -> Listing:
+        """Return the listing with further answers."""
+        return attrs.evolve(self, answers={**self.answers, **answers}, refused={**self.refused, **refused})
+
+    def lacking(self, queries: Iterable[Query]) -> tuple[Query, ...]:
+        """Return those requests that were not made yet, sorted, of kinds that the hub serves."""
+        asked = {query for query in queries if (query.group, query.kind) in self.served}
+        return tuple(sorted(asked - self.answers.keys() - self.refused.keys()))
+
+    def all(self, kind: str, group: str | None = None) -> tuple[Object, ...]:
+        """Return the objects of a kind, sorted by namespace and name; ``group`` None means any."""
+        return tuple(one for key, one in self._sorted if key.kind == kind and group in (None, key.group))
+
+    def object(self, key: ObjectKey) -> Object | None:
+        """Return an object; None if no answer has it."""
+        return self._by_key.get(key)
+
+    @cached_property
+    def _by_key(self) -> Mapping[ObjectKey, Object]:
+        found: dict[ObjectKey, Object] = {}
+        # Whole objects count more than their metadata.
+        for query in sorted(self.answers, key=lambda query: not query.metadata_only):
+            found.update((Manifest(one).key, one) for one in self.answers[query])
+        return found
+
+    @cached_property
+    def _sorted(self) -> tuple[tuple[ObjectKey, Object], ...]:
+        return tuple(sorted(self._by_key.items()))
+
+    def __iter__(self) -> Iterator[Object]:
+        """Yield all objects, sorted by key."""
+        return (one for _, one in self._sorted)

@@ -1,0 +1,67 @@
+"""What was observed of a hub: members, what the hub is asked for, and what it has decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import attrs
+
+from fleet_components.hub.listing import Object, System
+from fleet_components.model.manifest import ObjectKey
+from fleet_components.plan.record import Record
+from fleet_components.rollout.rollout import Done
+
+Stands = Mapping[str, tuple[tuple[str, ObjectKey], ...]]
+"""The objects that stand on members, by member: apiVersion and key of each."""
+
+
+@attrs.frozen(kw_only=True)
+class ObservedSubject:
+    """A placement or template, as a hub has decided it.
+
+    Attributes:
+        name: ``Kind/key``, as in :class:`~fleet_components.plan.past.Past`: ``ClusterResourcePlacement/shop``,
+            ``ResourcePlacement/shop/web``, ``Template/shop/Deployment/web``.
+        record: the decision, and what the next one depends on.
+        done: what runs, by member.
+        stands: the objects that the hub has brought to each member.
+        reports: True if the objects are compared only.
+        apply: the way in which objects are written, in wire form; empty for the default one.
+    """
+
+    name: str
+    record: Record[Any, Any]
+    done: Mapping[str, Done] = attrs.field(factory=dict)
+    stands: Stands = attrs.field(factory=dict)
+    reports: bool = False
+    apply: Mapping[str, Any] = attrs.field(factory=dict)
+
+
+@attrs.frozen(kw_only=True)
+class Observation:
+    """What was observed of a hub.
+
+    Attributes:
+        system: the system that the hub runs.
+        as_of: when it was observed.
+        members: ``MemberCluster`` or ``Cluster`` objects, sorted by name, without what changes from minute to minute.
+        policies: policies, overrides, runs, approvals and all else that steers the hub, sorted by key, as users write
+            them: without status (an approval's is kept) and without what the API server adds.
+        objects: the objects that policies select, in the same form; the data of Secrets reads ``[secret]``.
+        subjects: the placements or templates with what was decided, sorted by name.
+        waiting: digests of the objects that no policy has claimed, by key of the template (Karmada).
+        silent: members that were to be asked and did not answer, each with the reason; their old record counts.
+        notes: what was left out and why, in sentences for the user.
+    """
+
+    system: System
+    as_of: datetime
+    members: tuple[Object, ...] = ()
+    policies: tuple[Object, ...] = ()
+    objects: tuple[Object, ...] = ()
+    subjects: tuple[ObservedSubject, ...] = ()
+    waiting: Mapping[str, str] = attrs.field(factory=dict)
+    silent: Mapping[str, str] = attrs.field(factory=dict)
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,106 @@
+"""The resources that keep the past of a fleet in a state, whoever has made them: a render, a saved plan, a hub."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from fleet_components.content.secret import redacted_content
+from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, annotated
+from fleet_components.plan import names
+from fleet_components.plan.record import FORMAT, Record, particulars
+from fleet_components.plan.state import StoredResource
+from fleet_components.rollout.rollout import Done
+
+
+@attrs.frozen
+class Keeper:
+    """Maker of the resources of one fleet in a stack, with the names and types that the providers give them.
+
+    Attributes:
+        stack: the stack, as ``organization/project/stack``, or its name.
+        fleet: the fleet.
+    """
+
+    stack: str
+    fleet: str
+
+    def roster(self, outputs: Mapping[str, Any]) -> StoredResource:
+        """Return the roster of the fleet."""
+        own = {"key": self.fleet, "format": FORMAT, "fleet": self.fleet}
+        return self._stored((names.FLEET, names.ROSTER), self.fleet, {**own, **outputs})
+
+    def member(self, member: str, outputs: Mapping[str, Any]) -> StoredResource:
+        """Return the resource of a member."""
+        name = names.member_name(self.fleet, member)
+        own = {"key": name, "format": FORMAT, "fleet": self.fleet, "member": member}
+        return self._stored((names.FLEET, names.MEMBER), name, {**own, **outputs})
+
+    def decision(
+        self, component: str, subject: str, record: Record[Any, Any], shown: Mapping[str, Any], *, redacted: bool
+    ) -> StoredResource:
+        """Return the decision of a subject.
+
+        Args:
+            component: the type of its component: ``Placement`` or ``Template``.
+            subject: the subject, as ``Kind/key``.
+            record: the decision, and what the next one depends on.
+            shown: what else is kept of it.
+            redacted: True to replace the data of Secrets in contents; digests still show changes.
+        """
+        types = (names.FLEET, names.component_type(component), names.decision_type(component))
+        name = names.subject_name(self.fleet, _key(subject))
+        kept = (_without_secrets(record) if redacted else record).to_wire()
+        return self._stored(types, name, {"key": subject, "fleet": self.fleet, **kept, **shown})
+
+    def binding(self, component: str, subject: str, cluster: str, done: Done, *, keeps: str = "") -> StoredResource:
+        """Return the binding of a subject to a member.
+
+        Args:
+            component: the type of the subject's component.
+            subject: the subject, as ``Kind/key``.
+            cluster: the member.
+            done: what runs there.
+            keeps: which objects stay on the member when they leave the stack.
+        """
+        target = names.target_name(self.fleet, _key(subject), cluster)
+        own = {"key": target, "format": FORMAT, "fleet": self.fleet, "subject": subject, "cluster": cluster}
+        since = {"since": done.since.isoformat()} if done.since else {}
+        runs = {"revision": done.revision, "keeps": keeps, **since, **particulars(done)}
+        broken = {"broken": True} if done.broken else {}
+        types = (names.FLEET, names.component_type(component), names.TARGET, names.BINDING)
+        return self._stored(types, target, {**own, **runs, **broken})
+
+    def object(
+        self, component: str, subject: str, cluster: str, data: Mapping[str, Any], *, found: bool = False
+    ) -> StoredResource:
+        """Return an object on a member. The next plan reads only where it stands, and whether it was found there.
+
+        Args:
+            component: the type of the subject's component.
+            subject: the subject that has brought it.
+            cluster: the member.
+            data: the object; its apiVersion, kind, namespace and name count.
+            found: whether it stood there before.
+        """
+        place = (names.FLEET, names.component_type(component), names.TARGET, names.type_token(data))
+        name = names.object_name(self.fleet, _key(subject), cluster, data)
+        return self._stored(place, name, annotated({}, {FOUND_ANNOTATION: FOUND}) if found else {})
+
+    def _stored(self, types: tuple[str, ...], name: str, outputs: Mapping[str, Any]) -> StoredResource:
+        above, _, stack = self.stack.rpartition("/")
+        urn = f"urn:pulumi:{stack}::{above.rpartition('/')[2]}::{'$'.join(types)}::{name}"
+        return StoredResource(urn, types[-1], {}, outputs)
+
+
+def _without_secrets(record: Record[Any, Any]) -> Record[Any, Any]:
+    """Return the record with ``[secret]`` in place of the data of Secrets."""
+    contents = {revision: redacted_content(objects) for revision, objects in record.contents.items()}
+    overrides = {number: redacted_content(rules) for number, rules in record.overrides.items()}
+    return attrs.evolve(record, contents=contents, overrides=overrides)
+
+
+def _key(subject: str) -> str:
+    return subject.partition("/")[2]
