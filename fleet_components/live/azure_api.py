@@ -1,0 +1,135 @@
+"""Requests to the resource API of Azure: paged, repeated where it asks for that, until a deadline."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from http import client as http
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode, urlsplit
+
+import attrs
+
+from fleet_components.content.guarded import UnreadableError, read_json
+from fleet_components.live.connection import UnexpectedAnswer
+from fleet_components.live.unsecret import unsecret
+
+if TYPE_CHECKING:
+    from httpx2 import Client, Response
+
+_AGAIN = (http.REQUEST_TIMEOUT, http.TOO_MANY_REQUESTS, *range(500, 600))
+_TRIES, _FIRST_PAUSE, _LONGEST_PAUSE = 6, 1.0, 20.0
+_MOST_PAGES = 200
+_SILENT = "does not answer"
+
+
+@attrs.frozen
+class ResourceApi:
+    """The resource API.
+
+    Attributes:
+        client: sends the requests; it follows no redirection, which would take the token elsewhere.
+        address: scheme and host.
+        token: proof of a login.
+        version: the API version of the resources.
+        deadline: on the monotonic clock.
+    """
+
+    client: Client
+    address: str
+    token: str = attrs.field(repr=False)
+    version: str
+    deadline: float
+
+    def ask(self, path: str, method: str = "GET") -> Any:
+        """Return the body of an answer.
+
+        Args:
+            path: the path, below the address.
+            method: the HTTP method.
+
+        Raises:
+            UnexpectedAnswer: Azure refuses, or does not answer before the deadline.
+        """
+        return self._answered(f"{self.address}{path}?{urlencode({'api-version': self.version})}", method)
+
+    def all(self, path: str) -> tuple[Any, ...]:
+        """Return all elements of a list, page by page.
+
+        Raises:
+            UnexpectedAnswer: as for :meth:`ask`; or a page is not on the host that was asked, or there is no end.
+        """
+        page = self.ask(path)
+        found: list[Any] = []
+        for _ in range(_MOST_PAGES):
+            page = page if isinstance(page, dict) else {}
+            elements = page.get("value")
+            found += elements if isinstance(elements, list) else ()
+            following = page.get("nextLink")
+            if not following:
+                return tuple(found)
+            page = self._answered(self._confined(str(following)), "GET")
+        raise UnexpectedAnswer(f"has more than {_MOST_PAGES} pages of one list")
+
+    def _confined(self, link: str) -> str:
+        with suppress(ValueError):  # no URL
+            there, here = urlsplit(link), urlsplit(self.address)
+            if (there.scheme, there.netloc.lower()) == (here.scheme, here.netloc.lower()):
+                return link
+        raise UnexpectedAnswer("refers to another host for the next page of a list, which would get the token")
+
+    def _answered(self, url: str, method: str) -> Any:
+        pause, refusal = _FIRST_PAUSE, UnexpectedAnswer(_SILENT)
+        for number in range(_TRIES):
+            answer = self._sent(url, method)
+            if answer is not None and answer.is_success:
+                try:
+                    return read_json(answer.content)
+                except UnreadableError as error:
+                    raise UnexpectedAnswer(f"answers with a text that {error.what}") from None
+            refusal = _refusal(answer) if answer is not None else refusal
+            if answer is not None and answer.status_code not in _AGAIN:
+                break
+            wait = max(_asked_pause(answer), pause)
+            if number + 1 == _TRIES or time.monotonic() + wait >= self.deadline:
+                break
+            time.sleep(wait)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        raise refusal
+
+    def _sent(self, url: str, method: str) -> Response | None:
+        """Return the answer; None if there is none."""
+        from httpx2 import HTTPError, InvalidURL
+
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            return None
+        headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json"}
+        with suppress(HTTPError, InvalidURL):
+            return self.client.request(method, url, headers=headers, timeout=left)
+        return None
+
+
+def _asked_pause(answer: Response | None) -> float:
+    """Return how many seconds Azure asks to wait; 0 if it does not say."""
+    text = answer.headers.get("Retry-After", "") if answer is not None else ""
+    return float(text) if text.isascii() and text.isdecimal() else 0.0
+
+
+def _refusal(answer: Response) -> UnexpectedAnswer:
+    status = answer.status_code
+    what = f"refuses with {status} {http.responses.get(status, '')}".rstrip()
+    code, message = _error(answer.content)
+    asked = f", and asks to wait {answer.headers['Retry-After']} s" if _asked_pause(answer) else ""
+    said = ": ".join(filter(None, (code, message)))
+    return UnexpectedAnswer(unsecret(what + asked), status, unsecret(f"{what}{asked}{': ' if said else ''}{said}"))
+
+
+def _error(content: bytes) -> tuple[str, str]:
+    """Return the code and the message of an error of the resource API; empty if it has none."""
+    with suppress(UnreadableError):
+        body = read_json(content)
+        error = body.get("error") if isinstance(body, dict) else None
+        if isinstance(error, dict):
+            return str(error.get("code") or ""), str(error.get("message") or "")
+    return "", ""
