@@ -13,13 +13,14 @@ import attrs
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.live.connection import UnexpectedAnswer
 from fleet_components.live.unsecret import unsecret
+from fleet_components.model.digits import integer
 
 if TYPE_CHECKING:
-    from httpx2 import Client, Response
+    from httpx2 import Client
 
 _AGAIN = (http.REQUEST_TIMEOUT, http.TOO_MANY_REQUESTS, *range(500, 600))
 _TRIES, _FIRST_PAUSE, _LONGEST_PAUSE = 6, 1.0, 20.0
-_MOST_PAGES = 200
+_MOST_PAGES, _MOST_BYTES = 200, 100 * 2**20
 _SILENT = "does not answer"
 
 
@@ -82,47 +83,68 @@ class ResourceApi:
         pause, refusal = _FIRST_PAUSE, UnexpectedAnswer(_SILENT)
         for number in range(_TRIES):
             answer = self._sent(url, method)
-            if answer is not None and answer.is_success:
+            if answer is not None and http.OK <= answer.status < http.MULTIPLE_CHOICES:
                 try:
                     return read_json(answer.content)
                 except UnreadableError as error:
                     raise UnexpectedAnswer(f"answers with a text that {error.what}") from None
-            refusal = _refusal(answer) if answer is not None else refusal
-            if answer is not None and answer.status_code not in _AGAIN:
+            refusal = _refusal(answer, self.token) if answer is not None else refusal
+            if answer is not None and answer.status not in _AGAIN:
                 break
-            wait = max(_asked_pause(answer), pause)
+            wait = max(answer.pause if answer is not None else 0.0, pause)
             if number + 1 == _TRIES or time.monotonic() + wait >= self.deadline:
                 break
             time.sleep(wait)
             pause = min(2 * pause, _LONGEST_PAUSE)
         raise refusal
 
-    def _sent(self, url: str, method: str) -> Response | None:
-        """Return the answer; None if there is none."""
+    def _sent(self, url: str, method: str) -> _Answer | None:
+        """Return the answer; None if there is none, or no whole one."""
         from httpx2 import HTTPError, InvalidURL
 
-        left = self.deadline - time.monotonic()
-        if left <= 0:
-            return None
         headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json"}
-        with suppress(HTTPError, InvalidURL):
-            return self.client.request(method, url, headers=headers, timeout=left)
+        content = b""
+        with (
+            suppress(HTTPError, InvalidURL, TimeoutError),
+            self.client.stream(method, url, headers=headers, timeout=self._left()) as answer,
+        ):
+            for chunk in answer.iter_bytes():
+                content += chunk
+                if len(content) > _MOST_BYTES:
+                    raise UnexpectedAnswer(f"answers with more than {_MOST_BYTES} bytes")
+                self._left()
+            return _Answer(answer.status_code, content, answer.headers.get("Retry-After", ""))
         return None
 
+    def _left(self) -> float:
+        """Return how many seconds are left.
 
-def _asked_pause(answer: Response | None) -> float:
-    """Return how many seconds Azure asks to wait; 0 if it does not say."""
-    text = answer.headers.get("Retry-After", "") if answer is not None else ""
-    return float(text) if text.isascii() and text.isdecimal() else 0.0
+        Raises:
+            TimeoutError: none are.
+        """
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return left
 
 
-def _refusal(answer: Response) -> UnexpectedAnswer:
-    status = answer.status_code
-    what = f"refuses with {status} {http.responses.get(status, '')}".rstrip()
-    code, message = _error(answer.content)
-    asked = f", and asks to wait {answer.headers['Retry-After']} s" if _asked_pause(answer) else ""
-    said = ": ".join(filter(None, (code, message)))
-    return UnexpectedAnswer(unsecret(what + asked), status, unsecret(f"{what}{asked}{': ' if said else ''}{said}"))
+@attrs.frozen
+class _Answer:
+    status: int
+    content: bytes = attrs.field(repr=False)
+    retry_after: str = ""
+
+    @property
+    def pause(self) -> float:
+        """How many seconds Azure asks to wait; 0 if it does not say."""
+        return float(integer(self.retry_after)) if self.retry_after.isdecimal() else 0.0
+
+
+def _refusal(answer: _Answer, token: str) -> UnexpectedAnswer:
+    what = f"refuses with {answer.status} {http.responses.get(answer.status, '')}".rstrip()
+    what += f", and asks to wait {answer.pause:g} s" if answer.pause else ""
+    said = ": ".join(filter(None, (what, *_error(answer.content))))
+    return UnexpectedAnswer(what, answer.status, unsecret(said, {token}))
 
 
 def _error(content: bytes) -> tuple[str, str]:
