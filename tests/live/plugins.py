@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
@@ -30,7 +31,7 @@ class Program:
     log: Path
 
     @property
-    def calls(self) -> list[dict[str, str]]:
+    def calls(self) -> list[dict[str, Any]]:
         """The arguments and the environment of each call."""
         return [json.loads(line) for line in self.log.read_text().splitlines()] if self.log.exists() else []
 
