@@ -15,10 +15,10 @@ from fleet_components.cli.help import Command
 from fleet_components.cli.progress import watch
 from fleet_components.cli.stack import with_state
 from fleet_components.content.files import unreadable
+from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.model.problem import FleetError
 from fleet_components.review.documents.drift import drift_document
 from fleet_components.review.documents.form import Document
-from fleet_components.review.documents.wire import to_json, to_yaml
 from fleet_components.review.planning.adoption import Adoption
 from fleet_components.review.planning.adoption import adopt as adoption
 from fleet_components.review.planning.drift import drift as compared

@@ -8,8 +8,8 @@ import click
 
 from fleet_components.cli import options
 from fleet_components.cli.help import Command
+from fleet_components.content.wire import to_json
 from fleet_components.review.documents.fields import fields_document
-from fleet_components.review.documents.wire import to_json
 from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.fields import fields_markdown, print_fields
 

@@ -20,9 +20,9 @@ from fleet_components.model.text import count, visible
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.review.documents.form import Document, to_read
 from fleet_components.review.documents.plan import plan_document
-from fleet_components.review.planning.past import StateFile
+from fleet_components.review.planning.past import DEFAULT_STACK, StateFile
 from fleet_components.review.planning.project import choose_stack, read_project
-from fleet_components.review.planning.survey import DEFAULT_STACK, CommandLine, project_among, survey
+from fleet_components.review.planning.survey import CommandLine, project_among, survey
 from fleet_components.review.rendering.folder import recover, replace
 from fleet_components.review.rendering.manifests import DECISIONS, STATE, ours_in, rendered
 from fleet_components.review.showing import words

@@ -15,8 +15,8 @@ from fleet_components.cli import options
 from fleet_components.cli.exit_status import ExitStatus, status_of, strictly
 from fleet_components.cli.help import Command
 from fleet_components.cli.stack import needing_pulumi
+from fleet_components.content.wire import to_json
 from fleet_components.review.documents.form import Document
-from fleet_components.review.documents.wire import to_json
 from fleet_components.review.planning.project import choose_stack, read_project
 from fleet_components.review.planning.survey import CommandLine, project_among
 from fleet_components.review.showing.console import shown

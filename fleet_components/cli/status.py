@@ -16,9 +16,9 @@ from fleet_components.cli.help import Command
 from fleet_components.cli.names import members, placements
 from fleet_components.cli.progress import watch
 from fleet_components.cli.stack import with_state
+from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.model.problem import FleetError
 from fleet_components.review.documents.statuses import api_list, statuses_document
-from fleet_components.review.documents.wire import to_json, to_yaml
 from fleet_components.review.planning.asked import asked
 from fleet_components.review.planning.statuses import statuses
 from fleet_components.review.showing.console import shown

@@ -11,6 +11,7 @@ import attrs
 
 from fleet_components.content.confined import within
 from fleet_components.content.guarded import UnreadableError
+from fleet_components.content.observed import MEMORY, is_observed
 from fleet_components.content.regular_file import read_regular
 from fleet_components.model.problem import FleetError, Problem
 
@@ -63,7 +64,8 @@ def find(source: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
     """Yield the manifest files, charts and kustomizations under a path.
 
     A directory stands for all files in it with a known extension, at any depth, ordered by path; hidden files and
-    directories are skipped, and links to directories are not followed. A link that leads out of the directory is a
+    directories are skipped, as is what an observed directory remembers of its hub, and links to directories are not
+    followed. A link that leads out of the directory is a
     problem: it could lead to any file that the caller may read. A chart or kustomization is one entry. Problems are
     added to ``problems``.
     """
@@ -138,7 +140,10 @@ def _walk(top: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
             # What is inside is input of the build: the templates of a chart are not even YAML.
             subfolders.clear()
             continue
-        subfolders[:] = [name for name in sorted(subfolders) if not name.startswith(".")]
+        observed = MEMORY in subfolders and is_observed(Path(folder))
+        subfolders[:] = [
+            name for name in sorted(subfolders) if not (name.startswith(".") or (observed and name == MEMORY))
+        ]
         shown = (Path(folder, name) for name in names if not name.startswith("."))
         for path in (path for path in shown if path.suffix in EXTENSIONS):
             if path.is_symlink() and not within(path, top):

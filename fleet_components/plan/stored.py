@@ -50,10 +50,14 @@ class Keeper:
             shown: what else is kept of it.
             redacted: True to replace the data of Secrets in contents; digests still show changes.
         """
+        kept = (_without_secrets(record) if redacted else record).to_wire()
+        return self.decided(component, subject, {**kept, **shown})
+
+    def decided(self, component: str, subject: str, kept: Mapping[str, Any]) -> StoredResource:
+        """Return the decision of a subject, from a record in wire form and what else is kept of it."""
         types = (names.FLEET, names.component_type(component), names.decision_type(component))
         name = names.subject_name(self.fleet, _key(subject))
-        kept = (_without_secrets(record) if redacted else record).to_wire()
-        return self._stored(types, name, {"key": subject, "fleet": self.fleet, **kept, **shown})
+        return self._stored(types, name, {"key": subject, "fleet": self.fleet, **kept})
 
     def binding(self, component: str, subject: str, cluster: str, done: Done, *, keeps: str = "") -> StoredResource:
         """Return the binding of a subject to a member.
@@ -65,13 +69,17 @@ class Keeper:
             done: what runs there.
             keeps: which objects stay on the member when they leave the stack.
         """
-        target = names.target_name(self.fleet, _key(subject), cluster)
-        own = {"key": target, "format": FORMAT, "fleet": self.fleet, "subject": subject, "cluster": cluster}
         since = {"since": done.since.isoformat()} if done.since else {}
         runs = {"revision": done.revision, "keeps": keeps, **since, **particulars(done)}
         broken = {"broken": True} if done.broken else {}
+        return self.bound(component, subject, cluster, {**runs, **broken})
+
+    def bound(self, component: str, subject: str, cluster: str, runs: Mapping[str, Any]) -> StoredResource:
+        """Return the binding of a subject to a member, from what runs there in wire form."""
+        target = names.target_name(self.fleet, _key(subject), cluster)
+        own = {"key": target, "format": FORMAT, "fleet": self.fleet, "subject": subject, "cluster": cluster}
         types = (names.FLEET, names.component_type(component), names.TARGET, names.BINDING)
-        return self._stored(types, target, {**own, **runs, **broken})
+        return self._stored(types, target, {**own, **runs})
 
     def object(
         self, component: str, subject: str, cluster: str, data: Mapping[str, Any], *, found: bool = False

@@ -18,6 +18,7 @@ from fleet_components.review.planning.survey import (
     Survey,
     gathered_from,
     of_stack,
+    on_hub,
     project_among,
     survey,
     survey_source,
@@ -77,6 +78,7 @@ class _Fleet:
             return survey(self.paths, command)
         if command.stack:
             command = of_stack(command, "", command.stack.rpartition("/")[2])
+        command = on_hub(self.paths, command)
         with command.together():
             return survey_source(self.source, self.paths, command)
 

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fleet_components.content.load import load_text
-from fleet_components.review.documents.wire import to_json, to_yaml
+from fleet_components.content.wire import to_json, to_yaml
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), max_size=12)
 WORDS = st.sampled_from(

@@ -10,10 +10,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import could_command, indented, visible
 from fleet_components.review.documents.form import to_read
-from fleet_components.review.documents.wire import to_json, to_yaml
 from fleet_components.review.showing import console
 
 TEXTS = {

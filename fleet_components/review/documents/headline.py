@@ -81,7 +81,8 @@ def _what_it_starts_from(document: Document) -> str:
     start = document["against"] or (f"the state {document['state']}" if document["state"] else "nothing, a new fleet")
     same = document["unchanged"]
     of = [f"{same[noun]} of {count(document[noun], noun[:-1])}" for noun in same if document[noun]]
-    parts = [f"compared with {start}: unchanged are {few(of, 3)}"] if of else [f"compared with {start}"]
+    begin = "from" if document["observed"] else "compared with"
+    parts = [f"{begin} {start}: unchanged are {few(of, 3)}"] if of else [f"{begin} {start}"]
     if unsure := document["unsure"]:
         parts.append(f"{count(unsure, 'decision')} could be another with the state that is in force")
     if document["secretsHidden"]:

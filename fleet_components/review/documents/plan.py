@@ -13,6 +13,8 @@ from typing import Any
 import attrs
 
 from fleet_components.content.secret import redacted
+from fleet_components.hub.folder.header import told_time
+from fleet_components.hub.folder.reading import Remembered
 from fleet_components.model.problem import Problem, show_path
 from fleet_components.plan.describe import describe_plan
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -60,6 +62,7 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
         "fleet": surveyed.subject,
         "state": surveyed.file or None,
         "against": surveyed.against or None,
+        "observed": _observed(surveyed.observed),
         "asOf": as_of.isoformat() if as_of else None,
         "members": sum(len(plan.inventory) for plan in plans),
         **_numbers(surveyed, subjects),
@@ -94,6 +97,16 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
     }
     document["headline"] = headline(document)
     return document
+
+
+def _observed(observed: Remembered | None) -> Document | None:
+    """Return what a plan knows of the hub that it starts from; its age is the clock's, and no part of a document."""
+    if observed is None:
+        return None
+    silent = [
+        {"member": name, "why": one.why, "since": one.since or None} for name, one in sorted(observed.silent.items())
+    ]
+    return {"system": observed.system.value, "asOf": told_time(observed.as_of), "silent": silent}
 
 
 @attrs.frozen

@@ -183,6 +183,13 @@ _PLAN: Schema = _object(
     fleet={"anyOf": [_object(paths=_TEXTS, stack=_TEXT), _object(project=_TEXT, stack=_TEXT, directory=_TEXT)]},
     state=_MAYBE_TEXT,
     against=_MAYBE_TEXT,
+    observed=_or_null(
+        _object(
+            system=_one_of("kubefleet", "karmada"),
+            asOf=_TEXT,
+            silent=_list(_object(member=_TEXT, why=_TEXT, since=_MAYBE_TEXT)),
+        )
+    ),
     asOf=_MAYBE_TEXT,
     members=_NUMBER,
     placements=_NUMBER,

@@ -15,7 +15,7 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.source import Given, Source, gather, gathered
 from fleet_components.review.planning.project import choose_stack, is_project, read_project
 from fleet_components.review.planning.stack_config import read_stack_config
-from fleet_components.review.planning.survey import PIPED, CommandLine, of_stack
+from fleet_components.review.planning.survey import PIPED, CommandLine, of_stack, on_hub
 
 
 @attrs.frozen
@@ -101,8 +101,10 @@ def written_in(paths: Sequence[Path], command: CommandLine, instead: str) -> tup
     Raises:
         FleetError: there is no ``fleet:source``, or the project cannot be read.
     """
-    paths = _of_project(paths, command, instead)
-    return paths, of_stack(command, "", command.stack.rpartition("/")[2]) if command.stack else command
+    written = _of_project(paths, command, instead)
+    if command.stack:
+        command = of_stack(command, "", command.stack.rpartition("/")[2])
+    return written, on_hub(paths, command) if written is paths else command
 
 
 def _of_project(paths: Sequence[Path], command: CommandLine, instead: str) -> Sequence[Path]:

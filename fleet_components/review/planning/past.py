@@ -10,11 +10,15 @@ import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.regular_file import read_regular
+from fleet_components.hub.folder.reading import Remembered, read_observation
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
 from fleet_components.plan.past import Past, fleets_of
 from fleet_components.plan.state import MEND, StackState, StoredResource, stored
+from fleet_components.plan.stored import Keeper
 
+DEFAULT_STACK, DEFAULT_FLEET = "local", "fleet"
+"""Names that a directory of YAML is planned under."""
 FORMAT = "fleet-components/render"
 VERSION = 2
 MADE_UP = "madeUp"
@@ -34,12 +38,14 @@ class StateFile:
         export: the whole export; None for a render or a new fleet.
         problems: why it could not be read. It is then the state of a new fleet, so that all other problems can be
             reported as well.
+        observed: what an observed directory remembers of its hub, where the state is that.
     """
 
     file: str = ""
     state: StackState = StackState()
     export: Mapping[str, Any] | None = None
     problems: tuple[Problem, ...] = ()
+    observed: Remembered | None = None
 
     def unread(self, problems: Iterable[Problem]) -> StateFile:
         """Return the state of a new fleet in its place, with the problems added."""
@@ -99,6 +105,8 @@ class StateFile:
         Raises:
             FleetError: the state is damaged, or was written by a later version.
         """
+        if self.observed:
+            return self.observed.past(fleet)
         mend = MEND if self.export else RENDER_ANEW
         return Past.of(self.state.resources.values(), fleet, file=self.file, mend=mend)
 
@@ -113,11 +121,13 @@ class StateFile:
 
 
 def read_state(file: Path) -> StateFile:
-    """Read a state from either kind of file.
+    """Read a state from either kind of file, or from an observed directory.
 
     Raises:
         FleetError: the file cannot be read, or is of neither kind.
     """
+    if file.is_dir():
+        return observed_state(file)
     try:
         text = read_regular(file)
     except OSError as error:
@@ -125,6 +135,16 @@ def read_state(file: Path) -> StateFile:
     except UnreadableError as error:
         raise _refused(str(file), error.what) from None
     return parse_state(text, str(file))
+
+
+def observed_state(folder: Path) -> StateFile:
+    """Read the state that an observed directory remembers of its hub.
+
+    Raises:
+        FleetError: it is no observed directory, or its memory is damaged.
+    """
+    found = read_observation(folder, Keeper(DEFAULT_STACK, DEFAULT_FLEET))
+    return StateFile(str(folder), StackState.of(found.resources), observed=found)
 
 
 def parse_state(text: bytes, file: str) -> StateFile:

@@ -55,7 +55,13 @@ class Start:
         with command.together():
             source = gathered_from(paths, command)
             before = survey_source(source, paths, command)
-        start = cls(source=source, paths=paths, command=command, before=before, words=f"the state in {before.file}")
+        start = cls(
+            source=source,
+            paths=paths,
+            command=command,
+            before=before,
+            words=before.against or f"the state in {before.file}",
+        )
         return start if command.state.file else attrs.evolve(start.carried_out(before), words=AS_NEW)
 
     def carried_out(self, survey: Survey) -> Start:

@@ -14,6 +14,7 @@ import attrs
 from fleet_components.content.files import Text, decoded
 from fleet_components.content.guarded import UnreadableError
 from fleet_components.content.regular_file import read_stream
+from fleet_components.hub.folder.reading import Remembered
 from fleet_components.model.extras import extra_of, not_installed
 from fleet_components.model.guests import present
 from fleet_components.model.problem import FleetError, Problem, layered
@@ -29,12 +30,12 @@ from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.refusals import confirmed_in_vain
 from fleet_components.plan.source import Source, gather
+from fleet_components.review.planning.observed import said_of, start_in_words, state_among, without_others
 from fleet_components.review.planning.other_stacks import OtherStack
-from fleet_components.review.planning.past import StateFile, to_render
+from fleet_components.review.planning.past import DEFAULT_FLEET, DEFAULT_STACK, StateFile, to_render
 from fleet_components.review.planning.project import asked_project, instead_of, read_project
 from fleet_components.review.planning.resource import Resource
 
-DEFAULT_STACK, DEFAULT_FLEET = "local", "fleet"
 PIPED, STANDARD_INPUT = Path("-"), "standard input"
 
 
@@ -112,6 +113,7 @@ class Survey:
         against: what the plan starts from, in words; empty where the file of the state says it.
         unsure: what another memory could decide otherwise, in words, by the name of the subject.
         pending: names of the subjects of which what is compared with would change the same.
+        observed: what is remembered of the hub that the plan starts from; None where it starts from no hub.
         after: returns the state after the update, as ``--state`` takes it; not to be called where that is refused.
     """
 
@@ -123,6 +125,7 @@ class Survey:
     against: str = ""
     unsure: Mapping[str, str] = attrs.field(factory=dict)
     pending: frozenset[str] = frozenset()
+    observed: Remembered | None = None
     after: Callable[[], Mapping[str, Any]] = attrs.field(kw_only=True, eq=False)
 
     @property
@@ -192,7 +195,7 @@ def of_stack(command: CommandLine, project: str, stack: str) -> CommandLine:
         project: the project that is planned; empty for a directory, which has none.
         stack: the stack that is planned.
     """
-    its_project, its_stack = command.state.stack
+    its_project, its_stack = ("", "") if command.state.observed else command.state.stack
     same = its_stack == stack and (not project or its_project == project)
     if command.any_state or not its_stack or same:
         return command
@@ -208,8 +211,19 @@ def _named(project: str, stack: str) -> str:
 def _directory(paths: Sequence[Path], command: CommandLine) -> Survey:
     if command.stack:
         command = of_stack(command, "", command.stack.rpartition("/")[2])
+    command = on_hub(paths, command)
     with command.together():
         return survey_source(gathered_from(paths, command), paths, command)
+
+
+def on_hub(paths: Sequence[Path], command: CommandLine) -> CommandLine:
+    """Return the options with the state that an observed directory among the paths remembers of its hub.
+
+    A state that is given counts instead. Times are judged as of the observation, unless another time is given.
+    """
+    state = command.state if command.state.file or command.state.problems else state_among(paths)
+    observed_at = state.observed.as_of if state.observed else None
+    return attrs.evolve(command, state=state, as_of=command.as_of or observed_at)
 
 
 def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -> Survey:
@@ -239,6 +253,8 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
         pass_over=command.pass_over,
     )
     subject = {"paths": _shown(paths), "stack": stack}
+    observed = command.state.observed
+    source, passed_over = without_others(source) if observed else (source, ())
     try:
         with command.watch(f"planning {count(len(source.clusters), 'member')}"):
             plan = plan_fleet(source, past, options)
@@ -247,9 +263,16 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
     refused = map(said_here, plan.refused)
     warnings = map(said_here, (*plan.warnings, *_of_a_project(source, past)))
     aged = [each for guest in present(manifests) for each in guest.warnings(manifests, command.as_of)]
-    plan = attrs.evolve(plan, refused=tuple(refused), warnings=(*aged, *warnings))
-    heard = tuple(_heard([plan], command))
-    return Survey(heard, past.file, subject, after=lambda: to_render(stack, delivered(plan, redacted=True)))
+    said = (*said_of(observed), *passed_over) if observed else ()
+    plan = attrs.evolve(plan, refused=tuple(refused), warnings=(*said, *aged, *warnings))
+    return Survey(
+        tuple(_heard([plan], command)),
+        past.file,
+        subject,
+        against=start_in_words(command.state, paths),
+        observed=observed,
+        after=lambda: to_render(stack, delivered(plan, redacted=True)),
+    )
 
 
 def _of_a_project(source: Source, past: Past) -> Iterator[Problem]:

@@ -11,20 +11,14 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Container, Mapping
 from errno import ENOTDIR
 from glob import escape
 from pathlib import Path, PurePosixPath
 
+from fleet_components.content.lock import alone, create
 from fleet_components.model.problem import FleetError, Problem
 
-try:
-    import fcntl
-except ModuleNotFoundError:  # Windows, which cannot lock a directory
-    fcntl = None  # type: ignore[assignment]
-
-_OPEN, _PRIVATE = 0o666, 0o600
 Ours = Callable[[Path], Callable[[str], bool]]
 """Function that returns, for a folder, which files in it may go, by their paths in it."""
 _ELSEWHERE = "move it away, or write to another place with --out"
@@ -55,7 +49,7 @@ def replace(target: Path, files: Mapping[str, str], *, ours: Ours, private: bool
         if target.parent.exists() and not target.parent.is_dir():
             raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR))
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(target.parent):
+        with alone(target.parent):
             recover(target)
             _refuse_foreign(target, files, ours)
             for leftover in target.parent.glob(f".{escape(target.name)}.new-*"):
@@ -108,17 +102,6 @@ def _aside(target: Path) -> Path:
     return target.with_name(f".{target.name}.old")
 
 
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Wait until no other run writes into a folder, and keep others waiting."""
-    with ExitStack() as held:
-        if fcntl:
-            handle = os.open(folder, os.O_RDONLY)
-            held.callback(os.close, handle)
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-
-
 def _refuse_foreign(target: Path, files: Mapping[str, str], ours: Ours) -> None:
     """Raise an error if the folder holds a file that is neither ours nor written again, or is none."""
     if target.is_symlink() or (target.exists() and not target.is_dir()):
@@ -138,16 +121,10 @@ def _foreign(folder: Path, files: Container[str], ours: Ours) -> str | None:
 
 def _write(folder: Path, files: Mapping[str, str], private: bool) -> None:
     for path, text in files.items():
-        file = folder / path
-        (file if path.endswith("/") else file.parent).mkdir(parents=True, exist_ok=True)
         if path.endswith("/"):
-            continue
-        mode = _PRIVATE if private else _OPEN
-        # The mode is set on creation, so that nobody else can open a private file in between.
-        with open(
-            os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8", newline="\n"
-        ) as out:
-            out.write(text)
+            (folder / path).mkdir(parents=True, exist_ok=True)
+        else:
+            create(folder / path, text, private=private)
 
 
 def _remove(folder: Path, ours: Ours) -> None:

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from fleet_components.content.secret import is_hidden, redacted
+from fleet_components.content.wire import to_yaml
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.delivered import delivered
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.review.documents.binding import bindings
-from fleet_components.review.documents.wire import to_yaml
 from fleet_components.review.planning.past import is_render, to_render
 from fleet_components.status.kubefleet import api_objects
 

@@ -17,7 +17,7 @@ _WIDE = 2**30
 
 def to_json(document: Any) -> str:
     """Return indented JSON with a final newline."""
-    return _escaped(json.dumps(document, indent=2, ensure_ascii=False)) + "\n"
+    return escaped(json.dumps(document, indent=2, ensure_ascii=False)) + "\n"
 
 
 def to_yaml(*documents: Any, sort: bool = False) -> str:
@@ -31,10 +31,10 @@ def to_yaml(*documents: Any, sort: bool = False) -> str:
         width=_WIDE,
         explicit_start=len(documents) > 1,
     )
-    return _escaped(text)
+    return escaped(text)
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Return JSON, or YAML in which such texts are in double quotes, with escapes for what no log must carry out."""
     if not text.isprintable():
         text = "".join(char if char.isprintable() or char in "\n\t" else _escape(char) for char in text)

@@ -1,0 +1,92 @@
+"""The texts of an observed directory: objects as people write them, and what was decided with one line a member."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fleet_components.content.revision import canonical
+from fleet_components.content.secret import redacted
+from fleet_components.content.wire import escaped, to_yaml
+from fleet_components.hub.listing import Object
+
+_FIRST = ("apiVersion", "kind", "metadata", "spec")
+_FIRST_OF_METADATA = ("name", "namespace")
+# Lists in members that the servers fill as they find things.
+_UNORDERED = frozenset(("apiEnablements", "conditions", "resources", "taints"))
+
+
+def object_text(data: Object) -> str:
+    """Return an object as YAML: apiVersion, kind, metadata and spec first, all other keys sorted."""
+    whole = {key: _sorted(value) for key, value in _in_order(data, _FIRST)}
+    if isinstance(data.get("metadata"), Mapping):
+        whole["metadata"] = {key: _sorted(value) for key, value in _in_order(data["metadata"], _FIRST_OF_METADATA)}
+    return to_yaml(whole)
+
+
+def settled(member: Object) -> Object:
+    """Return a member with those lists sorted whose order has no meaning."""
+    found: Object = _settled(member, "")
+    return found
+
+
+def digests(data: Object) -> dict[str, str]:
+    """Return a digest of each part of an object, without what is secret in it."""
+    return {key: digest(canonical(value)) for key, value in sorted(redacted(data).items()) if key not in _FIRST[:2]}
+
+
+def digest(text: str) -> str:
+    """Return a digest of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def lines(value: Mapping[str, Any], spread: Mapping[str, int]) -> str:
+    """Return a map as JSON in which what a reader compares has a line of its own.
+
+    Args:
+        value: the map; its order counts, and all below is sorted.
+        spread: by key, over how many levels of maps its value is spread, one line an entry; -1 for all of it.
+    """
+    entries = [f" {json.dumps(key)}: {_spread(item, spread.get(key, 0), ' ')}" for key, item in value.items()]
+    return escaped("{\n" + ",\n".join(entries) + "\n}\n")
+
+
+def _spread(value: Any, levels: int, before: str) -> str:
+    if levels < 0:
+        return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False).replace("\n", f"\n{before}")
+    if not levels or not isinstance(value, Mapping) or not value:
+        return json.dumps(value, sort_keys=True, ensure_ascii=False)
+    inner = f"{before} "
+    entries = [
+        f"{inner}{json.dumps(key, ensure_ascii=False)}: {_spread(value[key], levels - 1, inner)}"
+        for key in sorted(value)
+    ]
+    return "{\n" + ",\n".join(entries) + f"\n{before}}}"
+
+
+def _in_order(data: Mapping[str, Any], first: Sequence[str]) -> list[tuple[str, Any]]:
+    return [
+        *((key, data[key]) for key in first if key in data),
+        *((k, data[k]) for k in sorted(data) if k not in first),
+    ]
+
+
+def _sorted(value: Any) -> Any:
+    match value:
+        case Mapping():
+            return {key: _sorted(value[key]) for key in sorted(value)}
+        case list() | tuple():
+            return [_sorted(item) for item in value]
+    return value
+
+
+def _settled(value: Any, key: str) -> Any:
+    match value:
+        case Mapping():
+            return {name: _settled(item, name) for name, item in value.items()}
+        case list() | tuple():
+            items = [_settled(item, "") for item in value]
+            return sorted(items, key=canonical) if key in _UNORDERED else items
+    return value

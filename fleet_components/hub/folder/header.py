@@ -1,0 +1,131 @@
+"""The header of an observed directory: which system was observed, when, and what is not in the observation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import attrs
+
+from fleet_components.content.guarded import UnreadableError, read_yaml
+from fleet_components.content.wire import to_yaml
+from fleet_components.hub.listing import System
+from fleet_components.model.codec import MisfitError, decode, one_of
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.reader import API_VERSION
+from fleet_components.model.wire import read_time
+
+KIND = "Observation"
+FORMAT = 1
+"""Version of the form of an observed directory."""
+MEND = "fleet observe --update writes it anew; or go back to the last commit of the folder observed/"
+"""Hint for what was written by an observation and is damaged."""
+UPGRADE = "upgrade fleet-components"
+
+
+@attrs.frozen
+class Silence:
+    """Account of a member that did not answer.
+
+    Attributes:
+        why: the reason.
+        since: when its record was made, in RFC 3339; empty if there is none.
+    """
+
+    why: str
+    since: str = ""
+
+
+@attrs.frozen
+class Header:
+    """Header of an observed directory.
+
+    Attributes:
+        system: the system that the hub runs.
+        as_of: when it was observed.
+        silent: members that did not answer.
+        notes: what was left out and why.
+    """
+
+    system: System
+    as_of: datetime
+    silent: Mapping[str, Silence] = attrs.field(factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        """Return the header as YAML."""
+        silent = {name: attrs.asdict(one) for name, one in sorted(self.silent.items())}
+        spec = {
+            "format": FORMAT,
+            "system": self.system.value,
+            "asOf": told_time(self.as_of),
+            **({"silent": silent} if silent else {}),
+            **({"notes": sorted(self.notes)} if self.notes else {}),
+        }
+        return to_yaml({"apiVersion": API_VERSION, "kind": KIND, "spec": spec})
+
+
+def told_time(time: datetime) -> str:
+    """Return a time in RFC 3339, in UTC."""
+    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _no_time(text: str) -> str:
+    try:
+        read_time(text)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _no_time_or_none(text: str) -> str:
+    return _no_time(text) if text else ""
+
+
+@attrs.frozen(kw_only=True)
+class _Silence:
+    why: str = ""
+    since: str = attrs.field(default="", metadata={"problem": _no_time_or_none})
+
+
+@attrs.frozen(kw_only=True)
+class _Spec:
+    system: str = attrs.field(metadata=one_of(*System))
+    as_of: str = attrs.field(metadata={"problem": _no_time})
+    silent: Mapping[str, _Silence] = attrs.field(factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def read_header(text: bytes, file: str) -> Header:
+    """Read a header.
+
+    Args:
+        text: its text.
+        file: its name, for messages.
+
+    Raises:
+        FleetError: it is damaged, or a later version has written it.
+    """
+    try:
+        whole = read_yaml(text)
+    except UnreadableError as error:
+        raise FleetError([error.problem(file, MEND)]) from None
+    found: Any = whole if isinstance(whole, Mapping) else {}
+    if (found.get("apiVersion"), found.get("kind")) != (API_VERSION, KIND):
+        raise FleetError([Problem(f"is no {KIND} of {API_VERSION}", hint=MEND, file=file)])
+    spec: Any = found.get("spec")
+    try:
+        given = decode(int, spec.get("format")) if isinstance(spec, Mapping) else FORMAT
+        if given > FORMAT:
+            what = f"is of format {given}, this version reads up to {FORMAT}"
+            problem = Problem(what, ("spec", "format"), UPGRADE, file=file)
+            raise FleetError([problem])
+        read = decode(_Spec, spec)
+    except MisfitError as misfit:
+        wrong = [attrs.evolve(one, path=("spec", *one.path), hint=MEND, file=file) for one in misfit.problems]
+        raise FleetError(wrong) from None
+    as_of = read_time(read.as_of)
+    assert as_of is not None
+    silent = {name: Silence(one.why, one.since) for name, one in read.silent.items()}
+    return Header(System(read.system), as_of, silent, read.notes)

@@ -1,0 +1,130 @@
+"""Names of the files of an observed directory: safe on every file system, unique, and read by people."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from fleet_components.content.observed import MEMORY
+from fleet_components.hub.listing import Object
+from fleet_components.hub.observation import Observation
+from fleet_components.model.kinds import BUILT_IN
+from fleet_components.model.manifest import Manifest, ObjectKey
+
+T = TypeVar("T")
+HEADER, INVENTORY, FLEET = f"{MEMORY}/hub.yaml", f"{MEMORY}/files.json", f"{MEMORY}/fleet.json"
+ATTRIBUTES = ".gitattributes"
+ATTRIBUTE = f"{MEMORY}/** linguist-generated text eol=lf"
+"""Line of :data:`ATTRIBUTES`: forges fold what was observed away, and no checkout changes it."""
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_.")
+_LONGEST, _KEPT = 180, 140
+# Windows has devices of these names, and helm and kustomize would build a folder that has such a file.
+_RESERVED = frozenset(
+    (
+        "con",
+        "prn",
+        "aux",
+        "nul",
+        "kustomization",
+        "chart",
+        *(f"{port}{n}" for port in ("com", "lpt") for n in range(10)),
+    )
+)
+
+
+def object_files(observation: Observation) -> dict[str, Object]:
+    """Return the members, policies and objects by the paths of their files."""
+    steering, placed = observation.policies, observation.objects
+    kinds = _Kinds((*steering, *placed))
+    named = [
+        *((f"members/{_stem(_name(one))}.yaml", one) for one in observation.members),
+        *((f"policies/{kinds.named(one)}/{_stem(_in_namespace(one))}.yaml", one) for one in steering),
+        *((_object_path(one, kinds), one) for one in placed),
+    ]
+    return _unique((path, Manifest(one).key, one) for path, one in named)
+
+
+def memory_files(subjects: Iterable[str]) -> dict[str, str]:
+    """Return the names of the subjects, ``Kind/key``, by the paths of their files."""
+    named = ((subject, *subject.partition("/")[::2]) for subject in subjects)
+    return _unique(
+        (f"{MEMORY}/{kind}/{_of_subject(key)}.json", ObjectKey("", kind, "", key), subject)
+        for subject, kind, key in named
+    )
+
+
+def _object_path(data: Object, kinds: _Kinds) -> str:
+    manifest = Manifest(data)
+    folder = f"objects/{_stem(manifest.namespace)}" if manifest.namespace else "objects"
+    return f"{folder}/{kinds.named(data)}.{_stem(manifest.name)}.yaml"
+
+
+class _Kinds:
+    """Names of kinds: with the group where two groups have one, and the other is not built in."""
+
+    def __init__(self, objects: Iterable[Object]) -> None:
+        groups: dict[str, set[str]] = defaultdict(set)
+        for one in objects:
+            groups[str(one["kind"]).casefold()].add(Manifest(one).group)
+        self._shared = {kind for kind, found in groups.items() if len(found) > 1}
+
+    def named(self, data: Object) -> str:
+        """Return the name of an object's kind."""
+        manifest = Manifest(data)
+        plain = manifest.kind.casefold() not in self._shared or (manifest.group, manifest.kind) in BUILT_IN
+        return _short(manifest.kind if plain else f"{manifest.kind}.{_safe(manifest.group)}")
+
+
+def _unique(named: Iterable[tuple[str, ObjectKey, T]]) -> dict[str, T]:
+    """Return the values by path; of several with one path, also in another case, the later ones get a digest."""
+    found, seen = dict[str, T](), set[str]()
+    for path, key, one in sorted(named, key=lambda each: (each[0].casefold(), each[1])):
+        if path.casefold() in seen:
+            stem, dot, end = path.rpartition(".")
+            path = f"{stem}~{_digest('|'.join(key))}{dot}{end}"
+        seen.add(path.casefold())
+        found[path] = one
+    return found
+
+
+def _name(data: Object) -> str:
+    return Manifest(data).name
+
+
+def _of_subject(key: str) -> str:
+    """Return the key of a subject, ``namespace/name`` or ``namespace/Kind/name``, as the beginning of a file's name."""
+    parts = key.split("/")
+    return _short(".".join(part if part[:1].isupper() and part != parts[-1] else _stem(part) for part in parts))
+
+
+def _in_namespace(data: Object) -> str:
+    manifest = Manifest(data)
+    return f"{manifest.namespace}.{manifest.name}" if manifest.namespace else manifest.name
+
+
+def _stem(name: str) -> str:
+    """Return a name as the beginning of a file's: reversible, unless it is very long."""
+    safe = _safe(name)
+    if safe.partition(".")[0] in _RESERVED or safe.startswith("."):
+        safe = f"%{ord(safe[0]):02x}{safe[1:]}"
+    return _short(safe)
+
+
+def _safe(name: str) -> str:
+    """Return a name with an escape for each character that file systems treat in different ways, as URLs have it."""
+    return "".join(char if char in _PLAIN else "".join(f"%{byte:02x}" for byte in char.encode()) for char in name)
+
+
+def _short(safe: str) -> str:
+    return safe if len(safe) <= _LONGEST else f"{safe[:_KEPT]}~{_digest(safe)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def by_key(objects: Mapping[str, Object]) -> dict[ObjectKey, str]:
+    """Return the path of each object."""
+    return {Manifest(one).key: path for path, one in objects.items()}

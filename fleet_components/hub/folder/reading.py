@@ -1,0 +1,172 @@
+"""Reads an observed directory: what a hub had decided, in the one form of the past, and when that was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+
+import attrs
+
+from fleet_components.content.guarded import UnreadableError, read_json
+from fleet_components.content.observed import MEMORY, is_observed
+from fleet_components.content.regular_file import read_regular
+from fleet_components.hub.folder.form import digest, lines
+from fleet_components.hub.folder.header import MEND, Silence, read_header
+from fleet_components.hub.folder.memory import roster_of, subject_of, told_path
+from fleet_components.hub.folder.paths import FLEET, HEADER, INVENTORY
+from fleet_components.hub.listing import System
+from fleet_components.model.codec import MisfitError
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan.past import Past
+from fleet_components.plan.state import StoredResource
+from fleet_components.plan.stored import Keeper
+
+_CHANGED = "is not what fleet observe has written"
+
+
+@attrs.frozen
+class Remembered:
+    """What an observed directory remembers of its hub.
+
+    Attributes:
+        folder: the directory.
+        system: the system that the hub runs.
+        as_of: when it was observed.
+        silent: members that did not answer, with since when their record is.
+        notes: what was left out and why.
+        resources: what was decided, as the resources of a stack.
+        files: the file that a resource was read from, by URN.
+    """
+
+    folder: Path
+    system: System
+    as_of: datetime
+    silent: Mapping[str, Silence] = attrs.field(factory=dict)
+    notes: tuple[str, ...] = ()
+    resources: tuple[StoredResource, ...] = attrs.field(default=(), repr=False)
+    files: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+
+    def past(self, fleet: str) -> Past:
+        """Return the past of the fleet.
+
+        Raises:
+            FleetError: the memory is damaged; names the files and the fields.
+        """
+        try:
+            return Past.of(self.resources, fleet, file=str(self.folder / MEMORY), mend=MEND)
+        except FleetError as error:
+            raise FleetError(map(self._told, error.problems)) from None
+
+    def _told(self, problem: Problem) -> Problem:
+        urn = problem.subject
+        file = self.files.get(urn, problem.file)
+        path = told_path(problem.path, urn)
+        return attrs.evolve(problem, path=path, subject="", file=file, hint=problem.hint or MEND)
+
+
+def read_observation(folder: Path, keeper: Keeper) -> Remembered:
+    """Read what an observed directory remembers.
+
+    Args:
+        folder: the directory.
+        keeper: the stack and the fleet that the resources are to be of.
+
+    Raises:
+        FleetError: it is no observed directory, its memory is damaged or was changed by hand, or a later version has
+            written it; carries a problem for every file concerned.
+    """
+    if not is_observed(folder):
+        hint = f"fleet observe --hub KUBECONFIG --out {folder}"
+        raise FleetError([Problem(f"is no observed directory: it has no {HEADER}", hint=hint, file=str(folder))])
+    header = read_header(_text(folder, HEADER), str(folder / HEADER))
+    inventory = read_inventory(folder)
+    resources, files, problems = list[StoredResource](), dict[str, str](), list[Problem]()
+    for path in inventory.memory:
+        try:
+            found = list(_resources(folder, path, keeper))
+        except FleetError as error:
+            problems += error.problems
+            continue
+        resources += found
+        files |= {one.urn: str(folder / path) for one in found}
+    problems += _strays(folder, inventory.memory)
+    if problems:
+        raise FleetError(problems)
+    read = Remembered(folder, header.system, header.as_of, header.silent, header.notes, tuple(resources), files)
+    read.past(keeper.fleet)
+    _check_digests(folder, inventory.memory)
+    return read
+
+
+@attrs.frozen
+class Inventory:
+    """Account of what the last observation has written.
+
+    Attributes:
+        objects: digests of the parts of each object, by the path of its file.
+        memory: a digest of each file of the memory, by path.
+    """
+
+    objects: Mapping[str, Mapping[str, str]] = attrs.field(factory=dict)
+    memory: Mapping[str, str] = attrs.field(factory=dict)
+
+    def text(self) -> str:
+        """Return the inventory as JSON."""
+        return lines({"objects": self.objects, "memory": self.memory}, {"objects": 1, "memory": 1})
+
+
+def read_inventory(folder: Path) -> Inventory:
+    """Read the inventory of an observed directory.
+
+    Raises:
+        FleetError: it is missing or damaged.
+    """
+    file = str(folder / INVENTORY)
+    try:
+        whole = read_json(_text(folder, INVENTORY), unique=True)
+    except UnreadableError as error:
+        raise FleetError([error.problem(file, MEND)]) from None
+    objects, memory = (whole.get(key) if isinstance(whole, Mapping) else None for key in ("objects", "memory"))
+    for key, part, kind in (("objects", objects, Mapping), ("memory", memory, str)):
+        fine = isinstance(part, Mapping) and all(_is_path(path) and isinstance(part[path], kind) for path in part)
+        if not fine:
+            raise FleetError([Problem("is not a map of files with their digests", (key,), MEND, file=file)])
+    return Inventory(objects, memory)  # type: ignore[arg-type]
+
+
+def _is_path(path: str) -> bool:
+    """Return whether a path stays in its folder."""
+    return all(part not in ("", ".", "..") and not set(part) & {"\\", "\0", ":"} for part in path.split("/"))
+
+
+def _resources(folder: Path, path: str, keeper: Keeper) -> Iterator[StoredResource]:
+    text = _text(folder, path)
+    try:
+        yield from roster_of(text, keeper) if path == FLEET else subject_of(text, keeper)
+    except MisfitError as misfit:
+        told = (attrs.evolve(one, hint=MEND, file=str(folder / path)) for one in misfit.problems)
+        raise FleetError(told) from None
+
+
+def _strays(folder: Path, memory: Iterable[str]) -> Iterator[Problem]:
+    """Yield a problem for each file of the memory that the inventory does not have."""
+    known = {*memory, HEADER, INVENTORY}
+    for file in sorted((folder / MEMORY).rglob("*.json")):
+        if file.relative_to(folder).as_posix() not in known:
+            yield Problem(f"is not in {INVENTORY}: {_CHANGED}", hint=MEND, file=str(file))
+
+
+def _check_digests(folder: Path, memory: Mapping[str, str]) -> None:
+    changed = [path for path, known in memory.items() if digest(_text(folder, path).decode()) != known]
+    if changed:
+        raise FleetError(Problem(_CHANGED, hint=MEND, file=str(folder / path)) for path in changed)
+
+
+def _text(folder: Path, path: str) -> bytes:
+    try:
+        return read_regular(folder / path)
+    except OSError as error:
+        raise FleetError([Problem(f"cannot be read: {error.strerror}", hint=MEND, file=str(folder / path))]) from None
+    except UnreadableError as error:
+        raise FleetError([error.problem(str(folder / path), MEND)]) from None

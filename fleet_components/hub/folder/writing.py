@@ -1,0 +1,339 @@
+"""Writes an observation as a directory, and brings one up to date: only what has changed is touched."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import attrs
+
+from fleet_components.content.files import find
+from fleet_components.content.load import readable
+from fleet_components.content.lock import alone, create
+from fleet_components.content.observed import MEMORY, is_observed
+from fleet_components.content.secret import redacted
+from fleet_components.hub.folder.form import digest, digests, object_text, settled
+from fleet_components.hub.folder.header import UPGRADE, Header, Silence, read_header, told_time
+from fleet_components.hub.folder.memory import KEEPER, memory_texts
+from fleet_components.hub.folder.merge import Merged, holds, merged
+from fleet_components.hub.folder.paths import (
+    ATTRIBUTE,
+    ATTRIBUTES,
+    FLEET,
+    HEADER,
+    INVENTORY,
+    by_key,
+    memory_files,
+    object_files,
+)
+from fleet_components.hub.folder.reading import Inventory, read_inventory
+from fleet_components.hub.listing import Object
+from fleet_components.hub.observation import Observation
+from fleet_components.hub.past import resources_of
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.reader import API_VERSION
+from fleet_components.plan.source import Given, gathered
+
+_STAGED = ".fleet-observe-"
+
+
+@attrs.frozen(kw_only=True)
+class Changes:
+    """What an observation has changed in its directory; all are paths in it, sorted.
+
+    Attributes:
+        added: new files.
+        changed: files with another content.
+        removed: files that are gone.
+        edited: files with something that the hub does not have yet: an edit, a removal, an object of their own.
+        lost: edits that the hub's truth has replaced, as ``path: parts``.
+        private: files with the data of Secrets, which must not be committed.
+    """
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    edited: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    private: tuple[str, ...] = ()
+
+
+def write_observation(folder: Path, observation: Observation, *, update: bool, secrets: bool = False) -> Changes:
+    """Write an observation into a directory.
+
+    Files that no observation has written stay, and so does what people have changed in the others until the hub has it
+    or has changed the same: :func:`fleet_components.hub.folder.merge.merged`. An interrupted run leaves each file
+    whole, and the next one with ``update`` completes it.
+
+    Args:
+        folder: the directory; made if it does not exist.
+        observation: the observation.
+        update: True to bring an observed directory up to date, False to make one.
+        secrets: True to write the data of Secrets, in files that only their owner can read.
+
+    Raises:
+        FleetError: the directory is one already, or is none, or that of another system; it has files in the way, or
+            cannot be written.
+    """
+    _check(folder, observation, update)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with alone(folder):
+            return _written(folder, observation, update, secrets)
+    except OSError as error:
+        what = f"cannot be written: {error.strerror}"
+        raise FleetError([Problem(what, file=str(folder), hint="write to another place with --out")]) from error
+
+
+def _check(folder: Path, observation: Observation, update: bool) -> None:
+    observed = is_observed(folder)
+    if update and not observed:
+        hint = "without --update it is made"
+        raise FleetError(
+            [Problem("is no observed directory, which could be brought up to date", hint=hint, file=str(folder))]
+        )
+    if observed and not update:
+        raise FleetError([Problem("is an observed directory", hint="--update brings it up to date", file=str(folder))])
+    before = _header(folder) if observed else None
+    if before and before.system != observation.system:
+        what = f"was observed of a hub that runs {before.system}, not {observation.system}"
+        raise FleetError([Problem(what, file=str(folder), hint="write to another place with --out")])
+
+
+def _written(folder: Path, observation: Observation, update: bool, secrets: bool) -> Changes:
+    before = _header(folder) if update else None
+    inventory = _inventory(folder) if update else Inventory()
+    observation = _with_silent(folder, observation, inventory)
+    found = {path: one if secrets else redacted(one) for path, one in object_files(observation).items()}
+    _check_places(folder, [*found, *inventory.objects])
+    plan = _Update(folder, inventory, found)
+    if problems := () if update else tuple(plan.in_the_way()):
+        raise FleetError(problems)
+    plan.run()
+    memory = _memory(observation)
+    texts = {path: digest(text) for path, text in memory.items()}
+    known = {path: digests(one) for path, one in sorted(found.items())}
+    last = {
+        INVENTORY: Inventory(known, dict(sorted(texts.items()))).text(),
+        HEADER: Header(observation.system, observation.as_of, _silent(observation, before), observation.notes).text(),
+    }
+    texts = {**plan.texts, **_attributes(folder), **memory, **last}
+    changed = {path: text for path, text in texts.items() if _read(folder / path) != text.encode()}
+    removed = [*plan.removed, *_stale(folder, memory)]
+    private = frozenset(path for path, one in found.items() if redacted(one) is not one)
+    there = {path for path in changed if (folder / path).exists()}
+    _put(folder, changed, removed, private)
+    return Changes(
+        added=tuple(sorted(changed.keys() - there)),
+        changed=tuple(sorted(there)),
+        removed=tuple(sorted(removed)),
+        edited=tuple(sorted(plan.edited)),
+        lost=tuple(sorted(plan.lost)),
+        private=tuple(sorted(private)),
+    )
+
+
+@attrs.define
+class _Update:
+    """Update of the objects of a directory.
+
+    Attributes:
+        folder: the directory.
+        inventory: what the last observation has written.
+        found: what the hub has, by path.
+        texts: the texts of the files that are to be there.
+        removed: the files that go.
+        edited: see :class:`Changes`.
+        lost: see :class:`Changes`.
+    """
+
+    folder: Path
+    inventory: Inventory
+    found: Mapping[str, Object]
+    texts: dict[str, str] = attrs.field(factory=dict)
+    removed: list[str] = attrs.field(factory=list)
+    edited: set[str] = attrs.field(factory=set)
+    lost: set[str] = attrs.field(factory=set)
+
+    def in_the_way(self) -> Iterator[Problem]:
+        """Yield a problem for each file that is no observation's, and would be replaced."""
+        for path, data in self.found.items():
+            if (self.folder / path).exists() and _object(self.folder / path, data) != data:
+                hint = "move it away, or write to another place with --out"
+                yield Problem(
+                    "is in the way, and no observation has written it", file=str(self.folder / path), hint=hint
+                )
+
+    def run(self) -> None:
+        """Find what becomes of every file."""
+        own = dict(self._own())
+        keys = by_key(self.found)
+        for path, data in self.found.items():
+            file, base = self.folder / path, self.inventory.objects.get(path)
+            if not file.exists() and (elsewhere := own.get(Manifest(data).key)):
+                if not holds(data, elsewhere[1]):
+                    self.edited.add(elsewhere[0])
+                continue
+            text = object_text(data)
+            if _read(file) == text.encode():
+                continue
+            mine = _object(file, data) if file.exists() else None
+            if file.exists() and mine is None:
+                self._foreign(path, text, unchanged=base == digests(data))
+                continue
+            self._take(path, merged(base, mine, data), mine)
+        for path in self.inventory.objects.keys() - self.found.keys():
+            if (self.folder / path).is_file():
+                self.removed.append(path)
+                here = _object(self.folder / path, None)
+                if here is None or merged(self.inventory.objects[path], here, None).lost:
+                    self.lost.add(f"{path}: the hub has it no more")
+        self.edited |= {path for key, (path, _) in own.items() if key not in keys}
+
+    def _take(self, path: str, result: Merged, mine: Object | None) -> None:
+        if result.edited:
+            self.edited.add(path)
+        if result.lost:
+            self.lost.add(
+                f"{path}: {', '.join(filter(None, result.lost)) or 'was removed here, and the hub has changed it'}"
+            )
+        if result.data is not None and result.data != mine:
+            self.texts[path] = object_text(result.data)
+
+    def _foreign(self, path: str, text: str, *, unchanged: bool) -> None:
+        """Keep a file that has another object or cannot be read, unless the hub has changed what was there."""
+        if unchanged:
+            self.edited.add(path)
+        else:
+            self.texts[path] = text
+            self.lost.add(f"{path}: was not the object of the hub")
+
+    def _own(self) -> Iterator[tuple[ObjectKey, tuple[str, Object]]]:
+        """Yield the objects in files that no observation has written."""
+        ours = {self.folder / path for path in (*self.found, *self.inventory.objects)}
+        for entry in find(self.folder, []):
+            if entry.kind == "file" and entry.path not in ours:
+                path = entry.path.relative_to(self.folder).as_posix()
+                for one in readable([entry.path], [], [], build=False):
+                    if one.api_version != API_VERSION:
+                        yield one.key, (path, one.data)
+
+
+def _object(file: Path, like: Object | None) -> Object | None:
+    """Return the object that a file has; None if it has not exactly one, or another one than is asked for."""
+    found = readable([file], [], [], build=False)
+    if len(found) != 1 or (like is not None and found[0].key != Manifest(like).key):
+        return None
+    return found[0].data
+
+
+def _memory(observation: Observation) -> dict[str, str]:
+    manifests = tuple(Manifest(one) for one in (*observation.members, *observation.policies, *observation.objects))
+    resources = resources_of(observation, gathered(Given(manifests)), KEEPER)
+    fleet, subjects = memory_texts(resources)
+    return {FLEET: fleet, **{path: subjects[name] for path, name in sorted(memory_files(subjects).items())}}
+
+
+def _with_silent(folder: Path, observation: Observation, inventory: Inventory) -> Observation:
+    """Return the observation with the old records of members that did not answer."""
+    members = {Manifest(one).name: settled(one) for one in observation.members}
+    for path in inventory.objects:
+        if path.startswith("members/") and (one := _object(folder / path, None)) is not None:
+            name = Manifest(one).name
+            if name in observation.silent:
+                members.setdefault(name, one)
+    return attrs.evolve(observation, members=tuple(one for _, one in sorted(members.items())))
+
+
+def _silent(observation: Observation, before: Header | None) -> dict[str, Silence]:
+    """Return the members that did not answer, with since when their record is."""
+    found = {}
+    for name, why in observation.silent.items():
+        known = before.silent.get(name) if before else None
+        since = known.since if known else told_time(before.as_of) if before else ""
+        found[name] = Silence(why, since)
+    return found
+
+
+def _header(folder: Path) -> Header | None:
+    """Return the header of an observed directory; None if it is damaged.
+
+    Raises:
+        FleetError: a later version has written it.
+    """
+    try:
+        return read_header(_read(folder / HEADER) or b"", str(folder / HEADER))
+    except FleetError as error:
+        if any(problem.hint == UPGRADE for problem in error.problems):
+            raise
+        return None
+
+
+def _inventory(folder: Path) -> Inventory:
+    try:
+        return read_inventory(folder)
+    except FleetError:
+        return Inventory()  # what it says is written anew, and edits that the hub has not are named as lost
+
+
+def _attributes(folder: Path) -> dict[str, str]:
+    text = (_read(folder / ATTRIBUTES) or b"").decode(errors="replace")
+    if ATTRIBUTE in text.splitlines():
+        return {}
+    return {ATTRIBUTES: f"{text}\n{ATTRIBUTE}\n" if text and not text.endswith("\n") else f"{text}{ATTRIBUTE}\n"}
+
+
+def _stale(folder: Path, memory: Mapping[str, str]) -> list[str]:
+    """Return the files of subjects that are no more."""
+    found = (path.relative_to(folder).as_posix() for path in sorted((folder / MEMORY).rglob("*.json")))
+    return [path for path in found if path not in memory and path != INVENTORY]
+
+
+def _check_places(folder: Path, paths: Iterable[str]) -> None:
+    """Refuse links, which would lead what is written elsewhere."""
+    places = {folder / parent for path in (*paths, HEADER, ATTRIBUTES) for parent in (Path(path), *Path(path).parents)}
+    problems = [
+        Problem("is a link, which would lead elsewhere", file=str(place), hint="write the path that it leads to")
+        for place in sorted(places - {folder})
+        if place.is_symlink()
+    ]
+    if problems:
+        raise FleetError(problems)
+
+
+def _read(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _put(folder: Path, texts: Mapping[str, str], removed: Iterable[str], private: frozenset[str]) -> None:
+    """Write files aside, and then move all of them to their places; the inventory and the header come last."""
+    for left in folder.glob(f"{_STAGED}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    staged = Path(tempfile.mkdtemp(prefix=_STAGED, dir=folder))
+    try:
+        for path, text in texts.items():
+            create(staged / path, text, private=path in private)
+        for path in texts:
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            if path == INVENTORY:
+                _remove(folder, removed)
+            os.replace(staged / path, folder / path)
+        _remove(folder, removed)
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+
+
+def _remove(folder: Path, paths: Iterable[str]) -> None:
+    for path in paths:
+        (folder / path).unlink(missing_ok=True)
+        above = (folder / path).parent
+        while above != folder and above.is_dir() and not any(above.iterdir()):
+            above.rmdir()
+            above = above.parent

@@ -1,0 +1,67 @@
+"""Plans on an observed directory: the state that its hub has, and what is to be said of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import attrs
+
+from fleet_components.content.observed import observed_in
+from fleet_components.hub.folder.header import told_time
+from fleet_components.hub.folder.paths import HEADER
+from fleet_components.hub.folder.reading import Remembered
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import count, few
+from fleet_components.plan.source import Source
+from fleet_components.review.planning.past import StateFile, observed_state
+
+_ONE = "plan one at a time: a fleet has one hub"
+
+
+def state_among(paths: Sequence[Path]) -> StateFile:
+    """Return the state of the observed directory among paths and below them; that of a new fleet if there is none.
+
+    One that is damaged is the state of a new fleet with its problems.
+    """
+    found = list(observed_in(paths))
+    if not found:
+        return StateFile()
+    if len(found) > 1:
+        what = f"are {len(found)} observed directories, each of a hub of its own: {few(list(map(str, found)))}"
+        return StateFile(str(found[0])).unread([Problem(what, hint=_ONE)])
+    try:
+        return observed_state(found[0])
+    except FleetError as error:
+        return StateFile(str(found[0])).unread(error.problems)
+
+
+def start_in_words(state: StateFile, paths: Sequence[Path]) -> str:
+    """Return what a plan starts from, in words; empty where the file of the state says it."""
+    if state.observed:
+        return f"the hub as observed {told_time(state.observed.as_of)}"
+    if state.file and any(observed_in(paths)):
+        return f"the state {state.file}, not with the hub as it was observed"
+    return ""
+
+
+def without_others(source: Source) -> tuple[Source, tuple[Problem, ...]]:
+    """Return a source without the policies that only the hub carries out, and a warning that names them."""
+    others = source.not_carried_out
+    if not others:
+        return source, ()
+    kinds = sorted(Counter(one.kind for one in others).items())
+    what = f"passed over, as only the hub carries them out: {few([count(n, kind, kind) for kind, n in kinds])}"
+    hint = "the hub may decide otherwise where they have a say"
+    return attrs.evolve(source, not_carried_out=()), (Problem(what, hint=hint),)
+
+
+def said_of(observed: Remembered) -> Iterator[Problem]:
+    """Yield warnings about what is not in an observation."""
+    for name, silence in sorted(observed.silent.items()):
+        record = f"its record is of {silence.since}" if silence.since else "there is no record of it"
+        yield Problem(f"{name} did not answer when the hub was observed; {record}", hint=silence.why)
+    if observed.notes:
+        what = f"the observation leaves out: {few(observed.notes, 2)}"
+        yield Problem(what, hint=f"see spec.notes in {observed.folder / HEADER}")
