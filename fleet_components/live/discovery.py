@@ -6,12 +6,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from http import client as http
 from typing import Any
 
+import attrs
+
 from fleet_components.hub.listing import Resource
+from fleet_components.hub.members.cluster_facts import ServedKind
 from fleet_components.live.getting import NOT_KUBERNETES, Getter, Unanswered
 
 Served = dict[tuple[str, str], Resource]
 _ALL_AT_ONCE = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"
 _ACCEPT = ",".join([*map(_ALL_AT_ONCE.format, ("v2", "v2beta1")), "application/json"])
+
+
+@attrs.frozen
+class _Told:
+    """A kind as a cluster tells it, and whether its objects can be listed."""
+
+    resource: Resource
+    listable: bool
 
 
 def served_by(cluster: Getter) -> Served:
@@ -21,39 +32,55 @@ def served_by(cluster: Getter) -> Served:
         Unanswered: the cluster does not tell.
     """
     found: Served = {}
+    for one in _all(cluster):
+        if one.listable:
+            group = one.resource.api_version.rpartition("/")[0]
+            found.setdefault((group, one.resource.kind), one.resource)
+    return found
+
+
+def kinds_of(cluster: Getter) -> tuple[ServedKind, ...]:
+    """Return all kinds in all versions.
+
+    Raises:
+        Unanswered: the cluster does not tell.
+    """
+    told = (one.resource for one in _all(cluster))
+    return tuple(ServedKind(one.api_version, one.kind, one.plural) for one in told)
+
+
+def _all(cluster: Getter) -> list[_Told]:
+    found: list[_Told] = []
     try:
         for root in ("/api", "/apis"):
             answer = cluster.get(root, _ACCEPT)
-            told = _aggregated(answer) if answer["kind"] == "APIGroupDiscoveryList" else _by_group(cluster, answer)
-            for key, resource in told:
-                found.setdefault(key, resource)
+            found += _aggregated(answer) if answer["kind"] == "APIGroupDiscoveryList" else _by_group(cluster, answer)
     except (AttributeError, KeyError, TypeError):
         raise Unanswered(NOT_KUBERNETES) from None
     return found
 
 
-def _aggregated(answer: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], Resource]]:
+def _aggregated(answer: Mapping[str, Any]) -> Iterator[_Told]:
     for group in answer["items"]:
         name = str(group.get("metadata", {}).get("name") or "")
         for version in group.get("versions") or ():
             api = f"{name}/{version['version']}" if name else str(version["version"])
             for one in version.get("resources") or ():
                 kind, namespaced = (one.get("responseKind") or {}).get("kind"), one.get("scope") == "Namespaced"
-                yield from _listable(name, api, kind, one["resource"], one, namespaced=namespaced)
+                yield from _told(api, kind, one["resource"], one, namespaced=namespaced)
 
 
-def _by_group(cluster: Getter, answer: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], Resource]]:
+def _by_group(cluster: Getter, answer: Mapping[str, Any]) -> Iterator[_Told]:
     for name, api in _versions(answer):
-        root = f"/apis/{api}" if name else f"/api/{api}"
         try:
-            resources = cluster.get(root)["resources"] or ()
+            resources = cluster.get(f"/apis/{api}" if name else f"/api/{api}")["resources"] or ()
         except Unanswered as error:
             # A group whose own API server is away is not served, as for kubectl; nothing else may be missing.
             if error.code in (http.NOT_FOUND, http.SERVICE_UNAVAILABLE):
                 continue
             raise
         for one in resources:
-            yield from _listable(name, api, one["kind"], one["name"], one, namespaced=bool(one["namespaced"]))
+            yield from _told(api, one["kind"], one["name"], one, namespaced=bool(one["namespaced"]))
 
 
 def _versions(answer: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
@@ -67,9 +94,7 @@ def _versions(answer: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     return found
 
 
-def _listable(
-    group: str, api: str, kind: Any, plural: str, one: Mapping[str, Any], *, namespaced: bool
-) -> Iterator[tuple[tuple[str, str], Resource]]:
+def _told(api: str, kind: Any, plural: Any, one: Mapping[str, Any], *, namespaced: bool) -> Iterator[_Told]:
     # Subresources, as deployments/status, are listed with the same kind.
-    if kind and "/" not in plural and "list" in (one.get("verbs") or ()):
-        yield (group, str(kind)), Resource(api, str(kind), str(plural), namespaced)
+    if kind and "/" not in plural:
+        yield _Told(Resource(api, str(kind), str(plural), namespaced), "list" in (one.get("verbs") or ()))
