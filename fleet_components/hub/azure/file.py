@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
-import yaml
 
 from fleet_components.content.guarded import UnreadableError, read_yaml
+from fleet_components.content.wire import to_yaml
 from fleet_components.hub.azure.fleet_resource import FleetResource
 from fleet_components.model.codec import MisfitError, decode, encode
 from fleet_components.model.problem import FleetError
@@ -15,16 +15,15 @@ from fleet_components.model.problem import FleetError
 AZURE_FILE = "observed/azure.yaml"
 """Its path in the directory of an observation."""
 _HEADER = {"apiVersion": "fleet-components/v1", "kind": "FleetResource"}
-_WIDE = 10_000
-_HINT = "observe the fleet again, or take the file from the history of the repository"
+_HINT = "fleet observe --update writes it anew; or go back to the last commit of the file"
 
 
 def azure_file(fleet: FleetResource) -> str:
     """Return the text of the file: the same for the same fleet, sorted by name."""
-    return yaml.safe_dump({**_HEADER, **_plain(encode(fleet))}, sort_keys=False, allow_unicode=True, width=_WIDE)
+    return to_yaml({**_HEADER, **_plain(encode(fleet))})
 
 
-def read_azure_file(text: str, file: str = AZURE_FILE) -> FleetResource:
+def read_azure_file(text: str | bytes, file: str = AZURE_FILE) -> FleetResource:
     """Return the fleet that a file tells of.
 
     Args:

@@ -30,8 +30,7 @@ def hub_notes(fleet: FleetResource, on_hub: Collection[str]) -> tuple[str, ...]:
 def _notes(fleet: FleetResource, on_hub: Collection[str]) -> Iterator[str]:
     if fleet.state != "Succeeded":
         yield f"fleet {fleet.name} is {fleet.state}{_because(fleet.error)}"
-    for part, reason in fleet.unread.items():
-        yield f"{part} of fleet {fleet.name} were not read: {reason}"
+    yield from fleet.refusals
     for member in fleet.members:
         if fleet.has_hub and member.name not in on_hub:
             yield f"member {member.name} of fleet {fleet.name} is not on the hub: its state is {_state(member)}"
@@ -52,15 +51,16 @@ def members_only(fleet: FleetResource, as_of: datetime) -> Observation:
     """
     members = tuple(_member_cluster(member) for member in fleet.members if member.state in _JOINED)
     notes = (_HUBLESS.format(fleet.name), *hub_notes(fleet, {member.name for member in fleet.members}))
-    return Observation(system=System.KUBEFLEET, as_of=as_of, members=members, notes=notes)
+    return Observation(system=System.KUBEFLEET, as_of=as_of, members=members, notes=notes, fleet=fleet)
 
 
-def run_warnings(fleet: FleetResource, moving: Collection[str]) -> Iterator[Problem]:
+def run_warnings(fleet: FleetResource, moving: Collection[str], file: str = AZURE_FILE) -> Iterator[Problem]:
     """Yield a warning for each update run under way that upgrades members on which a plan changes something.
 
     Args:
         fleet: the fleet resource.
         moving: names of the members on which the plan changes something.
+        file: the file that tells of the fleet, for messages.
     """
     for run in fleet.runs:
         states = {name: state for stage in run.stages for name, state in stage.members.items() if name in moving}
@@ -73,7 +73,7 @@ def run_warnings(fleet: FleetResource, moving: Collection[str]) -> Iterator[Prob
                 f"update run {run.name} ({run.upgrade}) {' and '.join(told)}, where this plan changes objects",
                 hint=f"wait until it has ended, or stop it: `az fleet updaterun stop {_where(fleet, run)}`",
                 subject=f"fleet {fleet.name}",
-                file=AZURE_FILE,
+                file=file,
             )
 
 
