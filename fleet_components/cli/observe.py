@@ -12,11 +12,13 @@ from pathlib import Path
 import click
 
 from fleet_components.cli import options
+from fleet_components.cli.azure_hub import ask_azure, azure_options, of_fleet
 from fleet_components.cli.exit_status import ExitStatus
 from fleet_components.cli.help import Command, under
 from fleet_components.cli.progress import watch
 from fleet_components.content.observed import is_observed
 from fleet_components.content.regular_file import read_regular
+from fleet_components.hub.azure.fleet_id import FleetId
 from fleet_components.hub.folder.header import Header, read_header, told_time
 from fleet_components.hub.folder.paths import HEADER
 from fleet_components.hub.folder.writing import Changes, write_observation
@@ -42,6 +44,7 @@ _plain = under("Members that are asked")
     cls=Command,
     examples={
         "a hub of KubeFleet, Azure Fleet Manager or Karmada": "fleet observe --hub ~/.kube/config --out observed",
+        "a fleet of Azure, by its login": "fleet observe --azure $FLEET_ID --out observed",
         "once more, later": "fleet observe --hub ~/.kube/config --out observed --update",
         "the role that may do so": "fleet observe --rbac --system kubefleet",
         "plain clusters, without a hub": "fleet observe --members ~/.kube/config --out members",
@@ -61,6 +64,7 @@ _plain = under("Members that are asked")
     "--rbac", is_flag=True, help="Print the role with the least rights for that, instead: with --hub for this hub."
 )
 @click.option("--system", type=click.Choice(SYSTEMS), help="Whose role --rbac prints without --hub, instead of both.")
+@azure_options
 @_plain(
     "--members",
     "members",
@@ -95,6 +99,8 @@ def observe(
     secrets: bool,
     rbac: bool,
     system: str | None,
+    azure: FleetId | None,
+    azure_login: str | None,
     members: tuple[str, ...],
     kind: str | None,
     timeout: float,
@@ -108,10 +114,15 @@ def observe(
     of KubeFleet, of Azure Fleet Manager or of Karmada, which it tells itself; it is asked for lists, and nothing is
     written there.
     """
-    _check_usage(hub, context, out, members, kind, system, rbac=rbac)
+    if azure_login and azure is None:
+        raise click.UsageError("--azure-login is a part of --azure: give that too")
+    if azure and hub:
+        raise click.UsageError("--azure finds the hub of the fleet itself: give it or --hub")
+    _check_usage(hub or azure, context, out, members, kind, system, rbac=rbac)
     ask = None
-    if hub is not None:
-        kubeconfig = context_of(hub, context, subject=HUB)
+    fleet = ask_azure(azure, azure_login, timeout) if azure else None
+    kubeconfig = context_of(hub, context, subject=HUB) if hub else fleet.kubeconfig if fleet else ""
+    if kubeconfig:
         ask = partial(ask_hub, kubeconfig, secrets=secrets, timeout=timeout, watch=watch)
     if rbac:
         sys.stdout.write(_roles(ask() if ask else None, system, secrets=secrets))
@@ -120,23 +131,23 @@ def observe(
     former = _former(out, update=update)
     kubeconfigs = _kubeconfigs(members)
     listing: Listing | None = None
-    if ask:
-        listing = ask()
+    if ask or fleet:
+        listing = ask() if ask else None
         with watch("reading what the hub has answered"):
-            observation = read_hub(listing)
+            observation = of_fleet(read_hub(listing) if listing else None, fleet)
         observation = with_members(observation, kubeconfigs, timeout=timeout, watch=watch)
     else:
         recorded = _recorded(out) if former else ()
         observation = members_alone(
             System(kind or System.KUBEFLEET), kubeconfigs, recorded, timeout=timeout, watch=watch
         )
-    refused = tuple(refusals(listing)) if listing else ()
+    refused = (*(refusals(listing) if listing else ()), *(fleet.fleet.refusals if fleet else ()))
     incomplete = strict and bool(refused or observation.silent)
     changes = Changes()
     if not incomplete:
         with watch(f"writing {out}"):
             changes = write_observation(out, observation, update=update, secrets=secrets)
-    silent = _silent(observation, former, of_hub=hub is not None)
+    silent = _silent(observation, former, of_hub=ask is not None)
     before = told_time(former.as_of) if former else ""
     document = observed_document(observation, changes, silent, refused, out, before)
     sys.stdout.write(
@@ -152,7 +163,7 @@ def observe(
 
 
 def _check_usage(
-    hub: Path | None,
+    hub: Path | FleetId | None,
     context: str,
     out: Path | None,
     members: Sequence[str],
@@ -166,7 +177,7 @@ def _check_usage(
     Raises:
         click.UsageError: they do not.
     """
-    if context and hub is None:
+    if context and not isinstance(hub, Path):
         raise click.UsageError("--context is a part of --hub: give that too")
     if system and (hub is not None or not rbac):
         raise click.UsageError("--system is for --rbac without --hub: a hub tells itself what it runs")
@@ -175,7 +186,9 @@ def _check_usage(
     if rbac and (out or members):
         raise click.UsageError("--rbac prints a role alone: it takes neither --out nor --members")
     if not rbac and hub is None and not members:
-        raise click.UsageError("give --hub KUBECONFIG, or --members KUBECONFIG for clusters without a hub")
+        raise click.UsageError(
+            "give --hub KUBECONFIG, --azure RESOURCE_ID, or --members KUBECONFIG for clusters without a hub"
+        )
     if not rbac and out is None:
         raise click.UsageError("give --out DIR, the directory to write")
 

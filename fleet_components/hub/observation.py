@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from fleet_components.hub.azure.fleet_resource import FleetResource
 from fleet_components.hub.listing import Object, System
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.plan.record import Record
@@ -54,6 +55,7 @@ class Observation:
         waiting: digests of the objects that no policy has claimed, by key of the template (Karmada).
         silent: members that were to be asked and did not answer, each with the reason; their old record counts.
         notes: what was left out and why, in sentences for the user.
+        fleet: what the resource API of Azure tells of the fleet; None if it was not asked.
     """
 
     system: System
@@ -65,3 +67,4 @@ class Observation:
     waiting: Mapping[str, str] = attrs.field(factory=dict)
     silent: Mapping[str, str] = attrs.field(factory=dict)
     notes: tuple[str, ...] = ()
+    fleet: FleetResource | None = None

@@ -9,7 +9,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import client as http
-from subprocess import CalledProcessError, TimeoutExpired
 from typing import Any, TypeVar
 
 import attrs
@@ -17,6 +16,7 @@ import attrs
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.live.connection import Connection, connected, within
 from fleet_components.model.digits import integer
+from fleet_components.model.problem import FleetError
 
 T = TypeVar("T")
 _MIB = 2**20
@@ -170,7 +170,7 @@ def getter(kubeconfig: str, timeout: float) -> Iterator[Getter]:
         timeout: limit for all that is done with it, in seconds; a credential plugin counts, too.
 
     Raises:
-        Unreachable: the kubeconfig or its credential plugin does not work. Nothing of them is shown.
+        Unreachable: the kubeconfig or its credential plugin does not work. No secret of them is shown.
     """
     deadline = time.monotonic() + timeout
     why = "its kubeconfig does not work: something in it is missing, or cannot be read"
@@ -181,11 +181,9 @@ def getter(kubeconfig: str, timeout: float) -> Iterator[Getter]:
             try:
                 found = stack.enter_context(connected(kubeconfig, deadline))
             except FileNotFoundError:
-                why = "the credential plugin of its kubeconfig, or a file that it names, is not there"
-            except CalledProcessError as error:
-                why = f"the credential plugin of its kubeconfig ends with status {error.returncode}"
-            except TimeoutExpired:
-                why = f"the credential plugin of its kubeconfig takes longer than {timeout:g} s"
+                why = "a file that its kubeconfig names is not there"
+            except FleetError as error:
+                why = "; ".join(map(str, error.problems))
         if found is None:
             raise Unreachable(why)
         yield Getter(found, timeout)

@@ -15,6 +15,7 @@ from fleet_components.content.load import readable
 from fleet_components.content.lock import alone, create
 from fleet_components.content.observed import MEMORY, is_observed
 from fleet_components.content.secret import redacted
+from fleet_components.hub.azure.file import AZURE_FILE, azure_file
 from fleet_components.hub.folder.form import digest, digests, object_text, settled
 from fleet_components.hub.folder.header import UPGRADE, Header, Silence, read_header, told_time
 from fleet_components.hub.folder.memory import KEEPER, memory_texts
@@ -121,9 +122,12 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
         INVENTORY: Inventory(known, dict(sorted(texts.items()))).text(),
         HEADER: Header(observation.system, observation.as_of, _silent(observation, before), observation.notes).text(),
     }
-    texts = {**plan.texts, **_attributes(folder), **memory, **last}
+    azure = {AZURE_FILE: azure_file(observation.fleet)} if observation.fleet else {}
+    texts = {**plan.texts, **_attributes(folder), **memory, **azure, **last}
     changed = {path: text for path, text in texts.items() if _read(folder / path) != text.encode()}
     removed = [*plan.removed, *_stale(folder, memory)]
+    if not azure and (folder / AZURE_FILE).exists():
+        removed.append(AZURE_FILE)
     private = frozenset(path for path, one in found.items() if redacted(one) is not one)
     there = {path for path in changed if (folder / path).exists()}
     _put(folder, changed, removed, private)

@@ -263,7 +263,7 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
     refused = map(said_here, plan.refused)
     warnings = map(said_here, (*plan.warnings, *_of_a_project(source, past)))
     aged = [each for guest in present(manifests) for each in guest.warnings(manifests, command.as_of)]
-    said = (*said_of(observed), *passed_over) if observed else ()
+    said = (*said_of(observed, plan), *passed_over) if observed else ()
     plan = attrs.evolve(plan, refused=tuple(refused), warnings=(*said, *aged, *warnings))
     return Survey(
         tuple(_heard([plan], command)),
