@@ -34,6 +34,9 @@ _HUB = "hub"
 _SERVICE = "fleetwebhook"
 _PLACEMENTS = "placement.kubernetes-fleet.io/v1beta1"
 _MEMBERS = "/apis/cluster.kubernetes-fleet.io/v1/memberclusters"
+_NO_ROOM = "too many open files"
+_PATIENCE = 300.0
+"""Seconds to wait for room."""
 _ON_MEMBERS = "appliedworks"
 """The only kind whose definition a member needs."""
 
@@ -233,14 +236,32 @@ def _hub_agent(hub: ControlPlane, objects: Objects, options: Sequence[str]) -> P
     ]
     environment = {"KUBECONFIG": str(hub.kubeconfig), "POD_NAMESPACE": SYSTEM}
     agent = Program(command, hub.folder / "agent.log", environment)
-    agent.start()
     try:
-        agent.until(lambda: _healthy(port), "ready")
+        start_hub_agent(agent, port)
         agent.until(lambda: _defaults(objects), "asked by the API server")
     except BaseException:
         agent.stop()
         raise
     return agent
+
+
+def start_hub_agent(agent: Program, port: int) -> None:
+    """Start the hub agent, and return when it is ready.
+
+    As in a pod it is started again where other processes leave it no room to watch files.
+
+    Raises:
+        RuntimeError: it ends for another reason, or there is no room for five minutes.
+    """
+    give_up = time.monotonic() + _PATIENCE
+    while True:
+        agent.start()
+        try:
+            return agent.until(lambda: _healthy(port), "ready")
+        except RuntimeError:
+            if _NO_ROOM not in agent.tail() or time.monotonic() > give_up:
+                raise
+        time.sleep(2)
 
 
 def _healthy(port: int) -> bool:

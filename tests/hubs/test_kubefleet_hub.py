@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.clusters.documents import Document
-from tests.hubs.kubefleet import KubeFleetHub, MemberSpec, kubefleet_hub
+from tests.hubs.kubefleet import KubeFleetHub, MemberSpec, kubefleet_hub, start_hub_agent
+from tests.hubs.processes import Program, free_port
 
 pytestmark = pytest.mark.hubs
 
@@ -62,6 +65,21 @@ def test_a_member_without_its_agent_gets_nothing(fleet: KubeFleetHub) -> None:
     assert fleet.members["east"].get("namespace", "quiet") is None
     fleet.start_member("east")
     fleet.members["east"].kubectl("wait", "--for=create", "namespace/quiet", "--timeout=60s")
+
+
+def test_the_hub_agent_waits_for_room_to_watch_files(tmp_path: Path) -> None:
+    (tmp_path / "readyz").touch()
+    port = free_port()
+    script = (
+        f"test -e {tmp_path}/tried || {{ touch {tmp_path}/tried; echo too many open files; exit 1; }};"
+        f"exec {sys.executable} -m http.server {port} --bind 127.0.0.1 --directory {tmp_path}"
+    )
+    agent = Program(["sh", "-c", script], tmp_path / "log")
+    start_hub_agent(agent, port)
+    assert agent.running
+    agent.stop()
+    with pytest.raises(RuntimeError, match="no such option"):
+        start_hub_agent(Program(["sh", "-c", "echo no such option; exit 1"], tmp_path / "other"), port)
 
 
 def shop(name: str = "shop") -> list[Document]:
