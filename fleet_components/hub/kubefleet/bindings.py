@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -38,7 +38,8 @@ class Bound:
         spread: the topology spread score; None under PickFixed.
         revision: the revision that was sent to it, whether it stands or not; None if none was.
         awaited: whether what was sent is not ready, or what is to be sent cannot be.
-        overrides: kind, namespace and name of the override snapshots that apply to what was sent.
+        overrides: kind, namespace and name of the override snapshots that apply to what was sent; none where what
+            applied before is not known.
     """
 
     cluster: str
@@ -64,13 +65,16 @@ class Bound:
 
 
 def bindings_of(
-    kept: Kept, placement: Manifest, as_of: datetime, period: timedelta
+    kept: Kept, placement: Manifest, members: Collection[str], as_of: datetime, period: timedelta
 ) -> tuple[dict[str, Bound], list[str]]:
     """Return the members of a placement by name, and those that it is being removed from.
+
+    A cluster that is a member no more keeps what it has, which nobody sees to.
 
     Args:
         kept: what the hub keeps.
         placement: the placement.
+        members: names of the members.
         as_of: the time of the observation.
         period: how long objects have to stand whose readiness cannot be determined.
     """
@@ -79,7 +83,7 @@ def bindings_of(
         cluster = binding.data["spec"]["targetCluster"]
         if "deletionTimestamp" in binding.metadata:
             going.append(cluster)
-        elif cluster not in found:
+        elif cluster in members:
             found[cluster] = _bound(binding, kept, as_of - period)
     return found, sorted({*going} - found.keys())
 
@@ -104,7 +108,10 @@ def _bound(binding: Manifest, kept: Kept, ready_by: datetime) -> Bound:
     }
     cluster, state = spec["targetCluster"], spec.get("state") or SCHEDULED
     score = (spec.get("clusterDecision") or {}).get("clusterScore") or {}
-    revision = _revision(binding, conditions, kept)
+    sent = not any(_is(conditions.get(kind), "False") for kind in _NOT_SENT)
+    asked = index_of_content(spec.get("resourceSnapshotName") or "")
+    standing = kept.sent.get((cluster, binding.name), ())
+    revision = asked if sent else min(standing, default=None)
     stuck = any(_is(conditions.get(kind), "False") for kind in _FAILS)
     return Bound(
         cluster,
@@ -115,17 +122,8 @@ def _bound(binding: Manifest, kept: Kept, ready_by: datetime) -> Bound:
         score.get("priorityScore"),
         revision,
         stuck or (revision is not None and not _ready(conditions, ready_by)),
-        tuple(listed_overrides(spec)),
+        tuple(listed_overrides(spec)) if sent else (),
     )
-
-
-def _revision(binding: Manifest, conditions: Mapping[str, Any], kept: Kept) -> int | None:
-    """Return the revision that was sent: that of the Works if what the binding asks for cannot be sent."""
-    spec = binding.data["spec"]
-    asked = index_of_content(spec.get("resourceSnapshotName") or "")
-    if not any(_is(conditions.get(kind), "False") for kind in _NOT_SENT):
-        return asked
-    return min(kept.sent.get((spec["targetCluster"], binding.name), ()), default=None)
 
 
 def _ready(conditions: Mapping[str, Any], ready_by: datetime) -> bool:

@@ -81,7 +81,8 @@ class Begun:
             leaving=tuple(sorted(one["clusterName"] for one in leaving)),
             snapshot=int(status.get("policySnapshotIndexUsed", -1)),
             count=-1 if count is None else int(status.get("policyObservedClusterCount", count)),
-            since=read_time(next((stage["startTime"] for stage in stages if stage.get("startTime")), None)),
+            # Waits count from when clusters were done; this only says that the run goes on.
+            since=read_time(run.metadata.get("creationTimestamp")) if read.state == "Run" else None,
             overrides=dict(self._overrides(stages, revision)),
             approvals=tuple(sorted(_accepted(read, stages))),
         )

@@ -19,7 +19,7 @@ from fleet_components.hub.observation import ObservedSubject, Stands
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import decode, encode
 from fleet_components.model.kubefleet.member_cluster import read_member_cluster
-from fleet_components.model.kubefleet.memory import UNSCHEDULED, PlacementMemory
+from fleet_components.model.kubefleet.memory import PlacementMemory
 from fleet_components.model.kubefleet.placement import Strategy
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.text import few
@@ -91,7 +91,7 @@ class _Subject:
         """Find what the hub keeps of a placement."""
         strategy = decode(Strategy, (placement.data.get("spec") or {}).get("strategy") or {})
         period = timedelta(seconds=strategy.rolling_update.unavailable_period_seconds)
-        bindings, going = bindings_of(kept, placement, listing.as_of, period)
+        bindings, going = bindings_of(kept, placement, clusters, listing.as_of, period)
         return cls(
             listing,
             placement,
@@ -137,8 +137,8 @@ class _Subject:
         for name, bound in sorted(self.bindings.items()):
             if bound.revision is None:
                 continue
-            objects, member = self.contents.revisions.get(bound.revision, ()), self.clusters.get(name)
-            number = self.numbering.number(bound.overrides, objects, member) if member else None
+            objects = self.contents.revisions.get(bound.revision, ())
+            number = self.numbering.number(bound.overrides, objects, self.clusters[name])
             found[name] = Done(bound.revision, since=times.get(name), overrides=number, awaited=bound.awaited)
         return found
 
@@ -176,8 +176,7 @@ class _Subject:
         """Return the objects on each member: what its revision and its overrides amount to."""
         found = {}
         for name, here in done.items():
-            member = self.clusters.get(name)
-            objects = record.objects(record.standing(here), member) if member else ()
+            objects = record.objects(record.standing(here), self.clusters[name])
             found[name] = tuple((one.api_version, one.key) for one in map(Manifest, objects))
         return found
 
@@ -190,6 +189,3 @@ class _Subject:
             yield f"{self.name} is being removed from {few(self.going)}"
         for key in sorted(self.numbering.absent):
             yield f"{self.name}: {key} is in force, and the hub has it no more"
-        if lost := [name for name, bound in self.bindings.items() if name not in self.clusters]:
-            leaves = [name for name in lost if self.bindings[name].state == UNSCHEDULED]
-            yield f"{self.name}: {few(leaves or lost)} is no longer a member"

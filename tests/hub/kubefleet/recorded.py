@@ -6,6 +6,7 @@ index was first seen, policies are as written and defaulted, and all that an API
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -159,8 +160,9 @@ class RecordedHub:
         for one in step.after["bindings"]:
             yield _binding(one, waits=(one.get("namespace", ""), one["placement"]) in blocked)
         for one in step.after["works"]:
-            namespace = f"fleet-member-{one['cluster']}"
-            yield _made({**one, "kind": "Work", "namespace": namespace}, self._version("Work"))
+            namespace, labels = f"fleet-member-{one['cluster']}", dict(one["labels"])
+            labels[f"{_PREFIX}parent-resource-binding"] = _named(labels[f"{_PREFIX}parent-CRP"], one["cluster"])
+            yield _made({**one, "kind": "Work", "namespace": namespace, "labels": labels}, self._version("Work"))
         for (kind, namespace, name), specs in self.overrides.items():
             for index, spec in specs.items():
                 labels = {f"{_PREFIX}parent-resource-override": name, f"{_PREFIX}override-index": str(index)}
@@ -199,9 +201,13 @@ def _made(one: Mapping[str, Any], version: str) -> dict[str, Any]:
     rest = {part: one[part] for part in ("spec", "status") if part in one}
     return json.loads(  # type: ignore[no-any-return]
         json.dumps({"apiVersion": version, "kind": one["kind"], "metadata": metadata, **rest})
-        .replace("<time>", NOW.isoformat())
-        .replace("<rnd>", "0a1b2c3d")
+.replace("<time>", NOW.isoformat())
     )
+
+
+def _named(placement: str, cluster: str) -> str:
+    """The name of a binding, the end of which is random on a hub."""
+    return f"{placement[:26]}-{cluster[:27]}-{hashlib.sha256(placement.encode()).hexdigest()[:8]}"
 
 
 def _binding(seen: Data, *, waits: bool) -> dict[str, Any]:
@@ -219,7 +225,7 @@ def _binding(seen: Data, *, waits: bool) -> dict[str, Any]:
     made = {
         "kind": kind,
         "namespace": namespace,
-        "name": f"{name[:26]}-{cluster[:27]}-<rnd>{suffix}",
+        "name": _named(name, cluster) + suffix,
         "labels": {f"{_PREFIX}parent-CRP": name},
         "annotations": seen.get("annotations", {}),
         "deleting": seen.get("deleting"),
