@@ -92,9 +92,7 @@ class Places:
         return (manifest.origin,) if manifest and manifest.origin else ()
 
 
-def _clashes(
-    coverage: Coverage, places: Places, past: Past, *, known: bool
-) -> Iterator[Problem]:
+def _clashes(coverage: Coverage, places: Places, past: Past, *, known: bool) -> Iterator[Problem]:
     clashes = list(coverage.clashes())
     shared = _shared(past) if clashes else {}
     for key, owners, members in clashes:

@@ -14,7 +14,9 @@ from fleet_components.hub.observation import Observation
 def kubefleet_observation(listing: Listing) -> Observation:
     """Return the observation that complete answers amount to."""
     notes, kept, members = list[str](), Kept.of(listing), members_of(listing)
-    notes += (f"{query.kind} in {query.namespace or 'the hub'}: {why}" for query, why in sorted(listing.refused.items()))
+    notes += (
+        f"{query.kind} in {query.namespace or 'the hub'}: {why}" for query, why in sorted(listing.refused.items())
+    )
     policies = policies_of(listing, notes)
     return Observation(
         system=listing.system,

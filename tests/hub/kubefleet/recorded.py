@@ -28,7 +28,11 @@ GROUP = "placement.kubernetes-fleet.io"
 _PREFIX = "kubernetes-fleet.io/"
 _BEFORE = NOW - timedelta(days=1)
 _STEERING = {
-    "ClusterResourcePlacement": ("ClusterResourceBinding", "ClusterSchedulingPolicySnapshot", "ClusterResourceSnapshot"),
+    "ClusterResourcePlacement": (
+        "ClusterResourceBinding",
+        "ClusterSchedulingPolicySnapshot",
+        "ClusterResourceSnapshot",
+    ),
     "ResourcePlacement": ("ResourceBinding", "SchedulingPolicySnapshot", "ResourceSnapshot"),
 }
 _KINDS = (
@@ -127,7 +131,9 @@ class RecordedHub:
     def _remember(self, step: Step) -> None:
         """Take down what is selected, and the policies, under the indexes that are new."""
         selections, _ = gathered(Given(tuple(map(Manifest, self.objects.values())))).selections()
-        selected = {(one.placement.kind, one.placement.namespace, one.placement.name): one.objects for one in selections}
+        selected = {
+            (one.placement.kind, one.placement.namespace, one.placement.name): one.objects for one in selections
+        }
         for key, data in self.objects.items():
             if key[0] not in _STEERING:
                 continue
@@ -145,7 +151,9 @@ class RecordedHub:
         for kind, namespace, name, index in _overrides(step):
             written = self.objects.get((kind, namespace, name))
             if written:
-                self.overrides.setdefault((kind, namespace, name), {}).setdefault(index, self._defaulted(written)["spec"])
+                self.overrides.setdefault((kind, namespace, name), {}).setdefault(
+                    index, self._defaulted(written)["spec"]
+                )
 
     def _decided(self, step: Step) -> Iterator[Data]:
         """What the hub keeps of its decisions."""
@@ -178,9 +186,17 @@ class RecordedHub:
                 continue
             labels = {f"{_PREFIX}parent-CRP": name, f"{_PREFIX}resource-index": str(index)}
             # The first object stands in the first part, all others in the second.
-            parts = [("snapshot", {}, objects[:1]), ("0", {f"{_PREFIX}subindex-of-resource-snapshot": "0"}, objects[1:])]
+            parts = [
+                ("snapshot", {}, objects[:1]),
+                ("0", {f"{_PREFIX}subindex-of-resource-snapshot": "0"}, objects[1:]),
+            ]
             for part, annotations, content in parts:
-                made = {"kind": content_kind, "namespace": namespace, "name": f"{name}-{index}-{part}", "labels": labels}
+                made = {
+                    "kind": content_kind,
+                    "namespace": namespace,
+                    "name": f"{name}-{index}-{part}",
+                    "labels": labels,
+                }
                 spec = {"selectedResources": list(content)}
                 yield _made({**made, "annotations": annotations, "spec": spec}, self._version(kind))
         for index, policy in self.policies.get(placement, {}).items():
@@ -200,8 +216,9 @@ def _made(one: Mapping[str, Any], version: str) -> dict[str, Any]:
         metadata["deletionTimestamp"] = NOW.isoformat()
     rest = {part: one[part] for part in ("spec", "status") if part in one}
     return json.loads(  # type: ignore[no-any-return]
-        json.dumps({"apiVersion": version, "kind": one["kind"], "metadata": metadata, **rest})
-.replace("<time>", NOW.isoformat())
+        json.dumps({"apiVersion": version, "kind": one["kind"], "metadata": metadata, **rest}).replace(
+            "<time>", NOW.isoformat()
+        )
     )
 
 
