@@ -17,7 +17,7 @@ from fleet_components.model.kubefleet.placement import PlacementPolicy
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.wire import read_time
 from fleet_components.plan.kubefleet.update_runs import RunMemory
-from fleet_components.rollout.run_record import FAILED, SUCCEEDED, RunRecord
+from fleet_components.rollout.run_record import FAILED, SUCCEEDED, RunRecord, preempted
 from fleet_components.rollout.strategy import UpdateRun, read_update_run, target_of
 
 _NONE = -1
@@ -46,11 +46,18 @@ class Begun:
     members: Mapping[str, Cluster]
 
     def memory(self) -> RunMemory:
-        """Return what is remembered of the update runs of the placement; of one that has not begun nothing is."""
+        """Return what is remembered of the update runs of the placement; of one that has not begun nothing is.
+
+        A run that a later one has taken clusters from counts as failed, which a hub may see a minute later.
+        """
         runs = {run.name: run for run in self._runs()}
         records = {name: record for name, run in sorted(runs.items()) if (record := self._record(run))}
-        going = [name for name, record in records.items() if not record.over] or list(records)
-        latest = max(going, key=lambda name: (_made(runs[name]), name), default="")
+        order = sorted(records, key=lambda name: (_made(runs[name]), name))
+        started = [name for name in order if records[name].over or _state(runs[name]) != "Initialize"]
+        latest = next(reversed(started or order), "")
+        for name in started[:-1]:
+            if not records[name].over:
+                records[name] = records[name].failed(preempted(records[name], (), latest))
         return RunMemory(records=records, latest=latest)
 
     def _runs(self) -> Iterator[Manifest]:
@@ -130,6 +137,10 @@ def _accepted(run: UpdateRun, stages: Sequence[Any]) -> Iterator[str]:
             approved = conditions_of(task).get(_APPROVED)
             if approved and approved["status"] == "True":
                 yield "/".join(filter(None, (run.namespace, task["approvalRequestName"])))
+
+
+def _state(run: Manifest) -> str:
+    return str(run.data["spec"].get("state") or "Initialize")
 
 
 def _made(run: Manifest) -> str:
