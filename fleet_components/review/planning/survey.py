@@ -348,7 +348,7 @@ def gathered_from(paths: Sequence[Path], command: CommandLine) -> Source:
         raise FleetError([Problem("is asked for twice", file=STANDARD_INPUT, hint="give one of the two as a file")])
     with command.watch(f"reading {few(_shown(paths))}"):
         given = (_piped() if path == PIPED else path for path in paths)
-        return gather(*given, build=command.program, watch=command.watch)
+        return gather(*given, build=command.program, hub=bool(command.state.observed), watch=command.watch)
 
 
 def _shown(paths: Sequence[Path]) -> list[str]:
