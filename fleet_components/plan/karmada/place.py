@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from fleet_components.content.karmada.replicas import divide_completions, replicas_of
 from fleet_components.content.karmada.requirements import requirements_of
 from fleet_components.model.codec import decode
-from fleet_components.model.karmada.claims import Claim, Claims, template_key
+from fleet_components.model.karmada.claims import Bound, Claim, Claims, template_key
 from fleet_components.model.karmada.policy import Failover, Placement, PolicyKey, PropagationPolicy
 from fleet_components.model.karmada.template import Template
 from fleet_components.model.karmada.workload_shape import WorkloadShape
@@ -77,7 +77,7 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
     state, template, driven, fresh = scheduled.state, scheduled.template, scheduled.driven, scheduled.fresh
     content = _content(request, state, before, fresh=fresh)
     revision = before.next_revision(content)
-    shares = _shares(request, state, template, content, revision)
+    shares = shares_of(request, state, template, content, revision)
     found = _overrides(request, before, content, shares)
     shares |= {cluster: attrs.evolve(shares[cluster], overrides=number) for cluster, number in found.numbers.items()}
     why = {cluster: cause.words for cluster, cause in driven.now.items()}
@@ -130,7 +130,7 @@ def _scheduled(request: TemplateSubject, before: TemplateRecord) -> _Scheduled:
         raise FleetError([Problem(_FROZEN, subject=request.name, hint=LACKS_HINT)])
     shapes = request.settings.shapes
     state = attrs.evolve(state, replicas=replicas_of(request.manifest, shapes) if fresh else state.replicas)
-    template = _template(request.manifest, state.replicas, shapes)
+    template = scheduled_form(request.manifest, state.replicas, shapes)
     driven = _driven(request, state)
     state, decision = _decided(request, state, template, driven)
     return _Scheduled(state, template, driven, decision, fresh)
@@ -233,7 +233,8 @@ def _left(state: TemplateState) -> str:
     return f"{state.policy.kind} {state.policy} does not follow it as it is now: its changes are not delivered"
 
 
-def _template(manifest: Manifest, replicas: int, shapes: tuple[WorkloadShape, ...]) -> Template:
+def scheduled_form(manifest: Manifest, replicas: int, shapes: tuple[WorkloadShape, ...]) -> Template:
+    """Return an object with this number of replicas as the scheduler sees it."""
     requires = requirements_of(manifest, shapes)
     requests = requires.requests if requires else None
     return Template(manifest.api_version, manifest.kind, manifest.name, manifest.namespace, replicas, requests)
@@ -260,7 +261,13 @@ def _decided(
         return state, None
     plugins = load_plugins(request.plugins)
     run = partial(
-        schedule, request.inventory, template, bound.placement, rebalances=request.rebalances, plugins=plugins
+        schedule,
+        request.inventory,
+        template,
+        bound.placement,
+        rebalances=request.rebalances,
+        plugins=plugins,
+        binding=bound_to(bound),
     )
     decision = fail_over(run, state.schedule, driven, exact=request.settings.exact)
     decided = _moved(request, state, decision)
@@ -270,6 +277,11 @@ def _decided(
         if returned != decided:
             return returned, after
     return decided, decision
+
+
+def bound_to(bound: Bound) -> Mapping[str, Any]:
+    """Return what the binding holds beside the placement, as far as a change of it makes the scheduler look again."""
+    return {"revision": bound.revision, "spec": bound.spec}
 
 
 def _moved(request: TemplateSubject, state: TemplateState, decision: TemplateDecision) -> TemplateState:
@@ -288,7 +300,7 @@ def _content(request: TemplateSubject, state: TemplateState, before: TemplateRec
     return content if fresh else (before.contents[before.revision][0], *content[1:])
 
 
-def _shares(
+def shares_of(
     request: TemplateSubject, state: TemplateState, template: Template, content: Objects, revision: int
 ) -> dict[str, Share]:
     """Return what each member of the fleet is to get."""
