@@ -13,7 +13,19 @@ from fleet_components.model.text import count, few
 
 def notes_of(reading: Reading) -> tuple[str, ...]:
     """Return the notes, sorted."""
-    return tuple(sorted({UNTOLD, *_refused(reading), *_leaving(reading), *_bindings(reading), *_passed_over(reading)}))
+    return tuple(
+        sorted(
+            {
+                UNTOLD,
+                *_refused(reading),
+                *_leaving(reading),
+                *_bindings(reading),
+                *_passed_over(reading),
+                *_workloads(reading),
+                *_pending(reading),
+            }
+        )
+    )
 
 
 def _refused(reading: Reading) -> Iterator[str]:
@@ -27,6 +39,16 @@ def _leaving(reading: Reading) -> Iterator[str]:
         manifest = Manifest(data)
         if manifest.kind != "Cluster":
             yield f"{manifest.key} is being deleted and is left out"
+
+
+def _workloads(reading: Reading) -> Iterator[str]:
+    for one in reading.workloads:
+        yield f"bindings tell that {one.kind} of {one.api_version} has its replicas in {one.replicas}"
+
+
+def _pending(reading: Reading) -> Iterator[str]:
+    for workload in reading.pending:
+        yield f"a policy selects {workload.manifest.key}, and it has no binding yet: a plan makes one"
 
 
 def _passed_over(reading: Reading) -> Iterator[str]:
@@ -51,6 +73,9 @@ def _bindings(reading: Reading) -> Iterator[str]:
             yield f"{template} is being removed from {few(members)}"
         if members := one.untold:
             yield f"what runs of {template} on {few(members)} is not known: it changed while dispatching was suspended"
+        failing = [name for name, item in one.bound.binding.reported.items() if item.get("health") == "Unhealthy"]
+        if failing and (one.bound.state.spec.get("failover") or {}).get("application"):
+            yield f"{template} is Unhealthy on {few(sorted(failing))}; only an ApplicationHealth tells a plan"
         if one in reading.unclear and not one.works:
             yield f"no policy follows {template}, and its Works were not read: it is taken to be as it is now"
         if one.bound.replicas != (counted := one.bound.binding.spec.get("replicas") or 0):

@@ -14,19 +14,24 @@ from fleet_components.content.secret import is_secret, redacted
 from fleet_components.hub.karmada.binding import Binding
 from fleet_components.hub.karmada.copies import Copies
 from fleet_components.hub.karmada.kinds import BINDINGS, MEMBER, MEMBER_GROUP, STEERING, WORK, WORK_GROUP
-from fleet_components.hub.karmada.marks import MEMBER_NAMESPACE, as_written, is_leaving, marks_of, policy_of
+from fleet_components.hub.karmada.marks import MEMBER_NAMESPACE, as_written, is_leaving, marks_of
 from fleet_components.hub.karmada.member import member_as_written
 from fleet_components.hub.karmada.settings import settings_of
 from fleet_components.hub.karmada.template import BoundTemplate
+from fleet_components.hub.karmada.unbound import unbound
+from fleet_components.hub.karmada.workloads import workloads_of
 from fleet_components.hub.listing import Listing, Object
+from fleet_components.hub.observation import ObservedSubject
 from fleet_components.model.inventory import Inventory
-from fleet_components.model.karmada.policy import PolicyKey, PropagationPolicy
+from fleet_components.model.karmada.policy import PropagationPolicy
+from fleet_components.model.karmada.settings import CustomWorkload
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.model.wire import read_time
 from fleet_components.plan.karmada.needs import needs_of
 from fleet_components.plan.karmada.record import TemplateState
 from fleet_components.plan.karmada.subject import TemplateSubject
 from fleet_components.plan.karmada.templates import REBALANCER, Templates, TemplateWorkload, template_name, templates_of
+from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import Given, Source, gathered
@@ -58,8 +63,14 @@ class Reading:
     def policies(self) -> tuple[Object, ...]:
         """All that steers the control plane, as users have written it, with the settings that can be told of it."""
         given = [one for one in self.listing if Manifest(one).group in STEERING and not is_leaving(one)]
-        settings = settings_of(self.bindings.values())
+        settings = settings_of(self.bindings.values(), self.workloads)
         return (*map(as_written, given), settings)
+
+    @cached_property
+    def workloads(self) -> tuple[CustomWorkload, ...]:
+        """The custom workload kinds, as far as bindings tell where they have their replicas."""
+        templates = {key: one for key in self.bindings if (one := self.listing.object(key))}
+        return tuple(workloads_of(self.bindings.values(), templates))
 
     @cached_property
     def leaving(self) -> tuple[Object, ...]:
@@ -142,14 +153,25 @@ class Reading:
         past = Past(waiting=self.templates.waiting)
         return self.templates.subject(workload, self.inventory, past, Options(), needs)
 
-    def claimed(self, workload: TemplateWorkload) -> PolicyKey | None:
-        """Return the policy that has claimed a template, if that is still there."""
-        key = policy_of(self.listing.object(workload.manifest.key) or workload.manifest.data)
-        return key if key and self.templates.policies.index.named(key) else None
+    @cached_property
+    def unbound(self) -> tuple[ObservedSubject, ...]:
+        """Templates that a policy selects and that have no binding, if it is settled that they get none.
 
-    def uid(self, workload: TemplateWorkload) -> str:
-        """Return the uid of a template, by which ties between members fall."""
-        return str(value_at(self.listing.object(workload.manifest.key), ("metadata", "uid")) or "")
+        A lazy policy has claimed them, or the override policies are missing that theirs waits for.
+        """
+        states = {key: one.bound.state for key, one in self.copies.items()}
+        found = []
+        for workload in self.templates.workloads:
+            original = self.listing.object(workload.manifest.key)
+            if workload.key not in states and original:
+                found.append(unbound(self.subject(workload, states), original))
+        return tuple(filter(None, found))
+
+    @property
+    def pending(self) -> Iterator[TemplateWorkload]:
+        """Templates that a policy selects and that are still to get a binding."""
+        known = {*(one.bound.subject.name for one in self.copies.values()), *(one.name for one in self.unbound)}
+        return (one for one in self.templates.workloads if f"{TEMPLATE_KIND}/{one.key}" not in known)
 
     def _carried_out(self, workload: TemplateWorkload, binding: Binding) -> tuple[str, ...]:
         """Return the names of the rebalancers that ask for a template and whose rebalance was carried out.

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from fleet_components.hub.karmada.binding import Binding
-from fleet_components.model.karmada.settings import KIND
+from fleet_components.model.codec import encode
+from fleet_components.model.karmada.settings import KIND, CustomWorkload, KarmadaSettings
 from fleet_components.model.reader import API_VERSION
 
 TAINT_MANAGER = "TaintManager"
@@ -17,8 +18,10 @@ UNTOLD = (
 )
 
 
-def settings_of(bindings: Iterable[Binding]) -> dict[str, Any]:
+def settings_of(bindings: Iterable[Binding], workloads: Iterable[CustomWorkload] = ()) -> dict[str, Any]:
     """Return the ``KarmadaSettings`` of a control plane: it decides exactly, and evicts if a task shows it."""
     evicts = any(task.producer == TAINT_MANAGER for binding in bindings for task in binding.tasks.values())
-    spec = {"exact": True, "bringsNamespaces": True, **({"noExecuteEviction": True} if evicts else {})}
-    return {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": "karmada"}, "spec": spec}
+    settings = KarmadaSettings(
+        exact=True, brings_namespaces=True, no_execute_eviction=evicts, workloads=tuple(workloads)
+    )
+    return {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": "karmada"}, "spec": encode(settings)}

@@ -49,7 +49,7 @@ class BoundTemplate:
     @property
     def depends(self) -> bool:
         """True if it only goes along with others: its binding has no placement."""
-        return not self.binding.spec.get("placement")
+        return self.binding.spec.get("placement") is None
 
     @cached_property
     def claimed(self) -> PolicyKey | None:

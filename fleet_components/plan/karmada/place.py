@@ -14,9 +14,11 @@ from fleet_components.model.codec import decode
 from fleet_components.model.karmada.claims import Bound, Claim, Claims, template_key
 from fleet_components.model.karmada.policy import Failover, Placement, PolicyKey, PropagationPolicy
 from fleet_components.model.karmada.template import Template
+from fleet_components.model.karmada.webster import turned
 from fleet_components.model.karmada.workload_shape import WorkloadShape
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import few
 from fleet_components.plan.again import written_where_interrupted
 from fleet_components.plan.karmada.content import Share, content_of, shape_in, shared
 from fleet_components.plan.karmada.dispatch import Dispatch
@@ -47,12 +49,21 @@ class TemplateOutcome(Outcome[TemplateRecord]):
         template: the object as the scheduler sees it.
         due: members that it has to leave later, each with the reason and the time.
         left: why the object is not delivered as it is now; empty if it is.
+        by_uid: members whose replicas depend on the uid that a control plane is still to give the object.
     """
 
     decision: TemplateDecision | None
     template: Template
     due: Mapping[str, str] = attrs.field(factory=dict)
     left: str = ""
+    by_uid: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say where a tie between members falls by a uid that is not known yet."""
+        if not self.by_uid:
+            return ()
+        return (f"a tie between {few(self.by_uid)} falls by the uid that the control plane gives the object",)
 
     @property
     def unfulfilled(self) -> str:
@@ -100,7 +111,19 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
         template=template,
         due=due,
         left=left,
+        by_uid=_by_uid(request, before, state),
     )
+
+
+def _by_uid(request: TemplateSubject, before: TemplateRecord, state: TemplateState) -> tuple[str, ...]:
+    """Return the members whose replicas would be others with another uid, where a control plane gives it."""
+    bound = state.claim.bound
+    given = not request.settings.brings_namespaces or before.memory.schedule.uid
+    if given or bound is None or not bound.placement.divided:
+        return ()
+    other = _scheduled(attrs.evolve(request, uid=turned(request.uid)), before).state.schedule.clusters
+    here = state.schedule.clusters
+    return tuple(sorted(name for name in {*here, *other} if here.get(name, 0) != other.get(name, 0)))
 
 
 def chosen(request: TemplateSubject, before: TemplateRecord) -> frozenset[str]:

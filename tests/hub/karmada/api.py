@@ -26,7 +26,6 @@ _KARMADA = {
     "remedy.karmada.io/v1alpha1": ("", "Remedy"),
     "work.karmada.io/v1alpha2": ("ResourceBinding", "ClusterResourceBinding"),
     "work.karmada.io/v1alpha1": ("Work", ""),
-    "example.com/v1": ("Widget", ""),
 }
 """Namespaced and cluster-scoped kinds by ``apiVersion``."""
 
@@ -57,11 +56,24 @@ class Api:
 
     def listing(self, *, secrets: bool = False) -> Listing:
         """All answers that an observation needs."""
-        listing = Listing(System.KARMADA, AS_OF, _served(), secrets=secrets)
+        listing = Listing(System.KARMADA, AS_OF, {**self._custom(), **_served()}, secrets=secrets)
         while queries := missing(listing):
             self.asked.extend(queries)
             listing = listing.with_answers({query: tuple(self._answer(query)) for query in queries}, {})
         return listing
+
+    def _custom(self) -> dict[tuple[str, str], Resource]:
+        """The kinds that the definitions among the objects define."""
+        specs = [data["spec"] for data in self.objects if data["kind"] == "CustomResourceDefinition"]
+        return {
+            (spec["group"], spec["names"]["kind"]): Resource(
+                f"{spec['group']}/{spec['versions'][0]['name']}",
+                spec["names"]["kind"],
+                spec["names"]["plural"],
+                spec["scope"] == "Namespaced",
+            )
+            for spec in specs
+        }
 
     def _answer(self, query: Query) -> Iterable[Object]:
         for data in self.objects:

@@ -10,6 +10,7 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.options import Options
+from fleet_components.plan.pass_over import beyond
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import Given, Source, gathered
 from fleet_components.plan.stored import Keeper
@@ -28,8 +29,8 @@ def planned(observation: Observation, source: Source | None = None) -> FleetPlan
     """The plan from the past that was observed; of another source where one is given."""
     past = Past.of(resources_of(observation, source_of(observation), Keeper(STACK, FLEET)), FLEET)
     source = source or source_of(observation)
-    beyond = frozenset(manifest.kind for manifest in source.not_carried_out)
-    options = Options(stack=STACK, fleet=FLEET, settings=SETTINGS, as_of=observation.as_of, pass_over=beyond)
+    passed = beyond(source)
+    options = Options(stack=STACK, fleet=FLEET, settings=SETTINGS, as_of=observation.as_of, pass_over=passed)
     return plan_fleet(source, past, options)
 
 
