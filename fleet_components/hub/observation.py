@@ -30,6 +30,7 @@ class ObservedSubject:
         stands: the objects that the hub has brought to each member.
         reports: True if the objects are compared only.
         apply: the way in which objects are written, in wire form; empty for the default one.
+        protected: True if its removal has to be confirmed.
     """
 
     name: str
@@ -38,6 +39,7 @@ class ObservedSubject:
     stands: Stands = attrs.field(factory=dict)
     reports: bool = False
     apply: Mapping[str, Any] = attrs.field(factory=dict)
+    protected: bool = False
 
 
 @attrs.frozen(kw_only=True)
