@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from base64 import b64encode
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from typing import Any
@@ -13,36 +12,11 @@ import yaml
 
 from fleet_components.hub.azure.file import azure_file
 from fleet_components.hub.azure.fleet_id import read_fleet_id
-from fleet_components.live import azure_fleet
 from fleet_components.live.azure_fleet import AzureHub, azure_hub
 from fleet_components.model.problem import FleetError
 from tests.hub.azure.resources import FLEET, fleet, member, profile, run, stage, strategy
-from tests.live.api_server import Answer, Api, api_server, closes, drips, hangs, kubeconfig, send
-
-CANARY = "SWORDFISH"
-PARTS = ("members", "updateRuns", "updateStrategies", "autoUpgradeProfiles")
-KUBECONFIG = kubeconfig(
-    {"server": "https://shop.hcp.eastus.azmk8s.io:443"},
-    {
-        "exec": {
-            "apiVersion": "client.authentication.k8s.io/v1beta1",
-            "command": "kubelogin",
-            "args": ["get-token", "--server-id", "6dae42f8", "--client-id", "80faf920", "--tenant-id", "72f988bf"],
-        }
-    },
-)
-
-
-def credentials(text: str = KUBECONFIG) -> dict[str, Any]:
-    return {"kubeconfigs": [{"name": "clusterUser", "value": b64encode(text.encode()).decode()}]}
-
-
-def answers(body: Any, status: int = 200) -> Answer:
-    return lambda request: send(request, status, body)
-
-
-def refuses(status: int, code: str, message: str) -> Answer:
-    return answers({"error": {"code": code, "message": message}}, status)
+from tests.live.api_server import Answer, Api, api_server, closes, drips, hangs, send
+from tests.live.azure_standin import CANARY, answers, credentials, refuses, resource_api
 
 
 def in_turn(*turns: Answer) -> Answer:
@@ -62,15 +36,7 @@ def throttled(seconds: str, status: int = 429) -> Answer:
 
 @pytest.fixture
 def azure(monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    for name in ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_CLIENT_SECRET", "AZURE_FEDERATED_TOKEN_FILE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("fleet_components.live.azure_api._FIRST_PAUSE", 0.01)
-    with api_server() as found:
-        monkeypatch.setattr(azure_fleet, "resource_api", lambda _: f"http://127.0.0.1:{found.server.server_port}")
-        monkeypatch.setattr(azure_fleet, "access_token", lambda *_: CANARY)
-        found.objects = {FLEET: fleet(), **{f"{FLEET}/{part}": {"value": []} for part in PARTS}}
-        found.answers[f"POST {FLEET}/listCredentials"] = answers(credentials())
+    with resource_api(monkeypatch) as found:
         yield found
 
 
@@ -205,7 +171,7 @@ def test_who_may_not_read_the_fleet(azure: Api) -> None:
     [
         (refuses(401, "InvalidAuthenticationTokenTenant", "wrong issuer"), "401 Unauthorized", "az login --tenant"),
         (refuses(404, "ResourceNotFound", "not found"), "404 Not Found: ResourceNotFound", "check the resource ID"),
-        (answers([]), "something that is no fleet", ""),
+        (answers([]), "does not answer with a fleet", ""),
         (answers("text", 400), "400 Bad Request", ""),
     ],
 )

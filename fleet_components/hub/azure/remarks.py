@@ -95,4 +95,6 @@ def _member_cluster(member: JoinedCluster) -> Object:
         "apiVersion": "cluster.kubernetes-fleet.io/v1",
         "kind": "MemberCluster",
         "metadata": {"name": member.name, **labels},
+        # Required, and used by no decision.
+        "spec": {"identity": {"kind": "ServiceAccount", "name": member.name, "namespace": "fleet-system"}},
     }
