@@ -44,7 +44,6 @@ _plain = under("Members that are asked")
     cls=Command,
     examples={
         "a hub of KubeFleet, Azure Fleet Manager or Karmada": "fleet observe --hub ~/.kube/config --out observed",
-        "a fleet of Azure, by its login": "fleet observe --azure $FLEET_ID --out observed",
         "once more, later": "fleet observe --hub ~/.kube/config --out observed --update",
         "the role that may do so": "fleet observe --rbac --system kubefleet",
         "plain clusters, without a hub": "fleet observe --members ~/.kube/config --out members",

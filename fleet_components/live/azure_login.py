@@ -91,15 +91,21 @@ def access_token(mode: str, subscription: str, address: str, deadline: float) ->
 
 
 def _credential(mode: str, subscription: str, deadline: float) -> Callable[[], Any]:
-    from azure import identity
+    from azure.identity import (
+        AzureCliCredential,
+        AzureDeveloperCliCredential,
+        EnvironmentCredential,
+        ManagedIdentityCredential,
+        WorkloadIdentityCredential,
+    )
 
     left = max(1, int(deadline - time.monotonic()))
     classes: dict[str, Callable[[], Any]] = {
-        "azurecli": partial(identity.AzureCliCredential, subscription=subscription, process_timeout=left),
-        "azd": partial(identity.AzureDeveloperCliCredential, process_timeout=left),
-        "msi": partial(identity.ManagedIdentityCredential, client_id=os.environ.get("AZURE_CLIENT_ID")),
-        "spn": identity.EnvironmentCredential,
-        "workloadidentity": identity.WorkloadIdentityCredential,
+        "azurecli": partial(AzureCliCredential, subscription=subscription, process_timeout=left),
+        "azd": partial(AzureDeveloperCliCredential, process_timeout=left),
+        "msi": partial(ManagedIdentityCredential, client_id=os.environ.get("AZURE_CLIENT_ID")),
+        "spn": EnvironmentCredential,
+        "workloadidentity": WorkloadIdentityCredential,
     }
     return classes[mode]
 
