@@ -17,6 +17,7 @@ from fleet_components.cli.help import Command, under
 from fleet_components.cli.progress import watch
 from fleet_components.content.observed import is_observed
 from fleet_components.content.regular_file import read_regular
+from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.hub.folder.header import Header, read_header, told_time
 from fleet_components.hub.folder.paths import HEADER
 from fleet_components.hub.folder.writing import Changes, write_observation
@@ -29,7 +30,6 @@ from fleet_components.live.kubeconfig_file import context_of
 from fleet_components.live.observing import members_alone, with_members
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.documents.observed import observed_document
-from fleet_components.review.documents.wire import to_json, to_yaml
 from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.observed import print_observed
 from fleet_components.starting.contexts import members_of
