@@ -31,12 +31,14 @@ class Query:
         kind: the kind.
         namespace: the namespace in which they are; empty for all of them, and for cluster-scoped kinds.
         metadata_only: True to ask for ``metadata`` alone, so that nothing else leaves the hub.
+        label: the label that the objects have, as ``key=value``; empty, the default, for all objects.
     """
 
     api_version: str
     kind: str
     namespace: str = ""
     metadata_only: bool = False
+    label: str = ""
 
     @property
     def group(self) -> str:

@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -117,10 +118,13 @@ def _within(deadline: float, ask: Callable[[], str]) -> _Outcome:
     outcomes = [_Outcome()]
 
     def login() -> None:
-        try:
-            outcomes.append(_Outcome(ask(), ""))
-        except (AzureError, ValueError) as error:  # a ValueError, if an environment variable is missing
-            outcomes.append(_Outcome("", unsecret(str(error))))
+        outcome = _Outcome(error="azure-identity fails, and does not say why")
+        with suppress(Exception):  # a thread would print it, with what it holds
+            try:
+                outcome = _Outcome(ask(), "")
+            except (AzureError, ValueError) as error:  # a ValueError, if an environment variable is missing
+                outcome = _Outcome("", unsecret(str(error)))
+        outcomes.append(outcome)
 
     thread = threading.Thread(target=login, daemon=True)
     thread.start()
