@@ -124,7 +124,7 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
     texts = {**plan.texts, **_attributes(folder), **memory, **last}
     changed = {path: text for path, text in texts.items() if _read(folder / path) != text.encode()}
     removed = [*plan.removed, *_stale(folder, memory)]
-    private = frozenset(path for path, one in found.items() if redacted(one) is not one)
+    private = frozenset(path for path, one in found.items() if secrets and redacted(one) != one)
     there = {path for path in changed if (folder / path).exists()}
     _put(folder, changed, removed, private)
     return Changes(
