@@ -370,16 +370,24 @@ def test_a_hub_that_does_not_tell_the_time(api: Api, monkeypatch: pytest.MonkeyP
         (
             {"client-certificate": f"/nowhere/{CANARY}", "client-key": "/nowhere"},
             {},
-            "a file that it names, is not there",
+            "a file that its kubeconfig names is not there",
         ),
-        ({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "/no/plugin"}}, {}, "is not there"),
-        ({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "false"}}, {}, "ends with status 1"),
+        (
+            {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "/no/plugin"}},
+            {},
+            "cannot be run: No such file",
+        ),
+        (
+            {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "false"}},
+            {},
+            "fails with exit status 1",
+        ),
         (
             {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "sleep", "args": ["60"]}},
             {},
-            "takes longer than 1 s",
+            "has not answered in time",
         ),
-        ({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "echo"}}, {}, "does not work"),
+        ({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "echo"}}, {}, "gives no credential"),
         ({"token": 7}, {}, "does not work"),
     ],
 )
