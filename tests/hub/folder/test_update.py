@@ -14,7 +14,6 @@ import pytest
 import yaml
 
 from fleet_components import FleetError
-from fleet_components.hub.folder import writing
 from fleet_components.hub.folder.merge import Merged, merged
 from fleet_components.hub.folder.reading import read_observation
 from fleet_components.hub.folder.writing import Changes, write_observation
@@ -251,7 +250,7 @@ def test_an_interrupted_update_leaves_whole_files_and_the_next_one_completes_it(
             raise OSError(28, "No space left on device")
         replace(old, new)
 
-    monkeypatch.setattr(writing.os, "replace", failing)
+    monkeypatch.setattr(os, "replace", failing)
     with pytest.raises(FleetError, match="No space left on device"):
         updated(folder, changed)
     monkeypatch.undo()
