@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 import click
 from rich.console import Console
 
-from fleet_components.cli import options
+from fleet_components.cli import clock, options
 from fleet_components.cli.progress import watch
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.planning.edit import Edit
 from fleet_components.review.planning.survey import Survey
+from fleet_components.review.showing.age import with_age
 from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.edits import print_edits
 from fleet_components.review.showing.table import plan_table
@@ -34,8 +35,9 @@ def end(edits: Sequence[Edit], surveyed: Survey, told: Callable[[Console], None]
         document = plan_document(surveyed)
     sys.stdout.write(shown(lambda console: print_edits(console, edits)))
     sys.stdout.write(shown(told))
-    sys.stdout.write(shown(lambda console: plan_table(console, document)))
+    sys.stdout.write(shown(lambda console: plan_table(console, with_age(document, clock.now()))))
     options.say_refused(surveyed.refused, shown=True)
+    options.say_old(document)
     for edit in edits if write else ():
         edit.write()
     files = ", ".join(edit.file for edit in edits) or "no file has to change"

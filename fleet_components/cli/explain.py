@@ -62,4 +62,5 @@ def explain(
     sys.stdout.write(text)
     planned = plan_document(surveyed)
     options.say_warnings(planned)
+    options.say_old(planned)
     options.end(planned, strict=strict)

@@ -44,7 +44,6 @@ _plain = under("Members that are asked")
     cls=Command,
     examples={
         "a hub of KubeFleet, Azure Fleet Manager or Karmada": "fleet observe --hub ~/.kube/config --out observed",
-        "a fleet of Azure, by its login": "fleet observe --azure $FLEET_ID --out observed",
         "once more, later": "fleet observe --hub ~/.kube/config --out observed --update",
         "the role that may do so": "fleet observe --rbac --system kubefleet",
         "plain clusters, without a hub": "fleet observe --members ~/.kube/config --out members",
@@ -119,6 +118,7 @@ def observe(
     if azure and hub:
         raise click.UsageError("--azure finds the hub of the fleet itself: give it or --hub")
     _check_usage(hub or azure, context, out, members, kind, system, rbac=rbac)
+    former = _former(out, update=update) if out else None
     ask = None
     fleet = ask_azure(azure, azure_login, timeout) if azure else None
     kubeconfig = context_of(hub, context, subject=HUB) if hub else fleet.kubeconfig if fleet else ""
@@ -128,7 +128,6 @@ def observe(
         sys.stdout.write(_roles(ask() if ask else None, system, secrets=secrets))
         return
     assert out is not None
-    former = _former(out, update=update)
     kubeconfigs = _kubeconfigs(members)
     listing: Listing | None = None
     if ask or fleet:
@@ -141,8 +140,8 @@ def observe(
         observation = members_alone(
             System(kind or System.KUBEFLEET), kubeconfigs, recorded, timeout=timeout, watch=watch
         )
-    refused = (*(refusals(listing) if listing else ()), *(fleet.fleet.refusals if fleet else ()))
-    incomplete = strict and bool(refused or observation.silent)
+    refused = tuple(refusals(listing)) if listing else ()
+    incomplete = strict and bool(refused or observation.silent or (observation.fleet and observation.fleet.unread))
     changes = Changes()
     if not incomplete:
         with watch(f"writing {out}"):

@@ -12,6 +12,7 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
+from fleet_components.cli import clock
 from fleet_components.cli.exit_status import status_of, strictly
 from fleet_components.cli.help import allowed, before, planned, printed, reached
 from fleet_components.cli.names import members
@@ -24,6 +25,7 @@ from fleet_components.review.planning.other_stacks import OtherStack
 from fleet_components.review.planning.past import StateFile, parse_state, read_state
 from fleet_components.review.planning.survey import STANDARD_INPUT, CommandLine, read_standard_input
 from fleet_components.review.showing import words
+from fleet_components.review.showing.age import old
 
 _STACK = re.compile(r"([A-Za-z0-9_.-]+/){0,2}[A-Za-z0-9_.-]+")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -79,8 +81,8 @@ def where(command: F) -> F:
             "--state",
             type=click.Path(path_type=Path),
             metavar="FILE",
-            help="What was decided before: the output of `pulumi stack export`, or the state.json of a render; "
-            "- reads standard input.",
+            help="What was decided before: the output of `pulumi stack export`, the state.json of a render, or an "
+            "observed directory; - reads standard input. It counts instead of what DIR has observed itself.",
         ),
         planned(
             "--stack",
@@ -354,6 +356,12 @@ def say_warnings(document: Document) -> None:
     """Print the warnings on standard error, policies that are not fulfilled included."""
     for name, text in words.warnings(document):
         click.echo(f"warning: {f'{visible(name)}: ' if name else ''}{words.one_line(visible(text))}", err=True)
+
+
+def say_old(document: Document) -> None:
+    """Print on standard error that a plan starts from an old observation."""
+    if warning := old(document, clock.now()):
+        click.echo(f"warning: {warning}", err=True)
 
 
 def end(document: Document, *, strict: bool, detailed: bool = False) -> NoReturn:

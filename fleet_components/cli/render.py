@@ -20,6 +20,7 @@ from fleet_components.model.text import count, visible
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.review.documents.form import Document, to_read
 from fleet_components.review.documents.plan import plan_document
+from fleet_components.review.planning.observed import refuse_observed
 from fleet_components.review.planning.past import DEFAULT_STACK, StateFile
 from fleet_components.review.planning.project import choose_stack, read_project
 from fleet_components.review.planning.survey import CommandLine, project_among, survey
@@ -29,6 +30,8 @@ from fleet_components.review.showing import words
 
 # A file system takes 255 bytes; while the folder is replaced its name is longer.
 _LONGEST_NAME = 200
+_BY_HUB = "which delivers itself: manifests that are delivered beside it would fight it"
+_INSTEAD = "fleet plan shows what the hub would do; once no hub delivers any more, remove the folder observed/"
 _FOLDER = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")
 """Names of stacks, as Pulumi has them."""
 
@@ -63,6 +66,7 @@ def render(
     nothing is written where the update is refused, by --strict or otherwise.
     """
     command = options.command_line(**where)
+    refuse_observed(paths, command.state, _BY_HUB, _INSTEAD)
     if fresh:
         command = attrs.evolve(command, state=StateFile())
     project = project_among(paths, command)

@@ -49,13 +49,9 @@ def review(paths: tuple[Path, ...], base: str, head: str, save_state: Path | Non
 
     What the branch of --base had when the two parted is read from the objects of the git repository around DIR, without
     a checkout, and the files in DIR are planned on top of it. Without --state the base is planned as if newly made,
-    and decisions that what really runs could change are marked. With --state the files are planned on what runs, and
-    what the base would change as well is marked.
+    and decisions that what really runs could change are marked. With --state, or where DIR is an observed directory,
+    the files are planned on what runs, and what the base would change as well is marked.
     """
-    state: Path | None = where["state"]
-    if state and state.is_dir():
-        hint = "an observed directory is not read here: give the output of pulumi stack export"
-        raise click.BadParameter(f"{state} is a directory; {hint}", param_hint="--state")
     found = two_sides.review(paths, options.command_line(**where), base, head)
     _say(found)
     show(found.survey, asked, save_state)

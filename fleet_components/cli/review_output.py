@@ -11,7 +11,7 @@ from typing import Any, NoReturn, TypeVar, cast
 import attrs
 import click
 
-from fleet_components.cli import options
+from fleet_components.cli import clock, options
 from fleet_components.cli.exit_status import ExitStatus, status_of
 from fleet_components.cli.help import printed
 from fleet_components.cli.names import members, placements
@@ -25,6 +25,7 @@ from fleet_components.review.documents.schema import plan_schema
 from fleet_components.review.documents.view import View
 from fleet_components.review.planning.survey import Survey
 from fleet_components.review.rendering.saved import save
+from fleet_components.review.showing.age import with_age
 from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.markdown import to_markdown
 from fleet_components.review.showing.table import plan_table
@@ -156,6 +157,7 @@ def show(surveyed: Survey, asked: Shown, save_state: Path | None = None) -> NoRe
     if problems := list(_read(asked, surveyed.subject.get("paths", ()))):
         raise FleetError(problems)
     put(asked, lambda form: _text(document, form, asked))
+    options.say_old(document)
     options.say_refused(surveyed.refused, shown=asked.output in ("table", "markdown"))
     options.end(document, strict=asked.strict, detailed=asked.detailed)
 
@@ -191,8 +193,8 @@ def _text(document: Document, form: str, asked: Shown) -> str:
         case "yaml":
             return to_yaml(document)
         case "markdown":
-            return to_markdown(document, diff=asked.diff, command=asked.command)
-    return shown(lambda console: plan_table(console, document, diff=asked.diff))
+            return to_markdown(with_age(document, clock.now()), diff=asked.diff, command=asked.command)
+    return shown(lambda console: plan_table(console, with_age(document, clock.now()), diff=asked.diff))
 
 
 def _write(file: Path, text: str) -> None:

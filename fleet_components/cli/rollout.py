@@ -15,8 +15,10 @@ from fleet_components.cli import options
 from fleet_components.cli.exit_status import ExitStatus, status_of, strictly
 from fleet_components.cli.help import Command
 from fleet_components.cli.stack import needing_pulumi
+from fleet_components.content.observed import is_observed
 from fleet_components.content.wire import to_json
 from fleet_components.review.documents.form import Document
+from fleet_components.review.planning.observed import refuse_observed
 from fleet_components.review.planning.project import choose_stack, read_project
 from fleet_components.review.planning.survey import CommandLine, project_among
 from fleet_components.review.showing.console import shown
@@ -24,6 +26,8 @@ from fleet_components.review.showing.statuses import print_stories
 from fleet_components.review.showing.table import plan_table
 
 _MOST_UPDATES = 100
+_BY_HUB = "which rolls out itself"
+_INSTEAD = "apply the files to the hub; fleet plan shows what it will do"
 
 
 @click.command(
@@ -81,6 +85,8 @@ def rollout(
     if not yes and (quiet or not sys.stdin.isatty()):
         raise click.UsageError("nobody can be asked here whether to begin: --yes begins without asking")
     command = CommandLine(stack=stack, as_of=as_of, project=True)
+    if is_observed(project):
+        refuse_observed([project], command.state, _BY_HUB, _INSTEAD)
     folder = project_among([project], command) or project
     found = read_project(folder)
     name = choose_stack(found, (stack or "").rpartition("/")[2] or None)

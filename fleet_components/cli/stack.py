@@ -10,8 +10,14 @@ import attrs
 
 from fleet_components.model.extras import extra_of, not_installed
 from fleet_components.model.problem import FleetError
+from fleet_components.review.planning.observed import refuse_observed
 from fleet_components.review.planning.project import choose_stack, read_project
 from fleet_components.review.planning.survey import CommandLine, project_among
+
+_BY_HUB = "which delivers it and compares it itself"
+_ASK_HUB = (
+    "its own status tells what stands: kubectl get, with -o yaml; fleet observe --update reads anew what it has decided"
+)
 
 
 @contextmanager
@@ -33,8 +39,10 @@ def with_state(paths: Sequence[Path], command: CommandLine) -> CommandLine:
     """Return the options with the state of the stack that they name, if they give none and the path is a project.
 
     Raises:
-        FleetError: the Pulumi CLI is not there, or does not know the stack.
+        FleetError: the Pulumi CLI is not there, or does not know the stack; or a hub delivers the fleet.
     """
+    if command.state.observed or not command.state.file:
+        refuse_observed(paths, command.state, _BY_HUB, _ASK_HUB)
     folder = None if command.state.file else project_among(paths, command)
     if folder is None:
         return command

@@ -40,6 +40,10 @@ def role(listing: Listing, queries: Iterable[Query], *, secrets: bool) -> Mappin
         secrets: True if Secrets may be listed.
     """
     kinds: dict[str, set[str]] = defaultdict(set)
+    # Which of them are asked for depends on what the control plane is about to do.
+    works = [("work.karmada.io", "Work")] if listing.system == System.KARMADA else []
+    for group, kind in works:
+        kinds[group].add(listing.served[group, kind].plural)
     for query in queries:
         if secrets or not is_secret_kind(query.kind):
             kinds[query.group].add(listing.served[query.group, query.kind].plural)
@@ -58,8 +62,27 @@ def notes(queries: Iterable[Query], *, secrets: bool) -> tuple[str, ...]:
     return (*NOTES, SECRETS_NOTE if secrets else NO_SECRETS_NOTE)
 
 
+_OF_KARMADA = {
+    "apps": ("WorkloadRebalancer",),
+    "autoscaling": ("CronFederatedHPA", "FederatedHPA"),
+    "cluster": ("Cluster",),
+    "config": ("ResourceInterpreterCustomization", "ResourceInterpreterWebhookConfiguration"),
+    "networking": ("MultiClusterIngress", "MultiClusterService"),
+    "policy": (
+        *("ClusterOverridePolicy", "ClusterPropagationPolicy", "ClusterTaintPolicy", "FederatedResourceQuota"),
+        *("OverridePolicy", "PropagationPolicy"),
+    ),
+    "remedy": ("Remedy",),
+    "work": ("ClusterResourceBinding", "ResourceBinding", "Work"),
+}
+"""The kinds of Karmada 1.19 by the first word of their group."""
+
+
 class _AnyKind(Mapping[tuple[str, str], Resource]):
-    """All kinds that there could be, in version v1, with the plurals that Kubernetes gives kinds by rule."""
+    """All kinds that there could be, in version v1, with the plurals that Kubernetes gives kinds by rule.
+
+    Those of Karmada are listed, since what steers a control plane are the kinds that it serves.
+    """
 
     def __getitem__(self, key: tuple[str, str]) -> Resource:
         group, kind = key
@@ -69,10 +92,10 @@ class _AnyKind(Mapping[tuple[str, str], Resource]):
         return True
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        return iter(())
+        return ((f"{word}.karmada.io", kind) for word, kinds in _OF_KARMADA.items() for kind in kinds)
 
     def __len__(self) -> int:
-        return 0
+        return sum(map(len, _OF_KARMADA.values()))
 
 
 def _plural(kind: str) -> str:

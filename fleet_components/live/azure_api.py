@@ -136,7 +136,7 @@ class _Answer:
 
     @property
     def pause(self) -> float:
-        """How many seconds Azure asks to wait; 0 if it does not say."""
+        """Seconds that Azure asks to wait; 0 if it does not say."""
         return float(integer(self.retry_after)) if self.retry_after.isdecimal() else 0.0
 
 

@@ -110,7 +110,7 @@ def _resource(api: ResourceApi, fleet: FleetId) -> tuple[ResourceApi, Mapping[st
             raise _refused(fleet, f"Azure {error.said}", _HINTS.get(error.code, "")) from None
         if isinstance(resource, Mapping):
             return api, resource
-    raise _refused(fleet, "Azure answers with something that is no fleet")
+    raise _refused(fleet, "Azure does not answer with a fleet")
 
 
 def _kubeconfig(answer: Any, fleet: FleetId) -> str:

@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -91,15 +92,21 @@ def access_token(mode: str, subscription: str, address: str, deadline: float) ->
 
 
 def _credential(mode: str, subscription: str, deadline: float) -> Callable[[], Any]:
-    from azure import identity
+    from azure.identity import (
+        AzureCliCredential,
+        AzureDeveloperCliCredential,
+        EnvironmentCredential,
+        ManagedIdentityCredential,
+        WorkloadIdentityCredential,
+    )
 
     left = max(1, int(deadline - time.monotonic()))
     classes: dict[str, Callable[[], Any]] = {
-        "azurecli": partial(identity.AzureCliCredential, subscription=subscription, process_timeout=left),
-        "azd": partial(identity.AzureDeveloperCliCredential, process_timeout=left),
-        "msi": partial(identity.ManagedIdentityCredential, client_id=os.environ.get("AZURE_CLIENT_ID")),
-        "spn": identity.EnvironmentCredential,
-        "workloadidentity": identity.WorkloadIdentityCredential,
+        "azurecli": partial(AzureCliCredential, subscription=subscription, process_timeout=left),
+        "azd": partial(AzureDeveloperCliCredential, process_timeout=left),
+        "msi": partial(ManagedIdentityCredential, client_id=os.environ.get("AZURE_CLIENT_ID")),
+        "spn": EnvironmentCredential,
+        "workloadidentity": WorkloadIdentityCredential,
     }
     return classes[mode]
 
@@ -111,10 +118,13 @@ def _within(deadline: float, ask: Callable[[], str]) -> _Outcome:
     outcomes = [_Outcome()]
 
     def login() -> None:
-        try:
-            outcomes.append(_Outcome(ask(), ""))
-        except (AzureError, ValueError) as error:  # a ValueError, if an environment variable is missing
-            outcomes.append(_Outcome("", unsecret(str(error))))
+        outcome = _Outcome(error="azure-identity fails, and does not say why")
+        with suppress(Exception):  # a thread would print it, with what it holds
+            try:
+                outcome = _Outcome(ask(), "")
+            except (AzureError, ValueError) as error:  # a ValueError, if an environment variable is missing
+                outcome = _Outcome("", unsecret(str(error)))
+        outcomes.append(outcome)
 
     thread = threading.Thread(target=login, daemon=True)
     thread.start()

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from base64 import b64encode
 from contextlib import suppress
@@ -60,7 +61,7 @@ def _answer(plugin: UserExec, deadline: float) -> bytes:
         try:
             out, err = process.communicate(timeout=max(0.0, deadline - time.monotonic()))
         except BaseException as error:
-            os.killpg(process.pid, signal.SIGKILL)
+            _end(process)
             if not isinstance(error, subprocess.TimeoutExpired):
                 raise
             raise _failed(plugin, "has not answered in time", sign_in_hint(plugin.args or ())) from None
@@ -69,6 +70,14 @@ def _answer(plugin: UserExec, deadline: float) -> bytes:
         what = f"fails with exit status {process.returncode}" + (f": {said}" if said else "")
         raise _failed(plugin, what, sign_in_hint(plugin.args or ()))
     return out
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a plugin and, where the system has sessions, what it has started."""
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _status(plugin: UserExec, answer: bytes) -> dict[str, Any]:

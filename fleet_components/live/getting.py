@@ -65,7 +65,7 @@ class Getter:
 
     connection: Connection
     timeout: float
-    left: int = MOST_BYTES
+    left: int = attrs.field(factory=lambda: MOST_BYTES)
     date: datetime | None = None
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
@@ -133,8 +133,9 @@ class Getter:
         except DecodingError:
             raise Unanswered(NOT_KUBERNETES) from None
         except RequestError as error:
-            if last:
-                raise Unanswered(_why(error)) from None
+            why, passing = _why(error)
+            if last or not passing:
+                raise Unanswered(why) from None
             return None, 0.0
 
     def _bounded(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -196,15 +197,17 @@ def _date(text: str | None) -> datetime | None:
     return None
 
 
-def _why(error: Exception) -> str:
-    """Return why there was no answer; the library's own words may have the address of the cluster and more."""
+def _why(error: Exception) -> tuple[str, bool]:
+    """Return why there was no answer, and whether it may be otherwise a moment later.
+
+    The library's own words may have the address of the cluster and more.
+    """
     from httpx2 import ConnectError, UnsupportedProtocol
 
-    text = str(error)
-    if "CERTIFICATE" in text.upper():
-        return "is not asked: the certificate of the cluster is not one that the kubeconfig trusts"
-    if isinstance(error, ConnectError):
-        return "is not answered: nobody takes the connection at the address of the kubeconfig"
     if isinstance(error, UnsupportedProtocol):
-        return "is not asked: the address in the kubeconfig is no http or https address"
-    return "is not answered: the connection is broken off"
+        return "is not asked: the address in the kubeconfig is no http or https address", False
+    if "CERTIFICATE" in str(error).upper():
+        return "is not asked: the certificate of the cluster is not one that the kubeconfig trusts", False
+    if isinstance(error, ConnectError):
+        return "is not answered: nobody takes the connection at the address of the kubeconfig", True
+    return "is not answered: the connection is broken off", True

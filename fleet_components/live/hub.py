@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+
+import attrs
 
 from fleet_components.hub.listing import Listing, Object, Query, System
 from fleet_components.hub.reading import missing
@@ -15,6 +18,8 @@ from fleet_components.model.text import count, few, visible
 from fleet_components.model.watch import Watch, unwatched
 
 _AT_ONCE = 8
+_MOST_NAMESPACES = 8
+"""Of a kind in more namespaces, the objects of all namespaces are asked for at once."""
 HUB = "the hub"
 _STEERING = (".kubernetes-fleet.io", ".karmada.io")
 _OF_KUBEFLEET = (
@@ -96,20 +101,49 @@ def _answers(
     found: dict[Query, tuple[Object, ...]] = {}
     refused: dict[Query, str] = {}
 
-    def ask(query: Query) -> None:
-        resource = listing.served[query.group, query.kind]
+    def ask(query: Query) -> tuple[Object, ...]:
+        return hub.within(lambda: objects_of(hub, query, listing.served[query.group, query.kind]))
+
+    def ask_alone(query: Query) -> None:
         try:
-            found[query] = hub.within(lambda: objects_of(hub, query, resource))
+            found[query] = ask(query)
         except Unanswered as error:
             refused[query] = error.what
 
-    with ThreadPoolExecutor(min(_AT_ONCE, len(queries))) as pool:
-        completed = as_completed([pool.submit(ask, query) for query in queries])
-        for number in range(len(queries)):
-            objects = sum(map(len, [*found.values(), *listing.answers.values()]))
-            with watch(f"asking the hub: {number} of {count(len(queries), 'list')}, {count(objects, 'object')}"):
+    def ask_together(asked: Sequence[Query]) -> None:
+        everywhere: dict[str, list[Object]] = defaultdict(list)
+        try:
+            for one in ask(attrs.evolve(asked[0], namespace="")):
+                everywhere[one["metadata"]["namespace"]].append(one)
+            found.update((query, tuple(everywhere[query.namespace])) for query in asked)
+        except Unanswered:
+            # The user may be allowed to list in single namespaces only, or all of them may be too much.
+            for query in asked:
+                ask_alone(query)
+
+    parts = _parts(listing, queries)
+    with ThreadPoolExecutor(min(_AT_ONCE, len(parts))) as pool:
+        work = [pool.submit(ask_together, part) if part[1:] else pool.submit(ask_alone, part[0]) for part in parts]
+        completed = as_completed(work)
+        for number in range(len(work)):
+            objects = sum(map(len, [*list(found.values()), *listing.answers.values()]))
+            with watch(f"asking the hub: {number} of {count(len(work), 'list')}, {count(objects, 'object')}"):
                 next(completed).result()
     return found, refused
+
+
+def _parts(listing: Listing, queries: Iterable[Query]) -> list[tuple[Query, ...]]:
+    """Return the requests, those for one kind in many namespaces together."""
+    by_kind: dict[Query, list[Query]] = defaultdict(list)
+    for query in queries:
+        by_kind[attrs.evolve(query, namespace="")].append(query)
+    parts: list[tuple[Query, ...]] = []
+    for same in by_kind.values():
+        inside = tuple(one for one in same if one.namespace and listing.served[one.group, one.kind].namespaced)
+        together = inside if len(inside) > _MOST_NAMESPACES else ()
+        parts += [together] if together else []
+        parts += [(one,) for one in same if one not in together]
+    return parts
 
 
 def _check_essential(listing: Listing) -> None:

@@ -46,9 +46,9 @@ def path_of(query: Query, resource: Resource) -> str:
 
 def _pages(cluster: Getter, query: Query, resource: Resource, size: int) -> Iterator[Object]:
     path, accept = path_of(query, resource), _METADATA if query.metadata_only else "application/json"
-    following = ""
+    label, following = {"labelSelector": query.label} if query.label else {}, ""
     while True:
-        options = {**({"limit": str(size)} if size else {}), **({"continue": following} if following else {})}
+        options = {**({"limit": str(size)} if size else {}), **({"continue": following} if following else {}), **label}
         answer = cluster.get(f"{path}?{urlencode(options)}" if options else path, accept)
         try:
             items, following = answer["items"] or (), (answer.get("metadata") or {}).get("continue") or ""

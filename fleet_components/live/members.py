@@ -66,7 +66,7 @@ def _ask(kubeconfig: str, timeout: float) -> AskedMember:
     except Unreachable as error:
         return AskedMember(reason=f"cannot be asked: {error}")
     except Unanswered as error:
-        return AskedMember(reason=f"a request to it {error.what}")
+        return AskedMember(reason=f"cannot be observed: a request {error.what}")
 
 
 def _facts(cluster: Getter) -> ClusterFacts:

@@ -10,7 +10,7 @@ from fleet_components.hub.listing import Object, System
 from fleet_components.hub.members.karmada import karmada_cluster
 from fleet_components.hub.members.kubefleet import member_cluster
 from fleet_components.hub.observation import Observation
-from fleet_components.live.members import ask_members
+from fleet_components.live.members import AskedMember, ask_members
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few, nearest
 from fleet_components.model.watch import Watch, unwatched
@@ -19,6 +19,7 @@ _COMPUTE: Mapping[System, Callable[..., Object]] = {
     System.KUBEFLEET: member_cluster,
     System.KARMADA: karmada_cluster,
 }
+_UNREADABLE = "cannot be observed: its nodes and pods are not as Kubernetes has them"
 
 
 def with_members(
@@ -41,9 +42,9 @@ def with_members(
     if problems := [_unknown(name, known) for name in sorted(kubeconfigs.keys() - known.keys())]:
         raise FleetError(problems)
     asked = ask_members(kubeconfigs, timeout=timeout, watch=watch)
-    compute = _COMPUTE[observation.system]
-    members = tuple(compute(name, asked[name].facts, one) if name in asked else one for name, one in known.items())
-    silent = {name: one.reason for name, one in asked.items() if one.reason}
+    told = {name: _told(observation.system, name, asked[name], one) for name, one in known.items() if name in asked}
+    members = tuple(told[name].member if name in told else one for name, one in known.items())
+    silent = {name: one.reason for name, one in told.items() if one.reason}
     return attrs.evolve(observation, members=members, silent={**observation.silent, **silent})
 
 
@@ -74,13 +75,28 @@ def members_alone(
     times = [one.time for one in asked.values() if one.time]
     if not times:
         raise FleetError(Problem(one.reason, subject=f"member {name}") for name, one in asked.items())
-    members = tuple(
-        _COMPUTE[system](name, one.facts)
-        for name, one in asked.items()
-        if one.facts is not None or name not in recorded
-    )
-    silent = {name: one.reason for name, one in asked.items() if one.reason}
+    told = {name: _told(system, name, one) for name, one in asked.items()}
+    members = tuple(one.member for name, one in told.items() if not (one.reason and name in recorded))
+    silent = {name: one.reason for name, one in told.items() if one.reason}
     return Observation(system=system, as_of=max(times), members=members, silent=silent)
+
+
+@attrs.frozen
+class _Told:
+    """A member as it is after it was asked, and why that does not count; empty if it does."""
+
+    member: Object
+    reason: str = ""
+
+
+def _told(system: System, name: str, asked: AskedMember, old: Object | None = None) -> _Told:
+    compute = _COMPUTE[system]
+    if asked.facts is None or asked.reason:
+        return _Told(compute(name, None, old), asked.reason)
+    try:
+        return _Told(compute(name, asked.facts, old))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return _Told(compute(name, None, old), _UNREADABLE)
 
 
 def _unknown(name: str, known: Mapping[str, Object]) -> Problem:

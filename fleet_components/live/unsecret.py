@@ -11,7 +11,7 @@ from fleet_components.model.text import visible
 
 HIDDEN = "[hidden]"
 _LONGEST = 300
-_SHORTEST = 4
+_SHORTEST = 6
 """Length of the shortest secret that is looked for: a shorter one would take every other word out."""
 _NAMED = re.compile("secret|token|passw|key|credential|auth", re.IGNORECASE)
 _PLACES = re.compile("(file|path|host|url|uri|dir)$", re.IGNORECASE)

@@ -152,6 +152,7 @@ def test_keys_are_stable(folder: Path) -> None:
             "fleet",
             "state",
             "against",
+            "observed",
             "asOf",
             "members",
             "placements",

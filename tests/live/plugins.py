@@ -50,3 +50,9 @@ def gives(token: str) -> str:
     """Return the code of a kubelogin that gives a token."""
     answer = {"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1beta1"}
     return f"print(json.dumps({ {**answer, 'status': {'token': token}}!r}))"
+
+
+def gives_to_azure(token: str) -> str:
+    """Return the code of an az that gives a token for the resource API."""
+    answer = {"accessToken": token, "expiresOn": "2040-01-01 00:00:00.000000", "expires_on": 2208988800}
+    return f"print(json.dumps({answer!r}))"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from base64 import b64encode
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,36 +13,14 @@ import yaml
 
 from fleet_components.hub.azure.file import azure_file
 from fleet_components.hub.azure.fleet_id import read_fleet_id
-from fleet_components.live import azure_fleet
+from fleet_components.live import azure_fleet, azure_login
 from fleet_components.live.azure_fleet import AzureHub, azure_hub
+from fleet_components.live.connection import ask_cluster
 from fleet_components.model.problem import FleetError
-from tests.hub.azure.resources import FLEET, fleet, member, profile, run, stage, strategy
-from tests.live.api_server import Answer, Api, api_server, closes, drips, hangs, kubeconfig, send
-
-CANARY = "SWORDFISH"
-PARTS = ("members", "updateRuns", "updateStrategies", "autoUpgradeProfiles")
-KUBECONFIG = kubeconfig(
-    {"server": "https://shop.hcp.eastus.azmk8s.io:443"},
-    {
-        "exec": {
-            "apiVersion": "client.authentication.k8s.io/v1beta1",
-            "command": "kubelogin",
-            "args": ["get-token", "--server-id", "6dae42f8", "--client-id", "80faf920", "--tenant-id", "72f988bf"],
-        }
-    },
-)
-
-
-def credentials(text: str = KUBECONFIG) -> dict[str, Any]:
-    return {"kubeconfigs": [{"name": "clusterUser", "value": b64encode(text.encode()).decode()}]}
-
-
-def answers(body: Any, status: int = 200) -> Answer:
-    return lambda request: send(request, status, body)
-
-
-def refuses(status: int, code: str, message: str) -> Answer:
-    return answers({"error": {"code": code, "message": message}}, status)
+from tests.hub.azure.resources import FLEET, SUBSCRIPTION, fleet, member, profile, run, stage, strategy
+from tests.live.api_server import Answer, Api, api_server, closes, drips, hangs, send
+from tests.live.azure_standin import CANARY, KUBECONFIG, answers, credentials, refuses, resource_api
+from tests.live.plugins import gives, gives_to_azure, program
 
 
 def in_turn(*turns: Answer) -> Answer:
@@ -62,15 +40,7 @@ def throttled(seconds: str, status: int = 429) -> Answer:
 
 @pytest.fixture
 def azure(monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    for name in ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_CLIENT_SECRET", "AZURE_FEDERATED_TOKEN_FILE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("fleet_components.live.azure_api._FIRST_PAUSE", 0.01)
-    with api_server() as found:
-        monkeypatch.setattr(azure_fleet, "resource_api", lambda _: f"http://127.0.0.1:{found.server.server_port}")
-        monkeypatch.setattr(azure_fleet, "access_token", lambda *_: CANARY)
-        found.objects = {FLEET: fleet(), **{f"{FLEET}/{part}": {"value": []} for part in PARTS}}
-        found.answers[f"POST {FLEET}/listCredentials"] = answers(credentials())
+    with resource_api(monkeypatch) as found:
         yield found
 
 
@@ -165,7 +135,9 @@ def test_a_redirection_is_not_followed(azure: Api) -> None:
     assert [path for _, path in azure.asked if path.startswith("/taken")] == []
 
 
-@pytest.mark.parametrize("first", [throttled("1"), throttled("0", 503), throttled("soon", 500), closes])
+@pytest.mark.parametrize(
+    "first", [pytest.param(throttled("1"), marks=pytest.mark.long), throttled("0", 503), throttled("soon", 500), closes]
+)
 def test_azure_is_asked_again_where_it_is_busy(azure: Api, first: Answer) -> None:
     azure.answers[f"{FLEET}/members"] = in_turn(first, first, answers({"value": [member("m1")]}))
     assert [one.name for one in asked().fleet.members] == ["m1"]
@@ -184,6 +156,7 @@ def test_azure_is_not_asked_for_ever(azure: Api) -> None:
     assert len(azure.asked) == 6
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("slow", [hangs, drips])
 def test_azure_that_does_not_end_its_answer(azure: Api, slow: Any) -> None:
     azure.answers[FLEET] = slow(azure)
@@ -205,7 +178,7 @@ def test_who_may_not_read_the_fleet(azure: Api) -> None:
     [
         (refuses(401, "InvalidAuthenticationTokenTenant", "wrong issuer"), "401 Unauthorized", "az login --tenant"),
         (refuses(404, "ResourceNotFound", "not found"), "404 Not Found: ResourceNotFound", "check the resource ID"),
-        (answers([]), "something that is no fleet", ""),
+        (answers([]), "does not answer with a fleet", ""),
         (answers("text", 400), "400 Bad Request", ""),
     ],
 )
@@ -258,3 +231,20 @@ def test_a_cloud_that_is_behind_is_asked_in_an_older_version(azure: Api) -> None
     found = asked().fleet
     assert found.unread == {"labels of members": "this cloud does not serve API version 2026-06-01"}
     assert len({path.rpartition("=")[2] for _, path in azure.asked[2:]}) == 1
+
+
+def test_one_login_reaches_azure_and_the_hub(azure: Api, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """With the real libraries: az gives the token for Azure, kubelogin the one for the hub."""
+    pytest.importorskip("azure.identity")
+    monkeypatch.setattr(azure_fleet, "access_token", azure_login.access_token)
+    az = program(monkeypatch, tmp_path, "az", gives_to_azure(CANARY))
+    kubelogin = program(monkeypatch, tmp_path, "kubelogin", gives("OF-THE-HUB"))
+    with api_server() as hub:
+        hub.objects["/api/v1/namespaces/kube-system"] = {"metadata": {"name": "kube-system", "uid": "5f3c"}}
+        user = yaml.safe_load(KUBECONFIG)["users"][0]["user"]
+        azure.answers[f"POST {FLEET}/listCredentials"] = answers(credentials(hub.kubeconfig(user)))
+        assert ask_cluster(asked(60.0).kubeconfig, timeout=30.0).uid == "5f3c"
+        assert set(hub.headers) == {"Bearer OF-THE-HUB"}
+    assert set(azure.headers) == {f"Bearer {CANARY}"}
+    assert SUBSCRIPTION in az.calls[-1]["args"]
+    assert kubelogin.calls[0]["args"] == ["get-token", "--server-id", "6dae42f8", "--login", "azurecli"]

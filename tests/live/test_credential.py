@@ -103,6 +103,7 @@ def test_its_words_are_told_without_what_it_was_given(monkeypatch: pytest.Monkey
     assert "fails with exit status 3: --client-secret [hidden] [hidden] [hidden] [hidden] [hidden]" in told
 
 
+@pytest.mark.long
 def test_a_prompt_does_not_hang_and_nothing_stays_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No input, no terminal; and what the plugin has started, as kubelogin starts az, ends with it."""
     child = tmp_path / "child"

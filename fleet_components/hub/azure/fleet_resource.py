@@ -145,11 +145,6 @@ class FleetResource:
     unread: Mapping[str, str] = attrs.field(factory=dict)
 
     @property
-    def refusals(self) -> tuple[str, ...]:
-        """Sentences on the parts that Azure did not let be read."""
-        return tuple(f"{part} of fleet {self.name} were not read: {reason}" for part, reason in self.unread.items())
-
-    @property
     def name(self) -> str:
         """The name of the fleet."""
         return self.id.rpartition("/")[2]

@@ -30,7 +30,8 @@ def hub_notes(fleet: FleetResource, on_hub: Collection[str]) -> tuple[str, ...]:
 def _notes(fleet: FleetResource, on_hub: Collection[str]) -> Iterator[str]:
     if fleet.state != "Succeeded":
         yield f"fleet {fleet.name} is {fleet.state}{_because(fleet.error)}"
-    yield from fleet.refusals
+    for part, reason in fleet.unread.items():
+        yield f"{part} of fleet {fleet.name} were not read: {reason}"
     for member in fleet.members:
         if fleet.has_hub and member.name not in on_hub:
             yield f"member {member.name} of fleet {fleet.name} is not on the hub: its state is {_state(member)}"
@@ -95,4 +96,6 @@ def _member_cluster(member: JoinedCluster) -> Object:
         "apiVersion": "cluster.kubernetes-fleet.io/v1",
         "kind": "MemberCluster",
         "metadata": {"name": member.name, **labels},
+        # Required, and used by no decision.
+        "spec": {"identity": {"kind": "ServiceAccount", "name": member.name, "namespace": "fleet-system"}},
     }

@@ -11,7 +11,7 @@ import attrs
 from fleet_components.content.guarded import UnreadableError, read_yaml
 from fleet_components.content.wire import to_yaml
 from fleet_components.hub.listing import System
-from fleet_components.model.codec import MisfitError, decode, one_of
+from fleet_components.model.codec import MisfitError, below, decode, one_of, ranged
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.reader import API_VERSION
 from fleet_components.model.wire import read_time
@@ -89,6 +89,11 @@ class _Silence:
     since: str = attrs.field(default="", metadata={"problem": _no_time_or_none})
 
 
+@attrs.frozen
+class _Format:
+    format: int = attrs.field(metadata=ranged(1))
+
+
 @attrs.frozen(kw_only=True)
 class _Spec:
     system: str = attrs.field(metadata=one_of(*System))
@@ -114,17 +119,15 @@ def read_header(text: bytes, file: str) -> Header:
     found: Any = whole if isinstance(whole, Mapping) else {}
     if (found.get("apiVersion"), found.get("kind")) != (API_VERSION, KIND):
         raise FleetError([Problem(f"is no {KIND} of {API_VERSION}", hint=MEND, file=file)])
-    spec: Any = found.get("spec")
     try:
-        given = decode(int, spec.get("format")) if isinstance(spec, Mapping) else FORMAT
-        if given > FORMAT:
-            what = f"is of format {given}, this version reads up to {FORMAT}"
-            problem = Problem(what, ("spec", "format"), UPGRADE, file=file)
-            raise FleetError([problem])
-        read = decode(_Spec, spec)
+        with below("spec"):
+            written = decode(_Format, found.get("spec")).format
+            if written > FORMAT:
+                what = f"is of format {written}, this version reads up to {FORMAT}"
+                raise FleetError([Problem(what, ("spec", "format"), UPGRADE, file=file)])
+            read = decode(_Spec, found["spec"])
     except MisfitError as misfit:
-        wrong = [attrs.evolve(one, path=("spec", *one.path), hint=MEND, file=file) for one in misfit.problems]
-        raise FleetError(wrong) from None
+        raise FleetError(attrs.evolve(one, hint=MEND, file=file) for one in misfit.problems) from None
     as_of = read_time(read.as_of)
     assert as_of is not None
     silent = {name: Silence(one.why, one.since) for name, one in read.silent.items()}

@@ -128,7 +128,7 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
     removed = [*plan.removed, *_stale(folder, memory)]
     if not azure and (folder / AZURE_FILE).exists():
         removed.append(AZURE_FILE)
-    private = frozenset(path for path, one in found.items() if redacted(one) is not one)
+    private = frozenset(path for path, one in found.items() if secrets and redacted(one) != one)
     there = {path for path in changed if (folder / path).exists()}
     _put(folder, changed, removed, private)
     return Changes(

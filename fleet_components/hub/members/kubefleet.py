@@ -32,7 +32,9 @@ def member_cluster(name: str, facts: ClusterFacts | None, old: Object | None = N
         facts: what it tells of itself; None if it told nothing, and the member is only declared.
         old: the object that a hub has of it, whose labels, taints and agent's status stay.
     """
-    member: dict[str, Any] = dict(old or {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": name}})
+    identity = {"kind": "ServiceAccount", "name": name, "namespace": "fleet-system"}
+    new = {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": name}, "spec": {"identity": identity}}
+    member: dict[str, Any] = dict(old or new)
     if facts is None:
         return member
     status = dict(member.get("status") or {})

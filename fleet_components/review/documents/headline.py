@@ -62,6 +62,9 @@ def _what_is_lost(document: Document) -> str:
         what = count(len(names), "resource of the program", "resources of the program")
         lost.append(f"{what} {'is' if len(names) == 1 else 'are'} deleted or replaced: {few(names, 3)}")
     left = document["remaining"]["words"]
+    if document["observed"]:  # a hub updates by itself
+        left = left and f"the hub goes on: {left.replace('more update', 'more step')}"
+        return "; ".join(filter(None, [", ".join(lost or ["no object is deleted or replaced"]), left]))
     return ", ".join(lost or ["no object is deleted or replaced"]) + (f"; left: {left}" if left else "")
 
 

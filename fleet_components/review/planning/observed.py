@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path, PurePosixPath
 
 import attrs
 
 from fleet_components.content.observed import observed_in
 from fleet_components.hub.azure.file import AZURE_FILE
 from fleet_components.hub.azure.remarks import run_warnings
-from fleet_components.hub.folder.header import told_time
+from fleet_components.hub.folder.header import read_header, told_time
 from fleet_components.hub.folder.paths import HEADER
 from fleet_components.hub.folder.reading import Remembered
 from fleet_components.model.problem import FleetError, Problem
@@ -19,6 +21,8 @@ from fleet_components.model.text import count, few
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.source import Source
 from fleet_components.review.planning.past import StateFile, observed_state
+from fleet_components.review.planning.project import is_project
+from fleet_components.review.planning.repository import Repository, below
 from fleet_components.rollout.rollout import Change
 
 _ONE = "plan one at a time: a fleet has one hub"
@@ -50,6 +54,24 @@ def start_in_words(state: StateFile, paths: Sequence[Path]) -> str:
     return ""
 
 
+def refuse_observed(paths: Sequence[Path], state: StateFile, what: str, hint: str) -> None:
+    """Refuse what is for fleets that are delivered from here, where a hub delivers.
+
+    Args:
+        paths: the paths that are named.
+        state: the state that is given.
+        what: why it is refused, after ``is observed of a hub, ``.
+        hint: what would do.
+
+    Raises:
+        FleetError: one of the paths is an observed directory or holds one, or the state is that of one.
+    """
+    folders = (path for path in paths if not is_project(path))  # one may hold the source of another fleet
+    found = state.file if state.observed else next(map(str, observed_in(folders)), "")
+    if found:
+        raise FleetError([Problem(f"is observed of a hub, {what}", hint=hint, file=found)])
+
+
 def without_others(source: Source) -> tuple[Source, tuple[Problem, ...]]:
     """Return a source without the policies that only the hub carries out, and a warning that names them."""
     others = source.not_carried_out
@@ -79,3 +101,25 @@ def _members_changed(plan: FleetPlan) -> frozenset[str]:
     moved = (name for one in plan.subjects for name, entry in one.entries.items() if entry.change not in still)
     gone = (one.cluster for one in plan.departures)
     return frozenset((*moved, *gone, *(one.cluster for one in plan.replacements)))
+
+
+def later_observation(
+    repository: Repository, ref: str, places: Sequence[PurePosixPath], as_of: datetime
+) -> Iterator[str]:
+    """Yield a note if a branch has an observation that was made later than one.
+
+    Args:
+        repository: the repository.
+        ref: the branch.
+        places: the paths that are planned, relative to the top of the repository.
+        as_of: when the other observation was made.
+    """
+    commit = repository.commit(ref)
+    entries = repository.entries(commit)
+    headers = [entry for entry in below(places, entries) if f"/{entry.path}".endswith(f"/{HEADER}")]
+    with repository.written(commit, headers) as written:
+        for entry in headers:
+            with suppress(FleetError, OSError):
+                found = read_header((written.folder / entry.path).read_bytes(), entry.path)
+                if found.as_of > as_of:
+                    yield f"{ref} has an observation of {told_time(found.as_of)}, later than this one: merge it in"

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Any
@@ -25,9 +25,10 @@ from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.remainder import MOST_UPDATES, together
 from fleet_components.plan.state import StackState
 from fleet_components.plan.subject import Decided
+from fleet_components.review.planning.observed import later_observation
 from fleet_components.review.planning.past import MADE_UP, StateFile, parse_state
 from fleet_components.review.planning.repository import Entry, Repository, Written, below
-from fleet_components.review.planning.survey import PIPED, CommandLine, Survey, survey
+from fleet_components.review.planning.survey import PIPED, CommandLine, Survey, on_hub, project_among, survey
 from fleet_components.scheduler.plugins import forget_plugins
 
 
@@ -65,10 +66,26 @@ def review(paths: Sequence[Path], command: CommandLine, base: str, head: str = "
     commit = repository.merge_base(base, head or "HEAD")
     side = Side.of(repository, commit, base, places)
     reviewed = Side.of(repository, repository.commit(head), head, places) if head else None
+    command = _on_its_hub(paths, command, reviewed)
     mine = _Reviewed(paths, command, repository.top, reviewed)
     found = _on_what_runs(mine, side) if command.state.file else _as_if_new(mine, side)
-    notes = (*found.notes, *(reviewed.notes if reviewed else ()))
+    observed = command.state.observed
+    later = later_observation(repository, base, places, observed.as_of) if observed else ()
+    notes = (*found.notes, *(reviewed.notes if reviewed else ()), *later)
     return attrs.evolve(found, notes=tuple(dict.fromkeys(notes)))
+
+
+def _on_its_hub(paths: Sequence[Path], command: CommandLine, reviewed: Side | None) -> CommandLine:
+    """Return the options with the state that the reviewed side remembers of its hub, if it is an observed directory.
+
+    Raises:
+        FleetError: the side cannot be read, or what it remembers is damaged.
+    """
+    with reviewed.inside() if reviewed and not reviewed.missing else nullcontext(paths) as there:
+        found = command if project_among(there, command) else on_hub(there, command)
+        if found.state is not command.state and found.state.problems:
+            raise FleetError(found.state.problems)
+    return found
 
 
 class SideError(FleetError):
@@ -324,7 +341,7 @@ def _on_what_runs(mine: _Reviewed, side: Side) -> Review:
     surveyed = mine.planned(mine.command)
     shared = dict(_changed_by_both(base, surveyed.plans))
     pending = frozenset(name for name, alike in shared.items() if alike)
-    parts = [f"what runs, by {mine.command.state.file}"]
+    parts = [surveyed.against or f"what runs, by {mine.command.state.file}"]
     if warnings:
         parts.append(f"{side.name} cannot be planned, so what it changes as well is not known")
     if pending:

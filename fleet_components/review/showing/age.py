@@ -1,0 +1,51 @@
+"""The age of an observation. Documents have times alone, so that they are the same whenever they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from fleet_components.model.text import count
+from fleet_components.model.wire import read_time
+from fleet_components.review.documents.form import Document
+
+OLD = timedelta(days=1)
+"""Age from which an observation is warned of."""
+_UNITS = (("day", timedelta(days=1)), ("hour", timedelta(hours=1)), ("minute", timedelta(minutes=1)))
+
+
+def with_age(document: Document, now: datetime) -> Document:
+    """Return the document of a plan with the age of what it starts from, in words, beside each such time."""
+    aged = {time: f"{time}, {age}" for time in _times(document) if (age := age_in_words(time, now))}
+    if not aged:
+        return document
+
+    def told(text: str) -> str:
+        for time, with_its_age in aged.items():
+            text = text.replace(time, with_its_age)
+        return text
+
+    return {**document, **{key: list(map(told, document[key])) for key in ("headline", "warnings")}}
+
+
+def old(document: Document, now: datetime) -> str:
+    """Return a warning about an observation that is older than a day; empty if it is not."""
+    observed = document["observed"]
+    time = read_time(observed["asOf"]) if observed else None
+    if time is None or now - time < OLD:
+        return ""
+    return f"the hub was observed {age_in_words(observed['asOf'], now)}: fleet observe --update"
+
+
+def age_in_words(time: str, now: datetime) -> str:
+    """Return how long ago a time was, as ``3 hours ago``; empty for one that is still to come."""
+    then = read_time(time)
+    if then is None or then > now:
+        return ""
+    unit, number = next(((unit, (now - then) // one) for unit, one in _UNITS if now - then >= one), ("", 0))
+    return f"{count(number, unit)} ago" if unit else "just now"
+
+
+def _times(document: Document) -> Iterator[str]:
+    if observed := document["observed"]:
+        yield from dict.fromkeys([observed["asOf"], *(one["since"] for one in observed["silent"] if one["since"])])

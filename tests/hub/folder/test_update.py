@@ -1,0 +1,339 @@
+"""A directory that is brought up to date: only what has changed, and nothing of what people have written is lost."""
+
+from __future__ import annotations
+
+import copy
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+import yaml
+
+from fleet_components import FleetError
+from fleet_components.hub.folder.merge import Merged, merged
+from fleet_components.hub.folder.reading import read_observation
+from fleet_components.hub.folder.writing import Changes, write_observation
+from fleet_components.hub.listing import System
+from fleet_components.hub.observation import Observation
+from fleet_components.model.manifest import Manifest
+from fleet_components.plan.stored import Keeper
+from tests.cli.fleets import SECRET
+from tests.hub.folder.hubs import KARMADA, kubefleet, later, observed, texts
+
+POLICY = "policies/ClusterResourcePlacement/shop.yaml"
+CONFIG = "objects/shop/ConfigMap.storefront.yaml"
+MEMBER = "members/dublin.yaml"
+KEEPER = Keeper("local", "fleet")
+
+
+@pytest.fixture(scope="module")
+def observation() -> Observation:
+    return observed(kubefleet())
+
+
+@pytest.fixture
+def folder(observation: Observation, tmp_path: Path) -> Path:
+    write_observation(tmp_path / "hub", observation, update=False)
+    return tmp_path / "hub"
+
+
+def edit(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+def on_hub(observation: Observation, name: str, change: Any, kind: str = "") -> Observation:
+    """The hub after somebody has changed the objects of a name there; None for no object."""
+
+    def changed(objects: Iterable[Any]) -> tuple[Any, ...]:
+        found = []
+        for one in objects:
+            if Manifest(one).name == name and kind in ("", Manifest(one).kind):
+                one = change(copy.deepcopy(one))
+            found += [one] if one else []
+        return tuple(found)
+
+    parts = {field: changed(getattr(observation, field)) for field in ("members", "policies", "objects")}
+    return later(observation, **parts)
+
+
+def currency(code: str) -> Any:
+    return lambda one: {**one, "data": {"currency": code}}
+
+
+def updated(folder: Path, observation: Observation, **more: Any) -> Changes:
+    return write_observation(folder, observation, update=True, **more)
+
+
+def test_only_the_time_changes(folder: Path, observation: Observation) -> None:
+    before = {path: os.stat(folder / path).st_mtime_ns for path in texts(folder)}
+    assert updated(folder, later(observation)) == Changes(changed=("observed/hub.yaml",))
+    after = {path: os.stat(folder / path).st_mtime_ns for path in texts(folder)}
+    assert {path for path in before if before[path] != after[path]} == {"observed/hub.yaml"}
+
+
+def test_what_the_hub_has_changed_is_written(folder: Path, observation: Observation) -> None:
+    found = updated(folder, on_hub(observation, "storefront", currency("CHF"), "ConfigMap"))
+    assert found == Changes(changed=(CONFIG, "observed/files.json", "observed/hub.yaml"))
+    assert "CHF" in (folder / CONFIG).read_text()
+
+
+def test_what_is_new_on_the_hub_is_added_and_what_is_gone_is_removed(folder: Path, observation: Observation) -> None:
+    new = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "more"}}
+    gone = on_hub(observation, "storefront", lambda one: None, "ConfigMap")
+    found = updated(folder, attrs.evolve(gone, objects=(*gone.objects, new)))
+    assert found.added == ("objects/Namespace.more.yaml",)
+    assert found.removed == (CONFIG,)
+
+
+def test_a_subject_that_is_gone_takes_its_memory_along(folder: Path, observation: Observation) -> None:
+    found = updated(
+        folder, later(on_hub(observation, "shop", lambda one: None, "ClusterResourcePlacement"), subjects=())
+    )
+    assert set(found.removed) == {POLICY, "observed/ClusterResourcePlacement/shop.json"}
+    assert not (folder / "policies").exists()
+    assert not (folder / "observed/ClusterResourcePlacement").exists()
+
+
+def test_files_of_the_user_stay(folder: Path, observation: Observation) -> None:
+    own = {"README.md": "read me", "more/run.yaml": yaml.safe_dump(KARMADA[3]), "objects/notes.txt": "x"}
+    for path, text in own.items():
+        (folder / path).parent.mkdir(exist_ok=True)
+        (folder / path).write_text(text)
+    (folder / ".gitattributes").write_text("*.md text\nobserved/** linguist-generated text eol=lf\n")
+    found = updated(folder, on_hub(observation, "storefront", lambda one: None, "ConfigMap"))
+    assert {path: (folder / path).read_text() for path in own} == own
+    assert found.removed == (CONFIG,)
+    assert found.edited == ()  # the hub has the Namespace
+
+
+def test_a_merged_change_stays_until_the_hub_has_it(folder: Path, observation: Observation) -> None:
+    edit(folder / CONFIG, "EUR", "CHF")
+    text = (folder / CONFIG).read_text()
+    for _ in range(2):
+        found = updated(folder, later(observation))
+        assert (found.edited, found.lost, CONFIG in found.changed) == ((CONFIG,), (), False)
+        assert (folder / CONFIG).read_text() == text
+    found = updated(folder, on_hub(observation, "storefront", currency("CHF"), "ConfigMap"))
+    assert (found.edited, found.lost) == ((), ())
+    assert (folder / CONFIG).read_text() == text
+
+
+def test_comments_stay_where_the_hub_says_the_same(folder: Path, observation: Observation) -> None:
+    edit(folder / CONFIG, "\ndata:\n", "\n# agreed with sales\ndata:\n")
+    assert updated(folder, later(observation)) == Changes(changed=("observed/hub.yaml",))
+    assert "agreed with sales" in (folder / CONFIG).read_text()
+
+
+def test_where_both_have_changed_the_same_the_hub_counts_and_it_is_said(folder: Path, observation: Observation) -> None:
+    edit(folder / CONFIG, "EUR", "CHF")
+    found = updated(folder, on_hub(observation, "storefront", currency("USD"), "ConfigMap"))
+    assert found.lost == (f"{CONFIG}: data",)
+    assert "USD" in (folder / CONFIG).read_text()
+    assert found.edited == ()
+
+
+def test_a_label_of_a_member_stays_while_its_properties_change(folder: Path, observation: Observation) -> None:
+    edit(folder / MEMBER, "region: europe", "region: west")
+    price = {"kubernetes.azure.com/per-cpu-core-cost": {"value": "0.1"}}
+    cheaper = on_hub(observation, "dublin", lambda one: {**one, "status": {"properties": price}})
+    found = updated(folder, cheaper)
+    assert (found.edited, found.lost) == ((MEMBER,), ())
+    text = (folder / MEMBER).read_text()
+    assert "region: west" in text
+    assert "'0.1'" in text or '"0.1"' in text
+    assert updated(folder, cheaper) == Changes(edited=(MEMBER,))
+
+
+def test_a_policy_of_a_pull_request_stays_and_is_the_hubs_once_it_is_applied(
+    folder: Path, observation: Observation
+) -> None:
+    new = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "new", "namespace": "shop"},
+        "data": {"a": "b"},
+    }
+    path = "objects/shop/ConfigMap.new.yaml"
+    (folder / path).write_text(yaml.safe_dump(new))
+    found = updated(folder, later(observation))
+    assert (found.edited, found.removed) == ((path,), ())
+    as_stored = {**new, "immutable": False}
+    found = updated(folder, later(observation, objects=(*observation.objects, as_stored)))
+    assert (found.edited, found.lost, path in found.changed) == ((), (), True)
+    assert yaml.safe_load((folder / path).read_text()) == as_stored
+
+
+def test_an_object_in_a_file_of_the_users_own_is_not_written_twice(folder: Path, observation: Observation) -> None:
+    new = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "new"}}
+    (folder / "mine.yaml").write_text(yaml.safe_dump(new))
+    assert updated(folder, later(observation)).edited == ("mine.yaml",)
+    for metadata, edited in (({"labels": {"a": "b"}}, ()), ({"name": "new"}, ())):
+        hub = {**new, "metadata": {**new["metadata"], **metadata}}  # type: ignore[dict-item]
+        found = updated(folder, later(observation, objects=(*observation.objects, hub)))
+        assert (found.added, found.edited) == ((), edited)
+    (folder / "mine.yaml").write_text(yaml.safe_dump({**new, "metadata": {"name": "new", "labels": {"a": "c"}}}))
+    found = updated(folder, later(observation, objects=(*observation.objects, new)))
+    assert (found.added, found.edited) == ((), ("mine.yaml",))
+
+
+def test_what_a_pull_request_has_removed_stays_away(folder: Path, observation: Observation) -> None:
+    (folder / CONFIG).unlink()
+    found = updated(folder, later(observation))
+    assert (found.added, found.edited) == ((), (CONFIG,))
+    found = updated(folder, on_hub(observation, "storefront", currency("USD"), "ConfigMap"))
+    assert found.added == (CONFIG,)
+    assert found.lost == (f"{CONFIG}: was removed here, and the hub has changed it",)
+
+
+def test_what_was_edited_and_is_gone_on_the_hub_is_said(folder: Path, observation: Observation) -> None:
+    edit(folder / CONFIG, "EUR", "CHF")
+    found = updated(folder, on_hub(observation, "storefront", lambda one: None, "ConfigMap"))
+    assert found.removed == (CONFIG,)
+    assert found.lost == (f"{CONFIG}: the hub has it no more",)
+
+
+@pytest.mark.parametrize("text", ["a: [", "{}", "kind: A\n---\nkind: B\n"])
+def test_a_file_that_cannot_be_read_stays_until_the_hub_changes(
+    text: str, folder: Path, observation: Observation
+) -> None:
+    (folder / CONFIG).write_text(text)
+    assert updated(folder, later(observation)).edited == (CONFIG,)
+    assert (folder / CONFIG).read_text() == text
+    found = updated(folder, on_hub(observation, "storefront", currency("USD"), "ConfigMap"))
+    assert found.lost == (f"{CONFIG}: was not the object of the hub",)
+    assert "USD" in (folder / CONFIG).read_text()
+
+
+def test_a_silent_member_keeps_its_record_with_its_age(folder: Path, observation: Observation) -> None:
+    heard = tuple(one for one in observation.members if Manifest(one).name != "iowa")
+    for _ in range(2):
+        found = updated(folder, later(observation, members=heard, silent={"iowa": "timed out"}))
+        assert "members/iowa.yaml" not in found.removed
+        silence = read_observation(folder, KEEPER).silent["iowa"]
+        assert (silence.why, silence.since) == ("timed out", "2026-11-23T18:00:00Z")
+    updated(folder, later(observation))
+    assert read_observation(folder, KEEPER).silent == {}
+
+
+def test_secrets_are_hidden_unless_they_are_asked_for(folder: Path, tmp_path: Path, observation: Observation) -> None:
+    plain = attrs.evolve(
+        observation, objects=tuple(one for one in kubefleet() if one["kind"] in ("Secret", "Namespace"))
+    )
+    assert updated(folder, plain).private == ()
+    assert all(SECRET not in text for text in texts(folder).values())
+    found = write_observation(tmp_path / "open", plain, update=False, secrets=True)
+    path = "objects/shop/Secret.payment.yaml"
+    assert found.private == (path,)
+    assert [name for name, text in texts(tmp_path / "open").items() if SECRET in text] == [path]
+    assert stat.S_IMODE((tmp_path / "open" / path).stat().st_mode) == 0o600
+    updated(tmp_path / "open", plain)
+    assert all(SECRET not in text for text in texts(tmp_path / "open").values())
+
+
+def test_an_interrupted_update_leaves_whole_files_and_the_next_one_completes_it(
+    folder: Path, observation: Observation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = on_hub(observation, "storefront", currency("USD"), "ConfigMap")
+    changed = on_hub(changed, "dublin", lambda one: {**one, "metadata": {**one["metadata"], "labels": {"a": "b"}}})
+    calls = []
+    replace = os.replace
+
+    def failing(old: Any, new: Any) -> None:
+        calls.append(new)
+        if len(calls) == 2:
+            raise OSError(28, "No space left on device")
+        replace(old, new)
+
+    monkeypatch.setattr(os, "replace", failing)
+    with pytest.raises(FleetError, match="No space left on device"):
+        updated(folder, changed)
+    monkeypatch.undo()
+    assert read_observation(folder, KEEPER).as_of == observation.as_of
+    assert updated(folder, changed).lost == ()
+    assert not list(folder.glob(".fleet-observe-*"))
+    fresh = folder.with_name("fresh")
+    write_observation(fresh, changed, update=False)
+    assert texts(fresh) == texts(folder)
+
+
+def test_a_damaged_inventory_is_written_anew_and_edits_are_named(folder: Path, observation: Observation) -> None:
+    edit(folder / CONFIG, "EUR", "CHF")
+    (folder / "observed/files.json").write_text("{")
+    found = updated(folder, later(observation))
+    assert found.lost == (f"{CONFIG}: data",)
+    read_observation(folder, KEEPER)
+
+
+REFUSED = [
+    (System.KARMADA, True, "was observed of a hub that runs kubefleet, not karmada"),
+    (System.KUBEFLEET, False, "is an observed directory"),
+]
+
+
+@pytest.mark.parametrize(("system", "update", "what"), REFUSED)
+def test_another_directory_is_asked_for(system: System, update: bool, what: str, folder: Path) -> None:
+    before = texts(folder)
+    with pytest.raises(FleetError, match=what):
+        write_observation(
+            folder, Observation(system=system, as_of=later(observed(KARMADA, System.KARMADA)).as_of), update=update
+        )
+    assert texts(folder) == before
+
+
+def test_what_was_never_observed_is_not_brought_up_to_date(tmp_path: Path, observation: Observation) -> None:
+    with pytest.raises(FleetError, match="is no observed directory"):
+        updated(tmp_path, observation)
+
+
+def test_a_file_in_the_way_is_not_replaced(tmp_path: Path, observation: Observation) -> None:
+    (tmp_path / CONFIG).parent.mkdir(parents=True)
+    (tmp_path / CONFIG).write_text("mine")
+    (tmp_path / "README.md").write_text("mine")
+    with pytest.raises(FleetError, match="is in the way, and no observation has written it"):
+        write_observation(tmp_path, observation, update=False)
+    assert texts(tmp_path).keys() == {CONFIG, "README.md"}
+
+
+@pytest.mark.parametrize("path", ["objects", "objects/shop", "observed", CONFIG, "observed/hub.yaml"])
+def test_nothing_is_written_through_a_link(path: str, folder: Path, tmp_path: Path, observation: Observation) -> None:
+    (folder / path).rename(tmp_path / "elsewhere")
+    (folder / path).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(FleetError, match="is a link, which would lead elsewhere"):
+        updated(folder, on_hub(observation, "storefront", currency("USD"), "ConfigMap"))
+
+
+BASE = {"metadata": {"name": "a"}, "spec": {"a": 1}}
+
+
+def one(**parts: Any) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "A", **BASE, **parts}
+
+
+@pytest.mark.parametrize(
+    ("mine", "hub", "result"),
+    [
+        (one(), one(), Merged(one())),
+        (one(spec={"a": 2}), one(), Merged(one(spec={"a": 2}), edited=True)),
+        (one(), one(spec={"a": 2}), Merged(one(spec={"a": 2}))),
+        (one(spec={"a": 2}), one(spec={"a": 2}), Merged(one(spec={"a": 2}))),
+        (one(spec={"a": 2}), one(spec={"a": 3}), Merged(one(spec={"a": 3}), lost=("spec",))),
+        (one(spec={"a": 2}), one(status={}), Merged(one(spec={"a": 2}, status={}), edited=True)),
+        (one(more={}), one(), Merged(one(more={}), edited=True)),
+        ({key: value for key, value in one().items() if key != "spec"}, one(), Merged({k: v for k, v in one().items() if k != "spec"}, edited=True)),
+        (None, one(), Merged(None, edited=True)),
+        (None, one(spec={}), Merged(one(spec={}), lost=("",))),
+        (one(), None, Merged(None)),
+        (one(spec={"a": 2}), None, Merged(None, lost=("",))),
+        (None, None, Merged(None)),
+    ],
+)  # fmt: skip
+def test_an_object_from_three_sides(mine: Any, hub: Any, result: Merged) -> None:
+    from fleet_components.hub.folder.form import digests
+
+    assert merged(digests(one()), mine, hub) == result
