@@ -46,6 +46,7 @@ class Remembered:
     notes: tuple[str, ...] = ()
     resources: tuple[StoredResource, ...] = attrs.field(default=(), repr=False)
     files: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    _pasts: dict[str, Past] = attrs.field(init=False, factory=dict, eq=False, repr=False)
 
     def past(self, fleet: str) -> Past:
         """Return the past of the fleet.
@@ -53,10 +54,12 @@ class Remembered:
         Raises:
             FleetError: the memory is damaged; names the files and the fields.
         """
-        try:
-            return Past.of(self.resources, fleet, file=str(self.folder / MEMORY), mend=MEND)
-        except FleetError as error:
-            raise FleetError(map(self._told, error.problems)) from None
+        if fleet not in self._pasts:
+            try:
+                self._pasts[fleet] = Past.of(self.resources, fleet, file=str(self.folder / MEMORY), mend=MEND)
+            except FleetError as error:
+                raise FleetError(map(self._told, error.problems)) from None
+        return self._pasts[fleet]
 
     def _told(self, problem: Problem) -> Problem:
         urn = problem.subject
@@ -89,7 +92,7 @@ def read_observation(folder: Path, keeper: Keeper) -> Remembered:
             problems += error.problems
             continue
         resources += found
-        files |= {one.urn: str(folder / path) for one in found}
+        files |= dict.fromkeys((one.urn for one in found), str(folder / path))
     problems += _strays(folder, inventory.memory)
     if problems:
         raise FleetError(problems)
