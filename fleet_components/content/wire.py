@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -13,6 +13,7 @@ from fleet_components.model.text import could_command
 
 _Base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _WIDE = 2**30
+_LAYOUT = str.maketrans("", "", "\n\t")
 
 
 def to_json(document: Any) -> str:
@@ -36,7 +37,7 @@ def to_yaml(*documents: Any, sort: bool = False) -> str:
 
 def escaped(text: str) -> str:
     """Return JSON, or YAML in which such texts are in double quotes, with escapes for what no log must carry out."""
-    if not text.isprintable():
+    if not text.translate(_LAYOUT).isprintable():
         text = "".join(char if char.isprintable() or char in "\n\t" else _escape(char) for char in text)
     return text.replace("##[", "\\u0023#[").replace("##vso[", "\\u0023#vso[")
 
@@ -54,9 +55,14 @@ class _Dumper(_Base):  # type: ignore[misc]
 
 
 def _text(dumper: Any, text: str) -> Any:
-    quoted = could_command(text) or not re.sub("[\n\t]", "", text).isprintable() or _is_ambiguous(text)
-    style = '"' if quoted else "|" if "\n" in text else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=_style(text))
+
+
+@lru_cache(2**14)
+def _style(text: str) -> str | None:
+    """Return how a text is quoted; documents have the same texts again and again."""
+    quoted = could_command(text) or not text.translate(_LAYOUT).isprintable() or _is_ambiguous(text)
+    return '"' if quoted else "|" if "\n" in text else None
 
 
 def _is_ambiguous(text: str) -> bool:

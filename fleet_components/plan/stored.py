@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import attrs
 
 from fleet_components.content.secret import redacted_content
 from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, annotated
+from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan import names
 from fleet_components.plan.record import FORMAT, Record, particulars
 from fleet_components.plan.state import StoredResource
@@ -93,9 +95,22 @@ class Keeper:
             data: the object; its apiVersion, kind, namespace and name count.
             found: whether it stood there before.
         """
-        place = (names.FLEET, names.component_type(component), names.TARGET, names.type_token(data))
-        name = names.object_name(self.fleet, _key(subject), cluster, data)
-        return self._stored(place, name, annotated({}, {FOUND_ANNOTATION: FOUND}) if found else {})
+        outputs = annotated({}, {FOUND_ANNOTATION: FOUND}) if found else {}
+        return self.stands(component, subject, cluster, names.type_token(data), Manifest(data).key, outputs)
+
+    def stands(
+        self,
+        component: str,
+        subject: str,
+        cluster: str,
+        token: str,
+        key: ObjectKey,
+        outputs: Mapping[str, Any] = MappingProxyType({}),
+    ) -> StoredResource:
+        """Return an object on a member, by its type token and its key."""
+        place = (names.FLEET, names.component_type(component), names.TARGET, token)
+        name = f"{names.target_name(self.fleet, _key(subject), cluster)}/{names.short_name(key)}"
+        return self._stored(place, name, outputs)
 
     def _stored(self, types: tuple[str, ...], name: str, outputs: Mapping[str, Any]) -> StoredResource:
         above, _, stack = self.stack.rpartition("/")

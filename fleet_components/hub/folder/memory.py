@@ -6,6 +6,7 @@ A file holds one subject: its record with contents as they are, and a line for e
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -29,6 +30,7 @@ _MEMBERS, _DECISION, _DONE, _STANDS = "members", "decision", "done", "stands"
 _MEMBER_FIELDS = frozenset((_DECISION, _DONE, _STANDS))
 _FILE_FIELDS = frozenset(("subject", _MEMBERS, "contents"))
 _SPREAD = {_MEMBERS: 1, "memory": 2, "digests": 1, "contents": -1}
+_SEPARATORS, _NO_OBJECT = 3, "is not apiVersion|Kind|namespace|name"
 _UNKNOWN: Mapping[str, Any] = {"identifier": "", "identity": "", "uid": "", "forgotten": []}
 
 
@@ -111,7 +113,7 @@ def subject_of(text: bytes, keeper: Keeper) -> Iterator[StoredResource]:
             yield keeper.bound(component, name, member, _map(one[_DONE], (_MEMBERS, member, _DONE)))
         for number, written in enumerate(_list(one.get(_STANDS, []), (_MEMBERS, member, _STANDS))):
             with below(_MEMBERS, member, _STANDS, number):
-                yield keeper.object(component, name, member, _header(written))
+                yield keeper.stands(component, name, member, *_told(written))
 
 
 def told_path(path: FieldPath, urn: str) -> FieldPath:
@@ -175,12 +177,20 @@ def _packed(kept: Any, key: str) -> str:
     return compress(_list(kept, ("contents", key)))
 
 
-def _header(written: Any) -> Mapping[str, Any]:
-    if not isinstance(written, str) or written.count("|") != 3:
-        raise MisfitError(Problem("is not apiVersion|Kind|namespace|name"))
+def _told(written: Any) -> tuple[str, ObjectKey]:
+    """Return type token and key of an object that is written down as one text."""
+    if not isinstance(written, str):
+        raise MisfitError(Problem(_NO_OBJECT))
+    return _object(written)
+
+
+@lru_cache(2**14)
+def _object(written: str) -> tuple[str, ObjectKey]:
+    """Return the same of a text; the members of a subject have the same objects."""
+    if written.count("|") != _SEPARATORS:
+        raise MisfitError(Problem(_NO_OBJECT))
     version, key = read_written(written)
-    metadata = {"name": key.name, **({"namespace": key.namespace} if key.namespace else {})}
-    return {"apiVersion": version, "kind": key.kind, "metadata": metadata}
+    return names.type_token({"apiVersion": version, "kind": key.kind}), key
 
 
 def _written(version: str, key: ObjectKey) -> str:

@@ -50,6 +50,7 @@ class Remembered:
     resources: tuple[StoredResource, ...] = attrs.field(default=(), repr=False)
     files: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     fleet: FleetResource | None = None
+    _pasts: dict[str, Past] = attrs.field(init=False, factory=dict, eq=False, repr=False)
 
     def past(self, fleet: str) -> Past:
         """Return the past of the fleet.
@@ -57,10 +58,12 @@ class Remembered:
         Raises:
             FleetError: the memory is damaged; names the files and the fields.
         """
-        try:
-            return Past.of(self.resources, fleet, file=str(self.folder / MEMORY), mend=MEND)
-        except FleetError as error:
-            raise FleetError(map(self._told, error.problems)) from None
+        if fleet not in self._pasts:
+            try:
+                self._pasts[fleet] = Past.of(self.resources, fleet, file=str(self.folder / MEMORY), mend=MEND)
+            except FleetError as error:
+                raise FleetError(map(self._told, error.problems)) from None
+        return self._pasts[fleet]
 
     def _told(self, problem: Problem) -> Problem:
         urn = problem.subject
@@ -93,7 +96,7 @@ def read_observation(folder: Path, keeper: Keeper) -> Remembered:
             problems += error.problems
             continue
         resources += found
-        files |= {one.urn: str(folder / path) for one in found}
+        files |= dict.fromkeys((one.urn for one in found), str(folder / path))
     problems += _strays(folder, inventory.memory)
     if problems:
         raise FleetError(problems)

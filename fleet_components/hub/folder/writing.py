@@ -189,7 +189,10 @@ class _Update:
             if file.exists() and mine is None:
                 self._foreign(path, text, unchanged=base == digests(data))
                 continue
-            self._take(path, merged(base, mine, data), mine)
+            result = merged(base, mine, data)
+            self._say(path, result)
+            if result.data is not None and result.data != mine:
+                self.texts[path] = text if result.data == data else object_text(result.data)
         for path in self.inventory.objects.keys() - self.found.keys():
             if (self.folder / path).is_file():
                 self.removed.append(path)
@@ -198,15 +201,13 @@ class _Update:
                     self.lost.add(f"{path}: the hub has it no more")
         self.edited |= {path for key, (path, _) in own.items() if key not in keys}
 
-    def _take(self, path: str, result: Merged, mine: Object | None) -> None:
+    def _say(self, path: str, result: Merged) -> None:
         if result.edited:
             self.edited.add(path)
         if result.lost:
             self.lost.add(
                 f"{path}: {', '.join(filter(None, result.lost)) or 'was removed here, and the hub has changed it'}"
             )
-        if result.data is not None and result.data != mine:
-            self.texts[path] = object_text(result.data)
 
     def _foreign(self, path: str, text: str, *, unchanged: bool) -> None:
         """Keep a file that has another object or cannot be read, unless the hub has changed what was there."""
@@ -236,8 +237,8 @@ def _object(file: Path, like: Object | None) -> Object | None:
 
 
 def _memory(observation: Observation) -> dict[str, str]:
-    manifests = tuple(Manifest(one) for one in (*observation.members, *observation.policies, *observation.objects))
-    resources = resources_of(observation, gathered(Given(manifests)), KEEPER)
+    # Only of policies is remembered what must not change.
+    resources = resources_of(observation, gathered(Given(tuple(map(Manifest, observation.policies)))), KEEPER)
     fleet, subjects = memory_texts(resources)
     return {FLEET: fleet, **{path: subjects[name] for path, name in sorted(memory_files(subjects).items())}}
 
@@ -245,7 +246,7 @@ def _memory(observation: Observation) -> dict[str, str]:
 def _with_silent(folder: Path, observation: Observation, inventory: Inventory) -> Observation:
     """Return the observation with the old records of members that did not answer."""
     members = {Manifest(one).name: settled(one) for one in observation.members}
-    for path in inventory.objects:
+    for path in inventory.objects if observation.silent.keys() - members.keys() else ():
         if path.startswith("members/") and (one := _object(folder / path, None)) is not None:
             name = Manifest(one).name
             if name in observation.silent:
@@ -299,11 +300,12 @@ def _stale(folder: Path, memory: Mapping[str, str]) -> list[str]:
 
 def _check_places(folder: Path, paths: Iterable[str]) -> None:
     """Refuse links, which would lead what is written elsewhere."""
-    places = {folder / parent for path in (*paths, HEADER, ATTRIBUTES) for parent in (Path(path), *Path(path).parents)}
+    split = (path.split("/") for path in (*paths, HEADER, ATTRIBUTES))
+    places = {os.path.join(folder, *parts[:end]) for parts in split for end in range(1, len(parts) + 1)}
     problems = [
-        Problem("is a link, which would lead elsewhere", file=str(place), hint="write the path that it leads to")
-        for place in sorted(places - {folder})
-        if place.is_symlink()
+        Problem("is a link, which would lead elsewhere", file=place, hint="write the path that it leads to")
+        for place in sorted(places)
+        if os.path.islink(place)
     ]
     if problems:
         raise FleetError(problems)
