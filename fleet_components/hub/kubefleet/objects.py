@@ -16,6 +16,9 @@ from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan.source import Source
 
+_ACCOUNT = "kubernetes.io/service-account.name"
+"""Annotation that every Secret with the token of a service account has."""
+
 
 def selected_objects(source: Source, there: Iterable[Manifest]) -> tuple[Object, ...]:
     """Return the objects that placements select, sorted by key, as a resource snapshot has them.
@@ -54,7 +57,15 @@ def objects_on(listing: Listing, kept: Kept, notes: list[str]) -> Iterator[Manif
         elif manifest.key in hidden:
             yield Manifest(hidden[manifest.key])
         else:
-            yield Manifest({"apiVersion": "v1", "kind": "Secret", "metadata": data["metadata"], "type": "Opaque"})
+            yield Manifest(
+                {"apiVersion": "v1", "kind": "Secret", "metadata": data["metadata"], "type": _type(manifest)}
+            )
+
+
+def _type(secret: Manifest) -> str:
+    """Return the type of a Secret of which only the metadata is known."""
+    annotations = secret.metadata.get("annotations") or {}
+    return "kubernetes.io/service-account-token" if _ACCOUNT in annotations else "Opaque"
 
 
 def _hidden(listing: Listing, kept: Kept) -> Mapping[ObjectKey, Object]:

@@ -10,6 +10,8 @@ from fleet_components.hub.kubefleet.refused import refused_policies
 from fleet_components.hub.kubefleet.subjects import subjects_of
 from fleet_components.hub.listing import Listing
 from fleet_components.hub.observation import Observation
+from fleet_components.model.inventory import Inventory
+from fleet_components.model.kubefleet.member_cluster import read_member_cluster
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.source import Given, gathered
 
@@ -22,7 +24,8 @@ def kubefleet_observation(listing: Listing) -> Observation:
     )
     policies, objects = policies_of(listing, notes), tuple(objects_on(listing, kept, notes))
     source = gathered(Given((*map(Manifest, policies), *objects)))
-    if refused := refused_policies(source, map(Manifest, policies), kept):
+    inventory = Inventory(map(read_member_cluster, members), listing.as_of)
+    if refused := refused_policies(source, map(Manifest, policies), kept, inventory):
         notes += (f"{key} cannot be carried out, and is left out: {why}" for key, why in sorted(refused.items()))
         policies = tuple(data for data in policies if Manifest(data).key not in refused)
         source = gathered(Given((*map(Manifest, policies), *objects)))
