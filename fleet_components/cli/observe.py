@@ -186,7 +186,7 @@ def _check_usage(
         raise click.UsageError("--rbac prints a role alone: it takes neither --out nor --members")
     if not rbac and hub is None and not members:
         raise click.UsageError(
-            "give --hub KUBECONFIG, --azure RESOURCE_ID, or --members KUBECONFIG for clusters without a hub"
+            "give --hub KUBECONFIG, or --members KUBECONFIG for clusters without a hub; or --azure RESOURCE_ID"
         )
     if not rbac and out is None:
         raise click.UsageError("give --out DIR, the directory to write")
