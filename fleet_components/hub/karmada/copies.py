@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,7 @@ from fleet_components.hub.karmada.marks import as_written
 from fleet_components.hub.karmada.template import BoundTemplate
 from fleet_components.hub.listing import Object
 from fleet_components.hub.observation import ObservedSubject
-from fleet_components.model.karmada.policy import DIRECTLY
+from fleet_components.model.karmada.policy import DIRECTLY, Suspension
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
 from fleet_components.plan.karmada.content import CONFLICT_RESOLUTION, Share, content_of, shape_in, shared
 from fleet_components.plan.karmada.dispatch import Dispatch
@@ -86,17 +86,22 @@ class Copies:
     def shares(self) -> Mapping[str, Share]:
         """What each target is to have."""
         numbers = self.in_force.numbers
+        if not numbers and not self.revision:
+            return self._asked
         return {
-            name: attrs.evolve(one, overrides=numbers.get(name)) for name, one in self._shares(self.revision).items()
+            name: attrs.evolve(one, revision=self.revision, overrides=numbers.get(name))
+            for name, one in self._asked.items()
         }
 
     @cached_property
     def in_force(self) -> InForce:
         """The override rules that are in force on the targets."""
         bound, inventory, wanted = self.bound, self.bound.subject.inventory, {}
-        for name, share in self._shares(0).items():
-            member = inventory.clusters[inventory.position(name) or 0]
-            wanted[name] = member, share.revision, (shared(self.content, share),)
+        made: dict[Share, Objects] = {}
+        for name, share in self._asked.items():
+            if share not in made:
+                made[share] = (shared(self.content, share),)
+            wanted[name] = inventory.clusters[inventory.position(name) or 0], share.revision, made[share]
         overrides = PolicyOverrides(bound.subject.policies.override_index)
         return in_force(overrides, TemplateRecord(), wanted, {})
 
@@ -146,9 +151,11 @@ class Copies:
         """Members whose copy is of an unknown content: dispatching was suspended before the object changed."""
         return tuple(name for name, done in self.done.items() if done.revision not in self.record.contents)
 
-    def _shares(self, revision: int) -> Mapping[str, Share]:
+    @cached_property
+    def _asked(self) -> Mapping[str, Share]:
+        """What each target is to have, before overrides, under the first revision."""
         bound = self.bound
-        return shares_of(bound.subject, bound.state, bound.template, self.content, revision)
+        return shares_of(bound.subject, bound.state, bound.template, self.content, 0)
 
     def _done(self, name: str, share: Share) -> Done | None:
         item = self.bound.binding.reported.get(name)
@@ -167,22 +174,28 @@ class Copies:
             return None
         kept, shape = self._kept(name), shape_in(self.content)
         number = next((number for number, one in self.older.items() if one == kept), self.revision)
-        counted = self._shares(0)[name].replicas is not None and shape is not None and shape.replicas
+        counted = self._asked[name].replicas is not None and shape is not None and shape.replicas
         return Done(number, replicas=value_at(self.works[name], counted) if counted else None)
 
     def _suspends(self, name: str) -> bool:
-        return Dispatch(self.bound.state, {}, ()).suspension.suspends(name)
+        return self._suspension.suspends(name)
+
+    @cached_property
+    def _suspension(self) -> Suspension:
+        return Dispatch(self.bound.state, {}, ()).suspension
 
     @cached_property
     def _unknown(self) -> int:
         """1 if a member runs a revision whose content is not known, else 0."""
-        return int(any(map(self._is_behind, self._shares(0))))
+        return int(any(map(self._is_behind, self._asked)))
 
     def _is_behind(self, name: str) -> bool:
         """Return whether a member to which dispatching is suspended runs an older generation of the object."""
+        if not self._suspends(name):
+            return False
         runs = value_at(self.bound.binding.reported.get(name) or {}, ("status", "resourceTemplateGeneration"))
         now = self.bound.original.get("metadata", {}).get("generation")
-        return self._suspends(name) and None not in (runs, now) and runs != now
+        return None not in (runs, now) and runs != now
 
     @property
     def _purges_first(self) -> bool:
@@ -232,9 +245,12 @@ class Copies:
         objects: Objects = ()
         if position is not None:
             objects = self.record.objects(Share.of(done), inventory.clusters[position])
-        return tuple(self._keys(objects or (self.bound.subject.manifest.data,)))
+        objects = objects or (self.bound.subject.manifest.data,)
+        # Members with equal decisions share their objects, which the record keeps alive.
+        if id(objects[0]) not in self._keys:
+            self._keys[id(objects[0])] = tuple((str(data["apiVersion"]), Manifest(data).key) for data in objects)
+        return self._keys[id(objects[0])]
 
-    @staticmethod
-    def _keys(objects: Objects) -> Iterator[tuple[str, ObjectKey]]:
-        for data in objects:
-            yield str(data["apiVersion"]), Manifest(data).key
+    @cached_property
+    def _keys(self) -> dict[int, tuple[tuple[str, ObjectKey], ...]]:
+        return {}

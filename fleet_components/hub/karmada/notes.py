@@ -76,7 +76,7 @@ def _bindings(reading: Reading) -> Iterator[str]:
         failing = [name for name, item in one.bound.binding.reported.items() if item.get("health") == "Unhealthy"]
         if failing and (one.bound.state.spec.get("failover") or {}).get("application"):
             yield f"{template} is Unhealthy on {few(sorted(failing))}; only an ApplicationHealth tells a plan"
-        if one in reading.unclear and not one.works:
+        if not one.works and any(one is unclear for unclear in reading.unclear):
             yield f"no policy follows {template}, and its Works were not read: it is taken to be as it is now"
         if one.bound.replicas != (counted := one.bound.binding.spec.get("replicas") or 0):
             yield f"the control plane counts {counted} replicas of {template}, a plan {one.bound.replicas}"

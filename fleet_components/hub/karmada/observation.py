@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fleet_components.hub.karmada.notes import notes_of
-from fleet_components.hub.karmada.reading import Reading
+from fleet_components.hub.karmada.reading import reading_of
 from fleet_components.hub.listing import Listing
 from fleet_components.hub.observation import Observation
 
@@ -14,7 +14,7 @@ def karmada_observation(listing: Listing) -> Observation:
     Raises:
         FleetError: an object of the control plane cannot be read.
     """
-    reading = Reading(listing)
+    reading = reading_of(listing)
     subjects = (*(one.observed for one in reading.copies.values()), *reading.unbound)
     return Observation(
         system=listing.system,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fleet_components.content.secret_kind import is_secret_kind
 from fleet_components.hub.karmada.binding import Binding
 from fleet_components.hub.karmada.kinds import BINDINGS, MEMBER, MEMBER_GROUP, STEERING, WORK, WORK_GROUP
-from fleet_components.hub.karmada.reading import Reading
+from fleet_components.hub.karmada.reading import reading_of
 from fleet_components.hub.listing import Listing, Query
 from fleet_components.model.karmada.policy import CLUSTER_PROPAGATION, PROPAGATION
 from fleet_components.scheduler.karmada.matching import skips
@@ -70,6 +70,6 @@ def _bound(listing: Listing) -> Iterator[tuple[str, str, str]]:
 def _works(listing: Listing) -> Iterator[Query]:
     """Yield requests for the Works of the bindings whose members may run something else than the template now."""
     served = listing.served.get((WORK_GROUP, WORK))
-    marks = {one.bound.binding.mark for one in Reading(listing).unclear} if served else set()
+    marks = {one.bound.binding.mark for one in reading_of(listing).unclear} if served else set()
     for mark in sorted(filter(None, marks)):
         yield Query(served.api_version if served else "", WORK, label=mark)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import attrs
@@ -130,15 +130,17 @@ class Reading:
     def copies(self) -> Mapping[str, Copies]:
         """The templates that have a binding, by key, those that need others first."""
         found: dict[str, Copies] = {}
+        states: dict[str, TemplateState] = {}
         for workload in self.templates.workloads:
             if binding := self.bindings.get(workload.manifest.key):
-                subject = self.subject(workload, {key: one.bound.state for key, one in found.items()})
+                subject = self.subject(workload, states)
                 original = self.listing.object(workload.manifest.key) or {}
                 bound = BoundTemplate(subject, binding, original, self._carried_out(workload, binding))
                 found[workload.key] = Copies(bound, self._works.get(binding.mark, {}))
+                states[workload.key] = bound.state
         return found
 
-    @property
+    @cached_property
     def unclear(self) -> tuple[Copies, ...]:
         """Templates of which members may run another content than the one now, and whose Works may be asked for."""
         hidden = () if self.listing.secrets else ("Secret",)
@@ -197,6 +199,23 @@ class Reading:
             for mark in marks_of(work) if manifest and not is_leaving(work) else ():
                 found.setdefault(mark, {})[member] = manifest
         return found
+
+
+@attrs.frozen
+class _Same:
+    """A listing, compared by identity."""
+
+    listing: Listing = attrs.field(eq=id)
+
+
+def reading_of(listing: Listing) -> Reading:
+    """Return the reading of a listing; the last one is kept, since the listing that needs no more requests is read."""
+    return _reading(_Same(listing))
+
+
+@lru_cache(maxsize=1)
+def _reading(same: _Same) -> Reading:
+    return Reading(same.listing)
 
 
 def _public(data: Object) -> dict[str, Any]:

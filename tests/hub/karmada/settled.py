@@ -25,12 +25,12 @@ def source_of(observation: Observation) -> Source:
     return gathered(Given(tuple(map(Manifest, documents))))
 
 
-def planned(observation: Observation, source: Source | None = None) -> FleetPlan:
+def planned(observation: Observation, source: Source | None = None, *, stack: str = STACK) -> FleetPlan:
     """The plan from the past that was observed; of another source where one is given."""
-    past = Past.of(resources_of(observation, source_of(observation), Keeper(STACK, FLEET)), FLEET)
+    past = Past.of(resources_of(observation, source_of(observation), Keeper(stack, FLEET)), FLEET)
     source = source or source_of(observation)
     passed = beyond(source)
-    options = Options(stack=STACK, fleet=FLEET, settings=SETTINGS, as_of=observation.as_of, pass_over=passed)
+    options = Options(stack=stack, fleet=FLEET, settings=SETTINGS, as_of=observation.as_of, pass_over=passed)
     return plan_fleet(source, past, options)
 
 
