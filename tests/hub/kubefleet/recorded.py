@@ -113,7 +113,7 @@ class RecordedHub:
         noise = {"uid": "9e0f", "resourceVersion": "7", "creationTimestamp": made, "generation": 1}
         kept = {**kept, "metadata": {**kept["metadata"], **noise, "managedFields": [{"manager": "somebody"}]}}
         if key[0] in _STEERING:
-            status = next((one for one in step.after["placements"] if _seen_key(one) == key), {})
+            status: Data = next((one for one in step.after["placements"] if _seen_key(one) == key), {})
             kept["status"] = status.get("status", {})
         elif "status" in seen and key[0] != "MemberCluster":
             kept["status"] = seen["status"]
@@ -212,7 +212,7 @@ class RecordedHub:
 
 def _scheduled(step: Step, placement: tuple[str, str, str]) -> bool:
     """Whether the scheduler has decided about a placement."""
-    seen = next((one for one in step.after["placements"] if _seen_key(one) == placement), {})
+    seen: Data = next((one for one in step.after["placements"] if _seen_key(one) == placement), {})
     conditions = seen.get("status", {}).get("conditions", ())
     return any(one["type"].endswith("Scheduled") and one["status"] != "Unknown" for one in conditions)
 
@@ -309,7 +309,7 @@ def _policy_indexes(
     return sorted(found)
 
 
-def _without_number(policy: Data | None) -> dict[str, Any] | None:
+def _without_number(policy: Data | None) -> Data | None:
     return policy and {field: value for field, value in policy.items() if field != "numberOfClusters"}
 
 
