@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,10 @@ def served() -> Iterator[Api]:
 
 def show(api: Api, when: str) -> None:
     """Let the stand-in have the objects of the hub ``before`` or ``after`` the change."""
-    objects: list[dict[str, Any]] = json.loads((DATA / f"hub-{when}.json").read_text())
+    # An agent that was heard when the file was made is one that is heard now.
+    heard = f'"lastReceivedHeartbeat": "{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"'
+    text = re.sub(r'"lastReceivedHeartbeat": "[^"]*"', heard, (DATA / f"hub-{when}.json").read_text())
+    objects: list[dict[str, Any]] = json.loads(text)
     serves(api, *dict.fromkeys(f"{one['apiVersion']}/{_scoped(one['kind'])}" for one in objects))
     api.lists.clear()
     for one in objects:

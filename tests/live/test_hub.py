@@ -42,6 +42,8 @@ from tests.live.hubs import (
 )
 
 MAPS, KEYS = CONTENT
+HANGS = 60
+"""Seconds for which the stand-in is silent."""
 
 
 @pytest.fixture
@@ -288,9 +290,9 @@ def test_answers_are_bounded_in_size_all_together(api: Api, monkeypatch: pytest.
 def test_one_deadline_is_for_all(api: Api, slow: Any) -> None:
     api.answers[CONFIG_MAPS] = api.answers[SECRETS] = slow(api)
     began = time.monotonic()
-    listing = ask_hub(api.kubeconfig(), timeout=1)
-    assert time.monotonic() - began < 5
-    assert listing.refused == dict.fromkeys((MAPS, KEYS), "is not answered in 1 s")
+    listing = ask_hub(api.kubeconfig(), timeout=3)
+    assert time.monotonic() - began < HANGS / 2
+    assert listing.refused == dict.fromkeys((MAPS, KEYS), "is not answered in 3 s")
 
 
 @pytest.mark.parametrize("slow", [hangs, drips])
@@ -299,7 +301,7 @@ def test_a_hub_that_is_silent(api: Api, slow: Any, path: str) -> None:
     api.answers[path] = slow(api)
     began = time.monotonic()
     assert "is not answered in 0.5 s" in wrong(api, timeout=0.5)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < HANGS / 2
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
@@ -331,7 +333,7 @@ def test_a_list_without_end_ends(api: Api) -> None:
         send(request, 200, {"metadata": {"continue": "again"}, "items": []})
 
     api.answers[CONFIG_MAPS] = answer
-    assert ask_hub(api.kubeconfig(), timeout=1).refused == {MAPS: "is not answered in 1 s"}
+    assert ask_hub(api.kubeconfig(), timeout=3).refused == {MAPS: "is not answered in 3 s"}
 
 
 def test_karmada_is_told_by_what_it_serves(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -393,7 +395,7 @@ def test_a_hub_that_does_not_tell_the_time(api: Api, monkeypatch: pytest.MonkeyP
 )
 def test_kubeconfigs_that_do_not_work(api: Api, user: Any, cluster: dict[str, Any], said: str) -> None:
     server = f"http://127.0.0.1:{api.server.server_port}"
-    assert said in wrong(api, 1, kubeconfig({"server": server, **cluster}, user))
+    assert said in wrong(api, 3, kubeconfig({"server": server, **cluster}, user))
 
 
 def test_nobody_at_the_address() -> None:

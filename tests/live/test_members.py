@@ -56,8 +56,8 @@ def test_a_cluster_tells_nodes_pods_version_and_all_kinds(apis: list[Api]) -> No
     ("path", "how", "said"),
     [
         (PODS, "refuses", "cannot be observed: a request is forbidden to the user of the kubeconfig"),
-        (NODES, "hangs", "cannot be observed: a request is not answered in 1 s"),
-        ("/version", "drips", "cannot be observed: a request is not answered in 1 s"),
+        (NODES, "hangs", "cannot be observed: a request is not answered in 3 s"),
+        ("/version", "drips", "cannot be observed: a request is not answered in 3 s"),
         ("/apis", "lies", "cannot be observed: a request is not answered as Kubernetes does"),
     ],
 )
@@ -72,8 +72,8 @@ def test_one_that_does_not_answer_does_not_keep_the_others_waiting(
     }
     apis[0].answers[path] = answers[how]
     began = time.monotonic()
-    found = ask_members(kubeconfigs(apis), timeout=1)
-    assert time.monotonic() - began < 5
+    found = ask_members(kubeconfigs(apis), timeout=3)
+    assert time.monotonic() - began < 30  # the stand-in is silent for a minute
     assert (found["east"].reason, found["east"].facts) == (said, None)
     assert CANARY not in str(found)
     assert found["west"].facts
