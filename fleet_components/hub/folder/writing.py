@@ -43,7 +43,7 @@ _STAGED = ".fleet-observe-"
 
 @attrs.frozen(kw_only=True)
 class Changes:
-    """What an observation has changed in its directory; all are paths in it, sorted.
+    """Result of writing an observation; all are paths in it, sorted.
 
     Attributes:
         added: new files.
@@ -94,7 +94,7 @@ def _check(folder: Path, observation: Observation, update: bool) -> None:
     if update and not observed:
         hint = "without --update it is made"
         raise FleetError(
-            [Problem("is no observed directory, which could be brought up to date", hint=hint, file=str(folder))]
+            [Problem("is not an observed directory, which could be brought up to date", hint=hint, file=str(folder))]
         )
     if observed and not update:
         raise FleetError([Problem("is an observed directory", hint="--update brings it up to date", file=str(folder))])

@@ -130,7 +130,7 @@ def read_state(file: Path) -> StateFile:
         FleetError: the file cannot be read, or is of neither kind.
     """
     if file.is_dir() and not is_observed(file):
-        raise _refused(str(file), "is no observed directory")
+        raise _refused(str(file), "is not an observed directory")
     if file.is_dir():
         return observed_state(file)
     try:
@@ -146,7 +146,7 @@ def observed_state(folder: Path) -> StateFile:
     """Read the state that an observed directory remembers of its hub.
 
     Raises:
-        FleetError: it is no observed directory, or its memory is damaged.
+        FleetError: it is not an observed directory, or its memory is damaged.
     """
     found = read_observation(folder, Keeper(DEFAULT_STACK, DEFAULT_FLEET))
     return StateFile(str(folder), StackState.of(found.resources), observed=found)
