@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 DEMO_STAMP := $(VENV)/.demo
 AZURE_STAMP := $(VENV)/.demo-azure
 
-.PHONY: setup demo demo-azure test test-long test-clusters clusters clusters-down fuzz lint bench docs clean
+.PHONY: setup demo demo-azure test test-long test-clusters test-hubs clusters clusters-down fuzz lint bench docs clean
 
 setup: $(STAMP)
 
@@ -44,10 +44,10 @@ demo-azure: $(AZURE_STAMP)
 	$(call show, 3. A week later: what changes; what it costs before and after, plan . --stack azure --state $(AFTER) --config fleet:source=azure-next --diff)
 
 # Tests start many processes, each of which would compile the package anew where the environment keeps no bytecode.
-test test-long test-clusters fuzz: export PYTHONDONTWRITEBYTECODE :=
+test test-long test-clusters test-hubs fuzz: export PYTHONDONTWRITEBYTECODE :=
 
 test: setup
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not clusters and not long"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not clusters and not hubs and not long"
 
 # Properties over many examples, long histories, and whatever else takes seconds a test.
 test-long: setup
@@ -57,6 +57,11 @@ test-long: setup
 test-clusters: setup
 	@if command -v go > /dev/null; then $(BIN)/python -m tools.clusters build; fi
 	$(BIN)/python -m pytest -m clusters
+
+# The agents must be on PATH; without them the tests skip and say so. FLEET_REQUIRE_HUBS=1 lets them fail instead.
+test-hubs: setup
+	@if command -v go > /dev/null; then $(BIN)/python -m tools.clusters build; fi
+	$(BIN)/python -m pytest -m hubs
 
 # Four clusters on this machine, to play with; stacks/Pulumi.clusters.yaml delivers to them.
 clusters: setup

@@ -15,6 +15,7 @@ The file maps ``"<what>-<members>"``, as in ``pickn-100``, ``pickn-spread-1000``
   that registers the same resources. Their ratio and the size of the state are printed below the table;
 * ``command-...``: the whole ``fleet plan`` as a process, with a state and one changed image, for 60 members and 40 apps
   and for 1,000 and 100. The processor time is printed below the table: other work on the machine counts less there;
+* ``observe-200x1000``: 200 placements on 20 of 1,000 members each, read from what a hub answers and written anew;
 * ``karmada-...``: see ``tests/scheduler/karmada/bench_rows.py``;
 * ``growth-...``: the plan of a fleet that is large in one dimension of ``tests/growth.py``, at a size and at four times
   that size. The factor is printed below the table: 4 is linear, and 16 would be the square.
@@ -62,6 +63,7 @@ from fleet_components.scheduler.kubefleet.explain import explain
 from tests.cli import bench_rows as command_rows
 from tests.delivery import bench_rows as delivery_rows
 from tests.growth import DIMENSIONS, FLEETS
+from tests.hub import bench_rows as hub_rows
 from tests.scheduler.karmada import bench_rows
 
 OUT = Path(__file__).parents[1] / "out" / "bench.json"
@@ -290,6 +292,7 @@ for _name, _set_up in bench_rows.ROWS.items():
     benchmark(_name)(_set_up)
 for _name, _set_up in delivery_rows.ROWS.items():
     benchmark(_name, *delivery_rows.MEMBERS)(_set_up)
+benchmark("observe-200x", 1_000)(hub_rows.observe)
 for _system in FLEETS:
     for _members, _apps in command_rows.SIZES:
         benchmark(f"command-{_system}-{_apps}x", _members)(partial(command_rows.plan, _system, apps=_apps))

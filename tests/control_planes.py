@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,16 @@ def control_planes(names: str) -> Iterator[Planes]:
             pytest.skip(f"needs kubectl on PATH, and {len(names)} kubeconfigs in {GIVEN}")
         yield {name: Given(Path(file), Path(client)) for name, file in zip(names, files, strict=False)}
         return
+    with own_control_planes(names) as planes:
+        yield planes
+
+
+@contextmanager
+def own_control_planes(names: Collection[str]) -> Iterator[Planes]:
+    """One built control plane of each name, on free ports; they end with the block.
+
+    Skips the test where none is built, also where clusters are given.
+    """
     binary = built_or_skip()
     # Not below the folder of the tests, whose path may be too long for a socket.
     with tempfile.TemporaryDirectory(prefix="fleet-") as folder:

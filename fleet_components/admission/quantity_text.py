@@ -15,6 +15,7 @@ _DECIMAL = {-9: "n", -6: "u", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 1
 _BINARY = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _BASE = 1024
 _FORM = re.compile(r"[+-]?0*+(?P<whole>[0-9]*+)(?:\.(?P<fraction>[0-9]*+))?(?P<suffix>.*)")
+_EXPONENT = re.compile("[eE][-+]?[0-9]")
 _FAST_DIGITS = {True: 15, False: 18}
 
 
@@ -32,7 +33,20 @@ def canonical(text: str) -> str:
     whole, rest = divmod(abs(nano), 10**_NANO)
     if text.endswith("i") and not rest and whole >= _BASE:
         return ("-" if nano < 0 else "") + _in_binary(whole)
-    return _in_decimal(nano, has_exponent=bool(re.search("[eE][-+]?[0-9]", text)))
+    return _in_decimal(nano, has_exponent=bool(_EXPONENT.search(text)))
+
+
+def amount_text(nano: int, like: str) -> str:
+    """Return the text of an amount that was computed, as of a sum: canonical, in the family of suffixes of a quantity.
+
+    Args:
+        nano: the amount in units of 1e-9.
+        like: the quantity, the first addend of a sum; a binary one rounds up to whole units.
+    """
+    whole = -(-abs(nano) // 10**_NANO)
+    if like.endswith("i") and whole >= _BASE:
+        return ("-" if nano < 0 else "") + _in_binary(whole)
+    return _in_decimal(nano, has_exponent=bool(_EXPONENT.search(like))) if nano else "0"
 
 
 def _is_kept(text: str) -> bool:

@@ -20,6 +20,7 @@ from fleet_components.review.showing.words import confirming
 GROUPS = {
     "Know before you merge": {
         "init": "Write a fleet to begin with, and the workflow that reviews it",
+        "observe": "Read a hub that you have into a directory to plan with",
         "plan": "Show what would happen to each cluster, and why",
         "review": "Show what a pull request would do to each cluster",
         "simulate": "Show what a loss or any other change would do",

@@ -18,9 +18,10 @@ from fleet_components.starting.fleet import SAMPLE_MEMBERS, STACK, fleet_files, 
 from fleet_components.starting.member import LONGEST, NewMember, by_hand, twice
 from fleet_components.starting.workflow import (
     GITLAB,
-    INCLUDE,
     INSTALL,
     WORKFLOWS,
+    gitlab_include,
+    is_observed,
     repository_of,
     workflow_files,
 )
@@ -31,6 +32,12 @@ _BY_HAND = {
     "azure-devops": "then make it a pipeline and a branch policy, as the file says",
 }
 """Steps that are left to do by hand, by CI system."""
+_OBSERVING = {
+    "github": "give the repository the secret FLEET_HUB_KUBECONFIG, as fleet-observe.yml says",
+    "gitlab": "make a pipeline schedule with two variables, as fleet-observe.yml says",
+    "azure-devops": "make fleet-observe.yml a pipeline too, with the secret that it names",
+}
+"""The same for the job that observes the hub."""
 
 
 @click.command(
@@ -74,8 +81,8 @@ _BY_HAND = {
 @click.option(
     "--ci",
     type=click.Choice(list(WORKFLOWS)),
-    help="Write the workflow that reviews pull requests and comments on them. For a DIR that holds files already, "
-    "nothing else is written.",
+    help="Write the workflow that reviews pull requests and comments on them; for a DIR of fleet observe also the job "
+    "that observes the hub again. For a DIR that holds files already, nothing else is written.",
 )
 @click.option(
     "--install",
@@ -122,7 +129,9 @@ def init(
         files |= workflow_files(ci, top, folder, INSTALL if install is None else install)
     write(files)
     _report(files, found, examples=new and not members)
-    _say_next(folder if new else None, folder.parent if project else None, ci, include=top / GITLAB not in files)
+    _say_next(folder if new else None, folder.parent if project else None)
+    if ci:
+        _say_of_workflow(ci, observed=is_observed(folder), include=top / GITLAB not in files)
 
 
 def _is_filled(folder: Path) -> bool:
@@ -159,14 +168,19 @@ def _report(files: Iterable[Path], found: Found, examples: bool) -> None:
         click.echo(f"{names} are examples: put your own members in their place")
 
 
-def _say_next(folder: Path | None, project: Path | None, ci: str | None, *, include: bool) -> None:
-    """Print what to do next with a new fleet, a new project and a new workflow."""
+def _say_next(folder: Path | None, project: Path | None) -> None:
+    """Print what to do next with a new fleet and a new project."""
     click.echo("\nnext:")
     if folder:
         click.echo(visible(f"  fleet plan {shlex.quote(str(folder))}"))
     if project:
         click.echo(visible(f"  fleet plan {shlex.quote(str(project))} --stack {STACK}"))
-    if ci:
-        click.echo(f"  commit the workflow; {_BY_HAND[ci]}")
+
+
+def _say_of_workflow(ci: str, *, observed: bool, include: bool) -> None:
+    """Print what to do next with a new workflow."""
+    click.echo(f"  commit the workflow; {_BY_HAND[ci]}")
+    if observed:
+        click.echo(f"  {_OBSERVING[ci]}")
     if ci == "gitlab" and include:
-        click.echo(f"  add to {GITLAB}:\n\n{INCLUDE}", nl=False)
+        click.echo(f"  add to {GITLAB}:\n\n{gitlab_include(observed=observed)}", nl=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
@@ -31,12 +32,14 @@ class Query:
         kind: the kind.
         namespace: the namespace in which they are; empty for all of them, and for cluster-scoped kinds.
         metadata_only: True to ask for ``metadata`` alone, so that nothing else leaves the hub.
+        label: the label that the objects have, as ``key=value``; empty, the default, for all objects.
     """
 
     api_version: str
     kind: str
     namespace: str = ""
     metadata_only: bool = False
+    label: str = ""
 
     @property
     def group(self) -> str:
@@ -92,7 +95,7 @@ class Listing:
 
     def all(self, kind: str, group: str | None = None) -> tuple[Object, ...]:
         """Return the objects of a kind, sorted by namespace and name; ``group`` None means any."""
-        return tuple(one for key, one in self._sorted if key.kind == kind and group in (None, key.group))
+        return tuple(one for key, one in self._by_kind.get(kind, ()) if group in (None, key.group))
 
     def object(self, key: ObjectKey) -> Object | None:
         """Return an object; None if no answer has it."""
@@ -105,6 +108,13 @@ class Listing:
         for query in sorted(self.answers, key=lambda query: not query.metadata_only):
             found.update((Manifest(one).key, one) for one in self.answers[query])
         return found
+
+    @cached_property
+    def _by_kind(self) -> Mapping[str, list[tuple[ObjectKey, Object]]]:
+        found: dict[str, list[tuple[ObjectKey, Object]]] = defaultdict(list)
+        for key, one in self._sorted:
+            found[key.kind].append((key, one))
+        return dict(found)
 
     @cached_property
     def _sorted(self) -> tuple[tuple[ObjectKey, Object], ...]:

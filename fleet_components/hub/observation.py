@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from fleet_components.hub.azure.fleet_resource import FleetResource
 from fleet_components.hub.listing import Object, System
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.plan.record import Record
@@ -29,6 +30,7 @@ class ObservedSubject:
         stands: the objects that the hub has brought to each member.
         reports: True if the objects are compared only.
         apply: the way in which objects are written, in wire form; empty for the default one.
+        protected: True if its removal has to be confirmed.
     """
 
     name: str
@@ -37,6 +39,7 @@ class ObservedSubject:
     stands: Stands = attrs.field(factory=dict)
     reports: bool = False
     apply: Mapping[str, Any] = attrs.field(factory=dict)
+    protected: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -54,6 +57,7 @@ class Observation:
         waiting: digests of the objects that no policy has claimed, by key of the template (Karmada).
         silent: members that were to be asked and did not answer, each with the reason; their old record counts.
         notes: what was left out and why, in sentences for the user.
+        fleet: what the resource API of Azure tells of the fleet; None if it was not asked.
     """
 
     system: System
@@ -65,3 +69,4 @@ class Observation:
     waiting: Mapping[str, str] = attrs.field(factory=dict)
     silent: Mapping[str, str] = attrs.field(factory=dict)
     notes: tuple[str, ...] = ()
+    fleet: FleetResource | None = None

@@ -46,7 +46,7 @@ def resources_of(observation: Observation, source: Source, keeper: Keeper) -> li
 
 def _subject(subject: ObservedSubject, keeper: Keeper) -> Iterator[StoredResource]:
     component = "Template" if subject.name.startswith(f"{TEMPLATE_KIND}/") else "Placement"
-    shown = {"protected": False, "reports": subject.reports, "apply": dict(subject.apply)}
+    shown = {"protected": subject.protected, "reports": subject.reports, "apply": dict(subject.apply)}
     yield keeper.decision(component, subject.name, subject.record, shown, redacted=True)
     for cluster in sorted({*subject.done, *subject.stands}):
         if cluster in subject.done:

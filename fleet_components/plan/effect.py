@@ -48,6 +48,7 @@ class Unheeded:
         beside: name of a sibling field and a pattern for its value: the entry applies only if it matches.
         unless: the attribute of ``KarmadaSettings`` that, if set, makes the control plane carry the field out.
         default: a default that only a webhook sets; the schema has the others.
+        on_hub: what a hub does with it; empty if that does nothing with it either.
         steps: the path, step by step.
     """
 
@@ -60,6 +61,7 @@ class Unheeded:
     beside: tuple[str, str] | None = None
     unless: str = ""
     default: Any = None
+    on_hub: str = ""
     steps: Steps = attrs.field(init=False, default=attrs.Factory(lambda self: _steps(self.field), takes_self=True))
     _sure: Steps = attrs.field(init=False, default=attrs.Factory(lambda self: _sure(self.steps), takes_self=True))
 
@@ -110,11 +112,20 @@ class Found:
             others: other objects of the same kind with the same problem; empty for none.
         """
         refused = self.entry.effect is Effect.REFUSED
+        what = "is not carried out by this version" if refused else "has no effect"
+        hint = self.entry.hint.replace("{name}", self.manifest.name)
+        return self.manifest.problem(self._said(f"{what}: {self.entry.reason}", others), self.path, hint)
+
+    def left_out(self, others: str = "") -> Problem:
+        """Return the warning that a hub carries it out and a forecast leaves it out; ``others`` as for a problem."""
+        return self.manifest.problem(
+            self._said(f"is left out of this forecast: on the hub {self.entry.on_hub}", others), self.path
+        )
+
+    def _said(self, what: str, others: str) -> str:
         scalar = isinstance(self.value, str | int | float)
-        what = f"{json.dumps(self.value, ensure_ascii=False)} " if scalar else ""
-        what += "is not carried out by this version" if refused else "has no effect"
-        what += f": {self.entry.reason}" + (f"; the same in {others}" if others else "")
-        return self.manifest.problem(what, self.path, self.entry.hint.replace("{name}", self.manifest.name))
+        value = f"{json.dumps(self.value, ensure_ascii=False)} " if scalar else ""
+        return f"{value}{what}" + (f"; the same in {others}" if others else "")
 
 
 def _steps(field: str) -> Steps:

@@ -87,6 +87,7 @@ _METADATA: tuple[Unheeded, ...] = (
         kinds=ALL,
         field="metadata.finalizers[]",
         effect=Effect.NONE,
+        on_hub="the object stays until they are gone",
         reason="an object that is taken out of the source is gone at once",
         hint=f'the annotation {_PROTECTED}: "true" protects a placement or an object that is placed',
     ),
@@ -94,6 +95,7 @@ _METADATA: tuple[Unheeded, ...] = (
         kinds=ALL,
         field="metadata.ownerReferences",
         effect=Effect.NONE,
+        on_hub="the object goes with its owner",
         reason="no object goes with its owner",
         hint="take it out of the source when it is to go",
     ),
@@ -101,6 +103,7 @@ _METADATA: tuple[Unheeded, ...] = (
         kinds=_STEERING,
         field="metadata.deletionTimestamp",
         effect=Effect.REFUSED,
+        on_hub="the object is about to go",
         reason="what is being deleted would be carried out as if it were not",
         hint="take the object out, or the timestamp",
     ),
@@ -124,20 +127,24 @@ EFFECTS: tuple[Unheeded, ...] = (*kubefleet.EFFECTS, *karmada.EFFECTS, *_METADAT
 """The table. A field of :data:`KINDS` without an entry is carried out."""
 
 
-def unheeded(manifests: Iterable[Manifest], settings: KarmadaSettings) -> tuple[list[Problem], list[Problem]]:
+def unheeded(
+    manifests: Iterable[Manifest], settings: KarmadaSettings, *, hub: bool = False
+) -> tuple[list[Problem], list[Problem]]:
     """Return refusals and warnings for fields of objects that are not carried out; similar warnings are merged.
 
     Args:
         manifests: the objects, as written.
         settings: how the Karmada control plane would be set up.
+        hub: whether a hub carries them out, and a plan is its forecast: what it heeds is refused nowhere then.
     """
     refused: list[Problem] = []
     alike: dict[tuple[Unheeded, str], list[Found]] = {}
     for manifest in manifests:
         for found in _found(manifest, settings):
-            if found.entry.effect is Effect.REFUSED:
+            heeded = hub and found.entry.on_hub
+            if found.entry.effect is Effect.REFUSED and not heeded:
                 refused.append(found.problem())
-            elif found.entry.effect is Effect.NONE:
+            elif found.entry.effect is (Effect.REFUSED if heeded else Effect.NONE):
                 alike.setdefault((found.entry, manifest.kind), []).append(found)
     return refused, [_one_of(found) for found in alike.values()]
 
@@ -164,4 +171,5 @@ def _one_of(found: list[Found]) -> Problem:
     """Return one warning for objects with the same problem, located at the first one."""
     first = found[0]
     others = {str(one.manifest.key): one.manifest for one in found if one.manifest.key != first.manifest.key}
-    return first.problem(few([f"{m.namespace}/{m.name}".lstrip("/") for m in others.values()]))
+    said = first.left_out if first.entry.effect is Effect.REFUSED else first.problem
+    return said(few([f"{m.namespace}/{m.name}".lstrip("/") for m in others.values()]))

@@ -85,12 +85,14 @@ class Given:
         warnings: warnings from reading them.
         unread: problems of what could not be read.
         location: the paths that were read; empty for objects made in a program.
+        hub: True if a hub carries the fleet out, and a plan is its forecast.
     """
 
     manifests: tuple[Manifest, ...] = attrs.field(default=(), repr=False)
     warnings: tuple[Problem, ...] = ()
     unread: tuple[Problem, ...] = ()
     location: str = ""
+    hub: bool = False
 
 
 @attrs.frozen
@@ -268,14 +270,15 @@ def source_of(manifests: Iterable[Manifest], warnings: Iterable[Problem] = ()) -
     return gathered(Given(tuple(manifests), tuple(warnings))).sound()
 
 
-def gather(*sources: str | Path | Text, build: bool = True, watch: Watch = unwatched) -> Source:
+def gather(*sources: str | Path | Text, build: bool = True, hub: bool = False, watch: Watch = unwatched) -> Source:
     """Read a fleet like :func:`read_source`, as far as possible; problems are in ``problems`` and prevent a plan.
 
-    Without ``build`` charts and kustomizations, which programs build, are such problems.
+    Without ``build`` charts and kustomizations, which programs build, are such problems. With ``hub`` a hub carries the
+    fleet out.
     """
     problems, warnings = list[Problem](), list[Problem]()
     manifests = readable(sources, problems, warnings, build=build, watch=watch)
-    return gathered(Given(manifests, tuple(warnings), tuple(problems), ", ".join(map(named, sources))))
+    return gathered(Given(manifests, tuple(warnings), tuple(problems), ", ".join(map(named, sources)), hub))
 
 
 def gathered(given: Given) -> Source:
@@ -301,7 +304,7 @@ def gathered(given: Given) -> Source:
     health = _collected(problems, read_health, parts.objects.manifests) or ()
     problems += [_listed_too(written[cluster.name]) for cluster in declared if cluster.name in written]
     carried_out = [policy for policy in parts.policies if not _is_beyond_us(policy) or _made_by_a_hub(policy)]
-    refused, warnings = unheeded((*parts.members, *carried_out, *envelopes), settings)
+    refused, warnings = unheeded((*parts.members, *carried_out, *envelopes), settings, hub=given.hub)
     problems += refused
     warnings += [problem for member in declarations for problem in unread(member)]
     warnings += _of_a_hub(parts.policies)

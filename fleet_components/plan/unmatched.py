@@ -16,6 +16,7 @@ from fleet_components.plan.asked_objects import AskedObjects
 from fleet_components.plan.karmada.templates import Templates
 from fleet_components.plan.karmada.unmatched import in_policies, in_requests
 from fleet_components.plan.kubefleet.unmatched import in_evictions, in_overrides, in_runs, skipped_stages
+from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.namespaces import forgotten_namespaces
 from fleet_components.plan.quantities import no_quantities
 from fleet_components.plan.source import Source
@@ -43,7 +44,9 @@ def unmatched(
     yield from in_requests(source, templates, members, objects)
     for decided in subjects:
         yield from skipped_stages(source, decided, members)
-    yield from forgotten_namespaces(source.catalogue, subjects, inventory)
+    there = source.settings.brings_namespaces
+    alone = [one for one in subjects if not (there and one.subject.kind == TEMPLATE_KIND)]
+    yield from forgotten_namespaces(source.catalogue, alone, inventory)
     yield from no_quantities(inventory.clusters, source.declarations)
     yield from _unselected(source, templates.unclaimed)
 

@@ -20,10 +20,20 @@ WORKFLOWS = {
     "azure-devops": {".azure-pipelines/fleet-review.yml": "azure-pipelines.yml"},
 }
 """Template of each file, by CI system. The folders are hidden: a fleet may be the whole repository."""
+OBSERVING = {
+    "github": {".github/workflows/fleet-observe.yml": "fleet-observe.yml"},
+    "gitlab": {".gitlab/fleet-observe.yml": "gitlab-observe.yml"},
+    "azure-devops": {".azure-pipelines/fleet-observe.yml": "azure-observe.yml"},
+}
+"""The same of the job that keeps an observed fleet as its hub is."""
 GITLAB = ".gitlab-ci.yml"
-INCLUDE = f"include:\n  - local: {next(iter(WORKFLOWS['gitlab']))}\n"
-"""Text that GitLab's own file needs."""
 _PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./-]*")
+
+
+def gitlab_include(*, observed: bool) -> str:
+    """Return the text that GitLab's own file needs, of a fleet that is observed or not."""
+    files = (*WORKFLOWS["gitlab"], *(OBSERVING["gitlab"] if observed else ()))
+    return "include:\n" + "".join(f"  - local: {file}\n" for file in files)
 
 
 def repository_of(folder: Path) -> Path:
@@ -32,8 +42,13 @@ def repository_of(folder: Path) -> Path:
     return next((one for one in (at, *at.parents) if (one / ".git").exists()), Path.cwd())
 
 
+def is_observed(folder: Path) -> bool:
+    """Return whether a folder was written by ``fleet observe``."""
+    return (folder / "observed" / "hub.yaml").is_file()
+
+
 def workflow_files(ci: str, top: Path, folder: Path, install: str) -> dict[Path, str]:
-    """Return the text of each file of a workflow.
+    """Return the text of each file of a workflow: of the review, and of the job that observes if a hub was observed.
 
     Args:
         ci: the CI system.
@@ -59,7 +74,9 @@ def workflow_files(ci: str, top: Path, folder: Path, install: str) -> dict[Path,
         raise FleetError(problems)
     glob = "**" if name == "." else f"{name}/**"
     values = {"dir": name, "glob": glob, "filter": "/*" if name == "." else f"/{name}/*", "install": install.strip()}
-    found = {top / file: template(one).text(**values) for file, one in WORKFLOWS[ci].items()}
+    observed = is_observed(folder)
+    files = {**WORKFLOWS[ci], **(OBSERVING[ci] if observed else {})}
+    found = {top / file: template(one).text(**values) for file, one in files.items()}
     if ci == "gitlab" and not (top / GITLAB).exists():
-        found[top / GITLAB] = INCLUDE
+        found[top / GITLAB] = gitlab_include(observed=observed)
     return found

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -16,17 +17,33 @@ from fleet_components.cli.command import fleet
 
 PAGE = Path(__file__).parents[2] / "docs" / "getting-started.md"
 _BLOCK = re.compile(r"(?<=```console\n).*?(?=```)", re.DOTALL)
+_LINE = re.compile(r"^\$ .*\n", re.MULTILINE)
 _COMMIT = re.compile(r"\bat [0-9a-f]{7}\b")
 _PERSON = {f"GIT_{who}_{what}": "me@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 
 
-def replayed(text: str, folder: Path) -> str:
-    """Return the page with what its commands print in an empty folder, which becomes a git repository."""
+Program = Callable[[str], str]
+"""Function that returns the line of a command with what it prints."""
+
+
+def replayed(text: str, folder: Path, programs: Mapping[str, Program] = {}) -> str:
+    """Return the page with what its commands print in an empty folder, which becomes a git repository.
+
+    Args:
+        text: the page.
+        folder: the folder.
+        programs: stand-ins for programs that are not run, by name.
+    """
+
+    def run(line: str) -> str:
+        program = line.removeprefix("$ ").split()[0]
+        return programs.get(program, _run)(line)
+
     _shell("git init -q -b main .", folder)
     here = Path.cwd()
     os.chdir(folder)
     try:
-        return _BLOCK.sub(lambda block: "".join(map(_run, re.findall(r"^\$ .*\n", block[0], re.MULTILINE))), text)
+        return _BLOCK.sub(lambda block: "".join(map(run, _LINE.findall(block[0]))), text)
     finally:
         os.chdir(here)
 

@@ -37,10 +37,15 @@ class Judge:
     client: Client
     paths: dict[tuple[str, str], str] = attrs.field(factory=dict)
 
-    def make(self, wanted: Iterable[Document]) -> None:
-        """Make objects, or change those that are there, and wait until definitions are served."""
+    def make(self, wanted: Iterable[Document], **options: str) -> None:
+        """Make objects, or change those that are there, and wait until definitions are served.
+
+        Raises:
+            AssertionError: one is refused; the API server says why.
+        """
         for one in wanted:
-            assert self._apply(one) == "", one["metadata"]
+            refusal = self._apply(one, **options)
+            assert not refusal, refusal
             if one["kind"] == "CustomResourceDefinition":
                 group, version = one["spec"]["group"], one["spec"]["versions"][0]["name"]
                 while not self._find(f"{group}/{version}", one["spec"]["names"]["kind"]):

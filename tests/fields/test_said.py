@@ -100,6 +100,18 @@ def test_what_asks_for_it_is_said(field: Field, entry: Unheeded) -> None:
     assert all(problem.hint == entry.hint.replace("{name}", "one") for problem in (*refused, *warned))
 
 
+@pytest.mark.parametrize(("field", "entry"), CASES, ids=[f"{field}-{entry.effect}" for field, entry in CASES])
+def test_a_forecast_of_a_hub_refuses_nothing_and_names_what_it_leaves_out(field: Field, entry: Unheeded) -> None:
+    said = [unheeded([Manifest(one)], KarmadaSettings(), hub=True) for one in _asking(field, entry)]
+    refused = [problem for found, _ in said for problem in found if _matches(problem.path, entry)]
+    warned = [problem for _, found in said for problem in found if _matches(problem.path, entry)]
+    assert not refused
+    if entry.effect is Effect.REFUSED:
+        assert any(f"is left out of this forecast: on the hub {entry.on_hub}" in one.what for one in warned)
+    elif entry.effect is Effect.NONE:
+        assert any(entry.reason in one.what for one in warned) != bool(entry.on_hub)
+
+
 @pytest.mark.parametrize("entry", SPOKEN, ids=lambda it: f"{it.kinds[0]}-{it.field}")
 def test_what_is_said_is_about_something_that_an_api_server_takes(entry: Unheeded) -> None:
     asking = (one for field, other in CASES if other == entry for one in _asking(field, entry))

@@ -34,6 +34,13 @@ def test_an_entry_has_a_reason_and_a_refusal_says_what_to_do(entry: Unheeded) ->
     assert not entry.unless or hasattr(KarmadaSettings(), entry.unless)
 
 
+@pytest.mark.parametrize("entry", EFFECTS, ids=_id)
+def test_what_is_refused_here_is_carried_out_on_a_hub(entry: Unheeded) -> None:
+    """Else a hub that runs could not be planned on."""
+    assert entry.on_hub or entry.effect is not Effect.REFUSED
+    assert not entry.on_hub or entry.effect is not Effect.NOT_NEEDED
+
+
 @pytest.mark.parametrize("kind", KINDS_OF_FIELDS, ids=str)
 def test_a_field_is_in_one_entry_or_in_several_of_different_values(kind: tuple[str, str]) -> None:
     for field in (one for one in FIELDS if one.of == kind):

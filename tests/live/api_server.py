@@ -34,6 +34,8 @@ class Api:
 
     Attributes:
         objects: what a GET answers, by path: objects, and the lists of kinds that are served.
+        lists: the objects that a list has, by path; answered in pages of at most ``page`` where a limit is asked for.
+        page: the largest page, whatever the limit.
         answers: answers in place of its own, by method, by path without query, or by both with a space between.
         defaults: fields that are added to objects of a kind where they are not sent.
         deleted: paths and bodies of deletions.
@@ -44,6 +46,8 @@ class Api:
     server: ThreadingHTTPServer
     ended: threading.Event = attrs.field(factory=threading.Event)
     objects: dict[str, dict[str, Any]] = attrs.field(factory=lambda: discovery())
+    lists: dict[str, list[Any]] = attrs.field(factory=dict)
+    page: int = 1000
     answers: dict[str, Answer] = attrs.field(factory=dict)
     defaults: dict[str, dict[str, Any]] = attrs.field(factory=dict)
     deleted: list[tuple[str, dict[str, Any]]] = attrs.field(factory=list)
@@ -89,10 +93,21 @@ class Api:
             send(request, 200 if self.objects.pop(url.path, None) else 404, {"kind": "Status"})
         elif method in ("PATCH", "POST"):
             self._try_out(request, body, dict(parse_qsl(url.query)))
+        elif url.path in self.lists:
+            send(request, 200, self._page(url.path, dict(parse_qsl(url.query)), request.headers.get("Accept") or ""))
         elif url.path in self.objects:
             send(request, 200, self.objects[url.path])
         else:
             send(request, 404, {"kind": "Status", "code": 404})
+
+    def _page(self, path: str, options: dict[str, str], accept: str) -> dict[str, Any]:
+        """Return a page of a list; items lack apiVersion and kind, as those of built-in kinds do."""
+        first, items = int(options.get("continue", "0")), self.lists[path]
+        end = first + min(int(options["limit"]), self.page) if "limit" in options else len(items)
+        shown, kind = items[first:end], "SomeList"
+        if "PartialObjectMetadataList" in accept:
+            kind, shown = "PartialObjectMetadataList", [{"metadata": one["metadata"]} for one in shown]
+        return {"kind": kind, "metadata": {"continue": str(end)} if end < len(items) else {}, "items": shown}
 
     def _try_out(self, request: BaseHTTPRequestHandler, body: Any, options: dict[str, str]) -> None:
         force = options.get("force") == "true"
@@ -168,6 +183,76 @@ def _resources(kind: str) -> list[dict[str, Any]]:
     return [
         {"name": each, "kind": kind, "namespaced": kind not in _CLUSTER_SCOPED} for each in (f"{name}/status", name)
     ]
+
+
+def serves(api: Api, *kinds: str, together: bool = True) -> None:
+    """Let it serve kinds, ``group/version/Kind`` or ``version/Kind``, with a ``*`` behind those that are cluster-scoped.
+
+    Args:
+        api: the stand-in.
+        kinds: the kinds, of each group in the order in which it prefers its versions.
+        together: True to tell them all in one answer, as API servers of today do.
+    """
+    groups: dict[str, dict[str, list[str]]] = {}
+    for name in kinds:
+        version, _, kind = name.rpartition("/")
+        group, _, version = version.rpartition("/")
+        groups.setdefault(group, {}).setdefault(version, []).append(kind)
+    for root, found in (
+        ("/api", {name: versions for name, versions in groups.items() if not name}),
+        ("/apis", {name: versions for name, versions in groups.items() if name}),
+    ):
+        items = [
+            {"metadata": {"name": name}, "versions": [_version(one, kinds) for one, kinds in versions.items()]}
+            for name, versions in found.items()
+        ]
+        api.objects[root] = {"kind": "APIGroupDiscoveryList", "items": items}
+    if together:
+        return
+    api.objects["/api"] = {"kind": "APIVersions", "versions": list(groups.get("", {}))}
+    named = {name: versions for name, versions in groups.items() if name}
+    api.objects["/apis"] = {
+        "kind": "APIGroupList",
+        "groups": [
+            # Not in the order of preference, which is told besides.
+            {
+                "name": name,
+                "versions": [{"version": one} for one in reversed(versions)],
+                "preferredVersion": {"version": next(iter(versions))},
+            }
+            for name, versions in named.items()
+        ],
+    }
+    for name, versions in groups.items():
+        for version, of_version in versions.items():
+            path = f"/apis/{name}/{version}" if name else f"/api/{version}"
+            api.objects[path] = {
+                "kind": "APIResourceList",
+                "resources": [
+                    {"name": plural(one), "kind": one.strip("*"), "namespaced": "*" not in one, "verbs": ["list"]}
+                    for one in of_version
+                ],
+            }
+
+
+def plural(kind: str) -> str:
+    """Return the plural of a kind of the tests."""
+    name = kind.strip("*").lower()
+    return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
+
+
+def _version(version: str, kinds: list[str]) -> dict[str, Any]:
+    resources = [
+        {
+            "resource": plural(one),
+            "responseKind": {"group": "", "version": "", "kind": one.strip("*")},
+            "scope": "Cluster" if "*" in one else "Namespaced",
+            "verbs": ["get", "list"],
+            "subresources": [{"subresource": "status"}],
+        }
+        for one in kinds
+    ]
+    return {"version": version, "resources": resources}
 
 
 def send(request: BaseHTTPRequestHandler, status: int, body: Any) -> None:

@@ -17,6 +17,7 @@ import yaml
 from click.testing import CliRunner
 
 from fleet_components.cli.command import fleet
+from fleet_components.starting.workflow import GITLAB, OBSERVING, WORKFLOWS
 from tests.forges.fake import TOKEN
 
 NO_COMMIT = "0" * 40
@@ -33,6 +34,13 @@ review)
         esac
     done
     echo 'error: as told' >&2
+    exit "$(cat "$STUB/status")";;
+observe)
+    shift
+    printf '%s\\n' "$*" >> "$STUB/asked"
+    cp "$2" "$STUB/kubeconfig"
+    stat -c %a "$2" >> "$STUB/kubeconfig"
+    cp "$STUB/hub.yaml" fleet/observed/hub.yaml
     exit "$(cat "$STUB/status")";;
 *) exec PYTHON -m fleet_components.cli "$@";;
 esac
@@ -82,6 +90,31 @@ class Job:
         path.write_text(text.replace(old, new))
         self._git("add", ".")
         self._git("commit", "-q", "-m", "branch")
+
+    def observed(self, ci: str) -> None:
+        """Let the fleet be one of ``fleet observe``, in a clone of what is pushed to, and write its workflow."""
+        hub = self.repository / "fleet" / "observed" / "hub.yaml"
+        hub.parent.mkdir()
+        hub.write_text("asOf: yesterday\n")
+        shutil.rmtree(self.repository / ".git")
+        for file in (*WORKFLOWS[ci], GITLAB):
+            (self.repository / file).unlink(missing_ok=True)
+        self._git("init", "-q", "-b", "main", ".")
+        done = CliRunner().invoke(fleet, ["init", str(self.repository / "fleet"), "--ci", ci])
+        assert done.exit_code == 0, done.output
+        assert "fleet-observe.yml" in done.output
+        self._git("add", ".")
+        self._git("commit", "-q", "-m", "main")
+        self._git("clone", "-q", "--bare", ".", str(self.stub / "acme" / "shop.git"))
+        self._git("--git-dir", str(self.stub / "acme" / "shop.git"), "config", "receive.advertisePushOptions", "true")
+        self._git("remote", "add", "origin", str(self.stub / "acme" / "shop.git"))
+        self._git("fetch", "-q", "origin")
+        self._git("branch", "-q", "--set-upstream-to", "origin/main")
+
+    @property
+    def pushed(self) -> str:
+        """The subjects and files of the commits of main where it is pushed to, newest first."""
+        return self._git("--git-dir", str(self.stub / "acme" / "shop.git"), "log", "--format=%s", "--name-only", "main")
 
     @property
     def log(self) -> str:
@@ -153,6 +186,22 @@ def azure_devops(job: Job, environment: Mapping[str, str]) -> int:
     fork = environment.get("SYSTEM_PULLREQUEST_ISFORK") == "True"
     kept = [one for one in steps if not (fork and "ne(variables['System.PullRequest.IsFork'], 'True')" in str(one))]
     return _steps(job, kept, {**own, **environment}, "bash", stops=False)
+
+
+def observing(ci: str, job: Job, environment: Mapping[str, str]) -> int:
+    """Run the job that observes the hub, and return its status."""
+    own = {"RUNNER_TEMP": str(job.stub), "AGENT_TEMPDIRECTORY": str(job.stub), "BUILD_SOURCEBRANCH": "refs/heads/main"}
+    own |= {"CI_SERVER_HOST": "git.example.com", "CI_SERVER_URL": f"file://{job.stub}", "CI_PROJECT_PATH": "acme/shop"}
+    own |= {"CI_COMMIT_BRANCH": "main", "GIT_CONFIG_GLOBAL": os.devnull, **environment}
+    (file,) = OBSERVING[ci]
+    data = job.read(file)
+    if ci == "gitlab":
+        return job.shell("\n".join(data["fleet-observe"]["script"]), own, stops=True)
+    steps, key = (data["steps"], "bash") if ci == "azure-devops" else (data["jobs"]["observe"]["steps"], "run")
+    own.update(FLEET_HUB_KUBECONFIG=environment["FLEET_HUB_KUBECONFIG"])
+    return next(
+        (status for one in steps if key in one if (status := job.shell(one[key], own, stops=ci == "github"))), 0
+    )
 
 
 JOBS = {"github": github, "gitlab": gitlab, "azure-devops": azure_devops}

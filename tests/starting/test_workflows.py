@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import shutil
 import subprocess
@@ -15,11 +16,11 @@ import yaml
 from click.testing import CliRunner
 
 from fleet_components.starting.template import template
-from fleet_components.starting.workflow import INSTALL, WORKFLOWS
+from fleet_components.starting.workflow import INSTALL, OBSERVING, WORKFLOWS
 from tests.cli.test_comment import HOSTILE, MARKER
-from tests.forges.fake import Forge, forge
+from tests.forges.fake import TOKEN, Forge, forge
 from tests.forges.runs import RUNS
-from tests.starting.ci import JOBS, Job
+from tests.starting.ci import JOBS, Job, observing
 
 check_jsonschema = import_module("check_jsonschema").main  # untyped
 SCHEMAS = {
@@ -27,6 +28,8 @@ SCHEMAS = {
     "gitlab": ["--builtin-schema", "vendor.gitlab-ci", "--data-transform", "gitlab-ci"],
     "azure-devops": ["--builtin-schema", "vendor.azure-pipelines", "--data-transform", "azure-pipelines"],
 }
+# A pattern of this schema, for branches of schedules, is none of ECMAScript.
+SCHEMAS["azure-devops"] += ["--regex-variant", "python"]
 
 
 @pytest.fixture
@@ -37,7 +40,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Forge]:
 
 
 def files(ci: str, job: Job) -> list[Path]:
-    found = [job.repository / name for name in WORKFLOWS[ci]]
+    found = [path for name in (*WORKFLOWS[ci], *OBSERVING[ci]) if (path := job.repository / name).exists()]
     return [*found, job.repository / ".gitlab-ci.yml"] if ci == "gitlab" else found
 
 
@@ -46,6 +49,7 @@ def files(ci: str, job: Job) -> list[Path]:
 def test_it_fits_the_schema_of_its_system(ci: str, more: list[str], tmp_path: Path) -> None:
     """The schemas come with the tool: nothing is fetched."""
     job = Job.written(ci, tmp_path, *more)
+    job.observed(ci)
     done = CliRunner().invoke(check_jsonschema, [*SCHEMAS[ci], *map(str, files(ci, job))])
     assert done.exit_code == 0, done.output
     broken = tmp_path / "broken.yml"
@@ -57,6 +61,7 @@ def test_actionlint_finds_nothing(tmp_path: Path) -> None:
     if not (actionlint := shutil.which("actionlint")):
         pytest.skip("actionlint is not on PATH")
     job = Job.written("github", tmp_path)
+    job.observed("github")
     command = [actionlint, "-no-color", *map(str, files("github", job))]
     done = subprocess.run(command, cwd=job.repository, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "")
@@ -153,6 +158,49 @@ def test_the_real_review_of_a_branch_is_the_comment(ci: str, change: str, served
     assert said in text
 
 
+HUB = "apiVersion: v1\nkind: Config  # a 'hub'\n"
+
+
+def hub_kubeconfig(ci: str, folder: Path) -> str:
+    """What the variable of the kubeconfig holds: a text, its base64, or the path of a file."""
+    if ci == "gitlab":
+        (folder / "given").write_text(HUB)
+        (folder / "given").chmod(0o600)
+        return str(folder / "given")
+    return base64.b64encode(HUB.encode()).decode() if ci == "azure-devops" else HUB.rstrip("\n")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ci", JOBS)
+def test_the_job_that_observes_commits_what_has_changed(ci: str, tmp_path: Path) -> None:
+    job = Job.written(ci, tmp_path)
+    job.observed(ci)
+    environment = {"FLEET_HUB_KUBECONFIG": hub_kubeconfig(ci, tmp_path), "FLEET_PUSH_TOKEN": TOKEN}
+    (job.stub / "status").write_text("0")
+    (job.stub / "hub.yaml").write_text("asOf: yesterday\n")
+    assert observing(ci, job, environment) == 0, job.log
+    assert job.pushed.startswith("main\n"), "nothing has changed, and nothing is pushed"
+    (job.stub / "hub.yaml").write_text("asOf: today\n")
+    assert observing(ci, job, environment) == 0, job.log
+    assert re.match(r"Observe the hub( \[skip ci\])?\n\nfleet/observed/hub.yaml\nmain\n", job.pushed)
+    assert (job.stub / "kubeconfig").read_text() == f"{HUB}600\n"
+    assert all(re.fullmatch(r"--hub \S+ --out fleet --update", one) for one in job.asked)
+    if ci != "gitlab":
+        assert not (job.stub / "hub").exists(), "the kubeconfig does not stay"
+
+
+@pytest.mark.parametrize("ci", JOBS)
+def test_nothing_is_committed_where_observing_fails(ci: str, tmp_path: Path) -> None:
+    job = Job.written(ci, tmp_path)
+    job.observed(ci)
+    (job.stub / "status").write_text("1")
+    (job.stub / "hub.yaml").write_text("asOf: today\n")
+    environment = {"FLEET_HUB_KUBECONFIG": hub_kubeconfig(ci, tmp_path), "FLEET_PUSH_TOKEN": TOKEN}
+    assert observing(ci, job, environment) == 1
+    assert job.pushed.startswith("main\n")
+    assert not (job.stub / "hub").exists()
+
+
 def scripts(data: Any) -> Iterator[str]:
     """The texts that a shell gets."""
     if isinstance(data, dict):
@@ -230,7 +278,9 @@ def test_the_command_that_installs_is_the_one_that_was_given(ci: str, tmp_path: 
     assert INSTALL not in "".join(found)
 
 
-@pytest.mark.parametrize("name", [name for of in WORKFLOWS.values() for name in of.values()])
+@pytest.mark.parametrize(
+    "name", [name for group in (WORKFLOWS, OBSERVING) for of in group.values() for name in of.values()]
+)
 def test_a_place_in_a_template_is_filled(name: str) -> None:
     with pytest.raises(KeyError):
         template(name).text()

@@ -5,17 +5,15 @@ from __future__ import annotations
 import base64
 import os
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import attrs
 import pulumi
-import yaml
 
 from fleet_components.azure.values import checks
 from fleet_components.components.refusal import Arguments
-from fleet_components.content.guarded import read_yaml
+from fleet_components.live.kubelogin import signing_in
 from fleet_components.model.codec import camel
 from fleet_components.model.problem import FieldPath, Problem
 from fleet_components.model.typed import Later
@@ -33,7 +31,6 @@ _FLAGS = {
     "--tenant-id": "tenant",
     "--azure-pipelines-service-connection-id": "service_connection",
 }
-_KEPT = ("--environment", "--server-id")
 
 
 @attrs.frozen
@@ -63,15 +60,10 @@ class Login(Arguments):
 def with_login(kubeconfig: str, login: Login) -> str:
     """Return a kubeconfig in which every ``kubelogin`` user signs in as given.
 
-    Azure always writes mode ``devicecode``, which waits for somebody to type a code. Users with certificates or tokens
-    are not changed.
+    Users with certificates or tokens are not changed.
     """
-    config = read_yaml(kubeconfig)
-    for user in config.get("users") or ():
-        command = (user.get("user") or {}).get("exec")
-        if command and command.get("command") == "kubelogin":
-            command["args"] = _args(command.get("args") or [], login)
-    return yaml.safe_dump(config, sort_keys=False)
+    flags = {flag: value for flag, field in _FLAGS.items() if (value := getattr(login, field)) is not None}
+    return signing_in(kubeconfig, login.mode, flags)
 
 
 def own_kubeconfig(text: str | Later | None, file: str) -> pulumi.Output[str] | None:
@@ -91,13 +83,3 @@ def file_problems(file: str) -> Iterator[Problem]:
 def decoded(credentials: Any) -> str:
     """Return the kubeconfig in the response of one of Azure's credential functions."""
     return base64.b64decode(credentials.kubeconfigs[0].value).decode()
-
-
-def _args(args: list[str], login: Login) -> list[str]:
-    given = dict(pairwise(args))
-    flags = {flag: given[flag] for flag in _KEPT if flag in given}
-    flags["--login"] = login.mode
-    flags |= {flag: value for flag, field in _FLAGS.items() if (value := getattr(login, field)) is not None}
-    if login.mode == "spn" and "--tenant-id" in given:
-        flags.setdefault("--tenant-id", given["--tenant-id"])
-    return ["get-token", *(part for flag in flags.items() for part in flag)]

@@ -11,6 +11,8 @@ import attrs
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.content.observed import MEMORY, is_observed
 from fleet_components.content.regular_file import read_regular
+from fleet_components.hub.azure.file import AZURE_FILE, read_azure_file
+from fleet_components.hub.azure.fleet_resource import FleetResource
 from fleet_components.hub.folder.form import digest, lines
 from fleet_components.hub.folder.header import MEND, Silence, read_header
 from fleet_components.hub.folder.memory import roster_of, subject_of, told_path
@@ -37,6 +39,7 @@ class Remembered:
         notes: what was left out and why.
         resources: what was decided, as the resources of a stack.
         files: the file that a resource was read from, by URN.
+        fleet: what the resource API of Azure told of the fleet; None if it was not asked.
     """
 
     folder: Path
@@ -46,6 +49,7 @@ class Remembered:
     notes: tuple[str, ...] = ()
     resources: tuple[StoredResource, ...] = attrs.field(default=(), repr=False)
     files: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    fleet: FleetResource | None = None
     _pasts: dict[str, Past] = attrs.field(init=False, factory=dict, eq=False, repr=False)
 
     def past(self, fleet: str) -> Past:
@@ -96,10 +100,17 @@ def read_observation(folder: Path, keeper: Keeper) -> Remembered:
     problems += _strays(folder, inventory.memory)
     if problems:
         raise FleetError(problems)
-    read = Remembered(folder, header.system, header.as_of, header.silent, header.notes, tuple(resources), files)
+    read = Remembered(
+        folder, header.system, header.as_of, header.silent, header.notes, tuple(resources), files, _fleet(folder)
+    )
     read.past(keeper.fleet)
     _check_digests(folder, inventory.memory)
     return read
+
+
+def _fleet(folder: Path) -> FleetResource | None:
+    file = folder / AZURE_FILE
+    return read_azure_file(_text(folder, AZURE_FILE), str(file)) if file.exists() else None
 
 
 @attrs.frozen

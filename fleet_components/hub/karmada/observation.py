@@ -1,11 +1,28 @@
-"""The observation of a hub."""
+"""The observation of a Karmada control plane."""
 
 from __future__ import annotations
 
+from fleet_components.hub.karmada.notes import notes_of
+from fleet_components.hub.karmada.reading import reading_of
 from fleet_components.hub.listing import Listing
 from fleet_components.hub.observation import Observation
 
 
 def karmada_observation(listing: Listing) -> Observation:
-    """Return the observation that complete answers amount to."""
-    raise NotImplementedError
+    """Return the observation that complete answers amount to.
+
+    Raises:
+        FleetError: an object of the control plane cannot be read.
+    """
+    reading = reading_of(listing)
+    subjects = (*(one.observed for one in reading.copies.values()), *reading.unbound)
+    return Observation(
+        system=listing.system,
+        as_of=listing.as_of,
+        members=reading.members,
+        policies=reading.policies,
+        objects=reading.objects,
+        subjects=tuple(sorted(subjects, key=lambda one: one.name)),
+        waiting=reading.templates.waiting,
+        notes=notes_of(reading),
+    )

@@ -70,6 +70,9 @@ class TemplateMemory:
         rebalances: names of the rebalances that were carried out.
         evictions: eviction tasks by the member that the template leaves.
         required_by: for each binding that depends on this template, its replicas by member.
+        looked: a digest of what the scheduler of a control plane had looked at when it was observed: until that
+            changes it does not look again. Empty, the default, if every update looks.
+        retries: True if that scheduler had failed, and so tries again by itself.
     """
 
     uid: str = ""
@@ -82,6 +85,8 @@ class TemplateMemory:
     required_by: Mapping[str, Mapping[str, int]] = attrs.field(
         factory=dict, metadata=checked(lambda needed: next(filter(None, map(_no_replicas, needed.values())), ""))
     )
+    looked: str = ""
+    retries: bool = False
 
     def evict(self, cluster: str, task: EvictionTask) -> TemplateMemory:
         """Return the state with the member removed from the targets and the eviction task added.

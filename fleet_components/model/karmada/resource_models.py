@@ -12,11 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from fleet_components.model.cluster import ResourceModel, ResourceSummary
 from fleet_components.model.quantity import parse_quantity
 
-_BOUNDS = ((0, 0), (1, 4), (2, 16), (4, 32), (8, 64), (16, 128), (32, 256), (64, 512), (128, 1024))
+_MEMORY = ("0", "4Gi", "16Gi", "32Gi", "64Gi", "128Gi", "256Gi", "512Gi", "1Ti")
+_BOUNDS = tuple(zip((0, 1, 2, 4, 8, 16, 32, 64, 128), _MEMORY, strict=True))
 DEFAULT_MODELS = tuple(
-    ResourceModel(grade, {"cpu": str(cores), "memory": f"{gib}Gi"}) for grade, (cores, gib) in enumerate(_BOUNDS)
+    ResourceModel(grade, {"cpu": str(cores), "memory": amount}) for grade, (cores, amount) in enumerate(_BOUNDS)
 )
-"""The nine models that every joined member gets by default: CPU cores and GiB of memory."""
+"""The nine models that every joined member gets by default, with the amounts as Karmada writes them."""
 
 
 def grade_of(free: Mapping[str, str], models: Sequence[ResourceModel] = DEFAULT_MODELS) -> int | None:

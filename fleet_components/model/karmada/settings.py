@@ -79,6 +79,8 @@ class KarmadaSettings:
         exact: decide exactly as Karmada does even where that does harm: a member that an object would have to leave at
             once may be chosen, an eviction continues after its taint is gone, and an eviction that takes too long
             removes the only copy. False by default.
+        brings_namespaces: every member has every namespace, as a control plane brings them by itself, so that no plan
+            does. False by default: a namespace goes along with the objects in it.
         workloads: custom workload kinds with replicas.
     """
 
@@ -87,6 +89,7 @@ class KarmadaSettings:
     purge_mode: str = GRACEFULLY
     graceful_eviction_timeout: int = 600
     exact: bool = False
+    brings_namespaces: bool = False
     workloads: tuple[CustomWorkload, ...] = ()
 
     @property

@@ -49,6 +49,12 @@ def larger_names_first(uid: str) -> bool:
     return value % 2 == 1
 
 
+def turned(uid: str) -> str:
+    """Return a uid with which ties between names go the other way."""
+    # The prime is odd, so that each byte counts with its lowest bit.
+    return f"{uid}a" if uid else next(one for one in ("a", "b") if larger_names_first(one))
+
+
 def _certain_seats(total: int, votes: list[float]) -> list[int]:
     """Return the seats that can be assigned at once: those above a priority that fewer than ``total`` seats exceed.
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from fleet_components.content.karmada.replicas import divide_completions, replicas_of
 from fleet_components.content.karmada.requirements import requirements_of
 from fleet_components.model.codec import decode
-from fleet_components.model.karmada.claims import Claim, Claims, template_key
+from fleet_components.model.karmada.claims import Bound, Claim, Claims, template_key
 from fleet_components.model.karmada.policy import Failover, Placement, PolicyKey, PropagationPolicy
 from fleet_components.model.karmada.template import Template
+from fleet_components.model.karmada.webster import turned
 from fleet_components.model.karmada.workload_shape import WorkloadShape
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import few
 from fleet_components.plan.again import written_where_interrupted
 from fleet_components.plan.karmada.content import Share, content_of, shape_in, shared
 from fleet_components.plan.karmada.dispatch import Dispatch
@@ -47,12 +49,21 @@ class TemplateOutcome(Outcome[TemplateRecord]):
         template: the object as the scheduler sees it.
         due: members that it has to leave later, each with the reason and the time.
         left: why the object is not delivered as it is now; empty if it is.
+        by_uid: members whose replicas depend on the uid that a control plane is still to give the object.
     """
 
     decision: TemplateDecision | None
     template: Template
     due: Mapping[str, str] = attrs.field(factory=dict)
     left: str = ""
+    by_uid: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say where a tie between members falls by a uid that is not known yet."""
+        if not self.by_uid:
+            return ()
+        return (f"a tie between {few(self.by_uid)} falls by the uid that the control plane gives the object",)
 
     @property
     def unfulfilled(self) -> str:
@@ -77,7 +88,7 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
     state, template, driven, fresh = scheduled.state, scheduled.template, scheduled.driven, scheduled.fresh
     content = _content(request, state, before, fresh=fresh)
     revision = before.next_revision(content)
-    shares = _shares(request, state, template, content, revision)
+    shares = shares_of(request, state, template, content, revision)
     found = _overrides(request, before, content, shares)
     shares |= {cluster: attrs.evolve(shares[cluster], overrides=number) for cluster, number in found.numbers.items()}
     why = {cluster: cause.words for cluster, cause in driven.now.items()}
@@ -100,7 +111,19 @@ def place_template(request: TemplateSubject, before: TemplateRecord) -> Template
         template=template,
         due=due,
         left=left,
+        by_uid=_by_uid(request, before, state),
     )
+
+
+def _by_uid(request: TemplateSubject, before: TemplateRecord, state: TemplateState) -> tuple[str, ...]:
+    """Return the members whose replicas would be others with another uid, where a control plane gives it."""
+    bound = state.claim.bound
+    given = not request.settings.brings_namespaces or before.memory.schedule.uid
+    if given or bound is None or not bound.placement.divided:
+        return ()
+    other = _scheduled(attrs.evolve(request, uid=turned(request.uid)), before).state.schedule.clusters
+    here = state.schedule.clusters
+    return tuple(sorted(name for name in {*here, *other} if here.get(name, 0) != other.get(name, 0)))
 
 
 def chosen(request: TemplateSubject, before: TemplateRecord) -> frozenset[str]:
@@ -130,7 +153,7 @@ def _scheduled(request: TemplateSubject, before: TemplateRecord) -> _Scheduled:
         raise FleetError([Problem(_FROZEN, subject=request.name, hint=LACKS_HINT)])
     shapes = request.settings.shapes
     state = attrs.evolve(state, replicas=replicas_of(request.manifest, shapes) if fresh else state.replicas)
-    template = _template(request.manifest, state.replicas, shapes)
+    template = scheduled_form(request.manifest, state.replicas, shapes)
     driven = _driven(request, state)
     state, decision = _decided(request, state, template, driven)
     return _Scheduled(state, template, driven, decision, fresh)
@@ -233,7 +256,8 @@ def _left(state: TemplateState) -> str:
     return f"{state.policy.kind} {state.policy} does not follow it as it is now: its changes are not delivered"
 
 
-def _template(manifest: Manifest, replicas: int, shapes: tuple[WorkloadShape, ...]) -> Template:
+def scheduled_form(manifest: Manifest, replicas: int, shapes: tuple[WorkloadShape, ...]) -> Template:
+    """Return an object with this number of replicas as the scheduler sees it."""
     requires = requirements_of(manifest, shapes)
     requests = requires.requests if requires else None
     return Template(manifest.api_version, manifest.kind, manifest.name, manifest.namespace, replicas, requests)
@@ -260,7 +284,13 @@ def _decided(
         return state, None
     plugins = load_plugins(request.plugins)
     run = partial(
-        schedule, request.inventory, template, bound.placement, rebalances=request.rebalances, plugins=plugins
+        schedule,
+        request.inventory,
+        template,
+        bound.placement,
+        rebalances=request.rebalances,
+        plugins=plugins,
+        binding=bound_to(bound),
     )
     decision = fail_over(run, state.schedule, driven, exact=request.settings.exact)
     decided = _moved(request, state, decision)
@@ -270,6 +300,11 @@ def _decided(
         if returned != decided:
             return returned, after
     return decided, decision
+
+
+def bound_to(bound: Bound) -> Mapping[str, Any]:
+    """Return what the binding holds beside the placement, as far as a change of it makes the scheduler look again."""
+    return {"revision": bound.revision, "spec": bound.spec}
 
 
 def _moved(request: TemplateSubject, state: TemplateState, decision: TemplateDecision) -> TemplateState:
@@ -288,7 +323,7 @@ def _content(request: TemplateSubject, state: TemplateState, before: TemplateRec
     return content if fresh else (before.contents[before.revision][0], *content[1:])
 
 
-def _shares(
+def shares_of(
     request: TemplateSubject, state: TemplateState, template: Template, content: Objects, revision: int
 ) -> dict[str, Share]:
     """Return what each member of the fleet is to get."""

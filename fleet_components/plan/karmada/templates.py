@@ -227,6 +227,8 @@ class _Reading:
     def namespaces(self) -> dict[str, dict[str, bool]]:
         """Namespaces of the templates that no placement brings, each with the templates in it."""
         found: dict[str, dict[str, bool]] = {}
+        if self.source.settings.brings_namespaces:
+            return found
         for parent in dict.fromkeys((*self.own, *self.dependencies)):
             key = f"Namespace/{self.objects[parent].namespace}"
             if key in self.objects and self.objects[key].key not in self.brought:

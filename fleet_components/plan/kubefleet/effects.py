@@ -59,12 +59,14 @@ EFFECTS: tuple[Unheeded, ...] = (
         kinds=PLACEMENTS,
         field="spec.strategy.reportBackStrategy",
         effect=Effect.NONE,
+        on_hub="statuses of objects are copied to the originals",
         reason="statuses of objects stay on the members: nothing copies them to the originals or elsewhere",
     ),
     Unheeded(
         kinds=PLACEMENTS,
         field="spec.statusReportingScope",
         effect=Effect.NONE,
+        on_hub="a ClusterResourcePlacementStatus is kept in the namespace",
         reason="no status is written to a cluster: fleet status -o yaml prints the ClusterResourcePlacementStatus",
     ),
     Unheeded(
@@ -98,12 +100,14 @@ EFFECTS: tuple[Unheeded, ...] = (
         kinds=MEMBER,
         field="spec.heartbeatPeriodSeconds",
         effect=Effect.NONE,
+        on_hub="the agent of the member reports that often",
         reason="no agent runs on a member",
     ),
     Unheeded(
         kinds=MEMBER,
         field="spec.deleteOptions",
         effect=Effect.NONE,
+        on_hub="a member with service exports may be kept from leaving",
         reason="a member that goes is not looked at for service exports",
     ),
     Unheeded(

@@ -46,6 +46,7 @@ def _field(entry: Unheeded, kind: str | None) -> dict[str, Any]:
         "unless": camel(entry.unless) or None,
         "effect": str(entry.effect),
         "reason": entry.reason,
+        "onHub": entry.on_hub or None,
         "instead": entry.hint.replace("{name}", "NAME") or None,
     }
 

@@ -12,7 +12,7 @@ from fleet_components.content.files import Text
 from fleet_components.content.guarded import read_json
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.plan.source import Given, Source, gather, gathered
+from fleet_components.plan.source import Source, gather, gathered
 from fleet_components.review.planning.project import choose_stack, is_project, read_project
 from fleet_components.review.planning.stack_config import read_stack_config
 from fleet_components.review.planning.survey import PIPED, CommandLine, of_stack, on_hub
@@ -131,4 +131,4 @@ def edited(source: Source, edits: Sequence[Edit]) -> Source:
     kept = [one for one in source.given.manifests if one.origin is None or one.origin.file not in files]
     read = [gather(Text(edit.file, edit.new)).given.manifests for edit in edits]
     manifests = (*kept, *(manifest for found in read for manifest in found))
-    return gathered(Given(manifests, source.given.warnings, source.given.unread, source.given.location))
+    return gathered(attrs.evolve(source.given, manifests=manifests))

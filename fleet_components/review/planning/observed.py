@@ -11,15 +11,19 @@ from pathlib import Path, PurePosixPath
 import attrs
 
 from fleet_components.content.observed import observed_in
+from fleet_components.hub.azure.file import AZURE_FILE
+from fleet_components.hub.azure.remarks import run_warnings
 from fleet_components.hub.folder.header import read_header, told_time
 from fleet_components.hub.folder.paths import HEADER
 from fleet_components.hub.folder.reading import Remembered
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few
+from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.source import Source
 from fleet_components.review.planning.past import StateFile, observed_state
 from fleet_components.review.planning.project import is_project
 from fleet_components.review.planning.repository import Entry, Repository, below
+from fleet_components.rollout.rollout import Change
 
 _ONE = "plan one at a time: a fleet has one hub"
 
@@ -79,8 +83,10 @@ def without_others(source: Source) -> tuple[Source, tuple[Problem, ...]]:
     return attrs.evolve(source, not_carried_out=()), (Problem(what, hint=hint),)
 
 
-def said_of(observed: Remembered) -> Iterator[Problem]:
-    """Yield warnings about what is not in an observation."""
+def said_of(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
+    """Yield warnings about what is not in an observation, and about what else happens where a plan changes objects."""
+    if observed.fleet:
+        yield from run_warnings(observed.fleet, _members_changed(plan), str(observed.folder / AZURE_FILE))
     for name, silence in sorted(observed.silent.items()):
         record = f"its record is of {silence.since}" if silence.since else "there is no record of it"
         yield Problem(f"{name} did not answer when the hub was observed; {record}", hint=silence.why)
@@ -92,6 +98,14 @@ def said_of(observed: Remembered) -> Iterator[Problem]:
 def headers_below(places: Sequence[PurePosixPath], entries: Mapping[str, Entry]) -> list[Entry]:
     """Return the headers of observed directories that a commit has at paths and below them."""
     return [entry for entry in below(places, entries) if f"/{entry.path}".endswith(f"/{HEADER}")]
+
+
+def _members_changed(plan: FleetPlan) -> frozenset[str]:
+    """Return the members on which a plan changes an object."""
+    still = (Change.KEEP, Change.HELD)
+    moved = (name for one in plan.subjects for name, entry in one.entries.items() if entry.change not in still)
+    gone = (one.cluster for one in plan.departures)
+    return frozenset((*moved, *gone, *(one.cluster for one in plan.replacements)))
 
 
 def later_observation(

@@ -263,7 +263,7 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
     refused = map(said_here, plan.refused)
     warnings = map(said_here, (*plan.warnings, *_of_a_project(source, past)))
     aged = [each for guest in present(manifests) for each in guest.warnings(manifests, command.as_of)]
-    said = (*said_of(observed), *passed_over) if observed else ()
+    said = (*said_of(observed, plan), *passed_over) if observed else ()
     plan = attrs.evolve(plan, refused=tuple(refused), warnings=(*said, *aged, *warnings))
     return Survey(
         tuple(_heard([plan], command)),
@@ -348,7 +348,7 @@ def gathered_from(paths: Sequence[Path], command: CommandLine) -> Source:
         raise FleetError([Problem("is asked for twice", file=STANDARD_INPUT, hint="give one of the two as a file")])
     with command.watch(f"reading {few(_shown(paths))}"):
         given = (_piped() if path == PIPED else path for path in paths)
-        return gather(*given, build=command.program, watch=command.watch)
+        return gather(*given, build=command.program, hub=bool(command.state.observed), watch=command.watch)
 
 
 def _shown(paths: Sequence[Path]) -> list[str]:

@@ -25,8 +25,9 @@ instead. What bears on none of these has **no effect**, and is a warning. What i
 asks for what happens anyway, or for what an API server or a hub keeps for itself. A value that equals the default of
 the API asks for nothing.
 
-"All kinds" are those that are carried out. Kinds that are not here and would steer a fleet are refused as a whole; what
-hubs make themselves, as snapshots, bindings and works, is passed over and counted.
+Through a hub, and in the forecast of one that was observed, nothing of this is refused: **on a hub** says what the hub
+does with it. "All kinds" are those that are carried out. Kinds that are not here and would steer a fleet are refused as
+a whole; what hubs make themselves, as snapshots, bindings and works, is passed over and counted.
 """
 
 
@@ -45,8 +46,11 @@ def fields_markdown(document: Document) -> str:
     """Return the page of the documentation, or its part about one kind."""
     parts = [] if document["kind"] else [_PAGE]
     for kinds, rows in _grouped(document):
-        lines = [f"| `{_place(row)}` | {row['effect']} | {_escaped(_why(row))} |" for row in rows]
-        parts.append("\n".join([f"## {kinds}", "", "| field | | why |", "| --- | --- | --- |", *lines, ""]))
+        heard = any(row["onHub"] for row in rows)
+        lines = [f"| `{_place(row)}` | {row['effect']} | {_escaped(_why(row))} |{_on_hub(row, heard)}" for row in rows]
+        head = ["| field | | why | on a hub |", "| --- | --- | --- | --- |"]
+        head = head if heard else ["| field | | why |", "| --- | --- | --- |"]
+        parts.append("\n".join([f"## {kinds}", "", *head, *lines, ""]))
     return "\n".join([*parts, f"{_last(document)}\n"])
 
 
@@ -92,6 +96,11 @@ def _why(row: dict[str, Any]) -> str:
     elif row["instead"]:
         why += f" ({row['instead']})"
     return why
+
+
+def _on_hub(row: dict[str, Any], heard: bool) -> str:
+    """Return the cell that says what a hub does with a field; empty for a table without that column."""
+    return f" {_escaped(row['onHub'] or ('the same' if row['effect'] != 'not needed' else ''))} |" if heard else ""
 
 
 def _last(document: Document) -> str:

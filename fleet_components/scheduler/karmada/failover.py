@@ -126,7 +126,8 @@ def going_on(
     """
     memory = decision.memory
     tasks = {name: task for name, task in sorted(memory.evictions.items()) if task != _BARRED}
-    observed = decision.status.observed
+    # Nothing has ended where nothing has changed, but what takes too long.
+    observed = decision.status.observed and not decision.status.resting
     kept = unfinished(tasks, Surroundings(memory.clusters, standing, observed, as_of, timedelta(seconds=timeout)))
     purged = {name: task for name, task in tasks.items() if task.purge_mode == DIRECTLY and name in emptied}
     return {**purged, **kept}

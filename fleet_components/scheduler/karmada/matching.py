@@ -33,7 +33,7 @@ WAITING_FOR_OVERRIDES = "waiting for dependent overrides"
 SKIPPED_NAMESPACES = ("kube-.*",)
 """Patterns of namespaces without propagation: the default of the flag ``--skipped-propagating-namespaces``."""
 _RESERVED_NAMESPACES = ("karmada-system", "karmada-cluster", "karmada-es-.*")
-_CARRIED = (
+CARRIED = (
     "placement",
     "propagateDeps",
     "schedulerName",
@@ -43,6 +43,7 @@ _CARRIED = (
     "suspension",
     "schedulePriority",
 )
+"""Fields that a binding has from the spec of its policy."""
 
 
 def propagates(manifest: Manifest) -> bool:
@@ -271,7 +272,7 @@ class _Detector:
         # Lazy activation: the claim is written at once, the binding only when the object itself changes.
         if by_policy and policy.lazy:
             return
-        carried = {part: policy.data[part] for part in _CARRIED if part in policy.data}
+        carried = {part: policy.data[part] for part in CARRIED if part in policy.data}
         bound = Bound(policy.key, carried, self._revision(key))
         if (before.policy, before.bound) != (policy.key, bound):
             self._set(key, bound=bound)

@@ -5,7 +5,9 @@ Source: Karmada 1.19, ``pkg/scheduler/scheduler.go``.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
 
 import attrs
 
@@ -18,6 +20,7 @@ from fleet_components.scheduler.framework import Plugin, Profile
 from fleet_components.scheduler.karmada.errors import Failure, NoClusterFit
 from fleet_components.scheduler.karmada.groups import GroupsResult, place_in_groups
 from fleet_components.scheduler.karmada.profile import PROFILE
+from fleet_components.scheduler.karmada.rest import looked_at
 from fleet_components.scheduler.karmada.state import KarmadaState
 from fleet_components.scheduler.karmada.status import SUCCESS, BindingStatus, TemplateDecision
 
@@ -36,6 +39,7 @@ def schedule(
     suspended: bool = False,
     empty_workloads: bool = False,
     plugins: Iterable[Plugin] = (),
+    binding: Mapping[str, Any] = MappingProxyType({}),
 ) -> TemplateDecision:
     """Decide which members get a template and with how many replicas, exactly as Karmada does.
 
@@ -49,6 +53,7 @@ def schedule(
         suspended: whether scheduling is suspended.
         empty_workloads: whether selected members get the object even with 0 replicas.
         plugins: plug-ins after those of Karmada. With any, the decision is no longer Karmada's.
+        binding: what else the spec of the binding holds, whose changes make an observed scheduler look again.
 
     Returns:
         The decision. The ``Scheduled`` condition of its status reports a failure.
@@ -65,6 +70,8 @@ def schedule(
     )
     if suspended:
         return TemplateDecision(memory, BindingStatus(), memory)
+    if memory.looked and memory.looked == looked_at(state, binding):
+        return TemplateDecision(memory, _at_rest(profile, state), memory)
     settled = _settle(profile, state)
     return attrs.evolve(settled, before=memory)
 
@@ -86,6 +93,14 @@ def _settle(profile: Profile, state: KarmadaState) -> TemplateDecision:
         if not moved:
             break
     return TemplateDecision(state.memory, status)
+
+
+def _at_rest(profile: Profile, state: KarmadaState) -> BindingStatus:
+    """Return the status of a binding that is not looked at again: a failure is still there."""
+    failed = state.memory.retries or not state.memory.clusters
+    failure = place_in_groups(profile, state).failure if failed else None
+    condition, retry = _condition(failure) if failure else SUCCESS, state.memory.retries
+    return BindingStatus(condition=condition, retry=retry, observed=failure is None, resting=True)
 
 
 def _remembered(state: KarmadaState, outcome: GroupsResult) -> TemplateMemory:

@@ -51,6 +51,7 @@ class BindingStatus:
         divisions: how the replicas were divided; empty if they were not.
         retry: whether the scheduler will retry by itself.
         observed: whether the current generation of the binding was scheduled successfully, or needed no scheduling.
+        resting: whether the scheduler did not look, since nothing has changed since a control plane's looked last.
     """
 
     condition: Condition | None = None
@@ -60,6 +61,7 @@ class BindingStatus:
     divisions: tuple[Division, ...] = ()
     retry: bool = False
     observed: bool = False
+    resting: bool = False
 
     @property
     def events(self) -> tuple[Event, ...]:

@@ -64,10 +64,11 @@ def test_a_single_zone_and_a_deletion() -> None:
 
 
 def test_the_default_models_are_recognized() -> None:
-    bounds = [(0, 0), (1, 4), (2, 16), (4, 32), (8, 64), (16, 128), (32, 256), (64, 512), (128, 1024)]
+    # As a running control plane has written them.
+    memory = ["0", "4Gi", "16Gi", "32Gi", "64Gi", "128Gi", "256Gi", "512Gi", "1Ti"]
     models = [
-        {"grade": grade, "ranges": [{"name": "cpu", "min": str(cpu)}, {"name": "memory", "min": f"{memory}Gi"}]}
-        for grade, (cpu, memory) in enumerate(bounds)
+        {"grade": grade, "ranges": [{"name": "cpu", "min": str(cpu)}, {"name": "memory", "min": amount}]}
+        for grade, (cpu, amount) in enumerate(zip((0, 1, 2, 4, 8, 16, 32, 64, 128), memory, strict=True))
     ]
     written = {**JOINED, "spec": {"resourceModels": models}}
     assert read_karmada_cluster(written).resource_models is None

@@ -1,0 +1,49 @@
+"""The file in which an observation keeps what the resource API tells of its fleet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from fleet_components.content.guarded import UnreadableError, read_yaml
+from fleet_components.content.wire import to_yaml
+from fleet_components.hub.azure.fleet_resource import FleetResource
+from fleet_components.model.codec import MisfitError, decode, encode
+from fleet_components.model.problem import FleetError
+
+AZURE_FILE = "observed/azure.yaml"
+"""Its path in the directory of an observation."""
+_HEADER = {"apiVersion": "fleet-components/v1", "kind": "FleetResource"}
+_HINT = "fleet observe --update writes it anew; or go back to the last commit of the file"
+
+
+def azure_file(fleet: FleetResource) -> str:
+    """Return the text of the file: the same for the same fleet, sorted by name."""
+    return to_yaml({**_HEADER, **_plain(encode(fleet))})
+
+
+def read_azure_file(text: str | bytes, file: str = AZURE_FILE) -> FleetResource:
+    """Return the fleet that a file tells of.
+
+    Args:
+        text: the text of the file.
+        file: its path, for messages.
+
+    Raises:
+        FleetError: somebody has changed the file so that it cannot be read.
+    """
+    try:
+        found = read_yaml(text)
+        return decode(FleetResource, found)
+    except UnreadableError as error:
+        raise FleetError([error.problem(file, _HINT)]) from None
+    except MisfitError as error:
+        raise FleetError(attrs.evolve(one, file=file, hint=one.hint or _HINT) for one in error.problems) from None
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with lists in the place of tuples, which YAML does not know."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,82 @@
+"""Notes of what an observation of a Karmada control plane leaves out."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from fleet_components.hub.karmada.reading import Reading
+from fleet_components.hub.karmada.settings import UNTOLD
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.text import count, few
+
+
+def notes_of(reading: Reading) -> tuple[str, ...]:
+    """Return the notes, sorted."""
+    return tuple(
+        sorted(
+            {
+                UNTOLD,
+                *_refused(reading),
+                *_leaving(reading),
+                *_bindings(reading),
+                *_passed_over(reading),
+                *_workloads(reading),
+                *_pending(reading),
+            }
+        )
+    )
+
+
+def _refused(reading: Reading) -> Iterator[str]:
+    for query, why in reading.listing.refused.items():
+        where = f" in namespace {query.namespace}" if query.namespace else ""
+        yield f"{query.kind} objects of {query.api_version}{where} were not read: {why}"
+
+
+def _leaving(reading: Reading) -> Iterator[str]:
+    for data in reading.leaving:
+        manifest = Manifest(data)
+        if manifest.kind != "Cluster":
+            yield f"{manifest.key} is being deleted and is left out"
+
+
+def _workloads(reading: Reading) -> Iterator[str]:
+    for one in reading.workloads:
+        yield f"bindings tell that {one.kind} of {one.api_version} has its replicas in {one.replicas}"
+
+
+def _pending(reading: Reading) -> Iterator[str]:
+    for workload in reading.pending:
+        yield f"a policy selects {workload.manifest.key}, and it has no binding yet: a plan makes one"
+
+
+def _passed_over(reading: Reading) -> Iterator[str]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for manifest in reading.source.not_carried_out:
+        found[manifest.kind].append(manifest.name)
+    for kind, names in found.items():
+        yield f"{count(len(names), f'{kind} object')} that a plan does not carry out: {few(names)}"
+
+
+def _bindings(reading: Reading) -> Iterator[str]:
+    for key, binding in reading.bindings.items():
+        if reading.listing.object(key) is None:
+            yield f"the binding of {key} is left out: its template was not read"
+        if (binding.spec.get("suspension") or {}).get("scheduling"):
+            yield f"scheduling of {key} is suspended on its binding, which a plan does not know"
+        if (name := binding.spec.get("schedulerName")) not in (None, "", "default-scheduler"):
+            yield f"{key} is scheduled by {name}, whose rules a plan does not know"
+    for one in reading.copies.values():
+        template = one.bound.binding.template
+        if members := one.leftovers:
+            yield f"{template} is being removed from {few(members)}"
+        if members := one.untold:
+            yield f"what runs of {template} on {few(members)} is not known: it changed while dispatching was suspended"
+        failing = [name for name, item in one.bound.binding.reported.items() if item.get("health") == "Unhealthy"]
+        if failing and (one.bound.state.spec.get("failover") or {}).get("application"):
+            yield f"{template} is Unhealthy on {few(sorted(failing))}; only an ApplicationHealth tells a plan"
+        if not one.works and any(one is unclear for unclear in reading.unclear):
+            yield f"no policy follows {template}, and its Works were not read: it is taken to be as it is now"
+        if one.bound.replicas != (counted := one.bound.binding.spec.get("replicas") or 0):
+            yield f"the control plane counts {counted} replicas of {template}, a plan {one.bound.replicas}"

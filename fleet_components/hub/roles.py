@@ -1,0 +1,106 @@
+"""The role with the least rights that observes a hub: it may list what an observation asks for, and nothing else."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from fleet_components.content.secret_kind import is_secret_kind
+from fleet_components.hub.listing import Listing, Query, Resource, System
+from fleet_components.hub.reading import missing
+
+NAME = "fleet-observe"
+NOTES = (
+    "What fleet observe asks a hub for: lists, by GET alone. No watch, and no verb that writes.",
+    "Every user may ask which kinds are served: the role system:discovery, which API servers give to all.",
+)
+SECRETS_NOTE = (
+    "Secrets: fleet observe asks for their metadata alone, but with --secrets. Kubernetes has no right for that: who "
+    "may list Secrets may read their data."
+)
+NO_SECRETS_NOTE = (
+    "Secrets are left out, since who may list them may read their data. With --rbac --secrets they are in the role."
+)
+
+
+def first_queries(system: System) -> tuple[Listing, tuple[Query, ...]]:
+    """Return what is asked for before anything is known of a hub of a system, with the listing that tells plurals."""
+    listing = Listing(system, datetime.fromtimestamp(0, UTC), _AnyKind())
+    return listing, missing(listing)
+
+
+def role(listing: Listing, queries: Iterable[Query], *, secrets: bool) -> Mapping[str, Any]:
+    """Return the ClusterRole that may ask for some lists.
+
+    Args:
+        listing: what is served.
+        queries: the requests.
+        secrets: True if Secrets may be listed.
+    """
+    kinds: dict[str, set[str]] = defaultdict(set)
+    # Which of them are asked for depends on what the control plane is about to do.
+    works = [("work.karmada.io", "Work")] if listing.system == System.KARMADA else []
+    for group, kind in works:
+        kinds[group].add(listing.served[group, kind].plural)
+    for query in queries:
+        if secrets or not is_secret_kind(query.kind):
+            kinds[query.group].add(listing.served[query.group, query.kind].plural)
+    rules = [
+        {"apiGroups": [group], "resources": sorted(plurals), "verbs": ["list"]}
+        for group, plurals in sorted(kinds.items())
+    ]
+    header = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": NAME}}
+    return {**header, "rules": rules}
+
+
+def notes(queries: Iterable[Query], *, secrets: bool) -> tuple[str, ...]:
+    """Return what is to be said about a role, one sentence or two a line."""
+    if not any(is_secret_kind(query.kind) for query in queries):
+        return NOTES
+    return (*NOTES, SECRETS_NOTE if secrets else NO_SECRETS_NOTE)
+
+
+_OF_KARMADA = {
+    "apps": ("WorkloadRebalancer",),
+    "autoscaling": ("CronFederatedHPA", "FederatedHPA"),
+    "cluster": ("Cluster",),
+    "config": ("ResourceInterpreterCustomization", "ResourceInterpreterWebhookConfiguration"),
+    "networking": ("MultiClusterIngress", "MultiClusterService"),
+    "policy": (
+        *("ClusterOverridePolicy", "ClusterPropagationPolicy", "ClusterTaintPolicy", "FederatedResourceQuota"),
+        *("OverridePolicy", "PropagationPolicy"),
+    ),
+    "remedy": ("Remedy",),
+    "work": ("ClusterResourceBinding", "ResourceBinding", "Work"),
+}
+"""The kinds of Karmada 1.19 by the first word of their group."""
+
+
+class _AnyKind(Mapping[tuple[str, str], Resource]):
+    """All kinds that there could be, in version v1, with the plurals that Kubernetes gives kinds by rule.
+
+    Those of Karmada are listed, since what steers a control plane are the kinds that it serves.
+    """
+
+    def __getitem__(self, key: tuple[str, str]) -> Resource:
+        group, kind = key
+        return Resource(f"{group}/v1" if group else "v1", kind, _plural(kind), namespaced=True)
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return ((f"{word}.karmada.io", kind) for word, kinds in _OF_KARMADA.items() for kind in kinds)
+
+    def __len__(self) -> int:
+        return sum(map(len, _OF_KARMADA.values()))
+
+
+def _plural(kind: str) -> str:
+    """Return the plural of a kind: source ``UnsafeGuessKindToResource`` of k8s.io/apimachinery."""
+    name = kind.lower()
+    if name.endswith("s"):
+        return f"{name}es"
+    return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"

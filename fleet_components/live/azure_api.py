@@ -1,0 +1,157 @@
+"""Requests to the resource API of Azure: paged, repeated where it asks for that, until a deadline."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from http import client as http
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode, urlsplit
+
+import attrs
+
+from fleet_components.content.guarded import UnreadableError, read_json
+from fleet_components.live.connection import UnexpectedAnswer
+from fleet_components.live.unsecret import unsecret
+from fleet_components.model.digits import integer
+
+if TYPE_CHECKING:
+    from httpx2 import Client
+
+_AGAIN = (http.REQUEST_TIMEOUT, http.TOO_MANY_REQUESTS, *range(500, 600))
+_TRIES, _FIRST_PAUSE, _LONGEST_PAUSE = 6, 1.0, 20.0
+_MOST_PAGES, _MOST_BYTES = 200, 100 * 2**20
+_SILENT = "does not answer"
+
+
+@attrs.frozen
+class ResourceApi:
+    """The resource API.
+
+    Attributes:
+        client: sends the requests; it follows no redirection, which would take the token elsewhere.
+        address: scheme and host.
+        token: proof of a login.
+        version: the API version of the resources.
+        deadline: on the monotonic clock.
+    """
+
+    client: Client
+    address: str
+    token: str = attrs.field(repr=False)
+    version: str
+    deadline: float
+
+    def ask(self, path: str, method: str = "GET") -> Any:
+        """Return the body of an answer.
+
+        Args:
+            path: the path, below the address.
+            method: the HTTP method.
+
+        Raises:
+            UnexpectedAnswer: Azure refuses, or does not answer before the deadline.
+        """
+        return self._answered(f"{self.address}{path}?{urlencode({'api-version': self.version})}", method)
+
+    def all(self, path: str) -> tuple[Any, ...]:
+        """Return all elements of a list, page by page.
+
+        Raises:
+            UnexpectedAnswer: as for :meth:`ask`; or a page is not on the host that was asked, or there is no end.
+        """
+        page = self.ask(path)
+        found: list[Any] = []
+        for _ in range(_MOST_PAGES):
+            page = page if isinstance(page, dict) else {}
+            elements = page.get("value")
+            found += elements if isinstance(elements, list) else ()
+            following = page.get("nextLink")
+            if not following:
+                return tuple(found)
+            page = self._answered(self._confined(str(following)), "GET")
+        raise UnexpectedAnswer(f"has more than {_MOST_PAGES} pages of one list")
+
+    def _confined(self, link: str) -> str:
+        with suppress(ValueError):  # no URL
+            there, here = urlsplit(link), urlsplit(self.address)
+            if (there.scheme, there.netloc.lower()) == (here.scheme, here.netloc.lower()):
+                return link
+        raise UnexpectedAnswer("refers to another host for the next page of a list, which would get the token")
+
+    def _answered(self, url: str, method: str) -> Any:
+        pause, refusal = _FIRST_PAUSE, UnexpectedAnswer(_SILENT)
+        for number in range(_TRIES):
+            answer = self._sent(url, method)
+            if answer is not None and http.OK <= answer.status < http.MULTIPLE_CHOICES:
+                try:
+                    return read_json(answer.content)
+                except UnreadableError as error:
+                    raise UnexpectedAnswer(f"answers with a text that {error.what}") from None
+            refusal = _refusal(answer, self.token) if answer is not None else refusal
+            if answer is not None and answer.status not in _AGAIN:
+                break
+            wait = max(answer.pause if answer is not None else 0.0, pause)
+            if number + 1 == _TRIES or time.monotonic() + wait >= self.deadline:
+                break
+            time.sleep(wait)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        raise refusal
+
+    def _sent(self, url: str, method: str) -> _Answer | None:
+        """Return the answer; None if there is none, or no whole one."""
+        from httpx2 import HTTPError, InvalidURL
+
+        headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json"}
+        content = b""
+        with (
+            suppress(HTTPError, InvalidURL, TimeoutError),
+            self.client.stream(method, url, headers=headers, timeout=self._left()) as answer,
+        ):
+            for chunk in answer.iter_bytes():
+                content += chunk
+                if len(content) > _MOST_BYTES:
+                    raise UnexpectedAnswer(f"answers with more than {_MOST_BYTES} bytes")
+                self._left()
+            return _Answer(answer.status_code, content, answer.headers.get("Retry-After", ""))
+        return None
+
+    def _left(self) -> float:
+        """Return how many seconds are left.
+
+        Raises:
+            TimeoutError: none are.
+        """
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return left
+
+
+@attrs.frozen
+class _Answer:
+    status: int
+    content: bytes = attrs.field(repr=False)
+    retry_after: str = ""
+
+    @property
+    def pause(self) -> float:
+        """Seconds that Azure asks to wait; 0 if it does not say."""
+        return float(integer(self.retry_after)) if self.retry_after.isdecimal() else 0.0
+
+
+def _refusal(answer: _Answer, token: str) -> UnexpectedAnswer:
+    what = f"refuses with {answer.status} {http.responses.get(answer.status, '')}".rstrip()
+    what += f", and asks to wait {answer.pause:g} s" if answer.pause else ""
+    said = ": ".join(filter(None, (what, *_error(answer.content))))
+    return UnexpectedAnswer(what, answer.status, unsecret(said, {token}))
+
+
+def _error(content: bytes) -> tuple[str, str]:
+    """Return the code and the message of an error of the resource API; empty if it has none."""
+    with suppress(UnreadableError):
+        body = read_json(content)
+        error = body.get("error") if isinstance(body, dict) else None
+        if isinstance(error, dict):
+            return str(error.get("code") or ""), str(error.get("message") or "")
+    return "", ""

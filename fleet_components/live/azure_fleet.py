@@ -1,0 +1,140 @@
+"""A fleet of Azure Fleet Manager, asked by its resource ID: the kubeconfig of its hub, its members and update runs."""
+
+from __future__ import annotations
+
+import os
+import time
+from base64 import b64decode
+from binascii import Error as NotBase64
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from http import client as http
+from typing import Any
+
+import attrs
+
+from fleet_components.hub.azure.answers import MEMBERS, PARTS, fleet_resource
+from fleet_components.hub.azure.fleet_id import FleetId
+from fleet_components.hub.azure.fleet_resource import FleetResource
+from fleet_components.live.azure_api import ResourceApi
+from fleet_components.live.azure_login import access_token, mode_of, resource_api
+from fleet_components.live.connection import UnexpectedAnswer
+from fleet_components.live.kubeconfig import read_kubeconfig
+from fleet_components.live.kubelogin import signing_in
+from fleet_components.model.problem import FleetError, Problem
+
+VERSIONS = ("2026-06-01", "2025-03-01")
+"""API versions that are tried, one after the other: a sovereign cloud gets new ones later. The second has no labels."""
+_NO_SUCH_VERSION = ("InvalidApiVersionParameter", "NoRegisteredProviderFound", "InvalidResourceType")
+_BEING_MADE = ("Creating", "Updating", "Deleting")
+_TENANT = "log in to the tenant of the subscription: `az login --tenant TENANT`"
+_ROLES = "Azure Kubernetes Fleet Manager Hub Cluster User Role"
+_HINTS: Mapping[int, str] = {
+    http.UNAUTHORIZED: _TENANT,
+    http.FORBIDDEN: 'ask for the role "Reader" on the fleet, or log in to the tenant of the subscription',
+    http.NOT_FOUND: "check the resource ID, and that the login is in the tenant of the subscription",
+}
+
+
+@attrs.frozen
+class AzureHub:
+    """A fleet and the way to its hub.
+
+    Attributes:
+        fleet: the fleet, as the resource API tells it.
+        kubeconfig: the text of the hub's kubeconfig, whose user signs in with ``kubelogin`` in the mode of the login;
+            empty for a fleet without a hub.
+    """
+
+    fleet: FleetResource
+    kubeconfig: str = attrs.field(default="", repr=False)
+
+
+def azure_hub(fleet: FleetId, *, mode: str = "", timeout: float = 60.0) -> AzureHub:
+    """Ask the resource API for a fleet. Nothing is changed there.
+
+    Lists that Azure does not let be read are told in ``fleet.unread``.
+
+    Args:
+        fleet: the fleet.
+        mode: the login mode, one of :data:`~fleet_components.live.azure_login.MODES`; empty for the one that the
+            environment amounts to.
+        timeout: limit for the whole call, in seconds.
+
+    Raises:
+        FleetError: there is no login, no such fleet, or no kubeconfig of a hub that is there.
+    """
+    from httpx2 import Client
+
+    deadline = time.monotonic() + timeout
+    mode = mode or mode_of(os.environ)
+    address = resource_api(os.environ)
+    token = access_token(mode, fleet.subscription, address, deadline)
+    with Client() as client:
+        return _asked(ResourceApi(client, address, token, VERSIONS[0], deadline), fleet, mode)
+
+
+def _asked(api: ResourceApi, fleet: FleetId, mode: str) -> AzureHub:
+    api, resource = _resource(api, fleet)
+    has_hub = isinstance((resource.get("properties") or {}).get("hubProfile"), Mapping)
+    with ThreadPoolExecutor(len(PARTS) + 1) as pool:
+        lists = {part: pool.submit(api.all, f"{fleet}/{part}") for part in PARTS}
+        given = pool.submit(api.ask, f"{fleet}/listCredentials", "POST") if has_hub else None
+    found: dict[str, tuple[Any, ...]] = {}
+    unread: dict[str, str] = {}
+    for part, answer in lists.items():
+        try:
+            found[part] = answer.result()
+        except UnexpectedAnswer as error:
+            unread[part] = f"Azure {error.said}"
+    if api.version != VERSIONS[0] and MEMBERS in found:
+        unread["labels of members"] = f"this cloud does not serve API version {VERSIONS[0]}"
+    told = fleet_resource(str(fleet), resource, found, unread)
+    if given is None:
+        return AzureHub(told)
+    try:
+        return AzureHub(told, signing_in(_kubeconfig(given.result(), fleet), mode, {}, alone=True))
+    except UnexpectedAnswer as error:
+        raise _no_credentials(told, error) from None
+
+
+def _resource(api: ResourceApi, fleet: FleetId) -> tuple[ResourceApi, Mapping[str, Any]]:
+    """Return the fleet, and the API in a version that this cloud serves."""
+    for version in VERSIONS:
+        api = attrs.evolve(api, version=version)
+        try:
+            resource = api.ask(str(fleet))
+        except UnexpectedAnswer as error:
+            if version != VERSIONS[-1] and any(code in error.said for code in _NO_SUCH_VERSION):
+                continue
+            raise _refused(fleet, f"Azure {error.said}", _HINTS.get(error.code, "")) from None
+        if isinstance(resource, Mapping):
+            return api, resource
+    raise _refused(fleet, "Azure does not answer with a fleet")
+
+
+def _kubeconfig(answer: Any, fleet: FleetId) -> str:
+    """Return the kubeconfig of an answer with credentials."""
+    entries = answer.get("kubeconfigs") if isinstance(answer, Mapping) else None
+    first = entries[0] if isinstance(entries, list) and entries else None
+    value = first.get("value") if isinstance(first, Mapping) else None
+    try:
+        text = b64decode(str(value or ""), validate=True).decode()
+    except (NotBase64, ValueError):
+        text = ""
+    if not text:
+        raise _refused(fleet, "Azure gives no kubeconfig for its hub")
+    return read_kubeconfig(f"{text}\n", f"hub of {fleet.name}")
+
+
+def _no_credentials(fleet: FleetResource, error: UnexpectedAnswer) -> FleetError:
+    what, hint = f"Azure gives no kubeconfig for the hub of fleet {fleet.name}: it {error.said}", ""
+    if fleet.state in _BEING_MADE:
+        what, hint = f"{what} (the fleet is {fleet.state})", "observe it again once its state is Succeeded"
+    elif error.code == http.FORBIDDEN:
+        hint = f'ask for the role "{_ROLES}" on the fleet'
+    return FleetError([Problem(what, hint=hint)])
+
+
+def _refused(fleet: FleetId, what: str, hint: str = "") -> FleetError:
+    return FleetError([Problem(what, subject=f"fleet {fleet.name}", hint=hint)])

@@ -1,0 +1,100 @@
+"""The kinds that a cluster serves, as it tells them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from http import client as http
+from typing import Any
+
+import attrs
+
+from fleet_components.hub.listing import Resource
+from fleet_components.hub.members.cluster_facts import ServedKind
+from fleet_components.live.getting import NOT_KUBERNETES, Getter, Unanswered
+
+Served = dict[tuple[str, str], Resource]
+_ALL_AT_ONCE = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"
+_ACCEPT = ",".join([*map(_ALL_AT_ONCE.format, ("v2", "v2beta1")), "application/json"])
+
+
+@attrs.frozen
+class _Told:
+    """A kind as a cluster tells it, and whether its objects can be listed."""
+
+    resource: Resource
+    listable: bool
+
+
+def served_by(cluster: Getter) -> Served:
+    """Return the kinds that can be listed, by group and kind, each in the version that the cluster prefers.
+
+    Raises:
+        Unanswered: the cluster does not tell.
+    """
+    found: Served = {}
+    for one in _all(cluster):
+        if one.listable:
+            group = one.resource.api_version.rpartition("/")[0]
+            found.setdefault((group, one.resource.kind), one.resource)
+    return found
+
+
+def kinds_of(cluster: Getter) -> tuple[ServedKind, ...]:
+    """Return all kinds in all versions.
+
+    Raises:
+        Unanswered: the cluster does not tell.
+    """
+    told = (one.resource for one in _all(cluster))
+    return tuple(ServedKind(one.api_version, one.kind, one.plural) for one in told)
+
+
+def _all(cluster: Getter) -> list[_Told]:
+    found: list[_Told] = []
+    try:
+        for root in ("/api", "/apis"):
+            answer = cluster.get(root, _ACCEPT)
+            found += _aggregated(answer) if answer["kind"] == "APIGroupDiscoveryList" else _by_group(cluster, answer)
+    except (AttributeError, KeyError, TypeError):
+        raise Unanswered(NOT_KUBERNETES) from None
+    return found
+
+
+def _aggregated(answer: Mapping[str, Any]) -> Iterator[_Told]:
+    for group in answer["items"]:
+        name = str(group.get("metadata", {}).get("name") or "")
+        for version in group.get("versions") or ():
+            api = f"{name}/{version['version']}" if name else str(version["version"])
+            for one in version.get("resources") or ():
+                kind, namespaced = (one.get("responseKind") or {}).get("kind"), one.get("scope") == "Namespaced"
+                yield from _told(api, kind, one["resource"], one, namespaced=namespaced)
+
+
+def _by_group(cluster: Getter, answer: Mapping[str, Any]) -> Iterator[_Told]:
+    for name, api in _versions(answer):
+        try:
+            resources = cluster.get(f"/apis/{api}" if name else f"/api/{api}")["resources"] or ()
+        except Unanswered as error:
+            # A group whose own API server is away is not served, as for kubectl; nothing else may be missing.
+            if error.code in (http.NOT_FOUND, http.SERVICE_UNAVAILABLE):
+                continue
+            raise
+        for one in resources:
+            yield from _told(api, one["kind"], one["name"], one, namespaced=bool(one["namespaced"]))
+
+
+def _versions(answer: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    if answer["kind"] == "APIVersions":
+        return [("", str(version)) for version in answer["versions"]]
+    found = []
+    for group in answer["groups"]:
+        preferred = (group.get("preferredVersion") or {}).get("version")
+        versions = sorted((str(one["version"]) for one in group["versions"]), key=lambda one: one != preferred)
+        found += [(str(group["name"]), f"{group['name']}/{version}") for version in versions]
+    return found
+
+
+def _told(api: str, kind: Any, plural: Any, one: Mapping[str, Any], *, namespaced: bool) -> Iterator[_Told]:
+    # Subresources, as deployments/status, are listed with the same kind.
+    if kind and "/" not in plural:
+        yield _Told(Resource(api, str(kind), str(plural), namespaced), "list" in (one.get("verbs") or ()))

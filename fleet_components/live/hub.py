@@ -1,0 +1,172 @@
+"""Asks a hub: what it runs, and for all lists that an observation of it needs. Nothing is written there."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+
+import attrs
+
+from fleet_components.hub.listing import Listing, Object, Query, System
+from fleet_components.hub.reading import missing
+from fleet_components.live.discovery import Served, served_by
+from fleet_components.live.getting import Getter, Unanswered, Unreachable, getter
+from fleet_components.live.lists import objects_of
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import count, few, visible
+from fleet_components.model.watch import Watch, unwatched
+
+_AT_ONCE = 8
+_MOST_NAMESPACES = 8
+"""Of a kind in more namespaces, the objects of all namespaces are asked for at once."""
+HUB = "the hub"
+_STEERING = (".kubernetes-fleet.io", ".karmada.io")
+_OF_KUBEFLEET = (
+    ("cluster.kubernetes-fleet.io", "MemberCluster"),
+    ("placement.kubernetes-fleet.io", "ClusterResourcePlacement"),
+)
+_OF_KARMADA = (
+    ("cluster.karmada.io", "Cluster"),
+    ("policy.karmada.io", "PropagationPolicy"),
+    ("work.karmada.io", "ResourceBinding"),
+)
+_MARKS = {System.KUBEFLEET: _OF_KUBEFLEET, System.KARMADA: _OF_KARMADA}
+"""Kinds that are served by the hub of a system, and together by nothing else."""
+_ROLE = "fleet observe --rbac prints the role that may ask for it"
+
+
+def ask_hub(kubeconfig: str, *, secrets: bool = False, timeout: float = 120.0, watch: Watch = unwatched) -> Listing:
+    """Ask a hub for all that an observation needs.
+
+    Args:
+        kubeconfig: the text of a kubeconfig.
+        secrets: True to ask for the data of Secrets.
+        timeout: limit for the whole call, in seconds.
+        watch: is told how many lists have come.
+
+    Raises:
+        FleetError: the hub cannot be asked, runs neither system, or does not answer for what steers it.
+    """
+    try:
+        with getter(kubeconfig, timeout) as hub:
+            with watch("asking the hub what it serves"):
+                served = hub.within(lambda: served_by(hub))
+            if hub.date is None:
+                raise _wrong("does not tell the time in its answers, as API servers do: something stands between")
+            listing = Listing(system_of(served), hub.date, served, secrets=secrets)
+            while queries := missing(listing):
+                listing = listing.with_answers(*_answers(hub, listing, queries, watch))
+                _check_essential(listing)
+            return listing
+    except Unreachable as error:
+        raise _wrong(f"cannot be asked: {error}", "kubectl --kubeconfig FILE get --raw /version tries it") from None
+    except Unanswered as error:
+        raise _wrong(f"what it serves {error.what}", "try kubectl --kubeconfig FILE api-resources") from None
+
+
+def system_of(served: Served) -> System:
+    """Return the system of the hub that serves these kinds.
+
+    Raises:
+        FleetError: it runs none, or both.
+    """
+    found = [system for system, marks in _MARKS.items() if all(mark in served for mark in marks)]
+    if len(found) == 1:
+        return found[0]
+    groups = sorted({group for group, _ in served if group.endswith(_STEERING)})
+    if found:
+        what = "serves the kinds of KubeFleet and of Karmada, and one directory has one of them"
+        raise _wrong(what, "ask the two control planes by kubeconfigs of their own")
+    lacking = {system: [mark for mark in marks if mark not in served] for system, marks in _MARKS.items()}
+    partly = next((system for system, marks in lacking.items() if len(marks) < len(_MARKS[system])), None)
+    if partly:
+        names = few([f"{kind}.{group}" for group, kind in lacking[partly]])
+        hint = "is an API server of its own away? kubectl get apiservices tells" if partly == System.KARMADA else _OTHER
+        raise _wrong(f"is no whole {partly} hub: {names} is not served", hint)
+    if groups:
+        raise _wrong(f"is no hub, but has to do with one: it serves {few(groups)}", _OTHER)
+    known = [f"{group or 'v1'}" for group in sorted({group for group, _ in served})]
+    what = f"is no hub of KubeFleet, Azure Fleet Manager or Karmada: it serves {visible(few(known))}"
+    raise _wrong(what, "--members KUBECONFIG observes plain clusters")
+
+
+_OTHER = "members serve kinds of their hub, too: give the kubeconfig of the hub, or --members for plain clusters"
+
+
+def _answers(
+    hub: Getter, listing: Listing, queries: tuple[Query, ...], watch: Watch
+) -> tuple[Mapping[Query, tuple[Object, ...]], Mapping[Query, str]]:
+    """Return the objects by request, and the reason by request that was not answered."""
+    found: dict[Query, tuple[Object, ...]] = {}
+    refused: dict[Query, str] = {}
+
+    def ask(query: Query) -> tuple[Object, ...]:
+        return hub.within(lambda: objects_of(hub, query, listing.served[query.group, query.kind]))
+
+    def ask_alone(query: Query) -> None:
+        try:
+            found[query] = ask(query)
+        except Unanswered as error:
+            refused[query] = error.what
+
+    def ask_together(asked: Sequence[Query]) -> None:
+        everywhere: dict[str, list[Object]] = defaultdict(list)
+        try:
+            for one in ask(attrs.evolve(asked[0], namespace="")):
+                everywhere[one["metadata"]["namespace"]].append(one)
+            found.update((query, tuple(everywhere[query.namespace])) for query in asked)
+        except Unanswered:
+            # The user may be allowed to list in single namespaces only, or all of them may be too much.
+            for query in asked:
+                ask_alone(query)
+
+    parts = _parts(listing, queries)
+    with ThreadPoolExecutor(min(_AT_ONCE, len(parts))) as pool:
+        work = [pool.submit(ask_together, part) if part[1:] else pool.submit(ask_alone, part[0]) for part in parts]
+        completed = as_completed(work)
+        for number in range(len(work)):
+            objects = sum(map(len, [*list(found.values()), *listing.answers.values()]))
+            with watch(f"asking the hub: {number} of {count(len(work), 'list')}, {count(objects, 'object')}"):
+                next(completed).result()
+    return found, refused
+
+
+def _parts(listing: Listing, queries: Iterable[Query]) -> list[tuple[Query, ...]]:
+    """Return the requests, those for one kind in many namespaces together."""
+    by_kind: dict[Query, list[Query]] = defaultdict(list)
+    for query in queries:
+        by_kind[attrs.evolve(query, namespace="")].append(query)
+    parts: list[tuple[Query, ...]] = []
+    for same in by_kind.values():
+        inside = tuple(one for one in same if one.namespace and listing.served[one.group, one.kind].namespaced)
+        together = inside if len(inside) > _MOST_NAMESPACES else ()
+        parts += [together] if together else []
+        parts += [(one,) for one in same if one not in together]
+    return parts
+
+
+def _check_essential(listing: Listing) -> None:
+    """Check that all was answered that steers a hub: without it, an observation would be wrong and not only partial.
+
+    Raises:
+        FleetError: something was not.
+    """
+    problems = [
+        Problem(what, subject=f"{HUB}, {query.kind}.{query.group}", hint=_ROLE)
+        for query, what in sorted(listing.refused.items())
+        if f".{query.group}".endswith(_STEERING)
+    ]
+    if problems:
+        raise FleetError(problems)
+
+
+def refusals(listing: Listing) -> Iterator[str]:
+    """Yield in words what was not answered, sorted by kind."""
+    for query, what in sorted(listing.refused.items()):
+        space = f" in namespace {query.namespace}" if query.namespace else ""
+        yield visible(f"{query.kind}{f'.{query.group}' if query.group else ''}{space} {what}")
+
+
+def _wrong(what: str, hint: str = "") -> FleetError:
+    return FleetError([Problem(what, subject=HUB, hint=hint)])

@@ -1,0 +1,104 @@
+"""The kubeconfig of one context of a file, as kubectl understands it: paths in it are relative to the file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+import yaml
+
+from fleet_components.content.guarded import read_yaml
+from fleet_components.live.kubeconfig import read_kubeconfig_file
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import few, nearest
+
+_PATHS = {"certificate-authority", "client-certificate", "client-key", "tokenFile"}
+_NOT_CARRIED_OUT = {
+    "cluster": {"proxy-url": "set HTTPS_PROXY instead", "tls-server-name": "give a server whose name is that"},
+    "user": {
+        **dict.fromkeys(("as", "as-groups", "as-uid", "as-user-extra"), "give a kubeconfig of that user itself"),
+        "auth-provider": "give a user with exec, as kubelogin convert-kubeconfig makes it",
+    },
+}
+"""Fields with which another cluster, or another user, would answer than kubectl asks; each with what would do."""
+
+
+def context_of(path: Path, context: str = "", *, subject: str) -> str:
+    """Return the text of a kubeconfig that has one context alone, whose paths are absolute.
+
+    Args:
+        path: the file.
+        context: the name of the context; empty for the current one of the file.
+        subject: what is reached by it, for messages.
+
+    Raises:
+        FleetError: the file cannot be read, there is no such context, or it leads nowhere or needs what is not carried
+            out. Nothing of it is shown but the names of contexts and fields.
+    """
+    path = Path(os.path.expanduser(path))
+    try:
+        config = read_yaml(read_kubeconfig_file(path, ""))
+    except FleetError as error:
+        raise FleetError([attrs.evolve(one, subject=subject) for one in error.problems]) from None
+    problems: list[Problem] = []
+    try:
+        found = _of_context(config, context, problems)
+    except (AttributeError, KeyError, TypeError):
+        problems.append(Problem("the kubeconfig is not one: its parts are not lists of names with what they name"))
+    if problems:
+        raise FleetError([attrs.evolve(one, subject=subject, file=str(path)) for one in problems])
+    folder = path.resolve().parent
+    parts = {name: {key: _absolute(key, value, folder) for key, value in part.items()} for name, part in found.items()}
+    return yaml.safe_dump(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": "x",
+            "contexts": [{"name": "x", "context": {**parts["context"], "cluster": "x", "user": "x"}}],
+            "clusters": [{"name": "x", "cluster": parts["cluster"]}],
+            "users": [{"name": "x", "user": parts["user"]}],
+        }
+    )
+
+
+def _of_context(config: Mapping[str, Any], context: str, problems: list[Problem]) -> dict[str, Mapping[str, Any]]:
+    """Return the context, its cluster and its user; add what is wrong with them."""
+    contexts = {one["name"]: one["context"] for one in config["contexts"]}
+    name = context or config.get("current-context")
+    if not name:
+        problems.append(Problem("has no current-context", hint=f"choose with --context: {few(sorted(contexts))}"))
+        return {}
+    if name not in contexts:
+        meant = nearest(str(name), contexts)
+        hint = f"did you mean {meant}?" if meant else f"there is: {few(sorted(contexts))}"
+        problems.append(Problem(f'has no context "{name}"', hint=hint))
+        return {}
+    chosen = contexts[name]
+    clusters = {one["name"]: one["cluster"] for one in config["clusters"]}
+    users = {one["name"]: one.get("user") or {} for one in config.get("users") or ()}
+    if chosen.get("cluster") not in clusters or (chosen.get("user") and chosen["user"] not in users):
+        problems.append(Problem(f'the context "{name}" leads to a cluster or a user that is not in the file'))
+        return {}
+    found = {"context": chosen, "cluster": clusters[chosen["cluster"]], "user": users.get(chosen.get("user"), {})}
+    problems += _refused(found)
+    return found
+
+
+def _refused(found: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
+    for part, fields in _NOT_CARRIED_OUT.items():
+        for field, hint in fields.items():
+            if found[part].get(field):
+                yield Problem(f"the {part} of the context has {field}, which is not carried out", hint=hint)
+
+
+def _absolute(field: str, value: Any, folder: Path) -> Any:
+    if field in _PATHS and isinstance(value, str) and value:
+        return str(folder / value)
+    command = value.get("command") if field == "exec" and isinstance(value, Mapping) else None
+    # As for a shell: a name alone is looked up on PATH.
+    if isinstance(command, str) and os.sep in command:
+        return {**value, "command": str(folder / command)}
+    return value

@@ -1,0 +1,95 @@
+"""Lists of objects, as a cluster answers them: page by page, checked, and without what no reader needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from http import client as http
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from fleet_components.hub.listing import Object, Query, Resource
+from fleet_components.live.getting import NOT_KUBERNETES, Getter, Unanswered
+
+_PAGE = 250
+_STARTS = 3
+"""Times that a list is begun whose rest has expired; the last time it is asked for in one piece."""
+_METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_LONGEST_NAME = 253
+_NEVER_IN_NAMES = ("/", "%")
+
+
+def objects_of(cluster: Getter, query: Query, resource: Resource) -> tuple[Object, ...]:
+    """Return all objects that a request is for.
+
+    Each has the apiVersion and kind of the request, which items of lists often lack, and no ``managedFields``. Asked
+    for metadata alone, it has nothing else, nor the annotation in which kubectl keeps a copy of the whole.
+
+    Raises:
+        Unanswered: there is no usable answer for all of them.
+    """
+    for start in range(1, _STARTS + 1):
+        try:
+            return tuple(_pages(cluster, query, resource, 0 if start == _STARTS else _PAGE))
+        except Unanswered as error:
+            if error.code != http.GONE or start == _STARTS:
+                raise
+    raise AssertionError  # the last start returns or raises
+
+
+def path_of(query: Query, resource: Resource) -> str:
+    """Return the path of a list."""
+    root = f"/apis/{query.api_version}" if query.group else f"/api/{query.api_version}"
+    space = f"/namespaces/{quote(query.namespace, safe='')}" if query.namespace and resource.namespaced else ""
+    return f"{root}{space}/{quote(resource.plural, safe='')}"
+
+
+def _pages(cluster: Getter, query: Query, resource: Resource, size: int) -> Iterator[Object]:
+    path, accept = path_of(query, resource), _METADATA if query.metadata_only else "application/json"
+    label, following = {"labelSelector": query.label} if query.label else {}, ""
+    while True:
+        options = {**({"limit": str(size)} if size else {}), **({"continue": following} if following else {}), **label}
+        answer = cluster.get(f"{path}?{urlencode(options)}" if options else path, accept)
+        try:
+            items, following = answer["items"] or (), (answer.get("metadata") or {}).get("continue") or ""
+            if not isinstance(items, (list, tuple)) or not isinstance(following, str):
+                raise Unanswered(NOT_KUBERNETES)
+        except (AttributeError, KeyError, TypeError):
+            raise Unanswered(NOT_KUBERNETES) from None
+        for item in items:
+            yield _checked(item, query, resource)
+        if not following:
+            return
+
+
+def _checked(item: Any, query: Query, resource: Resource) -> Object:
+    metadata = item.get("metadata") if isinstance(item, dict) else None
+    if not isinstance(metadata, dict) or not _is_name(metadata.get("name")):
+        raise Unanswered(NOT_KUBERNETES)
+    space = metadata.get("namespace")
+    if resource.namespaced != _is_name(space) or (query.namespace and resource.namespaced and space != query.namespace):
+        raise Unanswered(NOT_KUBERNETES)
+    metadata.pop("managedFields", None)
+    header = {"apiVersion": query.api_version, "kind": query.kind}
+    if not query.metadata_only:
+        return {**header, **{field: value for field, value in item.items() if field not in header}}
+    return {**header, "metadata": _without_copy(metadata)}
+
+
+def _without_copy(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+    notes = metadata.get("annotations")
+    if not isinstance(notes, Mapping) or _LAST_APPLIED not in notes:
+        return metadata
+    return {**metadata, "annotations": {key: text for key, text in notes.items() if key != _LAST_APPLIED}}
+
+
+def _is_name(name: Any) -> bool:
+    """Return whether an API server takes a name: any other would lead elsewhere in paths, of files too."""
+    return (
+        isinstance(name, str)
+        and 0 < len(name) <= _LONGEST_NAME
+        and name.isascii()
+        and name.isprintable()
+        and name not in (".", "..")
+        and not any(sign in name for sign in _NEVER_IN_NAMES)
+    )

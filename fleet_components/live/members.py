@@ -1,0 +1,78 @@
+"""Asks plain clusters for what an agent would tell a hub of them: nodes, pods, version and APIs. Nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from datetime import datetime
+
+import attrs
+
+from fleet_components.hub.listing import Query, Resource
+from fleet_components.hub.members.cluster_facts import ClusterFacts
+from fleet_components.live.discovery import kinds_of
+from fleet_components.live.getting import NOT_KUBERNETES, Getter, Unanswered, Unreachable, getter
+from fleet_components.live.lists import objects_of
+from fleet_components.model.text import count
+from fleet_components.model.watch import Watch, unwatched
+
+_AT_ONCE = 32
+_NO_TIME = "does not tell the time in its answers, as API servers do"
+_NODES = Query("v1", "Node"), Resource("v1", "Node", "nodes", False)
+_PODS = Query("v1", "Pod"), Resource("v1", "Pod", "pods", True)
+
+
+@attrs.frozen
+class AskedMember:
+    """A cluster that was asked.
+
+    Attributes:
+        facts: what it has told; None if it has not told all of it.
+        reason: why not, after the name of the member; empty if it has.
+        time: the time of its own clock at its first answer; None if it has told nothing.
+    """
+
+    facts: ClusterFacts | None = None
+    reason: str = ""
+    time: datetime | None = None
+
+
+def ask_members(
+    kubeconfigs: Mapping[str, str], *, timeout: float = 10.0, watch: Watch = unwatched
+) -> Mapping[str, AskedMember]:
+    """Ask clusters for their nodes, pods, version and kinds, many of them at once.
+
+    Args:
+        kubeconfigs: the texts of their kubeconfigs, by name of the member.
+        timeout: limit for each of them, in seconds.
+        watch: is told how many have answered.
+    """
+    if not kubeconfigs:
+        return {}
+    with ThreadPoolExecutor(min(_AT_ONCE, len(kubeconfigs))) as pool:
+        asked = {name: pool.submit(_ask, text, timeout) for name, text in kubeconfigs.items()}
+        completed = as_completed(asked.values())
+        for number in range(len(asked)):
+            with watch(f"asking {count(len(asked), 'member')}: {number} answered"):
+                next(completed)
+        return {name: one.result() for name, one in sorted(asked.items())}
+
+
+def _ask(kubeconfig: str, timeout: float) -> AskedMember:
+    try:
+        with getter(kubeconfig, timeout) as cluster:
+            return AskedMember(cluster.within(lambda: _facts(cluster)), "" if cluster.date else _NO_TIME, cluster.date)
+    except Unreachable as error:
+        return AskedMember(reason=f"cannot be asked: {error}")
+    except Unanswered as error:
+        return AskedMember(reason=f"cannot be observed: a request {error.what}")
+
+
+def _facts(cluster: Getter) -> ClusterFacts:
+    version = cluster.get("/version")
+    nodes, pods = objects_of(cluster, *_NODES), objects_of(cluster, *_PODS)
+    # An agent that fails to read a quantity tells nothing; here the member is named.
+    with suppress(AttributeError, TypeError, ValueError):
+        return ClusterFacts(nodes, pods, str(version.get("gitVersion") or ""), kinds_of(cluster))
+    raise Unanswered(NOT_KUBERNETES)

@@ -1,0 +1,92 @@
+"""A large hub of KubeFleet on a real control plane, and how long it takes to observe.
+
+``python -m tests.clusters.large_hub`` starts a control plane, fills it and prints the seconds.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from fleet_components.hub.folder.writing import write_observation
+from fleet_components.hub.reading import read_hub
+from fleet_components.live.connection import connected
+from fleet_components.live.hub import ask_hub
+from tests.clusters.documents import documents
+from tests.control_planes import control_planes
+from tests.hub.large_hub import large_hub
+from tests.shared import shared
+from tools.clusters.cluster import ControlPlane
+
+_AT_ONCE = 16
+
+
+def definitions() -> list[Any]:
+    """The definitions of KubeFleet, by which a status can be made with its object."""
+    found = documents(shared("data/crds/kubefleet"))
+    for one in found:
+        for version in one["spec"]["versions"]:
+            version.pop("subresources", None)
+    return found
+
+
+def fill(plane: ControlPlane, objects: Iterable[list[Any]]) -> int:
+    """Make objects on a control plane, many at once, and return their number."""
+    number = 0
+    with connected(plane.kubeconfig.read_text(), time.monotonic() + 3600) as hub, ThreadPoolExecutor(_AT_ONCE) as pool:
+        for some in objects:
+            for answer in pool.map(lambda one: hub.client.post(_path(one), json=one, timeout=60), some):
+                assert answer.is_success, answer.text[:500]
+            number += len(some)
+    return number
+
+
+def _path(one: Any) -> str:
+    api, space = one["apiVersion"], one["metadata"].get("namespace")
+    root = f"/{'apis' if '/' in api else 'api'}/{api}"
+    kind = one["kind"].lower()
+    return f"{root}/{f'namespaces/{space}/' if space else ''}{kind}s"
+
+
+def main() -> None:
+    """Fill a hub, observe it, write it twice, and print the seconds."""
+    with control_planes("h") as planes, tempfile.TemporaryDirectory() as folder:
+        plane, began = planes["h"], time.monotonic()
+        for one in definitions():
+            (plane.folder / "definition.yaml").write_text(yaml.safe_dump(one))
+            plane.kubectl("create", "-f", str(plane.folder / "definition.yaml"))
+        plane.kubectl("wait", "crd", "--all", "--for=condition=Established", "--timeout=60s")
+        number = fill(plane, large_hub(*map(int, sys.argv[1:])))
+        print(f"{number} objects made in {time.monotonic() - began:.1f} s", flush=True)
+        for update in (False, True):
+            print("once more" if update else "for the first time")
+            clock = Clock()
+            listing = ask_hub(plane.kubeconfig.read_text())
+            clock.tell(f"asked: {sum(map(len, listing.answers.values()))} objects")
+            observation = read_hub(listing)
+            clock.tell(f"read: {len(observation.subjects)} subjects")
+            changes = write_observation(Path(folder) / "hub", observation, update=update)
+            clock.tell(f"written: {len(changes.added)} files added, {len(changes.changed)} changed")
+
+
+class Clock:
+    """Seconds since the last look, and those of them in which this process computed."""
+
+    def __init__(self) -> None:
+        self._wall, self._own = time.monotonic(), time.process_time()
+
+    def tell(self, what: str) -> None:
+        wall, own = time.monotonic(), time.process_time()
+        print(f"  {wall - self._wall:5.1f} s, {own - self._own:5.1f} s of its own: {what}", flush=True)
+        self._wall, self._own = wall, own
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""The role that may observe a hub: it lists what is asked for, and Secrets only where that is wished."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from fleet_components.hub import reading, roles
+from fleet_components.hub.listing import Listing, Query, Resource, System
+from fleet_components.hub.reading import Reader
+from fleet_components.hub.roles import NO_SECRETS_NOTE, NOTES, SECRETS_NOTE, first_queries, notes, role
+
+QUERIES = (
+    Query("v1", "Secret", "shop", metadata_only=True),
+    Query("v1", "ConfigMap", "shop"),
+    Query("v1", "ConfigMap", "other"),
+    Query("apps/v1", "Deployment"),
+)
+SERVED = {
+    ("", "Secret"): Resource("v1", "Secret", "secrets", True),
+    ("", "ConfigMap"): Resource("v1", "ConfigMap", "configmaps", True),
+    ("apps", "Deployment"): Resource("apps/v1", "Deployment", "deployments", True),
+    ("work.karmada.io", "Work"): Resource("work.karmada.io/v1alpha1", "Work", "works", True),
+}
+
+
+def listing(system: System = System.KUBEFLEET) -> Listing:
+    return Listing(system, datetime(2026, 1, 1, tzinfo=UTC), SERVED)
+
+
+def rules(found: Any) -> dict[str, list[str]]:
+    assert (found["kind"], found["metadata"]) == ("ClusterRole", {"name": "fleet-observe"})
+    assert all(rule["verbs"] == ["list"] and len(rule["apiGroups"]) == 1 for rule in found["rules"])
+    return {rule["apiGroups"][0]: rule["resources"] for rule in found["rules"]}
+
+
+@pytest.mark.parametrize(("secrets", "core"), [(False, ["configmaps"]), (True, ["configmaps", "secrets"])])
+def test_it_lists_each_kind_once(secrets: bool, core: list[str]) -> None:
+    assert rules(role(listing(), QUERIES, secrets=secrets)) == {"": core, "apps": ["deployments"]}
+
+
+def test_works_of_karmada_are_in_it_though_they_are_not_always_asked_for() -> None:
+    assert rules(role(listing(System.KARMADA), (), secrets=False)) == {"work.karmada.io": ["works"]}
+
+
+def test_what_is_said_of_secrets() -> None:
+    assert notes(QUERIES, secrets=True) == (*NOTES, SECRETS_NOTE)
+    assert notes(QUERIES, secrets=False) == (*NOTES, NO_SECRETS_NOTE)
+    assert notes(QUERIES[1:], secrets=False) == NOTES
+
+
+@pytest.mark.parametrize(
+    ("kind", "plural"),
+    [
+        ("ClusterStagedUpdateStrategy", "clusterstagedupdatestrategies"),
+        ("ClusterResourcePlacementStatus", "clusterresourceplacementstatuses"),
+        ("FederatedHPA", "federatedhpas"),
+        ("MultiClusterIngress", "multiclusteringresses"),
+    ],
+)
+def test_plurals_without_a_hub(kind: str, plural: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def queries(asked: Listing) -> tuple[Query, ...]:
+        return (Query(asked.served["example.com", kind].api_version, kind),)
+
+    monkeypatch.setattr(
+        reading, "_READERS", dict.fromkeys(System, Reader(queries, lambda _: pytest.fail("nothing is read")))
+    )
+    asked, found = first_queries(System.KUBEFLEET)
+    assert rules(role(asked, found, secrets=False)) == {"example.com": [plural]}
+
+
+def test_the_kinds_of_karmada_are_known() -> None:
+    assert {f"{word}.karmada.io" for word in roles._OF_KARMADA} >= {"cluster.karmada.io", "policy.karmada.io"}
+    assert all(kinds == tuple(sorted(kinds)) for kinds in roles._OF_KARMADA.values())

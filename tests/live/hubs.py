@@ -1,0 +1,72 @@
+"""Hubs of the stand-in, with lists that tests fill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fleet_components.hub import reading
+from fleet_components.hub.listing import Listing, Query, System
+from fleet_components.hub.observation import Observation
+from fleet_components.hub.reading import Reader
+from tests.live.api_server import Api, serves
+
+MEMBERS = "/apis/cluster.kubernetes-fleet.io/v1/memberclusters"
+PLACEMENTS = "/apis/placement.kubernetes-fleet.io/v1/clusterresourceplacements"
+CONFIG_MAPS, SECRETS = "/api/v1/configmaps", "/api/v1/secrets"
+KUBEFLEET = (
+    "v1/ConfigMap",
+    "v1/Secret",
+    "cluster.kubernetes-fleet.io/v1/MemberCluster*",
+    "cluster.kubernetes-fleet.io/v1beta1/MemberCluster*",
+    "placement.kubernetes-fleet.io/v1/ClusterResourcePlacement*",
+)
+KARMADA = (
+    "v1/ConfigMap",
+    "cluster.karmada.io/v1alpha1/Cluster*",
+    "policy.karmada.io/v1alpha1/PropagationPolicy",
+    "work.karmada.io/v1alpha2/ResourceBinding",
+)
+STEERING = (
+    Query("cluster.kubernetes-fleet.io/v1", "MemberCluster"),
+    Query("placement.kubernetes-fleet.io/v1", "ClusterResourcePlacement"),
+)
+CONTENT = (Query("v1", "ConfigMap"), Query("v1", "Secret", metadata_only=True))
+
+
+def thing(name: Any, namespace: str = "", **fields: Any) -> dict[str, Any]:
+    space = {"namespace": namespace} if namespace else {}
+    return {"metadata": {"name": name, **space, "managedFields": [{"manager": "kubectl"}]}, **fields}
+
+
+def kubefleet(api: Api, **options: bool) -> Api:
+    """Make the stand-in a hub of KubeFleet."""
+    serves(api, *KUBEFLEET, **options)
+    api.lists |= {
+        MEMBERS: [thing("east"), thing("west")],
+        PLACEMENTS: [thing("shop", spec={"policy": {}})],
+        CONFIG_MAPS: [thing(f"c{number:02}", "shop", data={"k": "v"}) for number in range(12)],
+        SECRETS: [thing("key", "shop", data={"k": "djE="})],
+    }
+    return api
+
+
+def two_rounds(listing: Listing) -> tuple[Query, ...]:
+    """What steers the hub, and then, once that is known, the content."""
+    return STEERING if listing.lacking(STEERING) else (*STEERING, *CONTENT)
+
+
+def reads(
+    monkeypatch: pytest.MonkeyPatch,
+    queries: Callable[[Listing], tuple[Query, ...]] = two_rounds,
+    read: Callable[[Listing], Observation] | None = None,
+) -> None:
+    """Ask hubs of both systems for these lists."""
+
+    def nothing(listing: Listing) -> Observation:
+        return Observation(system=listing.system, as_of=listing.as_of)
+
+    reader = Reader(queries, read or nothing)
+    monkeypatch.setattr(reading, "_READERS", dict.fromkeys(System, reader))
