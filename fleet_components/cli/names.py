@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 from fleet_components.content.load import readable
 from fleet_components.model.karmada.policy import CLUSTER_PROPAGATION, PROPAGATION
 from fleet_components.model.manifest import Manifest
-from fleet_components.review.planning.edit import written_in
+from fleet_components.review.planning.edit import source_paths
 from fleet_components.review.planning.survey import PIPED, CommandLine
 
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]
@@ -44,7 +44,7 @@ def _manifests(ctx: click.Context) -> Sequence[Manifest]:
     # Behind an option whose value is asked for click does not tell which argument is which.
     named = named or [Path(argument) for argument in ctx.args if os.path.exists(argument)]
     paths = [path for path in named if path != PIPED] or _here()
-    places, _ = written_in(paths, CommandLine(stack=given.get("stack"), program=False), _INSTEAD)
+    places = source_paths(paths, CommandLine(stack=given.get("stack"), program=False), _INSTEAD)
     return readable(places, [], [], build=False)
 
 

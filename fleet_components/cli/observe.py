@@ -16,13 +16,10 @@ from fleet_components.cli.azure_hub import ask_azure, azure_options, of_fleet
 from fleet_components.cli.exit_status import ExitStatus
 from fleet_components.cli.help import Command, under
 from fleet_components.cli.progress import watch
-from fleet_components.content.observed import is_observed
-from fleet_components.content.regular_file import read_regular
 from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.hub.azure.fleet_id import FleetId
-from fleet_components.hub.folder.header import Header, read_header, told_time
-from fleet_components.hub.folder.paths import HEADER
-from fleet_components.hub.folder.writing import Changes, write_observation
+from fleet_components.hub.folder.header import Header, told_time
+from fleet_components.hub.folder.writing import Changes, header_before, write_observation
 from fleet_components.hub.listing import Listing, System
 from fleet_components.hub.observation import Observation
 from fleet_components.hub.reading import read_hub
@@ -118,7 +115,7 @@ def observe(
     if azure and hub:
         raise click.UsageError("--azure finds the hub of the fleet itself: give it or --hub")
     _check_usage(hub or azure, context, out, members, kind, system, rbac=rbac)
-    former = _former(out, update=update) if out else None
+    former = header_before(out, update=update) if out else None
     ask = None
     fleet = ask_azure(azure, azure_login, timeout) if azure else None
     kubeconfig = context_of(hub, context, subject=HUB) if hub else fleet.kubeconfig if fleet else ""
@@ -136,7 +133,7 @@ def observe(
             observation = of_fleet(read_hub(listing) if listing else None, fleet)
         observation = with_members(observation, kubeconfigs, timeout=timeout, watch=watch)
     else:
-        recorded = _recorded(out) if former else ()
+        recorded = _recorded(out) if update else ()
         observation = members_alone(
             System(kind or System.KUBEFLEET), kubeconfigs, recorded, timeout=timeout, watch=watch
         )
@@ -190,28 +187,6 @@ def _check_usage(
         )
     if not rbac and out is None:
         raise click.UsageError("give --out DIR, the directory to write")
-
-
-def _former(out: Path, *, update: bool) -> Header | None:
-    """Return the header of the observation that a directory has; None if it has none.
-
-    Raises:
-        FleetError: it has one without ``update``, or none with it.
-    """
-    observed = is_observed(out)
-    if observed and not update:
-        hint = "--update brings it up to date; or give another --out"
-        raise FleetError([Problem("is an observed directory", file=str(out), hint=hint)])
-    if update and not observed:
-        hint = "without --update it is made"
-        raise FleetError([Problem("is no observed directory, to be brought up to date", file=str(out), hint=hint)])
-    if not observed:
-        return None
-    file = out / HEADER
-    try:
-        return read_header(read_regular(file), str(file))
-    except (OSError, ValueError):
-        raise FleetError([Problem("cannot be read", file=str(file))]) from None
 
 
 def _recorded(out: Path) -> Collection[str]:

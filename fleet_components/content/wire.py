@@ -25,7 +25,7 @@ def to_yaml(*documents: Any, sort: bool = False) -> str:
     """Return YAML documents in block style; lines are never wrapped, and anchors are not used."""
     text: str = yaml.dump_all(
         documents,
-        Dumper=_Dumper,
+        Dumper=_KubectlDumper,
         sort_keys=sort,
         default_flow_style=False,
         allow_unicode=True,
@@ -47,7 +47,7 @@ def _escape(char: str) -> str:
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
-class _Dumper(_Base):  # type: ignore[misc]
+class _KubectlDumper(_Base):  # type: ignore[misc]
     """Dumper that quotes text which kubectl, unlike PyYAML, would not read as text."""
 
     def ignore_aliases(self, _data: Any) -> bool:
@@ -72,4 +72,4 @@ def _is_ambiguous(text: str) -> bool:
         return True
 
 
-_Dumper.add_representer(str, _text)
+_KubectlDumper.add_representer(str, _text)

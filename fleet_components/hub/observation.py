@@ -1,4 +1,4 @@
-"""What was observed of a hub: members, what the hub is asked for, and what it has decided."""
+"""An observation of a hub: members, objects that it is asked for, and its decisions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ObservedSubject:
 
 @attrs.frozen(kw_only=True)
 class Observation:
-    """What was observed of a hub.
+    """Observation of a hub.
 
     Attributes:
         system: the system that the hub runs.

@@ -11,7 +11,9 @@ import pytest
 from tests.cli.fleets import FLEET, PLACEMENT, PROGRAM, PROJECT, run, write
 
 Files = Mapping[str, str | bytes]
-STATE_HINT = "hint: give the output of: pulumi stack export --file FILE, or the state.json of a fleet render"
+STATE_HINT = (
+    "hint: give the output of: pulumi stack export --file FILE, the state.json of a fleet render, or an observed"
+)
 DEV = "stacks/Pulumi.dev.yaml"
 
 

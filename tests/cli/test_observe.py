@@ -131,7 +131,7 @@ def test_what_is_no_observed_directory_is_not_brought_up_to_date(place: Place) -
     (place.folder / "out" / "mine.yaml").write_text("mine")
     done = place.observe("--update")
     assert (done.exit_code, place.hub.asked) == (1, [])
-    assert "is no observed directory" in done.stderr
+    assert "is not an observed directory" in done.stderr
     assert place.files() == {"mine.yaml": "mine"}
 
 

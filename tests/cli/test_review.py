@@ -241,7 +241,7 @@ class TestWhatRuns:
         assert "warning: main:fleet/placement.yaml:" in result.stderr
 
     def test_a_directory_is_no_state(self, clone: Clone) -> None:
-        assert "an observed directory is not read here" in failing(clone.fleet, "--state", clone.fleet)
+        assert "is not an observed directory" in failing(clone.fleet, "--state", clone.fleet)
 
     def test_a_state_that_cannot_be_read(self, clone: Clone, tmp_path: Path) -> None:
         (tmp_path / "state.json").write_text("{")

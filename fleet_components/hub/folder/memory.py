@@ -1,4 +1,4 @@
-"""What a hub has decided as files: the resources of :func:`fleet_components.hub.past.resources_of`, for people to read.
+"""The decisions of a hub as files: the resources of :func:`fleet_components.hub.past.resources_of`, for people to read.
 
 A file holds one subject: its record with contents as they are, and a line for each member.
 """
@@ -36,7 +36,7 @@ _UNKNOWN: Mapping[str, Any] = {"identifier": "", "identity": "", "uid": "", "for
 
 @attrs.define
 class _Kept:
-    """What is kept of one subject."""
+    """Decision of one subject, and its state on members."""
 
     outputs: Mapping[str, Any] = attrs.field(factory=dict)
     done: dict[str, Mapping[str, Any]] = attrs.field(factory=dict)
@@ -169,7 +169,7 @@ def _list(value: Any, path: FieldPath) -> list[Any]:
 def _member(value: Any, member: str) -> Mapping[str, Any]:
     line = _map(value, (_MEMBERS, member))
     if strange := sorted(line.keys() - _MEMBER_FIELDS):
-        raise MisfitError(Problem("is no field of a member", (_MEMBERS, member, strange[0])))
+        raise MisfitError(Problem("is not a field of a member", (_MEMBERS, member, strange[0])))
     return line
 
 

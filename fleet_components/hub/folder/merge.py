@@ -20,7 +20,7 @@ _IDENTITY = ("apiVersion", "kind")
 
 @attrs.frozen
 class Merged:
-    """What becomes of a file.
+    """Result for one file.
 
     Attributes:
         data: what the file is to have; None for no file.

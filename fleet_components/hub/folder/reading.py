@@ -29,7 +29,7 @@ _CHANGED = "is not what fleet observe has written"
 
 @attrs.frozen
 class Remembered:
-    """What an observed directory remembers of its hub.
+    """Memory of an observed directory.
 
     Attributes:
         folder: the directory.
@@ -80,12 +80,12 @@ def read_observation(folder: Path, keeper: Keeper) -> Remembered:
         keeper: the stack and the fleet that the resources are to be of.
 
     Raises:
-        FleetError: it is no observed directory, its memory is damaged or was changed by hand, or a later version has
-            written it; carries a problem for every file concerned.
+        FleetError: it is not an observed directory, its memory is damaged or was changed by hand, or a later version
+            has written it; carries a problem for every file concerned.
     """
     if not is_observed(folder):
         hint = f"fleet observe --hub KUBECONFIG --out {folder}"
-        raise FleetError([Problem(f"is no observed directory: it has no {HEADER}", hint=hint, file=str(folder))])
+        raise FleetError([Problem(f"is not an observed directory: it has no {HEADER}", hint=hint, file=str(folder))])
     header = read_header(_text(folder, HEADER), str(folder / HEADER))
     inventory = read_inventory(folder)
     resources, files, problems = list[StoredResource](), dict[str, str](), list[Problem]()

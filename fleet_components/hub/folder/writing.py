@@ -44,7 +44,7 @@ _STAGED = ".fleet-observe-"
 
 @attrs.frozen(kw_only=True)
 class Changes:
-    """What an observation has changed in its directory; all are paths in it, sorted.
+    """Result of writing an observation; all are paths in it, sorted.
 
     Attributes:
         added: new files.
@@ -90,16 +90,28 @@ def write_observation(folder: Path, observation: Observation, *, update: bool, s
         raise FleetError([Problem(what, file=str(folder), hint="write to another place with --out")]) from error
 
 
-def _check(folder: Path, observation: Observation, update: bool) -> None:
+def header_before(folder: Path, *, update: bool) -> Header | None:
+    """Return the header of the directory that is to be written; None if it has none, or a damaged one.
+
+    Args:
+        folder: the directory.
+        update: True if it is to be brought up to date, False if it is to be made.
+
+    Raises:
+        FleetError: it is an observed directory without ``update``, or none with it; or a later version has written it.
+    """
     observed = is_observed(folder)
     if update and not observed:
-        hint = "without --update it is made"
-        raise FleetError(
-            [Problem("is no observed directory, which could be brought up to date", hint=hint, file=str(folder))]
-        )
+        what, hint = "is not an observed directory, which could be brought up to date", "without --update it is made"
+        raise FleetError([Problem(what, hint=hint, file=str(folder))])
     if observed and not update:
-        raise FleetError([Problem("is an observed directory", hint="--update brings it up to date", file=str(folder))])
-    before = _header(folder) if observed else None
+        hint = "--update brings it up to date; or give another --out"
+        raise FleetError([Problem("is an observed directory", hint=hint, file=str(folder))])
+    return _header(folder) if observed else None
+
+
+def _check(folder: Path, observation: Observation, update: bool) -> None:
+    before = header_before(folder, update=update)
     if before and before.system != observation.system:
         what = f"was observed of a hub that runs {before.system}, not {observation.system}"
         raise FleetError([Problem(what, file=str(folder), hint="write to another place with --out")])
@@ -238,7 +250,7 @@ def _object(file: Path, like: Object | None) -> Object | None:
 
 def _memory(observation: Observation) -> dict[str, str]:
     # Only of policies is remembered what must not change.
-    resources = resources_of(observation, gathered(Given(tuple(map(Manifest, observation.policies)))), KEEPER)
+    resources = resources_of(observation, gathered(Given(tuple(map(Manifest, observation.policies)), hub=True)), KEEPER)
     fleet, subjects = memory_texts(resources)
     return {FLEET: fleet, **{path: subjects[name] for path, name in sorted(memory_files(subjects).items())}}
 

@@ -101,13 +101,18 @@ def written_in(paths: Sequence[Path], command: CommandLine, instead: str) -> tup
     Raises:
         FleetError: there is no ``fleet:source``, or the project cannot be read.
     """
-    written = _of_project(paths, command, instead)
+    written = source_paths(paths, command, instead)
     if command.stack:
         command = of_stack(command, "", command.stack.rpartition("/")[2])
     return written, on_hub(paths, command) if written is paths else command
 
 
-def _of_project(paths: Sequence[Path], command: CommandLine, instead: str) -> Sequence[Path]:
+def source_paths(paths: Sequence[Path], command: CommandLine, instead: str) -> Sequence[Path]:
+    """Return the paths in which a fleet is written: those of a project are what its ``fleet:source`` names.
+
+    Raises:
+        FleetError: as for :func:`written_in`.
+    """
     if len(paths) != 1 or not is_project(paths[0]):
         return paths
     project = read_project(paths[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -22,7 +22,7 @@ from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.source import Source
 from fleet_components.review.planning.past import StateFile, observed_state
 from fleet_components.review.planning.project import is_project
-from fleet_components.review.planning.repository import Repository, below
+from fleet_components.review.planning.repository import Entry, Repository, below
 from fleet_components.rollout.rollout import Change
 
 _ONE = "plan one at a time: a fleet has one hub"
@@ -95,6 +95,11 @@ def said_of(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
         yield Problem(what, hint=f"see spec.notes in {observed.folder / HEADER}")
 
 
+def headers_below(places: Sequence[PurePosixPath], entries: Mapping[str, Entry]) -> list[Entry]:
+    """Return the headers of observed directories that a commit has at paths and below them."""
+    return [entry for entry in below(places, entries) if f"/{entry.path}".endswith(f"/{HEADER}")]
+
+
 def _members_changed(plan: FleetPlan) -> frozenset[str]:
     """Return the members on which a plan changes an object."""
     still = (Change.KEEP, Change.HELD)
@@ -115,8 +120,7 @@ def later_observation(
         as_of: when the other observation was made.
     """
     commit = repository.commit(ref)
-    entries = repository.entries(commit)
-    headers = [entry for entry in below(places, entries) if f"/{entry.path}".endswith(f"/{HEADER}")]
+    headers = headers_below(places, repository.entries(commit))
     with repository.written(commit, headers) as written:
         for entry in headers:
             with suppress(FleetError, OSError):

@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_json
+from fleet_components.content.observed import is_observed
 from fleet_components.content.regular_file import read_regular
 from fleet_components.hub.folder.reading import Remembered, read_observation
 from fleet_components.model.problem import FleetError, Problem
@@ -25,7 +26,9 @@ MADE_UP = "madeUp"
 """Field of a state in the form of an export that a plan has saved."""
 RENDER_ANEW = "render anew with --fresh"
 """Hint for a damaged state of a render."""
-_HINT = "give the output of: pulumi stack export --file FILE, or the state.json of a fleet render"
+_HINT = (
+    "give the output of: pulumi stack export --file FILE, the state.json of a fleet render, or an observed directory"
+)
 
 
 @attrs.frozen
@@ -126,6 +129,8 @@ def read_state(file: Path) -> StateFile:
     Raises:
         FleetError: the file cannot be read, or is of neither kind.
     """
+    if file.is_dir() and not is_observed(file):
+        raise _refused(str(file), "is not an observed directory")
     if file.is_dir():
         return observed_state(file)
     try:
@@ -141,7 +146,7 @@ def observed_state(folder: Path) -> StateFile:
     """Read the state that an observed directory remembers of its hub.
 
     Raises:
-        FleetError: it is no observed directory, or its memory is damaged.
+        FleetError: it is not an observed directory, or its memory is damaged.
     """
     found = read_observation(folder, Keeper(DEFAULT_STACK, DEFAULT_FLEET))
     return StateFile(str(folder), StackState.of(found.resources), observed=found)

@@ -25,7 +25,7 @@ from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.remainder import MOST_UPDATES, together
 from fleet_components.plan.state import StackState
 from fleet_components.plan.subject import Decided
-from fleet_components.review.planning.observed import later_observation
+from fleet_components.review.planning.observed import headers_below, later_observation
 from fleet_components.review.planning.past import MADE_UP, StateFile, parse_state
 from fleet_components.review.planning.repository import Entry, Repository, Written, below
 from fleet_components.review.planning.survey import PIPED, CommandLine, Survey, on_hub, project_among, survey
@@ -81,7 +81,9 @@ def _on_its_hub(paths: Sequence[Path], command: CommandLine, reviewed: Side | No
     Raises:
         FleetError: the side cannot be read, or what it remembers is damaged.
     """
-    with reviewed.inside() if reviewed and not reviewed.missing else nullcontext(paths) as there:
+    if reviewed and (reviewed.missing or not headers_below(reviewed.places, reviewed.entries)):
+        return command
+    with reviewed.inside() if reviewed else nullcontext(paths) as there:
         found = command if project_among(there, command) else on_hub(there, command)
         if found.state is not command.state and found.state.problems:
             raise FleetError(found.state.problems)

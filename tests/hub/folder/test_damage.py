@@ -69,7 +69,7 @@ FIELDS: list[tuple[str, tuple[Any, ...], Any, str, str]] = [
     (SHOP, ("members", "dublin", "decision", "wave"), "x", "members.dublin.decision.wave", "is text, not a whole number"),
     (SHOP, ("members", "dublin", "done", "revision"), "x", "members.dublin.done.revision", "is text, not a whole number"),
     (SHOP, ("members", "dublin", "stands", 0), "x", "members.dublin.stands[0]", "is not apiVersion|Kind|namespace|name"),
-    (SHOP, ("members", "dublin", "runs"), 1, "members.dublin.runs", "is no field of a member"),
+    (SHOP, ("members", "dublin", "runs"), 1, "members.dublin.runs", "is not a field of a member"),
     (SHOP, ("members",), None, "members", "is missing"),
     (SHOP, ("subject",), "shop", "subject", "names no subject"),
     (SHOP, ("memory", "bindings", "dublin", "rank"), None, "memory.bindings.dublin.rank", "is null, not a whole number"),
@@ -139,7 +139,7 @@ def test_a_memory_of_two_observations_is_refused(tmp_path: Path) -> None:
 
 
 def test_without_a_header_it_is_no_observed_directory(tmp_path: Path) -> None:
-    with pytest.raises(FleetError, match=r"is no observed directory: it has no observed/hub\.yaml"):
+    with pytest.raises(FleetError, match=r"is not an observed directory: it has no observed/hub\.yaml"):
         read_observation(tmp_path, KEEPER)
 
 

@@ -287,7 +287,7 @@ def test_another_directory_is_asked_for(system: System, update: bool, what: str,
 
 
 def test_what_was_never_observed_is_not_brought_up_to_date(tmp_path: Path, observation: Observation) -> None:
-    with pytest.raises(FleetError, match="is no observed directory"):
+    with pytest.raises(FleetError, match="is not an observed directory"):
         updated(tmp_path, observation)
 
 
