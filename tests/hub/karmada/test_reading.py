@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from fleet_components.hub.listing import Listing
 from fleet_components.hub.past import resources_of
 from fleet_components.hub.reading import read_hub
+from fleet_components.model.problem import FleetError
 from fleet_components.plan.stored import Keeper
 from tests.delivery.karmada.recording import Recording
 from tests.delivery.recording import Data
@@ -187,3 +188,17 @@ def test_a_listing_without_anything_reads_as_nothing() -> None:
     listing: Listing = Api(()).listing()
     observation = read_hub(listing)
     assert (observation.members, observation.objects, observation.subjects) == ((), (), ())
+
+
+def test_a_binding_that_cannot_be_read_is_named() -> None:
+    owner, web = policy(placement=on("a")), deployment(2)
+    bound = binding(web, owner, {"a": 2})
+    bound["metadata"]["annotations"]["policy.karmada.io/applied-placement"] = "{"
+    with pytest.raises(FleetError, match="Deployment shop/web: its binding cannot be read"):
+        Api((*fleet("a"), owner, claimed(web, owner), bound)).listing()
+
+
+def test_a_policy_that_a_plan_refuses_is_named() -> None:
+    strange = policy(placement=on("a"), priority="high")
+    notes = read_hub(Api((*fleet("a"), strange)).listing()).notes
+    assert any(note.startswith("a plan refuses PropagationPolicy shop/web as it is: spec.priority") for note in notes)
