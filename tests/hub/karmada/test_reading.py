@@ -147,6 +147,18 @@ def test_a_member_is_read_without_addresses_and_default_models() -> None:
     assert "lastTransitionTime" not in str(read)
 
 
+def test_a_job_is_read_without_what_the_api_server_has_made_for_it() -> None:
+    made = {"job-name": "job", "batch.kubernetes.io/job-name": "job", "controller-uid": "1", "app": "job"}
+    spec = {"parallelism": 2, "selector": {"matchLabels": {"controller-uid": "1"}}, "suspend": False}
+    spec |= {"template": {"metadata": {"labels": made}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "job", "namespace": "shop"}, "spec": spec}
+    owner = policy(resourceSelectors=[{"apiVersion": "batch/v1", "kind": "Job"}], placement=on("a"))
+    objects = (owner, claimed(job, owner), binding(job, owner, {"a": 2}, spec={"replicas": 2}))
+    (read,) = read_hub(Api((*fleet("a"), *objects)).listing()).objects
+    assert "selector" not in read["spec"]
+    assert read["spec"]["template"]["metadata"]["labels"] == {"app": "job"}
+
+
 @given(st.lists(st.sampled_from("abc"), unique=True, min_size=1), st.permutations(range(6)))
 def test_bindings_are_read_the_same_in_any_order(members: list[str], order: list[int]) -> None:
     owner = policy(placement=on(*members))
