@@ -66,7 +66,7 @@ class Reading:
         """All that steers the control plane, as users have written it, with the settings that can be told of it."""
         given = [one for one in self.listing if Manifest(one).group in STEERING and not is_leaving(one)]
         settings = settings_of(self.bindings.values(), self.workloads)
-        return (*map(as_written, given), settings)
+        return tuple(sorted((*map(as_written, given), settings), key=lambda one: Manifest(one).key))
 
     @cached_property
     def workloads(self) -> tuple[CustomWorkload, ...]:
