@@ -120,6 +120,14 @@ class Listing:
     def _sorted(self) -> tuple[tuple[ObjectKey, Object], ...]:
         return tuple(sorted(self._by_key.items()))
 
+    @cached_property
+    def _by_kind(self) -> Mapping[str, list[tuple[ObjectKey, Object]]]:
+        found = defaultdict[str, list[tuple[ObjectKey, Object]]](list)
+        for key, one in self._sorted:
+            found[key.kind].append((key, one))
+        # Sorted by namespace and name, whatever the group.
+        return {kind: sorted(ones, key=lambda one: (one[0].namespace, one[0].name)) for kind, ones in found.items()}
+
     def __iter__(self) -> Iterator[Object]:
         """Yield all objects, sorted by key."""
         return (one for _, one in self._sorted)

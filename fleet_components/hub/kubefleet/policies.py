@@ -1,4 +1,4 @@
-"""What users have written to steer a hub."""
+"""Policies, overrides, runs and approvals, as users have written them to steer a hub."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a hub has, and cannot carry out."""
+"""Policies that a hub has, and cannot carry out."""
 
 from __future__ import annotations
 
