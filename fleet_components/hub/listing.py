@@ -110,13 +110,6 @@ class Listing:
         return found
 
     @cached_property
-    def _by_kind(self) -> Mapping[str, list[tuple[ObjectKey, Object]]]:
-        found: dict[str, list[tuple[ObjectKey, Object]]] = defaultdict(list)
-        for key, one in self._sorted:
-            found[key.kind].append((key, one))
-        return dict(found)
-
-    @cached_property
     def _sorted(self) -> tuple[tuple[ObjectKey, Object], ...]:
         return tuple(sorted(self._by_key.items()))
 

@@ -21,11 +21,6 @@ _KNOWN = {kind for _, kind in KINDS}.union(_INSTEAD).difference(CARRIED_OUT, _ME
 _BUILT_IN = {kind for group, kind in BUILT_IN if not group.endswith((".kubernetes-fleet.io", ".karmada.io"))}
 
 
-def beyond(source: Source) -> frozenset[str]:
-    """Return the kinds that steer a hub and are not carried out, to be passed over where a hub was observed."""
-    return frozenset(manifest.kind for manifest in source.not_carried_out)
-
-
 def passed_over(source: Source, kinds: Collection[str]) -> Iterator[Problem]:
     """Yield a warning for each kind that is passed over, and for each given kind of which there is no object.
 

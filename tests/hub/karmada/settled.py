@@ -10,10 +10,10 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.options import Options
-from fleet_components.plan.pass_over import beyond
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import Given, Source, gathered
 from fleet_components.plan.stored import Keeper
+from fleet_components.review.planning.observed import without_others
 from fleet_components.rollout.rollout import Change
 
 FLEET, STACK = "fleet", "organization/project/stack"
@@ -29,9 +29,8 @@ def planned(observation: Observation, source: Source | None = None, *, stack: st
     """The plan from the past that was observed; of another source where one is given."""
     past = Past.of(resources_of(observation, source_of(observation), Keeper(stack, FLEET)), FLEET)
     source = source or source_of(observation)
-    passed = beyond(source)
-    options = Options(stack=stack, fleet=FLEET, settings=SETTINGS, as_of=observation.as_of, pass_over=passed)
-    return plan_fleet(source, past, options)
+    options = Options(stack=stack, fleet=FLEET, settings=SETTINGS, as_of=observation.as_of)
+    return plan_fleet(without_others(source)[0], past, options)
 
 
 def changes(plan: FleetPlan) -> Iterable[str]:
