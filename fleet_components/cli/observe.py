@@ -84,9 +84,7 @@ _plain = under("Members that are asked")
     help="How long the hub has for all of its answers, and each member for its own.",
 )
 @options.output("text", "json")
-@options.endings(
-    changes="a file has changed", strict="Refuse an observation without something that was asked for: write nothing"
-)
+@options.endings(changes="a file has changed", strict="Refuse an incomplete observation, and write nothing")
 def observe(
     hub: Path | None,
     context: str,

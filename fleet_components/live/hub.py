@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import partial
 
 import attrs
 
 from fleet_components.hub.listing import Listing, Object, Query, System
 from fleet_components.hub.reading import missing
+from fleet_components.live.at_once import at_once
 from fleet_components.live.discovery import Served, served_by
 from fleet_components.live.getting import Getter, Unanswered, Unreachable, getter
 from fleet_components.live.lists import objects_of
@@ -104,11 +105,12 @@ def _answers(
     def ask(query: Query) -> tuple[Object, ...]:
         return hub.within(lambda: objects_of(hub, query, listing.served[query.group, query.kind]))
 
-    def ask_alone(query: Query) -> None:
-        try:
-            found[query] = ask(query)
-        except Unanswered as error:
-            refused[query] = error.what
+    def ask_alone(asked: Sequence[Query]) -> None:
+        for query in asked:
+            try:
+                found[query] = ask(query)
+            except Unanswered as error:
+                refused[query] = error.what
 
     def ask_together(asked: Sequence[Query]) -> None:
         everywhere: dict[str, list[Object]] = defaultdict(list)
@@ -118,17 +120,14 @@ def _answers(
             found.update((query, tuple(everywhere[query.namespace])) for query in asked)
         except Unanswered:
             # The user may be allowed to list in single namespaces only, or all of them may be too much.
-            for query in asked:
-                ask_alone(query)
+            ask_alone(asked)
 
     parts = _parts(listing, queries)
-    with ThreadPoolExecutor(min(_AT_ONCE, len(parts))) as pool:
-        work = [pool.submit(ask_together, part) if part[1:] else pool.submit(ask_alone, part[0]) for part in parts]
-        completed = as_completed(work)
-        for number in range(len(work)):
-            objects = sum(map(len, [*list(found.values()), *listing.answers.values()]))
-            with watch(f"asking the hub: {number} of {count(len(work), 'list')}, {count(objects, 'object')}"):
-                next(completed).result()
+    done = at_once((partial(ask_together if part[1:] else ask_alone, part) for part in parts), _AT_ONCE)
+    for number in range(len(parts)):
+        objects = sum(map(len, [*list(found.values()), *listing.answers.values()]))
+        with watch(f"asking the hub: {number} of {count(len(parts), 'list')}, {count(objects, 'object')}"):
+            next(done)
     return found, refused
 
 

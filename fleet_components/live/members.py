@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 
 import attrs
 
 from fleet_components.hub.listing import Query, Resource
 from fleet_components.hub.members.cluster_facts import ClusterFacts
+from fleet_components.live.at_once import at_once
 from fleet_components.live.discovery import kinds_of
 from fleet_components.live.getting import NOT_KUBERNETES, Getter, Unanswered, Unreachable, getter
 from fleet_components.live.lists import objects_of
@@ -48,15 +49,16 @@ def ask_members(
         timeout: limit for each of them, in seconds.
         watch: is told how many have answered.
     """
-    if not kubeconfigs:
-        return {}
-    with ThreadPoolExecutor(min(_AT_ONCE, len(kubeconfigs))) as pool:
-        asked = {name: pool.submit(_ask, text, timeout) for name, text in kubeconfigs.items()}
-        completed = as_completed(asked.values())
-        for number in range(len(asked)):
-            with watch(f"asking {count(len(asked), 'member')}: {number} answered"):
-                next(completed)
-        return {name: one.result() for name, one in sorted(asked.items())}
+    found: dict[str, AskedMember] = {}
+
+    def ask(name: str, kubeconfig: str) -> None:
+        found[name] = _ask(kubeconfig, timeout)
+
+    done = at_once((partial(ask, name, text) for name, text in kubeconfigs.items()), _AT_ONCE)
+    for number in range(len(kubeconfigs)):
+        with watch(f"asking {count(len(kubeconfigs), 'member')}: {number} answered"):
+            next(done)
+    return dict(sorted(found.items()))
 
 
 def _ask(kubeconfig: str, timeout: float) -> AskedMember:

@@ -222,43 +222,6 @@ def test_objects_that_are_none_are_refused(api: Api, item: Any) -> None:
     assert ask_hub(api.kubeconfig()).refused == {MAPS: "is not answered as Kubernetes does"}
 
 
-def in_spaces(number: int) -> tuple[Query, ...]:
-    return tuple(Query("v1", "ConfigMap", f"s{one}") for one in range(number))
-
-
-@pytest.mark.parametrize(("number", "together"), [(8, False), (9, True)])
-def test_a_kind_in_many_namespaces_is_asked_for_at_once(
-    api: Api, monkeypatch: pytest.MonkeyPatch, number: int, together: bool
-) -> None:
-    queries = in_spaces(number)
-    reads(monkeypatch, lambda _: queries)
-    api.lists[CONFIG_MAPS] = [thing("c", f"s{one}") for one in (1, 3, 77)]
-    api.lists |= {f"/api/v1/namespaces/s{one}/configmaps": [] for one in range(number)}
-    api.lists["/api/v1/namespaces/s1/configmaps"] = api.lists["/api/v1/namespaces/s3/configmaps"] = []
-    listing = ask_hub(api.kubeconfig())
-    assert set(listing.answers) == set(queries)
-    assert [len(listing.answers[query]) for query in queries] == [
-        int(together and one in (1, 3)) for one in range(number)
-    ]
-    assert len(api.asked) == 2 + (1 if together else number)
-
-
-def test_where_all_namespaces_are_forbidden_each_is_asked(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    queries = in_spaces(20)
-    reads(monkeypatch, lambda _: queries)
-    api.answers[CONFIG_MAPS] = refuses(403)
-    api.lists["/api/v1/namespaces/s7/configmaps"] = [thing("c", "s7")]
-    listing = ask_hub(api.kubeconfig())
-    assert names(listing, "ConfigMap") == ["c"]
-    assert set(listing.refused) == set(queries) - {queries[7]}
-
-
-def test_a_label_is_asked_for(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    reads(monkeypatch, lambda _: (Query("v1", "ConfigMap", label="a/b=c"),))
-    ask_hub(api.kubeconfig())
-    assert api.asked[-1][1] == f"{CONFIG_MAPS}?limit=250&labelSelector=a%2Fb%3Dc"
-
-
 def test_names_of_rbac_are_names(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     reads(monkeypatch, lambda _: (Query("v1", "ConfigMap"),))
     api.lists[CONFIG_MAPS] = [thing("system:controller:a.b", "shop")]
