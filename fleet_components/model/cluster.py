@@ -38,12 +38,14 @@ class Agent(Typed):
         healthy: True if the ``Healthy`` condition is True; None if there is no such condition.
         health_since: last transition time of the ``Healthy`` condition.
         heartbeat: when the last heartbeat was received.
+        timeless: True for a report that was written without its times: it is as fresh as what it was written with.
     """
 
     joined: bool = True
     healthy: bool | None = True
     health_since: datetime | None = None
     heartbeat: datetime | None = None
+    timeless: bool = False
 
 
 @attrs.frozen

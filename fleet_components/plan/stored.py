@@ -69,7 +69,7 @@ class Keeper:
         own = {"key": target, "format": FORMAT, "fleet": self.fleet, "subject": subject, "cluster": cluster}
         since = {"since": done.since.isoformat()} if done.since else {}
         runs = {"revision": done.revision, "keeps": keeps, **since, **particulars(done)}
-        broken = {"broken": True} if done.broken else {}
+        broken = {state: True for state in ("broken", "awaited") if getattr(done, state)}
         types = (names.FLEET, names.component_type(component), names.TARGET, names.BINDING)
         return self._stored(types, target, {**own, **runs, **broken})
 

@@ -20,18 +20,27 @@ from fleet_components.rollout.strategy import Budget
 
 @attrs.define
 class _Progress:
-    """Counts that the budget is checked against, updated as wave after wave becomes ready."""
+    """Counts that the budget is checked against, updated as wave after wave becomes ready.
+
+    Attributes:
+        budget: the budget.
+        ready: clusters that serve.
+        holding: clusters that have the placement.
+        broken: clusters to be repaired.
+        awaited: clusters that an agent may make ready, or may not.
+    """
 
     budget: Budget
     ready: int
     holding: int
     broken: int
+    awaited: int
 
     def updatable(self) -> int:
         """Return how many serving clusters the next wave may update, in addition to the broken ones."""
         # Both: clusters that are to be left still serve and could make up for broken ones, so that more of the picked
         # clusters than maxUnavailable would be down at once.
-        return max(0, min(self.budget.unavailable - self.broken, self.budget.disruptable(self.ready)))
+        return max(0, min(self.budget.unavailable - self.broken - self.awaited, self.budget.disruptable(self.ready)))
 
     def addable(self) -> int:
         return self.budget.addable(self.holding)
@@ -73,7 +82,7 @@ def roll(situation: Situation, strategy: RollingUpdate, *, untrackable: bool) ->
 
 def _start(situation: Situation, budget: Budget) -> _Progress:
     broken = len(situation.broken.intersection(situation.updates))
-    return _Progress(budget, situation.ready, situation.holding, broken)
+    return _Progress(budget, situation.ready, situation.holding, broken, len(situation.awaited))
 
 
 def _waves(situation: Situation, progress: _Progress) -> list[Clusters]:

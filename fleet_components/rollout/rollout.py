@@ -29,6 +29,8 @@ class Done:
         replicas: the replicas assigned to it; None if they are not set per cluster.
         completions: the same for the completions of a Job.
         overrides: number of the override rules that were in force there; None if none were.
+        awaited: whether an agent of a hub is still making it ready there. It serves as little as a broken one, and need
+            not be sent again.
     """
 
     revision: int | None = attrs.field(metadata=ranged(-1))
@@ -38,6 +40,7 @@ class Done:
     replicas: int | None = attrs.field(default=None, metadata=ranged(0))
     completions: int | None = attrs.field(default=None, metadata=ranged(0))
     overrides: int | None = attrs.field(default=None, metadata=ranged(0))
+    awaited: bool = False
 
     @property
     def version(self) -> Version:

@@ -51,7 +51,7 @@ class Situation:
         wanted: the intended result.
         previous: what the last update was to send.
         broken: clusters where the last update stopped, or that are known to be broken.
-        keeps: clusters that run what is wanted.
+        keeps: clusters that run what is wanted, or where an agent is still making it ready.
         updates: clusters that run something else, or something broken.
         adds: picked clusters where nothing runs yet.
         leaving: clusters where something runs and that are no longer picked.
@@ -76,6 +76,11 @@ class Situation:
     def moving(self) -> Clusters:
         """Picked clusters that have to be updated or added."""
         return (*self.updates, *self.adds)
+
+    @property
+    def awaited(self) -> Clusters:
+        """Clusters that are to keep what they were sent, and where it is not ready yet."""
+        return tuple(c for c in (*self.keeps, *self._stuck) if self.done[c].awaited)
 
     @property
     def ready(self) -> int:
@@ -115,7 +120,8 @@ def assess(done: Mapping[str, Done], wanted: Wanted, previous: Mapping[str, Plac
         return tuple(sorted(c for c in wanted.ranks if c not in blocked and test(c)))
 
     def stands(cluster: str) -> bool:
-        return done[cluster].version == wanted.version(cluster) and cluster not in broken
+        here = done[cluster]
+        return here.version == wanted.version(cluster) and (here.awaited or cluster not in broken)
 
     # With those that an interrupted update should have reached: objects may stand there without a record of it.
     unpicked = sorted((runs | set(previous)) - set(wanted.ranks))
@@ -142,4 +148,4 @@ def stopped_at(done: Mapping[str, Done], previous: Mapping[str, Placed]) -> froz
 
 def broken_of(done: Mapping[str, Done], previous: Mapping[str, Placed]) -> frozenset[str]:
     """Return the clusters where the last update stopped, and those that are known to be broken."""
-    return stopped_at(done, previous).union(cluster for cluster, here in done.items() if here.broken)
+    return stopped_at(done, previous).union(c for c, here in done.items() if here.broken or here.awaited)

@@ -65,4 +65,6 @@ def _agent(statuses: Sequence[Mapping[str, Any]]) -> Agent | None:
         healthy=None if healthy is None else healthy["status"] == "True",
         health_since=read_time(healthy.get("lastTransitionTime")) if healthy else None,
         heartbeat=read_time(agent.get("lastReceivedHeartbeat")),
+        # An API server has a time of every condition.
+        timeless=not agent.get("lastReceivedHeartbeat") and joined is not None and "lastTransitionTime" not in joined,
     )

@@ -57,7 +57,8 @@ def ineligibility(cluster: Cluster, as_of: datetime | None) -> str:
     if agent is None:
         return _UNCONNECTED + "member agent not online yet"
     # A declared member has no agent that could send heartbeats, and must not count as silent.
-    if as_of and cluster.observed and (ago := _minutes(agent.heartbeat, as_of)) > _PATIENCE:
+    awaits = cluster.observed and not agent.timeless
+    if as_of and awaits and (ago := _minutes(agent.heartbeat, as_of)) > _PATIENCE:
         return _UNCONNECTED + f"no recent heartbeat signals (last received {ago:.2f} minutes ago)"
     if not agent.joined:
         return _UNCONNECTED + "member agent not joined yet"
