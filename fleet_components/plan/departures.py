@@ -112,6 +112,10 @@ class Coverage:
                 return subject
         return ""
 
+    def wants(self, subject: str, cluster: str, key: ObjectKey) -> bool:
+        """Return whether a subject wants an object on a member, alone or with others."""
+        return any(one == subject and cluster in clusters for one, clusters in self._wanted.get(key, ()))
+
     def clashes(self) -> Iterator[tuple[ObjectKey, tuple[str, ...], list[str]]]:
         """Yield the objects that several subjects bring to one member, with the subjects and the members."""
         for key, wanted in self._wanted.items():
@@ -135,7 +139,7 @@ def departures(past: Past, coverage: Coverage, members: Collection[str], lost: C
         lost: those of them that are gone for good.
     """
     owned = ((one, coverage.owner(one.cluster, one.key)) for one in past.standing)
-    leaving = [(one, owner) for one, owner in owned if owner != one.subject]
+    leaving = [(one, owner) for one, owner in owned if not coverage.wants(one.subject, one.cluster, one.key)]
     for standing, owner in sorted(leaving, key=lambda leaves: (leaves[0].subject, leaves[0].cluster, leaves[0].key)):
         fate = Fate.MOVED if owner else _fate(standing, past, members, lost)
         yield Departure(standing.subject, standing.cluster, standing.key, fate, owner, found=standing.found)

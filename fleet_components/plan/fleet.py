@@ -31,7 +31,7 @@ from fleet_components.plan.options import Options, Renamed
 from fleet_components.plan.pass_over import not_passed_over, passed_over
 from fleet_components.plan.past import DECLARED, LOST, Past
 from fleet_components.plan.quantities import no_quantities
-from fleet_components.plan.refusals import refusals
+from fleet_components.plan.refusals import known_clashes, refusals
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided, Subject
 from fleet_components.plan.unmatched import unmatched
@@ -105,7 +105,12 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         # The recorded one first: under another, API servers would refuse changes of what this stack has set.
         manager=past.manager or manager_of(options.stack),
     )
-    return attrs.evolve(plan, refused=(*templates.refused, *refusals(plan, coverage, source.catalogue)))
+    shared = known_clashes(plan, coverage, source.catalogue)
+    return attrs.evolve(
+        plan,
+        refused=(*templates.refused, *refusals(plan, coverage, source.catalogue)),
+        warnings=(*plan.warnings, *shared),
+    )
 
 
 def lacking(source: Source, past: Past) -> Iterator[Problem]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
@@ -21,6 +22,7 @@ from fleet_components.plan.karmada.templates import PROTECTED_LABEL
 from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.kubefleet.subjects import PROTECTED, is_protected
+from fleet_components.plan.past import Past
 from fleet_components.plan.record import Record
 from fleet_components.plan.subject import Decided
 
@@ -42,11 +44,25 @@ def refusals(plan: FleetPlan, coverage: Coverage, written: Catalogue) -> Iterato
         coverage: which object is wanted on which member, and by which subject.
         written: the objects as written, for their locations.
     """
-    problems = (*_clashes(coverage, Places(plan.subjects, written)), *_compared_only(plan), *_guarded(plan))
+    fresh = _clashes(coverage, Places(plan.subjects, written), plan.past, known=False)
+    problems = (*fresh, *_compared_only(plan), *_guarded(plan))
     origins = {str(manifest.key): manifest.origin for manifest in written.manifests} if problems else {}
     for problem in problems:
         origin = None if problem.file else origins.get(problem.subject)
         yield attrs.evolve(problem, file=origin.file, line=origin.line) if origin else problem
+
+
+def known_clashes(plan: FleetPlan, coverage: Coverage, written: Catalogue) -> Iterator[Problem]:
+    """Yield the objects that several subjects have on a member already, as on a hub, where all but one fail."""
+    return _clashes(coverage, Places(plan.subjects, written), plan.past, known=True)
+
+
+def _shared(past: Past) -> Mapping[tuple[str, ObjectKey], set[str]]:
+    """Return the subjects that have an object on a member."""
+    found = defaultdict[tuple[str, ObjectKey], set[str]](set)
+    for one in past.standing:
+        found[one.cluster, one.key].add(one.subject)
+    return found
 
 
 def confirmed_in_vain(plan: FleetPlan) -> frozenset[str]:
@@ -76,8 +92,13 @@ class Places:
         return (manifest.origin,) if manifest and manifest.origin else ()
 
 
-def _clashes(coverage: Coverage, places: Places) -> Iterator[Problem]:
-    for key, owners, clusters in coverage.clashes():
+def _clashes(coverage: Coverage, places: Places, past: Past, *, known: bool) -> Iterator[Problem]:
+    clashes = list(coverage.clashes())
+    shared = _shared(past) if clashes else {}
+    for key, owners, members in clashes:
+        clusters = [one for one in members if shared.get((one, key), set()).issuperset(owners) == known]
+        if not clusters:
+            continue
         written = {owner: places.of(owner, key)[:1] for owner in owners}
         first = next(chain.from_iterable(written.values()), None)
         by, hint = " and ".join(owners), _CLASH
@@ -85,7 +106,7 @@ def _clashes(coverage: Coverage, places: Places) -> Iterator[Problem]:
             there = {owner: (one.seen_from(first).place for one in origins) for owner, origins in written.items()}
             by, hint = " and ".join(" in ".join((owner, *there[owner])) for owner in owners), _CLASH_OF_PLACES
         yield _at(first, f"is brought to {few(clusters)} by {by}", key, hint)
-    for subject, key, clusters in coverage.twice:
+    for subject, key, clusters in () if known else coverage.twice:
         origins = places.of(subject, key)
         where = " and ".join(_in(one.seen_from(origins[0])) for one in origins)
         what = f"is brought to {few(clusters)} twice by {subject}" + (f": {where}" if where else "")
