@@ -1,0 +1,98 @@
+"""The objects that placements select, as they are on a hub."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from fleet_components.content.envelope import is_envelope
+from fleet_components.content.secret import is_secret, redacted
+from fleet_components.content.strip import strip
+from fleet_components.hub.kubefleet.kept import Kept
+from fleet_components.hub.kubefleet.kinds import GROUP, MEMBERS, PLACEMENTS
+from fleet_components.hub.kubefleet.queries import DEFINITIONS
+from fleet_components.hub.kubefleet.snapshots import Contents
+from fleet_components.hub.listing import Listing, Object
+from fleet_components.model.kinds import BUILT_IN
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.plan.source import Source
+
+_ACCOUNT = "kubernetes.io/service-account.name"
+"""Annotation that every Secret with the token of a service account has."""
+
+
+def selected_objects(source: Source, there: Iterable[Manifest]) -> tuple[Object, ...]:
+    """Return the objects that placements select, sorted by key, as a resource snapshot has them.
+
+    Definitions of custom kinds are among them where one is selected.
+
+    Args:
+        source: policies and objects of the hub, as they are read.
+        there: all objects that may be selected.
+    """
+    selections, _ = source.selections()
+    wanted = {manifest.key for one in selections for manifest in one.selection.manifests}
+    wanted |= _definitions(there, {(key.group, key.kind) for key in wanted})
+    return tuple(_ordered(strip(one).data) for one in sorted(there, key=lambda one: one.key) if one.key in wanted)
+
+
+def objects_on(listing: Listing, kept: Kept, notes: list[str]) -> Iterator[Manifest]:
+    """Yield the objects that placements may select; Secrets without their data, unless it was asked for.
+
+    Args:
+        listing: the answers of the hub.
+        kept: what the hub keeps.
+        notes: notes are added about what is left out.
+    """
+    newest = _newest(listing, kept)
+    unknown = {(query.group, query.kind, query.namespace) for query in listing.refused}
+    # Without what the hub does not tell, objects would seem to leave.
+    yield from (Manifest(data) for key, data in newest.items() if (key.group, key.kind, key.namespace) in unknown)
+    for data in listing:
+        manifest = Manifest(data)
+        if manifest.group == MEMBERS or (manifest.group == GROUP and not is_envelope(manifest)):
+            continue
+        if manifest.metadata.get("deletionTimestamp"):
+            notes += () if manifest.key not in newest else [f"{manifest.key} is being deleted, and is left out"]
+        elif listing.secrets:
+            yield manifest
+        elif not is_secret(data):
+            yield Manifest(redacted(data))
+        elif manifest.key in newest:
+            yield Manifest(newest[manifest.key])  # it tells the names of the data
+        else:
+            yield Manifest(
+                {"apiVersion": "v1", "kind": "Secret", "metadata": data["metadata"], "type": _type(manifest)}
+            )
+
+
+def _type(secret: Manifest) -> str:
+    """Return the type of a Secret of which only the metadata is known."""
+    annotations = secret.metadata.get("annotations") or {}
+    return "kubernetes.io/service-account-token" if _ACCOUNT in annotations else "Opaque"
+
+
+def _newest(listing: Listing, kept: Kept) -> Mapping[ObjectKey, Object]:
+    """Return the objects of the newest revisions of all placements."""
+    found = {}
+    for kind in PLACEMENTS:
+        for placement in map(Manifest, listing.all(kind, GROUP)):
+            found.update({Manifest(one).key: one for one in Contents.of(kept, placement).newest})
+    return found
+
+
+def _definitions(there: Iterable[Manifest], kinds: set[tuple[str, str]]) -> set[ObjectKey]:
+    """Return the definitions of custom kinds."""
+    found = set()
+    for manifest in there:
+        if (manifest.group, manifest.kind) == (DEFINITIONS.group, DEFINITIONS.kind):
+            spec = manifest.data.get("spec") or {}
+            defined = spec.get("group"), (spec.get("names") or {}).get("kind")
+            if defined in kinds - BUILT_IN.keys():
+                found.add(manifest.key)
+    return found
+
+
+def _ordered(data: Object) -> Object:
+    """Return an object with its fields in the usual order."""
+    first = ("apiVersion", "kind", "metadata")
+    return {**{field: data[field] for field in first if field in data}, **data}
