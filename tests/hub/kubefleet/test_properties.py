@@ -16,6 +16,7 @@ from fleet_components.hub.listing import Listing, Object
 from fleet_components.hub.past import resources_of
 from fleet_components.hub.reading import read_hub
 from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import FleetError
 from fleet_components.plan.stored import Keeper
 from tests.hub.kubefleet.hubs import API, changed, hub_of, member, recorded, rewritten
 from tests.hub.kubefleet.planned import changes, planned, source_of
@@ -127,11 +128,12 @@ def with_secret() -> list[dict[str, Any]]:
 def test_no_secret_is_shown() -> None:
     listing = hub_of(*with_secret())
     observation = read_hub(listing)
-    own = [one for one in observation.policies if one["kind"] != "ResourceOverride"]
+    rules = {subject.name: [*subject.record.overrides.values()] for subject in observation.subjects}
     stored = resources_of(observation, source_of(observation), Keeper("o/p/s", "fleet"))
     plain = {subject.name: [*subject.record.contents.values()] for subject in observation.subjects}
-    for shown in (observation.members, own, observation.objects, observation.notes, plain, repr(stored)):
-        assert PLANTED not in str(shown)
+    shown = (observation.members, observation.policies, observation.objects, observation.notes, plain, rules)
+    assert [one for one in (*shown, repr(stored), repr(listing), repr(observation)) if PLANTED in str(one)] == []
+    assert any(rules.values())
     assert {Manifest(one).name for one in observation.objects} == {"shop", "key", "wrapped"}
     assert "[secret]" in str(observation.objects)
 
@@ -139,6 +141,27 @@ def test_no_secret_is_shown() -> None:
 @pytest.mark.parametrize("secrets", [True, False])
 def test_a_hub_with_secrets_is_settled(secrets: bool) -> None:
     assert list(changes(planned(read_hub(hub_of(*with_secret(), secrets=secrets))))) == []
+
+
+def unanswered(kind: str) -> Listing:
+    """A hub that does not answer requests for one kind."""
+    listing = hub_of(*with_secret())
+    answers = {query: objects for query, objects in listing.answers.items() if query.kind != kind}
+    refused = {query: "forbidden" for query in listing.answers if query.kind == kind}
+    return attrs.evolve(listing, answers=answers, refused=refused)
+
+
+def test_what_may_not_be_read_is_as_it_was_sent() -> None:
+    observation = read_hub(unanswered("Secret"))
+    assert list(changes(planned(observation))) == []
+    assert observation.notes == ("Secret in shop cannot be read: forbidden; what was sent last stands for it",)
+
+
+@pytest.mark.parametrize("kind", ["MemberCluster", "ClusterResourceBinding", "Work"])
+def test_a_hub_that_does_not_tell_what_it_remembers_is_not_read(kind: str) -> None:
+    with pytest.raises(FleetError) as error:
+        read_hub(unanswered(kind))
+    assert [one.what for one in error.value.problems] == [f"{kind} cannot be read: forbidden"]
 
 
 def test_data_that_is_asked_for_is_in_the_objects() -> None:
