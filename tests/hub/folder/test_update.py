@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import stat
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 import yaml
 
 from fleet_components import FleetError
+from fleet_components.content.lock import alone
 from fleet_components.hub.folder.merge import Merged, merged
 from fleet_components.hub.folder.reading import read_observation
 from fleet_components.hub.folder.writing import Changes, write_observation
@@ -260,6 +262,18 @@ def test_an_interrupted_update_leaves_whole_files_and_the_next_one_completes_it(
     fresh = folder.with_name("fresh")
     write_observation(fresh, changed, update=False)
     assert texts(fresh) == texts(folder)
+
+
+def test_two_at_once_wait_for_each_other(folder: Path, observation: Observation) -> None:
+    changed = on_hub(observation, "storefront", currency("USD"), "ConfigMap")
+    other = threading.Thread(target=updated, args=(folder, changed))
+    with alone(folder):
+        other.start()
+        other.join(0.3)
+        assert other.is_alive()
+        assert "EUR" in (folder / CONFIG).read_text()
+    other.join()
+    assert "USD" in (folder / CONFIG).read_text()
 
 
 def test_a_damaged_inventory_is_written_anew_and_edits_are_named(folder: Path, observation: Observation) -> None:
