@@ -205,7 +205,7 @@ def _why(error: Exception) -> tuple[str, bool]:
     from httpx2 import ConnectError, UnsupportedProtocol
 
     if isinstance(error, UnsupportedProtocol):
-        return "is not asked: the address in the kubeconfig is no http or https address", False
+        return "is not asked: the address in the kubeconfig is not one of http or https", False
     if "CERTIFICATE" in str(error).upper():
         return "is not asked: the certificate of the cluster is not one that the kubeconfig trusts", False
     if isinstance(error, ConnectError):

@@ -84,11 +84,11 @@ def system_of(served: Served) -> System:
     if partly:
         names = few([f"{kind}.{group}" for group, kind in lacking[partly]])
         hint = "is an API server of its own away? kubectl get apiservices tells" if partly == System.KARMADA else _OTHER
-        raise _wrong(f"is no whole {partly} hub: {names} is not served", hint)
+        raise _wrong(f"is not a whole {partly} hub: {names} is not served", hint)
     if groups:
-        raise _wrong(f"is no hub, but has to do with one: it serves {few(groups)}", _OTHER)
+        raise _wrong(f"is not a hub, but has to do with one: it serves {few(groups)}", _OTHER)
     known = [f"{group or 'v1'}" for group in sorted({group for group, _ in served})]
-    what = f"is no hub of KubeFleet, Azure Fleet Manager or Karmada: it serves {visible(few(known))}"
+    what = f"is not a hub of KubeFleet, Azure Fleet Manager or Karmada: it serves {visible(few(known))}"
     raise _wrong(what, "--members KUBECONFIG observes plain clusters")
 
 

@@ -82,21 +82,21 @@ def members_alone(
 
 
 @attrs.frozen
-class _Told:
+class _Computed:
     """A member as it is after it was asked, and why that does not count; empty if it does."""
 
     member: Object
     reason: str = ""
 
 
-def _told(system: System, name: str, asked: AskedMember, old: Object | None = None) -> _Told:
+def _told(system: System, name: str, asked: AskedMember, old: Object | None = None) -> _Computed:
     compute = _COMPUTE[system]
     if asked.facts is None or asked.reason:
-        return _Told(compute(name, None, old), asked.reason)
+        return _Computed(compute(name, None, old), asked.reason)
     try:
-        return _Told(compute(name, asked.facts, old))
+        return _Computed(compute(name, asked.facts, old))
     except (AttributeError, KeyError, TypeError, ValueError):
-        return _Told(compute(name, None, old), _UNREADABLE)
+        return _Computed(compute(name, None, old), _UNREADABLE)
 
 
 def _unknown(name: str, known: Mapping[str, Object]) -> Problem:

@@ -30,7 +30,7 @@ class Place:
     folder: Path
 
     def run(self, *args: object) -> Result:
-        return CliRunner().invoke(fleet, ["observe", *map(str, args)])
+        return CliRunner().invoke(fleet, ["observe", *map(str, args)], env={"COLUMNS": "200"})
 
     def observe(self, *args: object) -> Result:
         return self.run("--hub", "hub", "--out", "out", *args)
@@ -210,7 +210,7 @@ def test_a_silent_cluster_keeps_its_record(place: Place) -> None:
         done = place.run(*both, "--update")
         assert done.exit_code == 0, done.output
         assert (
-            f"! member b cannot be observed: a request is not asked: the address in the kubeconfig is no http or https address; its record of {since} counts\n"
+            f"! member b cannot be observed: a request is not asked: the address in the kubeconfig is not one of http or https; its record of {since} counts\n"
             in done.stdout
         )
     assert place.files()["members/b.yaml"] == before

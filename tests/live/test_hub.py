@@ -313,7 +313,7 @@ def test_karmada_is_told_by_what_it_serves(api: Api, monkeypatch: pytest.MonkeyP
         (("v1/Pod", "apps/v1/Deployment"), "it serves v1, apps (--members KUBECONFIG observes plain clusters)"),
         ((*KUBEFLEET, *KARMADA), "serves the kinds of KubeFleet and of Karmada"),
         (("placement.kubernetes-fleet.io/v1/AppliedWork*",), "give the kubeconfig of the hub"),
-        (KARMADA[2:], "is no whole karmada hub: Cluster.cluster.karmada.io is not served"),
+        (KARMADA[2:], "is not a whole karmada hub: Cluster.cluster.karmada.io is not served"),
         (KUBEFLEET[2:3], "ClusterResourcePlacement.placement.kubernetes-fleet.io is not served"),
         ((), "it serves"),
     ],
@@ -331,7 +331,7 @@ def test_a_hub_that_does_not_tell_the_time(api: Api, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("user", "cluster", "said"),
     [
-        ({"token": CANARY}, {"server": "ftp://one"}, "is no http or https address"),
+        ({"token": CANARY}, {"server": "ftp://one"}, "is not one of http or https"),
         (
             {"client-certificate": f"/nowhere/{CANARY}", "client-key": "/nowhere"},
             {},

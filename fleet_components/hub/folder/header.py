@@ -118,7 +118,7 @@ def read_header(text: bytes, file: str) -> Header:
         raise FleetError([error.problem(file, MEND)]) from None
     found: Any = whole if isinstance(whole, Mapping) else {}
     if (found.get("apiVersion"), found.get("kind")) != (API_VERSION, KIND):
-        raise FleetError([Problem(f"is no {KIND} of {API_VERSION}", hint=MEND, file=file)])
+        raise FleetError([Problem(f"is not an {KIND} of {API_VERSION}", hint=MEND, file=file)])
     try:
         with below("spec"):
             written = decode(_Format, found.get("spec")).format

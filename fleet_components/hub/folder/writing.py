@@ -132,7 +132,9 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
     known = {path: digests(one) for path, one in sorted(found.items())}
     last = {
         INVENTORY: Inventory(known, dict(sorted(texts.items()))).text(),
-        HEADER: Header(observation.system, observation.as_of, _silent(observation, before), observation.notes).text(),
+        HEADER: Header(
+            observation.system, observation.as_of, _silent(observation, before), observation.notes
+        ).text(),
     }
     azure = {AZURE_FILE: azure_file(observation.fleet)} if observation.fleet else {}
     texts = {**plan.texts, **_attributes(folder), **memory, **azure, **last}

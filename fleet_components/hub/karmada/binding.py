@@ -105,7 +105,7 @@ class Binding:
 
     @cached_property
     def reported(self) -> Mapping[str, Mapping[str, Any]]:
-        """What is reported of the copy on each member that has a Work."""
+        """The report on the copy on each member that has a Work."""
         return {one["clusterName"]: one for one in self.status.get("aggregatedStatus") or ()}
 
     @property

@@ -84,7 +84,7 @@ class Copies:
 
     @cached_property
     def shares(self) -> Mapping[str, Share]:
-        """What each target is to have."""
+        """The share of each target."""
         numbers = self.in_force.numbers
         if not numbers and not self.revision:
             return self._asked
@@ -107,7 +107,7 @@ class Copies:
 
     @cached_property
     def done(self) -> Mapping[str, Done]:
-        """What runs, by member.
+        """The content that runs, by member.
 
         What a member was sent and did not take counts as sent and broken: the control plane does nothing else there
         until something changes.
@@ -153,7 +153,7 @@ class Copies:
 
     @cached_property
     def _asked(self) -> Mapping[str, Share]:
-        """What each target is to have, before overrides, under the first revision."""
+        """The share of each target, before overrides, under the first revision."""
         bound = self.bound
         return shares_of(bound.subject, bound.state, bound.template, self.content, 0)
 

@@ -25,6 +25,7 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.text import few
 from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.kubefleet.record import PlacementRecord
+from fleet_components.plan.kubefleet.subjects import is_protected
 from fleet_components.plan.kubefleet.update_runs import RunMemory
 from fleet_components.plan.record import digest
 from fleet_components.rollout.rollout import Done, Placed
@@ -123,6 +124,7 @@ class _Subject:
             done=done,
             stands={} if mode.reports else self._stands(record, done),
             reports=mode.reports,
+            protected=is_protected(self.placement),
             apply={} if mode.reports else encode(mode.at_drift),
         )
 

@@ -1,4 +1,4 @@
-"""What a cluster tells of itself, and sums over its nodes and pods."""
+"""The facts that a cluster tells of itself, and sums over its nodes and pods."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _sorted(found: Iterable[Object]) -> tuple[Object, ...]:
 
 @attrs.frozen
 class ClusterFacts:
-    """What a cluster tells of itself.
+    """Facts that a cluster tells of itself.
 
     Attributes:
         nodes: its nodes, sorted by name.

@@ -1,4 +1,4 @@
-"""What an observation has brought, as a document."""
+"""The document of what an observation has brought."""
 
 from __future__ import annotations
 
