@@ -13,6 +13,8 @@ from fleet_components.model.kubefleet.member_cluster import read_member_cluster
 from fleet_components.scheduler.kubefleet.cluster_eligibility import ineligibility
 
 _AGENT, _COLLECTED = "MemberAgent", "NamespaceCollectionSucceeded"
+_SPEC = ("identity", "taints")
+"""Fields of the spec that do not concern the agent alone."""
 _USAGE = ("capacity", "allocatable", "available")
 _NEVER = "0001-01-01T00:00:00Z"
 """Stands for the heartbeat of an agent that was never heard."""
@@ -29,6 +31,7 @@ def members_of(listing: Listing) -> tuple[Object, ...]:
 
 def _member(data: Object, as_of: datetime) -> Object:
     written, status = as_written(data), data.get("status") or {}
+    written["spec"] = {field: value for field, value in (data.get("spec") or {}).items() if field in _SPEC}
     if left := data["metadata"].get("deletionTimestamp"):
         written["metadata"]["deletionTimestamp"] = left
     healthy = not ineligibility(read_member_cluster({**data, "metadata": written["metadata"]}), as_of)

@@ -14,36 +14,33 @@ from fleet_components.hub.kubefleet.snapshots import Contents
 from fleet_components.hub.listing import Listing, Object
 from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest, ObjectKey
-from fleet_components.plan.source import Given, gathered
+from fleet_components.plan.source import Source
 
 
-def objects_of(listing: Listing, kept: Kept, policies: Iterable[Object], notes: list[str]) -> tuple[Object, ...]:
+def selected_objects(source: Source, there: Iterable[Manifest]) -> tuple[Object, ...]:
     """Return the objects that placements select, sorted by key, as a resource snapshot has them.
 
-    Definitions of custom kinds are among them where one is selected. Notes are added about what is left out.
+    Definitions of custom kinds are among them where one is selected.
+
+    Args:
+        source: policies and objects of the hub, as they are read.
+        there: all objects that may be selected.
+    """
+    selections, _ = source.selections()
+    wanted = {manifest.key for one in selections for manifest in one.selection.manifests}
+    wanted |= _definitions(there, {(key.group, key.kind) for key in wanted})
+    return tuple(_ordered(strip(one).data) for one in sorted(there, key=lambda one: one.key) if one.key in wanted)
+
+
+def objects_on(listing: Listing, kept: Kept, notes: list[str]) -> Iterator[Manifest]:
+    """Yield the objects that placements may select; Secrets without their data, unless it was asked for.
 
     Args:
         listing: the answers of the hub.
         kept: what the hub keeps.
-        policies: the policies, as users write them.
-        notes: notes are added here.
+        notes: notes are added about what is left out.
     """
     hidden = _hidden(listing, kept)
-    there = {one.key: one for one in _candidates(listing, hidden, notes)}
-    given = [*map(Manifest, policies), *there.values()]
-    selections, _ = gathered(Given(tuple(given))).selections()
-    wanted = {manifest.key for one in selections for manifest in one.selection.manifests}
-    missed = PLACEMENTS.keys() and {one.placement.key for one in selections}
-    for kind in PLACEMENTS:
-        for placement in map(Manifest, listing.all(kind, GROUP)):
-            if "/".join(filter(None, (placement.namespace, placement.name))) not in missed:
-                wanted |= _seen(placement)
-    wanted |= _definitions(there, {(key.group, key.kind) for key in wanted})
-    return tuple(_ordered(strip(there[key]).data) for key in sorted(wanted & there.keys()))
-
-
-def _candidates(listing: Listing, hidden: Mapping[ObjectKey, Object], notes: list[str]) -> Iterator[Manifest]:
-    """Yield the objects that placements may select; Secrets without their data, unless it was asked for."""
     for data in listing:
         manifest = Manifest(data)
         if manifest.group == MEMBERS or (manifest.group == GROUP and not is_envelope(manifest)):
@@ -69,25 +66,15 @@ def _hidden(listing: Listing, kept: Kept) -> Mapping[ObjectKey, Object]:
     return found
 
 
-def _seen(placement: Manifest) -> set[ObjectKey]:
-    """Return what the status of a placement says that it selects."""
-    selected = (placement.data.get("status") or {}).get("selectedResources") or ()
-    return {
-        ObjectKey(one.get("group") or "", one["kind"], one.get("namespace") or "", one["name"])
-        for one in selected
-        if not one.get("envelope")
-    }
-
-
-def _definitions(there: Mapping[ObjectKey, Manifest], kinds: set[tuple[str, str]]) -> set[ObjectKey]:
+def _definitions(there: Iterable[Manifest], kinds: set[tuple[str, str]]) -> set[ObjectKey]:
     """Return the definitions of custom kinds."""
     found = set()
-    for key, manifest in there.items():
-        if (key.group, key.kind) == (DEFINITIONS.group, DEFINITIONS.kind):
+    for manifest in there:
+        if (manifest.group, manifest.kind) == (DEFINITIONS.group, DEFINITIONS.kind):
             spec = manifest.data.get("spec") or {}
             defined = spec.get("group"), (spec.get("names") or {}).get("kind")
             if defined in kinds - BUILT_IN.keys():
-                found.add(key)
+                found.add(manifest.key)
     return found
 
 

@@ -24,15 +24,8 @@ def _written(listing: Listing, notes: list[str]) -> Iterator[Object]:
             manifest = Manifest(data)
             if manifest.metadata.get("deletionTimestamp"):
                 notes.append(f"{manifest.key} is being deleted, and is left out")
-            elif kind == EVICTION and not _names_a_placement(listing, manifest):
-                notes.append(f"{manifest.key} names a placement that is not there, and is left out")
             else:
                 yield as_written(data)
-
-
-def _names_a_placement(listing: Listing, eviction: Manifest) -> bool:
-    named = ObjectKey(GROUP, "ClusterResourcePlacement", "", eviction.data["spec"].get("placementName", ""))
-    return listing.object(named) is not None
 
 
 def _approvals(listing: Listing) -> Iterator[Object]:

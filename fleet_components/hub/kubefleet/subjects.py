@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import timedelta
 
 import attrs
@@ -21,7 +21,7 @@ from fleet_components.model.codec import decode, encode
 from fleet_components.model.kubefleet.member_cluster import read_member_cluster
 from fleet_components.model.kubefleet.memory import PlacementMemory
 from fleet_components.model.kubefleet.placement import Strategy
-from fleet_components.model.manifest import Manifest
+from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.text import few
 from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.kubefleet.record import PlacementRecord
@@ -33,7 +33,7 @@ _EXTERNAL = "External"
 
 
 def subjects_of(
-    listing: Listing, kept: Kept, members: tuple[Object, ...], notes: list[str]
+    listing: Listing, kept: Kept, members: tuple[Object, ...], refused: Collection[ObjectKey], notes: list[str]
 ) -> tuple[ObservedSubject, ...]:
     """Return the placements with what was decided, sorted by name; notes are added about what is not known.
 
@@ -41,6 +41,7 @@ def subjects_of(
         listing: the answers of the hub.
         kept: what the hub keeps.
         members: the members, as they are written.
+        refused: the placements that are left out.
         notes: notes are added here.
     """
     clusters = {cluster.name: cluster for cluster in map(read_member_cluster, members)}
@@ -49,6 +50,7 @@ def subjects_of(
         _Subject.of(listing, kept, Manifest(data), clusters, snapshots).observed(notes)
         for kind in PLACEMENTS
         for data in listing.all(kind, GROUP)
+        if Manifest(data).key not in refused
     ]
     return tuple(sorted(found, key=lambda subject: subject.name))
 

@@ -1,0 +1,44 @@
+"""What a hub has, and cannot carry out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from fleet_components.hub.kubefleet.kept import Kept
+from fleet_components.hub.kubefleet.kinds import PLACEMENTS
+from fleet_components.hub.kubefleet.snapshots import Contents
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.problem import Problem
+from fleet_components.plan.source import Source
+
+
+def refused_policies(source: Source, policies: Iterable[Manifest], kept: Kept) -> Mapping[ObjectKey, str]:
+    """Return the policies that no plan can take as they are, each with the reason.
+
+    They were stored before what they name was gone or changed, or name what the hub only refuses later: a selector of
+    an unknown kind, an envelope that cannot be opened.
+
+    Args:
+        source: policies and objects of the hub, as they are read.
+        policies: the policies.
+        kept: what the hub keeps.
+    """
+    selections, failed = source.selections()
+    why = {problem.subject: _words(problem) for problem in reversed((*source.problems, *failed))}
+    taken = {(one.placement.kind, one.placement.namespace, one.placement.name) for one in selections}
+    found = {}
+    for policy in policies:
+        if reason := why.get(str(policy.key)):
+            found[policy.key] = reason
+        elif policy.kind in PLACEMENTS and (policy.kind, policy.namespace, policy.name) not in taken:
+            found[policy.key] = next(map(_words, failed), "what it selects cannot be read")
+        elif policy.kind in PLACEMENTS:
+            keys = (str(Manifest(data).key) for data in Contents.of(kept, policy).newest)
+            if broken := next((key for key in keys if key in why), ""):
+                found[policy.key] = f"{broken}: {why[broken]}"
+    return found
+
+
+def _words(problem: Problem) -> str:
+    where = str(Problem("", problem.path)).removesuffix(": ") if problem.path else ""
+    return ": ".join(filter(None, (where, problem.what)))
