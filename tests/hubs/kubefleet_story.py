@@ -10,6 +10,7 @@ from pathlib import Path
 from tests.hubs.kubefleet import KubeFleetHub, MemberSpec
 from tests.hubs.kubefleet_words import placement_words
 from tests.hubs.placements import PLACING
+from tests.hubs.processes import until
 from tests.hubs.story import Known, Story, merged
 
 _CLUSTER_WIDE = (
@@ -29,7 +30,7 @@ _PATIENCE = 60.0
 
 @contextmanager
 def begun(
-    fleet: KubeFleetHub, folder: Path, members: Mapping[str, MemberSpec], known: Sequence[Known]
+    fleet: KubeFleetHub, folder: Path, members: Mapping[str, MemberSpec], known: Sequence[Known] = ()
 ) -> Iterator[Story]:
     """A story on a hub; what it makes there is deleted, and its members are as before.
 
@@ -48,10 +49,18 @@ def begun(
         _clear(fleet)
 
 
+def rejoin(fleet: KubeFleetHub, name: str, member: MemberSpec) -> None:
+    """Let a member join again that has left; its agent still runs."""
+    fleet.apply([member.cluster(name)])
+    until(lambda: fleet.joined(name, member.nodes), f"joined again: {name}")
+
+
 def _restore(fleet: KubeFleetHub, members: Mapping[str, MemberSpec]) -> None:
     for name, member in members.items():
         now, wanted = fleet.objects.get(f"{_MEMBERS}/{name}"), member.cluster(name)
-        assert now, f"{name} has left"
+        if now is None:
+            rejoin(fleet, name, member)
+            continue
         spec = {"taints": list(wanted["spec"]["taints"])}
         labels = merged(now["metadata"].get("labels", {}), wanted["metadata"].get("labels", {}))
         if labels or spec["taints"] != now["spec"].get("taints", []):
@@ -68,7 +77,7 @@ def _clear(fleet: KubeFleetHub) -> None:
     for space in spaces["items"]:
         fleet.objects.delete(f"/api/v1/namespaces/{space['metadata']['name']}")
     give_up = time.monotonic() + _PATIENCE
-    while left := [one for one in _left(fleet)]:
+    while left := list(_left(fleet)):
         assert time.monotonic() < give_up, f"there still after {_PATIENCE:.0f} s: {', '.join(left)}"
         time.sleep(0.3)
 
