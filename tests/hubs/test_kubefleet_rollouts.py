@@ -11,8 +11,8 @@ import pytest
 
 from fleet_components.rollout.rollout import Change
 from tests.clusters.documents import Document
-from tests.hubs.kubefleet import KubeFleetHub, MemberSpec, kubefleet_hub
-from tests.hubs.kubefleet_story import begun, rejoin
+from tests.hubs.kubefleet import KubeFleetHub, kubefleet_hub
+from tests.hubs.kubefleet_story import MEMBERS, begun, rejoin
 from tests.hubs.placements import PLACING, config, labelled, made, namespace, pick, placement, rolling, web
 from tests.hubs.processes import until
 from tests.hubs.story import Edit, Known, Story, put
@@ -21,15 +21,9 @@ pytestmark = pytest.mark.hubs
 
 LEFT_BEHIND = Known(
     r"west: (Namespace|Deployment) \S+ is there still",
-    "what leaves with its member stays there: the agent of a member that leaves removes its AppliedWorks' finalizers and "
-    "nothing else, and the plan says deleted, as an update of one's own would do",
+    'a member that leaves keeps what it has (Leave in pkg/controllers/workapplier/controller.go: "we leave the resources '
+    'on the member cluster for now"); the plan says deleted, as an update that this package makes itself would do',
 )
-MEMBERS = {
-    "east": MemberSpec({"region": "east", "ring": "2"}),
-    "north": MemberSpec({"region": "north", "ring": "2"}),
-    "south": MemberSpec({"region": "south", "ring": "1"}),
-    "west": MemberSpec({"region": "west", "ring": "1"}),
-}
 PLACED = "policies/ClusterResourcePlacement"
 CONTAINER = ("spec", "template", "spec", "containers", 0)
 
@@ -42,7 +36,7 @@ def fleet() -> Iterator[KubeFleetHub]:
 
 @pytest.fixture
 def story(fleet: KubeFleetHub, tmp_path: Path) -> Iterator[Story]:
-    with begun(fleet, tmp_path / "fleet", MEMBERS) as told:
+    with begun(fleet, tmp_path / "fleet") as told:
         yield told
 
 
@@ -203,7 +197,7 @@ def test_a_member_leaves(story: Story, fleet: KubeFleetHub) -> None:
     story.remove("members/west.yaml")
     story.carried_out()
     assert story.met == {LEFT_BEHIND}
-    rejoin(fleet, "west", MEMBERS["west"])
+    rejoin(fleet, "west")
     fleet.settle()
     story.observe()
     story.quiet()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.hubs.kubefleet import KubeFleetHub, MemberSpec, kubefleet_hub
-from tests.hubs.kubefleet_story import begun
+from tests.hubs.kubefleet import KubeFleetHub, kubefleet_hub
+from tests.hubs.kubefleet_story import MEMBERS, begun
 from tests.hubs.placements import config, labelled, namespace, pick, placement, resource_placement, web
 from tests.hubs.story import Known, Story, put
 
@@ -19,12 +19,6 @@ ONE_BY_ONE = Known(
     "two objects were changed one after the other on a hub that collects no changes (0 s instead of 15 s by "
     "--resource-changes-collection-duration), so that each has made a snapshot",
 )
-MEMBERS = {
-    "east": MemberSpec({"region": "east", "ring": "2"}, cpu="8", memory="32Gi"),
-    "north": MemberSpec({"region": "north", "ring": "2"}, nodes=2),
-    "south": MemberSpec({"region": "south", "ring": "1"}),
-    "west": MemberSpec({"region": "west", "ring": "1"}, nodes=3),
-}
 PLACED = "policies/ClusterResourcePlacement"
 
 
@@ -36,7 +30,7 @@ def fleet() -> Iterator[KubeFleetHub]:
 
 @pytest.fixture
 def story(fleet: KubeFleetHub, tmp_path: Path) -> Iterator[Story]:
-    with begun(fleet, tmp_path / "fleet", MEMBERS) as told:
+    with begun(fleet, tmp_path / "fleet") as told:
         yield told
 
 
