@@ -29,7 +29,6 @@ _CLUSTER_WIDE = (
     "clusterstagedupdateruns",
     "clusterstagedupdatestrategies",
 )
-_BINDINGS = ("clusterresourcebindings", "resourcebindings", "works")
 _MEMBERS = "/apis/cluster.kubernetes-fleet.io/v1/memberclusters"
 _TOLD = "told=story"
 _PATIENCE = 60.0
@@ -87,6 +86,7 @@ def _clear(fleet: KubeFleetHub) -> None:
 
 
 def _left(fleet: KubeFleetHub) -> Iterator[str]:
-    for plural in (*_CLUSTER_WIDE, *_BINDINGS):
+    """What is deleted and still there; what hangs on placements may go while the next story begins."""
+    for plural in _CLUSTER_WIDE:
         listed = fleet.objects.get(f"/apis/{PLACING}/{plural}") or {"items": ()}
         yield from (f"{plural}/{one['metadata']['name']}" for one in listed["items"])

@@ -365,10 +365,16 @@ def _otherwise(
         old, new = decided.record.decisions[member], has.decisions[member]
         if old.revision != new.revision:
             yield f"{name}: {member} has revision {new.revision}, not {old.revision}"
-        if planned[member] != there[member]:
-            wanted, found = planned[member], there[member]
-            keys = (key for key in sorted({*wanted, *found}) if wanted.get(key) != found.get(key))
-            both = (f"{key}: {found.get(key)}, not {wanted.get(key)}" for key in keys)
-            yield f"{name}: {member} has other objects: {'; '.join(both)}"
+        # A new object of a directory has no defaults yet, so more may be there.
+        yield from (f"{name}: {member}: {wrong}" for wrong in _other_objects(planned[member], there[member]))
         if past.done.get(name, {}).get(member, Done(None)).awaited:
             yield f"{name}: {member} is not ready"
+
+
+def _other_objects(planned: Mapping[ObjectKey, Document], there: Mapping[ObjectKey, Document]) -> Iterator[str]:
+    yield from (f"{key} is sent, and should not be" for key in sorted(there.keys() - planned.keys()))
+    for key, data in sorted(planned.items()):
+        if key not in there:
+            yield f"{key} is not sent"
+        else:
+            yield from (f"{key} as sent: {wrong}" for wrong in lacking(data, there[key]))

@@ -129,13 +129,11 @@ def test_placements_in_a_namespace(story: Story) -> None:
     frame = placement("team")
     frame["spec"]["resourceSelectors"] = only
     settings = config("settings", "team", a="1")
-    story.begin(
-        namespace("team"), settings, web("team"), frame, resource_placement("settings", "team", settings, pick(2))
-    )
+    story.begin(namespace("team"), settings, frame, resource_placement("settings", "team", settings, pick(2)))
     story.edit("objects/team/ConfigMap.settings.yaml", put("2", "data", "a"))
     story.carried_out()
     story.edit("policies/ResourcePlacement/team.settings.yaml", put(3, "spec", "policy", "numberOfClusters"))
-    story.add(resource_placement("web", "team", web("team")))
+    story.add(web("team"), resource_placement("web", "team", web("team")))
     story.edit(f"{PLACED}/team.yaml", put({"told": "story", "a": "b"}, "metadata", "labels"))
     story.carried_out()
     story.remove("policies/ResourcePlacement/team.settings.yaml")
