@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
@@ -92,7 +93,7 @@ class Listing:
 
     def all(self, kind: str, group: str | None = None) -> tuple[Object, ...]:
         """Return the objects of a kind, sorted by namespace and name; ``group`` None means any."""
-        return tuple(one for key, one in self._sorted if key.kind == kind and group in (None, key.group))
+        return tuple(one for key, one in self._by_kind.get(kind, ()) if group in (None, key.group))
 
     def object(self, key: ObjectKey) -> Object | None:
         """Return an object; None if no answer has it."""
@@ -109,6 +110,14 @@ class Listing:
     @cached_property
     def _sorted(self) -> tuple[tuple[ObjectKey, Object], ...]:
         return tuple(sorted(self._by_key.items()))
+
+    @cached_property
+    def _by_kind(self) -> Mapping[str, list[tuple[ObjectKey, Object]]]:
+        found = defaultdict[str, list[tuple[ObjectKey, Object]]](list)
+        for key, one in self._sorted:
+            found[key.kind].append((key, one))
+        # Sorted by namespace and name, whatever the group.
+        return {kind: sorted(ones, key=lambda one: (one[0].namespace, one[0].name)) for kind, ones in found.items()}
 
     def __iter__(self) -> Iterator[Object]:
         """Yield all objects, sorted by key."""

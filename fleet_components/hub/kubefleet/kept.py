@@ -1,4 +1,4 @@
-"""What a hub keeps of placements, found by placement."""
+"""Bindings and snapshots of placements, found by placement."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MEMBER = "fleet-member-"
 
 @attrs.frozen
 class Kept:
-    """What a hub keeps of its placements.
+    """Bindings, snapshots and Works of all placements.
 
     Attributes:
         by_placement: bindings and snapshots, by kind, namespace and name of the placement.

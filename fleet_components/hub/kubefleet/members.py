@@ -16,7 +16,7 @@ _AGENT, _COLLECTED = "MemberAgent", "NamespaceCollectionSucceeded"
 _SPEC = ("identity", "taints")
 """Fields of the spec that do not concern the agent alone."""
 _USAGE = ("capacity", "allocatable", "available")
-_NEVER = "0001-01-01T00:00:00Z"
+_NEVER = "1970-01-01T00:00:00Z"
 """Stands for the heartbeat of an agent that was never heard."""
 
 

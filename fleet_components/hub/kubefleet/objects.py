@@ -16,6 +16,9 @@ from fleet_components.model.kinds import BUILT_IN
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.plan.source import Source
 
+_ACCOUNT = "kubernetes.io/service-account.name"
+"""Annotation that every Secret with the token of a service account has."""
+
 
 def selected_objects(source: Source, there: Iterable[Manifest]) -> tuple[Object, ...]:
     """Return the objects that placements select, sorted by key, as a resource snapshot has them.
@@ -40,29 +43,40 @@ def objects_on(listing: Listing, kept: Kept, notes: list[str]) -> Iterator[Manif
         kept: what the hub keeps.
         notes: notes are added about what is left out.
     """
-    hidden = _hidden(listing, kept)
+    newest = _newest(listing, kept)
+    unknown = {(query.group, query.kind, query.namespace) for query in listing.refused}
+    # Without what the hub does not tell, objects would seem to leave.
+    yield from (Manifest(data) for key, data in newest.items() if (key.group, key.kind, key.namespace) in unknown)
     for data in listing:
         manifest = Manifest(data)
         if manifest.group == MEMBERS or (manifest.group == GROUP and not is_envelope(manifest)):
             continue
         if manifest.metadata.get("deletionTimestamp"):
-            notes.append(f"{manifest.key} is being deleted, and is left out")
+            notes += () if manifest.key not in newest else [f"{manifest.key} is being deleted, and is left out"]
         elif listing.secrets:
             yield manifest
         elif not is_secret(data):
             yield Manifest(redacted(data))
-        elif manifest.key in hidden:
-            yield Manifest(hidden[manifest.key])
+        elif manifest.key in newest:
+            yield Manifest(newest[manifest.key])  # it tells the names of the data
         else:
-            yield Manifest({"apiVersion": "v1", "kind": "Secret", "metadata": data["metadata"], "type": "Opaque"})
+            yield Manifest(
+                {"apiVersion": "v1", "kind": "Secret", "metadata": data["metadata"], "type": _type(manifest)}
+            )
 
 
-def _hidden(listing: Listing, kept: Kept) -> Mapping[ObjectKey, Object]:
-    """Return the Secrets of the newest revisions, which tell the names of their data."""
+def _type(secret: Manifest) -> str:
+    """Return the type of a Secret of which only the metadata is known."""
+    annotations = secret.metadata.get("annotations") or {}
+    return "kubernetes.io/service-account-token" if _ACCOUNT in annotations else "Opaque"
+
+
+def _newest(listing: Listing, kept: Kept) -> Mapping[ObjectKey, Object]:
+    """Return the objects of the newest revisions of all placements."""
     found = {}
     for kind in PLACEMENTS:
         for placement in map(Manifest, listing.all(kind, GROUP)):
-            found.update({Manifest(one).key: one for one in Contents.of(kept, placement).newest if is_secret(one)})
+            found.update({Manifest(one).key: one for one in Contents.of(kept, placement).newest})
     return found
 
 

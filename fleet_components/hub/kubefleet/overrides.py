@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from fleet_components.content.revision import canonical
+from fleet_components.content.secret import redacted_content
 from fleet_components.hub.kubefleet.kinds import GROUP, OVERRIDE, OVERRIDES
 from fleet_components.hub.listing import Listing
 from fleet_components.model.cluster import Cluster
@@ -49,7 +50,7 @@ class Numbering:
     Attributes:
         placement: the placement, as ``name`` or ``namespace/name``.
         snapshots: the overrides that the hub has kept.
-        rules: the rules of each number.
+        rules: the rules of each number, without what goes into Secrets.
         absent: snapshots that bindings list and that are gone.
     """
 
@@ -70,7 +71,8 @@ class Numbering:
         names = tuple(listed)
         self.absent |= {ObjectKey(GROUP, *name) for name in names if name not in self.snapshots}
         overrides = tuple(self.snapshots[name] for name in names if name in self.snapshots)
-        rules = PlacementOverrides(self.placement, overrides).in_force(objects, member)
+        # Also those that differ in what goes into a Secret have one number, since nobody is to see a difference.
+        rules = redacted_content(PlacementOverrides(self.placement, overrides).in_force(objects, member))
         if not rules:
             return None
         number = self._numbers.setdefault(canonical(rules), len(self._numbers))

@@ -1,4 +1,4 @@
-"""What a hub has, and cannot carry out."""
+"""Policies that a hub has, and cannot carry out."""
 
 from __future__ import annotations
 
@@ -6,22 +6,27 @@ from collections.abc import Iterable, Mapping
 
 from fleet_components.hub.kubefleet.kept import Kept
 from fleet_components.hub.kubefleet.kinds import PLACEMENTS
-from fleet_components.hub.kubefleet.snapshots import Contents
+from fleet_components.hub.kubefleet.snapshots import Contents, Policies
+from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import Problem
 from fleet_components.plan.source import Source
+from fleet_components.scheduler.kubefleet import schedule
 
 
-def refused_policies(source: Source, policies: Iterable[Manifest], kept: Kept) -> Mapping[ObjectKey, str]:
+def refused_policies(
+    source: Source, policies: Iterable[Manifest], kept: Kept, inventory: Inventory
+) -> Mapping[ObjectKey, str]:
     """Return the policies that no plan can take as they are, each with the reason.
 
     They were stored before what they name was gone or changed, or name what the hub only refuses later: a selector of
-    an unknown kind, an envelope that cannot be opened.
+    an unknown kind, an envelope that cannot be opened, a policy by which the scheduler fails.
 
     Args:
         source: policies and objects of the hub, as they are read.
         policies: the policies.
         kept: what the hub keeps.
+        inventory: the members.
     """
     selections, failed = source.selections()
     why = {problem.subject: _words(problem) for problem in reversed((*source.problems, *failed))}
@@ -36,7 +41,17 @@ def refused_policies(source: Source, policies: Iterable[Manifest], kept: Kept) -
             keys = (str(Manifest(data).key) for data in Contents.of(kept, policy).newest)
             if broken := next((key for key in keys if key in why), ""):
                 found[policy.key] = f"{broken}: {why[broken]}"
+            elif error := _unscheduled(policy, kept, inventory):
+                found[policy.key] = error
     return found
+
+
+def _unscheduled(placement: Manifest, kept: Kept, inventory: Inventory) -> str:
+    """Return why the scheduler fails on a placement; empty if it does not."""
+    policies = Policies.of(kept, placement)
+    if policies.scheduled:
+        return ""
+    return schedule(inventory, policies.newest, namespace=placement.namespace).error
 
 
 def _words(problem: Problem) -> str:

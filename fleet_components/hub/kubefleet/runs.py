@@ -27,7 +27,7 @@ _APPROVED = "ApprovalRequestApproved"
 
 @attrs.frozen
 class Begun:
-    """What the records of update runs are made of.
+    """Update runs of a placement that have begun.
 
     Attributes:
         listing: the answers of the hub.

@@ -14,6 +14,7 @@ from fleet_components.content.secret import redacted_content
 from fleet_components.content.strip import strip
 from fleet_components.hub.kubefleet.kept import Kept
 from fleet_components.hub.kubefleet.kinds import COUNT, INDEX, PART, PLACEMENTS, POLICY_INDEX
+from fleet_components.hub.kubefleet.written import conditions_of
 from fleet_components.model.codec import decode
 from fleet_components.model.kubefleet.placement import PlacementPolicy
 from fleet_components.model.manifest import Manifest
@@ -68,10 +69,12 @@ class Policies:
     Attributes:
         last: index of the newest; -1 if there is none.
         newest: the newest; None if the placement has no policy.
+        scheduled: True if the scheduler has decided by it, whether all was found or not.
     """
 
     last: int
     newest: PlacementPolicy | None
+    scheduled: bool = False
 
     @classmethod
     def of(cls, kept: Kept, placement: Manifest) -> Self:
@@ -81,13 +84,16 @@ class Policies:
         last = max(by_index, default=-1)
         if last < 0:
             return cls(last, None)
-        policy = (by_index[last].data.get("spec") or {}).get("policy")
+        snapshot = by_index[last]
+        policy, status = (snapshot.data.get("spec") or {}).get("policy"), snapshot.data.get("status")
+        decided = conditions_of(status).get("Scheduled", {})
+        scheduled = decided.get("observedGeneration", 0) == snapshot.metadata.get("generation")
         if policy is None:
-            return cls(last, None)
-        count = (by_index[last].metadata.get("annotations") or {}).get(COUNT)
+            return cls(last, None, scheduled)
+        count = (snapshot.metadata.get("annotations") or {}).get(COUNT)
         # A change of the number alone is written beside the policy.
         number = {"numberOfClusters": int(count)} if count is not None else {}
-        return cls(last, decode(PlacementPolicy, {**policy, **number}))
+        return cls(last, decode(PlacementPolicy, {**policy, **number}), scheduled)
 
 
 def index_of_content(name: str) -> int | None:

@@ -11,6 +11,7 @@ from fleet_components.model.decision import Decision, Status
 from fleet_components.model.kubefleet.eviction import EXECUTED
 from fleet_components.model.kubefleet.memory import UNSCHEDULED, PlacementMemory
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import few
 from fleet_components.plan.again import written_where_interrupted
 from fleet_components.plan.kubefleet.evictions import Check, carried_out, guards_only_evictions, held_clusters, told_of
 from fleet_components.plan.kubefleet.overrides import PlacementOverrides
@@ -315,6 +316,8 @@ def _notes(
     """Yield what is said of evictions that are carried out or forgotten, and of a budget that does not count."""
     if request.reports:
         yield _COMPARED
+    if awaited := sorted(name for name, here in request.done.items() if here.awaited):
+        yield f"the hub goes on applying what {few(awaited)} was sent, and is not ready there"
     yield from (words for check, words in told if check.handled.result == EXECUTED)
     for name in sorted(before.memory.evictions.keys() - {eviction.name for eviction in request.evictions}):
         yield f"eviction {name} is taken out: its name may be used again"

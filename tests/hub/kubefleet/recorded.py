@@ -87,10 +87,10 @@ class RecordedHub:
         """What the hub answers after a step."""
         self._remember(step)
         there = {Manifest(one).key: one for one in self._all(step)}
-        served = _served(there.values())
-        listing = Listing(System.KUBEFLEET, NOW, served)
+        kinds = served(there.values())
+        listing = Listing(System.KUBEFLEET, NOW, kinds)
         while queries := missing(listing):
-            listing = listing.with_answers({query: tuple(_answer(query, there.values())) for query in queries}, {})
+            listing = listing.with_answers({query: tuple(answer(query, there.values())) for query in queries}, {})
         return listing
 
     def _all(self, step: Step) -> Iterator[Data]:
@@ -113,7 +113,7 @@ class RecordedHub:
         noise = {"uid": "9e0f", "resourceVersion": "7", "creationTimestamp": made, "generation": 1}
         kept = {**kept, "metadata": {**kept["metadata"], **noise, "managedFields": [{"manager": "somebody"}]}}
         if key[0] in _STEERING:
-            status = next((one for one in step.after["placements"] if _seen_key(one) == key), {})
+            status: Data = next((one for one in step.after["placements"] if _seen_key(one) == key), {})
             kept["status"] = status.get("status", {})
         elif "status" in seen and key[0] != "MemberCluster":
             kept["status"] = seen["status"]
@@ -157,7 +157,7 @@ class RecordedHub:
 
     def _decided(self, step: Step) -> Iterator[Data]:
         """What the hub keeps of its decisions."""
-        for key, data in self.objects.items():
+        for key in self.objects:
             if key[0] in _STEERING:
                 yield from self._snapshots((key[0], key[1], key[2]), step)
         blocked = {
@@ -190,7 +190,7 @@ class RecordedHub:
                 ("snapshot", {}, objects[:1]),
                 ("0", {f"{_PREFIX}subindex-of-resource-snapshot": "0"}, objects[1:]),
             ]
-            for part, annotations, content in parts:
+            for part, marks, content in parts:
                 made = {
                     "kind": content_kind,
                     "namespace": namespace,
@@ -198,14 +198,23 @@ class RecordedHub:
                     "labels": labels,
                 }
                 spec = {"selectedResources": list(content)}
-                yield _made({**made, "annotations": annotations, "spec": spec}, self._version(kind))
+                yield _made({**made, "annotations": marks, "spec": spec}, self._version(kind))
         for index, policy in self.policies.get(placement, {}).items():
             labels = {f"{_PREFIX}parent-CRP": name, f"{_PREFIX}policy-index": str(index)}
             count = (policy or {}).get("numberOfClusters")
             annotations = {} if count is None else {f"{_PREFIX}number-of-clusters": str(count)}
             made = {"kind": policy_kind, "namespace": namespace, "name": f"{name}-{index}", "labels": labels}
             spec = {"policy": policy} if policy else {}
-            yield _made({**made, "annotations": annotations, "spec": spec}, self._version(kind))
+            conditions = [{"type": "Scheduled", "status": "True", "observedGeneration": 1}]
+            status = {"conditions": conditions if _scheduled(step, placement) else []}
+            yield _made({**made, "annotations": annotations, "spec": spec, "status": status}, self._version(kind))
+
+
+def _scheduled(step: Step, placement: tuple[str, str, str]) -> bool:
+    """Whether the scheduler has decided about a placement."""
+    seen: Data = next((one for one in step.after["placements"] if _seen_key(one) == placement), {})
+    conditions = seen.get("status", {}).get("conditions", ())
+    return any(one["type"].endswith("Scheduled") and one["status"] != "Unknown" for one in conditions)
 
 
 def _made(one: Mapping[str, Any], version: str) -> dict[str, Any]:
@@ -300,7 +309,7 @@ def _policy_indexes(
     return sorted(found)
 
 
-def _without_number(policy: Data | None) -> dict[str, Any] | None:
+def _without_number(policy: Data | None) -> Data | None:
     return policy and {field: value for field, value in policy.items() if field != "numberOfClusters"}
 
 
@@ -314,9 +323,13 @@ def _overrides(step: Step) -> Iterator[tuple[str, str, str, int]]:
             yield "ResourceOverride", each["namespace"], name, int(index)
 
 
-def _served(objects: Any) -> dict[tuple[str, str], Resource]:
+def served(objects: Any) -> dict[tuple[str, str], Resource]:
     """The kinds that the hub serves."""
-    found = {key: Resource(_version_of(kind), key[1], kind.plural, kind.namespaced) for key, kind in BUILT_IN.items()}
+    found = {
+        key: Resource(_version_of(kind), key[1], kind.plural, kind.namespaced)
+        for key, kind in BUILT_IN.items()
+        if not key[0].endswith(".karmada.io")
+    }
     for kind in _KINDS:
         namespaced = kind in _NAMESPACED or not kind.startswith("Cluster")
         found[GROUP, kind] = Resource(f"{GROUP}/v1beta1", kind, kind.lower() + "s", namespaced)
@@ -335,7 +348,7 @@ def _version_of(kind: Any) -> str:
     return f"{kind.group}/{version}" if kind.group else version
 
 
-def _answer(query: Query, objects: Any) -> Iterator[Object]:
+def answer(query: Query, objects: Any) -> Iterator[Object]:
     for one in objects:
         manifest = Manifest(one)
         if (manifest.group, manifest.kind) != (query.group, query.kind):

@@ -1,0 +1,56 @@
+"""Plans a hub that was observed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from fleet_components.hub.observation import Observation
+from fleet_components.hub.past import resources_of
+from fleet_components.model.manifest import Manifest
+from fleet_components.plan.fleet import plan_fleet
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.options import Options
+from fleet_components.plan.past import Past
+from fleet_components.plan.source import Given, Source, gathered
+from fleet_components.plan.stored import Keeper
+from fleet_components.rollout.rollout import Change
+
+_STACK, _FLEET = "organization/project/stack", "fleet"
+_STILL = (Change.KEEP, Change.HELD)
+
+
+def source_of(observation: Observation) -> Source:
+    """What is read of the files of an observation."""
+    written = (*observation.members, *observation.policies, *observation.objects)
+    return gathered(Given(tuple(Manifest(data) for data in json.loads(json.dumps(written)))))
+
+
+def past_of(observation: Observation) -> Past:
+    """The past that an observation is."""
+    resources = resources_of(observation, source_of(observation), Keeper(_STACK, _FLEET))
+    return Past.of(resources, _FLEET)
+
+
+def planned(observation: Observation, source: Source | None = None, past: Past | None = None) -> FleetPlan:
+    """The plan of what was observed; with another source or another past if one is given."""
+    past = past or past_of(observation)
+    options = Options(stack=_STACK, fleet=_FLEET, settings=past.settings, as_of=observation.as_of)
+    return plan_fleet(source or source_of(observation), past, options)
+
+
+def changes(plan: FleetPlan) -> Iterator[str]:
+    """What a plan would do, in words."""
+    yield from (f"refused: {problem}" for problem in plan.refused)
+    yield from (f"{one.subject}: {one.key} leaves {one.cluster}: {one.fate}" for one in plan.departures)
+    yield from (f"{one.subject}: {one.key} is made anew on {one.cluster}" for one in plan.replacements)
+    yield from (f"{name} goes" for name in plan.gone)
+    for one in plan.subjects:
+        moves = {name: entry.change for name, entry in one.entries.items() if entry.change not in _STILL}
+        yield from (f"{one.name}: {name}: {change}" for name, change in moves.items())
+        if not moves and one.changes:
+            yield f"{one.name}: {one.before} becomes {one.record}"
+        if plan.asks_otherwise(one):
+            yield f"{one.name}: is asked for otherwise"
+    if plan.changes:
+        yield "the plan has changes"
