@@ -1,4 +1,8 @@
-"""Stories of a hub: it is observed, its directory is edited, and what the plan says is what the hub then does."""
+"""Stories of a hub: it is observed, its directory is edited, and what the plan says is what the hub then does.
+
+A story changes one selected object at a time where numbers of revisions are to be compared: a hub that collects no
+changes makes a snapshot of each.
+"""
 
 from __future__ import annotations
 
