@@ -49,13 +49,9 @@ def test_every_kind_with_a_rule_for_updates_is_remembered() -> None:
 
 
 def test_an_empty_text_that_a_hub_writes_out_is_as_good_as_none() -> None:
-    run = {
-        "apiVersion": FLEET,
-        "kind": "ClusterStagedUpdateRun",
-        "metadata": {"name": "one"},
-        "spec": {"placementName": "shop", "stagedRolloutStrategyName": "rings"},
-    }
-    written_out = {**run, "spec": {**run["spec"], "resourceSnapshotIndex": ""}}
+    spec = {"placementName": "shop", "stagedRolloutStrategyName": "rings"}
+    run = {"apiVersion": FLEET, "kind": "ClusterStagedUpdateRun", "metadata": {"name": "one"}, "spec": spec}
+    written_out = {**run, "spec": {**spec, "resourceSnapshotIndex": ""}}
     assert held_fields([Manifest(run)]) == held_fields([Manifest(written_out)]) != {}
 
 
