@@ -43,6 +43,8 @@ from fleet_components.status.conditions import (
 from fleet_components.status.works import compared, identifier, works_of, written
 
 API_VERSION = "placement.kubernetes-fleet.io/v1"
+_BETA = "placement.kubernetes-fleet.io/v1beta1"
+"""The only version in which the policy snapshots of a namespace are served."""
 _NOT_STARTED = "RolloutNotStartedYet"
 _STARTED = "Detected the new changes on the resources and started the rollout process"
 _DECIDING = "In the process of deciding whether to roll out some version of the resources or not"
@@ -94,14 +96,14 @@ def scheduling_status(decided: Decided, status: Status) -> dict[str, Any]:
     placed = decided.record.decisions
     picked = [decision for decision in status.decisions if decision.selected]
     entries = [_entry(one, placed[one.cluster_name].revision if one.cluster_name in placed else None) for one in picked]
-    running = {one.revision for one in placed.values()}
+    running = {placed[one.cluster_name].revision if one.cluster_name in placed else None for one in picked}
     external = isinstance(_placement(decided).strategy, External)
     revision = decided.record.revision if not external else running.pop() if len(running) == 1 else None
     return {
         "conditions": [to_wire(status.placement_condition(decided.subject.kind))],
         "observedResourceIndex": "" if revision is None else str(revision),
         "placementStatuses": [*entries, *_failures(decided, status, len(picked))],
-        "selectedResources": list(map(identifier, _placement(decided).selected)),
+        "selectedResources": [] if revision is None else list(map(identifier, _selected(decided, revision))),
     }
 
 
@@ -138,6 +140,7 @@ def api_objects(decided: Decided, observed: Mapping[str, ObservedMember] | None 
                 "conditions": [to_wire(status.condition)] if status.condition else [],
                 "targetClusters": cluster_decisions(status),
             },
+            _BETA if namespace else API_VERSION,
         ),
         *(accessible_status(request, shown) if observed is not None else ()),
     )
@@ -327,8 +330,10 @@ def _placement(decided: Decided) -> PlacementSubject:
     return decided.subject
 
 
-def _object(kind: str, metadata: Mapping[str, str], status: Mapping[str, Any]) -> dict[str, Any]:
-    return {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "status": status}
+def _object(
+    kind: str, metadata: Mapping[str, str], status: Mapping[str, Any], api_version: str = API_VERSION
+) -> dict[str, Any]:
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "status": status}
 
 
 def _entry(decision: ClusterDecision, revision: int | None, conditions: Iterable[Condition] = ()) -> dict[str, Any]:

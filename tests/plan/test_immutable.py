@@ -48,6 +48,13 @@ def test_every_kind_with_a_rule_for_updates_is_remembered() -> None:
         assert kind.held or not looks_back, kind
 
 
+def test_an_empty_text_that_a_hub_writes_out_is_as_good_as_none() -> None:
+    spec = {"placementName": "shop", "stagedRolloutStrategyName": "rings"}
+    run = {"apiVersion": FLEET, "kind": "ClusterStagedUpdateRun", "metadata": {"name": "one"}, "spec": spec}
+    written_out = {**run, "spec": {**spec, "resourceSnapshotIndex": ""}}
+    assert held_fields([Manifest(run)]) == held_fields([Manifest(written_out)]) != {}
+
+
 def nodes(schema: Schema) -> Iterator[Schema]:
     yield schema
     for child in (*schema.fields.values(), *([schema.items] if schema.items else ())):

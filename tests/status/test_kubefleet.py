@@ -119,6 +119,12 @@ def test_the_users_of_a_namespace_read_the_status_there() -> None:
     assert len(api_objects(placement(), {})) == 2
 
 
+def test_no_revision_is_observed_that_only_some_members_of_an_update_run_have() -> None:
+    status = api_objects(placement(strategy={"type": "External"}))[0]["status"]
+    assert (status["observedResourceIndex"], status["selectedResources"]) == ("", [])
+    assert [one["clusterName"] for one in status["placementStatuses"]] == ["a"]
+
+
 def namespace_stands() -> ObservedObject:
     """The namespace, as it should be."""
     return ObservedObject(Manifest(NAMESPACE).key, "v1", applied="Applied", available="Available")

@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 from fleet_components.hub.kubefleet.queries import kubefleet_queries
-from fleet_components.hub.listing import Query
+from fleet_components.hub.listing import Query, Resource
 from tests.hub.kubefleet.hubs import API, hub_of, member
 
 
@@ -50,6 +50,13 @@ def test_where_nothing_tells_what_is_in_a_namespace_all_kinds_are_asked_for() ->
     named = {query.kind for query in kubefleet_queries(hub_of(placement(SHOP))) if query.namespace == "shop"}
     assert {"ConfigMap", "Secret", "Deployment", "StatefulSet"} <= named
     assert named.isdisjoint({"Pod", "Lease", "ResourcePlacement", "Work"})
+
+
+def test_events_are_not_asked_for() -> None:
+    """A hub places none, though no list of KubeFleet's names those of the core group."""
+    listing = hub_of(placement(SHOP))
+    listing = attrs.evolve(listing, served={**listing.served, ("", "Event"): Resource("v1", "Event", "events", True)})
+    assert "Event" not in {query.kind for query in kubefleet_queries(listing)}
 
 
 def test_namespaces_that_labels_select_are_opened_once_they_are_known() -> None:
