@@ -43,6 +43,8 @@ from fleet_components.status.conditions import (
 from fleet_components.status.works import compared, identifier, works_of, written
 
 API_VERSION = "placement.kubernetes-fleet.io/v1"
+_BETA = "placement.kubernetes-fleet.io/v1beta1"
+"""The only version in which the policy snapshots of a namespace are served."""
 _NOT_STARTED = "RolloutNotStartedYet"
 _STARTED = "Detected the new changes on the resources and started the rollout process"
 _DECIDING = "In the process of deciding whether to roll out some version of the resources or not"
@@ -138,6 +140,7 @@ def api_objects(decided: Decided, observed: Mapping[str, ObservedMember] | None 
                 "conditions": [to_wire(status.condition)] if status.condition else [],
                 "targetClusters": cluster_decisions(status),
             },
+            _BETA if namespace else API_VERSION,
         ),
         *(accessible_status(request, shown) if observed is not None else ()),
     )
@@ -327,8 +330,10 @@ def _placement(decided: Decided) -> PlacementSubject:
     return decided.subject
 
 
-def _object(kind: str, metadata: Mapping[str, str], status: Mapping[str, Any]) -> dict[str, Any]:
-    return {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "status": status}
+def _object(
+    kind: str, metadata: Mapping[str, str], status: Mapping[str, Any], api_version: str = API_VERSION
+) -> dict[str, Any]:
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "status": status}
 
 
 def _entry(decision: ClusterDecision, revision: int | None, conditions: Iterable[Condition] = ()) -> dict[str, Any]:

@@ -56,7 +56,7 @@ class Judge:
         return [said for one in tried if (said := self._apply(one, dryRun="All", fieldValidation="Strict"))]
 
     def _apply(self, one: Document, **options: str) -> str:
-        path = self._path(one)
+        path = self.path(one)
         answer = self.client.patch(
             path,
             params={"fieldManager": "fleet", "force": "true", **options},
@@ -65,7 +65,8 @@ class Judge:
         )
         return "" if answer.is_success else f"{path}: {answer.json()['message']}"
 
-    def _path(self, one: Document) -> str:
+    def path(self, one: Document) -> str:
+        """Where an object is, if it is there; it needs no more than its apiVersion, kind and names."""
         key = one["apiVersion"], one["kind"]
         pattern = self.paths.get(key) or self._find(*key)
         assert pattern, f"{key} is not served"

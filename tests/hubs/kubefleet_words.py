@@ -1,0 +1,69 @@
+"""What a KubeFleet hub says of a placement, against what a plan would have it say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fleet_components.plan.subject import Decided
+from fleet_components.status.kubefleet import api_objects
+from tests.hubs.objects import Objects
+
+_PARTS = ("type", "status", "reason", "message")
+
+
+def placement_words(decided: Decided, hub: Objects) -> Iterator[str]:
+    """Yield what the hub says otherwise of what is scheduled: the condition, and the entry of each member."""
+    placement, snapshot = api_objects(decided)
+    found = hub.get(hub.judge.path(placement))
+    assert found, decided.name
+    for what, read in (
+        ("condition", _condition),
+        ("members", _members),
+        ("observed revision", _index),
+        ("selected objects", _selected),
+    ):
+        planned, said = read(placement["status"]), read(found.get("status") or {})
+        if planned != said:
+            yield f"{what}: {said}, not {planned}"
+    kept = hub.get(hub.judge.path(snapshot))
+    if kept is None:
+        yield f"there is no {snapshot['kind']} {snapshot['metadata']['name']}"
+    else:
+        planned_scores, scores = _scores(snapshot["status"]), _scores(kept.get("status") or {})
+        if planned_scores != scores:
+            yield f"scores: {scores}, not {planned_scores}"
+
+
+def _condition(status: Mapping[str, Any]) -> list[Any]:
+    return [_plain(one) for one in status.get("conditions", ()) if one["type"].endswith("Scheduled")]
+
+
+def _members(status: Mapping[str, Any]) -> Counter[Any]:
+    """The entries of members, which are in no order."""
+    return Counter(
+        (one.get("clusterName", ""), *(_plain(each) for each in one["conditions"] if each["type"] == "Scheduled"))
+        for one in status.get("placementStatuses", ())
+    )
+
+
+def _index(status: Mapping[str, Any]) -> str:
+    return str(status.get("observedResourceIndex", ""))
+
+
+def _selected(status: Mapping[str, Any]) -> Counter[Any]:
+    return Counter(tuple(sorted(one.items())) for one in status.get("selectedResources", ()))
+
+
+def _scores(status: Mapping[str, Any]) -> Counter[Any]:
+    """What the scheduler has decided of each member that it has picked."""
+    return Counter(
+        (one["clusterName"], tuple(sorted((one.get("clusterScore") or {}).items())), one["reason"])
+        for one in status.get("targetClusters", ())
+        if one["selected"]
+    )
+
+
+def _plain(condition: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(condition.get(part) for part in _PARTS)

@@ -1,0 +1,362 @@
+"""Stories of a hub: it is observed, its directory is edited, and what the plan says is what the hub then does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Protocol
+
+import attrs
+import yaml
+
+from fleet_components.content.observed import MEMORY, is_observed
+from fleet_components.hub.folder.writing import write_observation
+from fleet_components.hub.reading import read_hub
+from fleet_components.live.hub import ask_hub
+from fleet_components.live.kubeconfig_file import context_of
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.plan.departures import Fate
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.past import Past
+from fleet_components.plan.record import Record
+from fleet_components.plan.remainder import MOST_UPDATES
+from fleet_components.plan.subject import Decided
+from fleet_components.review.planning.survey import CommandLine, survey
+from fleet_components.rollout.rollout import Change, Done
+from tests.clusters.documents import Document, Judge, judging
+from tests.hubs.objects import Objects
+from tools.clusters.cluster import Cluster
+
+_STILL = (Change.KEEP, Change.HELD)
+_STAYS = (Fate.KEPT, Fate.FORGOTTEN)
+Words = Callable[[Decided, Objects], Iterator[str]]
+"""Yields what a hub says of a subject otherwise than the plan; the subject is as it is once all is carried out."""
+Edit = Callable[[Document], object]
+
+
+class Hub(Protocol):
+    """A hub that runs, and its members."""
+
+    @property
+    def hub(self) -> Cluster:
+        """The API server of the hub."""
+
+    @property
+    def members(self) -> Mapping[str, Cluster]:
+        """The API servers of the members, by name."""
+
+    def settle(self, seconds: float, /) -> None:
+        """Return when nothing has changed for so many seconds."""
+
+
+@attrs.frozen
+class Known:
+    """A difference between a plan and what a hub does that is as it has to be.
+
+    Attributes:
+        pattern: a regular expression that the whole difference matches.
+        cause: the fact, or the source of the real system, that causes it.
+    """
+
+    pattern: str
+    cause: str
+
+
+@attrs.define
+class Story:
+    """An observed directory of a hub that somebody edits.
+
+    Attributes:
+        hub: the hub.
+        folder: the directory.
+        words: compares what the hub says of a subject.
+        known: differences that are as they have to be.
+        met: those that have occurred.
+        rest: seconds in which nothing may change once the hub has come to rest.
+    """
+
+    hub: Hub
+    folder: Path
+    words: Words
+    known: tuple[Known, ...] = ()
+    met: set[Known] = attrs.field(factory=set)
+    rest: float = 7.0
+    _seen: dict[str, Document] = attrs.field(factory=dict)
+    _open: ExitStack = attrs.field(factory=ExitStack)
+    _asked: dict[Path, Objects] = attrs.field(factory=dict)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._open.close()
+
+    def objects(self, member: str = "") -> Objects:
+        """The objects of the hub, or those of a member."""
+        cluster = self.hub.members[member] if member else self.hub.hub
+        if cluster.kubeconfig not in self._asked:
+            self._asked[cluster.kubeconfig] = Objects(self._open.enter_context(judging(cluster)))
+        return self._asked[cluster.kubeconfig]
+
+    def observe(self) -> None:
+        """Observe the hub, as ``fleet observe --update`` does."""
+        listing = ask_hub(context_of(self.hub.hub.kubeconfig, "", subject="the hub"))
+        write_observation(self.folder, read_hub(listing), update=is_observed(self.folder), secrets=False)
+        self._seen = self._written()
+
+    def begin(self, *wanted: Document) -> None:
+        """Make objects on the hub, observe it when it has come to rest, and see that nothing is left to do."""
+        self.objects().apply(wanted)
+        found = [""]
+        for seconds in (1.5, self.rest):
+            if found:
+                self.hub.settle(seconds)
+                self.observe()
+                found = list(changes(self.plan()))
+        self.quiet()
+
+    def plan(self) -> FleetPlan:
+        """The plan of the directory, as ``fleet plan`` makes it."""
+        (plan,) = survey([self.folder], CommandLine()).plans
+        return plan
+
+    def quiet(self) -> FleetPlan:
+        """The plan of the directory, which has nothing to do."""
+        plan = self.plan()
+        found = self._unknown(changes(plan))
+        assert not found, "the plan right after an observation has changes:\n" + "\n".join(found)
+        return plan
+
+    def edit(self, path: str, change: Edit) -> None:
+        """Change an object in its file, as a person would."""
+        file = self.folder / path
+        (data,) = yaml.safe_load_all(file.read_text())
+        change(data)
+        file.write_text(yaml.safe_dump(data, sort_keys=False))
+
+    def add(self, *wanted: Document) -> None:
+        """Add objects, each in a file of its own, as a person would: beside the others, under any name."""
+        for number, data in enumerate(wanted):
+            file = self.folder / "policies" / f"added-{len(self._written())}-{number}.yaml"
+            file.write_text(yaml.safe_dump(data, sort_keys=False))
+
+    def remove(self, *paths: str) -> None:
+        """Remove files."""
+        for path in paths:
+            (self.folder / path).unlink()
+
+    def carry_out(self) -> None:
+        """Do to the hub what was done to the directory since it was observed: that, and nothing else."""
+        before, now, hub = self._seen, self._written(), self.objects()
+        for name in sorted(now.keys() | before.keys(), key=lambda one: ("Namespace" not in one, one)):
+            if name not in now:
+                hub.delete(hub.judge.path(before[name]))
+            elif name not in before:
+                hub.apply([{key: value for key, value in now[name].items() if key != "status"}])
+            if name in now and now[name] != before.get(name):
+                self._change(now[name], before.get(name, {}))
+        self._seen = now
+
+    def carried_out(self, rest: float = 0.0) -> FleetPlan:
+        """Plan, carry out, wait until the hub has come to rest, and compare; the plan is returned.
+
+        Args:
+            rest: seconds in which nothing may change before a difference counts; by default :attr:`rest`.
+        """
+        plan = self.plan()
+        self.carry_out()
+        self.compare(plan, rest)
+        return plan
+
+    def compare(self, plan: FleetPlan, rest: float = 0.0) -> None:
+        """Compare what a plan has said with the hub at rest, and see that nothing is left to do.
+
+        A hub that already is as planned need not rest for long: what it does later, the next comparison sees.
+
+        Raises:
+            AssertionError: there are differences of unknown cause.
+        """
+        found: list[str] = []
+        for seconds in (1.5, 3.0, rest or self.rest):
+            self.hub.settle(seconds)
+            self.observe()
+            after = self.plan()
+            found = [*self.differences(plan, after), *(f"left: {words}" for words in changes(after))]
+            if not found:
+                return
+        unknown = self._unknown(found)
+        assert not unknown, "the hub has done otherwise than the plan said:\n" + "\n".join(unknown)
+
+    def differences(self, plan: FleetPlan, after: FleetPlan) -> Iterator[str]:
+        """What a plan has said, against what a hub has done and what stands on its members.
+
+        Args:
+            plan: the plan.
+            after: the plan of a new observation, whose past is what the hub has now.
+        """
+        wanted: dict[tuple[str, ObjectKey], Document] = {}
+        for decided in map(settled, plan.subjects):
+            planned, has = objects_by_member(decided, decided.record), after.past.records.get(decided.name)
+            if not decided.subject.reports:
+                wanted |= {(m, key): data for m, objects in planned.items() for key, data in objects.items()}
+            if has is None:
+                yield f"{decided.name}: the hub does not have it"
+            else:
+                yield from _otherwise(decided, planned, after.past, has)
+                yield from (f"{decided.name}: {said}" for said in self.words(decided, self.objects()))
+        yield from (f"{name}: the hub has it still" for name in plan.gone if name in after.past.records)
+        for (member, key), data in wanted.items():
+            stands = self._on_member(member, data)
+            if stands is None:
+                yield f"{member}: {key} is not there"
+            else:
+                yield from (f"{member}: {key}: {wrong}" for wrong in lacking(data, stands))
+        stays = {(one.cluster, one.key) for one in plan.departures if one.fate in _STAYS}
+        for one in plan.past.standing:
+            place = one.cluster, one.key
+            header = {"apiVersion": one.api_version, "kind": one.key.kind, "metadata": one.key}
+            there = one.cluster in self.hub.members and self._on_member(one.cluster, header)
+            if place not in wanted and bool(there) != (place in stays):
+                yield f"{one.cluster}: {one.key} is {'there still' if there else 'gone'}"
+
+    def _on_member(self, member: str, data: Mapping[str, Any]) -> Document | None:
+        objects, metadata = self.objects(member), data["metadata"]
+        if isinstance(metadata, ObjectKey):
+            metadata = {"name": metadata.name, **({"namespace": metadata.namespace} if metadata.namespace else {})}
+        found = objects.get(objects.judge.path({**data, "metadata": metadata}))
+        return None if found is None or "deletionTimestamp" in found["metadata"] else found
+
+    def _written(self) -> dict[str, Document]:
+        """The objects of the directory by kind and names, without what is remembered."""
+        files = (file for file in self.folder.rglob("*.yaml") if file.relative_to(self.folder).parts[0] != MEMORY)
+        found = (data for file in files for data in yaml.safe_load_all(file.read_text()) if data)
+        return {"|".join(Manifest(data).key): data for data in found}
+
+    def _change(self, data: Document, before: Document) -> None:
+        """Change of an object what was changed of its file."""
+        judge = self.objects().judge
+        for part in ("", "status"):
+            old, new = ({k: v for k, v in one.items() if (k == "status") == bool(part)} for one in (before, data))
+            if part and "conditions" in new.get(part, {}):
+                new = {part: {"conditions": [{**_CONDITION, **one} for one in new[part]["conditions"]]}}
+            if (patch := merged(old, new)) and (before or part):
+                kind = {"Content-Type": "application/merge-patch+json"}
+                answer = judge.client.patch(f"{judge.path(data)}{part and f'/{part}'}", json=patch, headers=kind)
+                assert answer.is_success, answer.json()["message"]
+
+    def _unknown(self, found: Iterable[str]) -> list[str]:
+        """The differences of which the cause is not known."""
+        unknown = []
+        for difference in found:
+            causes = {one for one in self.known if re.fullmatch(one.pattern, difference, re.DOTALL)}
+            self.met |= causes
+            unknown += [] if causes else [difference]
+        return unknown
+
+
+_CONDITION = {"reason": "ByHand", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z", "observedGeneration": 1}
+"""What an API server asks of a condition that nobody writes in a directory."""
+
+
+def put(value: object, *path: str | int) -> Edit:
+    """The edit that sets a value."""
+    *above, last = path
+
+    def change(data: Any) -> None:
+        for step in above:
+            data = data.setdefault(step, {}) if isinstance(data, dict) else data[step]
+        data[last] = value
+
+    return change
+
+
+def changes(plan: FleetPlan) -> Iterator[str]:
+    """What a plan would do, in words."""
+    yield from (f"refused: {problem}" for problem in plan.refused)
+    yield from (f"{one.subject}: {one.key} leaves {one.cluster}: {one.fate}" for one in plan.departures)
+    yield from (f"{one.subject}: {one.key} is made anew on {one.cluster}" for one in plan.replacements)
+    yield from (f"{name} goes" for name in plan.gone)
+    for one in plan.subjects:
+        moves = {name: entry for name, entry in one.entries.items() if entry.change not in _STILL}
+        yield from (f"{one.name}: {name}: {entry.change} {entry.placed}" for name, entry in moves.items())
+        if not moves and one.changes:
+            before, now = one.before.to_wire(), one.record.to_wire()
+            parts = [f"{key}: {before.get(key)} -> {now[key]}" for key in now if now[key] != before.get(key)]
+            yield f"{one.name}: remembers otherwise: {'; '.join(parts)}"
+        if plan.asks_otherwise(one):
+            yield f"{one.name}: is asked for otherwise"
+    known = {name: member.state for name, member in plan.past.members.items()}
+    for what, before, now in (
+        ("members", known, plan.members),
+        ("what waits", plan.past.waiting, plan.waiting),
+        ("fields that may not change", plan.past.held, plan.held),
+        ("settings", plan.past.settings, plan.options.settings),
+    ):
+        if before != now:
+            yield f"{what}: {before} -> {now}"
+
+
+def settled(decided: Decided) -> Decided:
+    """The decision once its update and all that need nothing but another update are carried out."""
+    last = decided
+    for _ in range(MOST_UPDATES):
+        done = {name: last.settled(name) for name in last.record.decisions}
+        following: Any = attrs.evolve(last.subject, done=done)  # type: ignore[call-arg]
+        next_one = Decided(following, last.record, following.decide(last.record))
+        if not next_one.changes:
+            return next_one
+        last = next_one
+    raise AssertionError(f"{decided.name} does not come to rest")
+
+
+def objects_by_member(decided: Decided, record: Record[Any, Any]) -> dict[str, dict[ObjectKey, Document]]:
+    """The objects of each member of a record."""
+    clusters, position = decided.subject.inventory.clusters, decided.subject.inventory.position
+    found = {}
+    for member, placed in record.decisions.items():
+        objects = record.objects(placed, clusters[position(member) or 0])
+        found[member] = {Manifest(data).key: dict(data) for data in objects}
+    return found
+
+
+def lacking(wanted: Any, found: Any, path: str = "") -> Iterator[str]:
+    """Where something is not found that is wanted; more may be there."""
+    if isinstance(wanted, Mapping) and isinstance(found, Mapping):
+        for key, value in wanted.items():
+            yield from lacking(value, found.get(key), f"{path}.{key}")
+    elif isinstance(wanted, (list, tuple)) and isinstance(found, list) and len(wanted) == len(found):
+        for number, value in enumerate(wanted):
+            yield from lacking(value, found[number], f"{path}[{number}]")
+    elif wanted != found and not (not wanted and found is None):
+        yield f"{path} is {found!r}, not {wanted!r}"
+
+
+def merged(before: Any, now: Any) -> Any:
+    """The JSON merge patch between two objects."""
+    changed = {key: value for key, value in now.items() if value != before.get(key)}
+    both = {key for key, value in changed.items() if isinstance(value, dict) and isinstance(before.get(key), dict)}
+    return {
+        **{key: merged(before[key], value) if key in both else value for key, value in changed.items()},
+        **{key: None for key in before if key not in now},
+    }
+
+
+def _otherwise(
+    decided: Decided, planned: Mapping[str, Mapping[ObjectKey, Document]], past: Past, has: Record[Any, Any]
+) -> Iterator[str]:
+    """What a hub has decided and sent otherwise than planned."""
+    there, name = objects_by_member(decided, has), decided.name
+    for member in sorted(planned.keys() - there.keys()):
+        yield f"{name}: {member} does not have it"
+    for member in sorted(there.keys() - planned.keys()):
+        yield f"{name}: {member} has it, and should not"
+    if has.revision != decided.record.revision:
+        yield f"{name}: revision {has.revision}, not {decided.record.revision}"
+    for member in sorted(planned.keys() & there.keys()):
+        old, new = decided.record.decisions[member], has.decisions[member]
+        if old.revision != new.revision:
+            yield f"{name}: {member} has revision {new.revision}, not {old.revision}"
+        if planned[member] != there[member]:
+            yield f"{name}: {member} has other objects: {there[member]}, not {planned[member]}"
+        if past.done.get(name, {}).get(member, Done(None)).awaited:
+            yield f"{name}: {member} is not ready"
