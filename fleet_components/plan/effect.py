@@ -118,9 +118,8 @@ class Found:
 
     def left_out(self, others: str = "") -> Problem:
         """Return the warning that a hub carries it out and a forecast leaves it out; ``others`` as for a problem."""
-        return self.manifest.problem(
-            self._said(f"is left out of this forecast: on the hub {self.entry.on_hub}", others), self.path
-        )
+        what = self._said(f"is left out of this forecast: on the hub {self.entry.on_hub}", others)
+        return self.manifest.problem(what, self.path, self.entry.hint if self.entry.unless else "")
 
     def _said(self, what: str, others: str) -> str:
         scalar = isinstance(self.value, str | int | float)

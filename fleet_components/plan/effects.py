@@ -141,12 +141,11 @@ def unheeded(
     alike: dict[tuple[Unheeded, str], list[Found]] = {}
     for manifest in manifests:
         for found in _found(manifest, settings):
-            heeded = hub and found.entry.on_hub
-            if found.entry.effect is Effect.REFUSED and not heeded:
+            if found.entry.effect is Effect.REFUSED and not (hub and found.entry.on_hub):
                 refused.append(found.problem())
-            elif found.entry.effect is (Effect.REFUSED if heeded else Effect.NONE):
+            elif found.entry.effect is not Effect.NOT_NEEDED:
                 alike.setdefault((found.entry, manifest.kind), []).append(found)
-    return refused, [_one_of(found) for found in alike.values()]
+    return refused, [_one_of(found, hub=hub) for found in alike.values()]
 
 
 @cache
@@ -167,9 +166,9 @@ def _found(manifest: Manifest, settings: KarmadaSettings) -> Iterator[Found]:
                 yield found
 
 
-def _one_of(found: list[Found]) -> Problem:
+def _one_of(found: list[Found], *, hub: bool) -> Problem:
     """Return one warning for objects with the same problem, located at the first one."""
     first = found[0]
     others = {str(one.manifest.key): one.manifest for one in found if one.manifest.key != first.manifest.key}
-    said = first.left_out if first.entry.effect is Effect.REFUSED else first.problem
+    said = first.left_out if hub and first.entry.on_hub else first.problem
     return said(few([f"{m.namespace}/{m.name}".lstrip("/") for m in others.values()]))
