@@ -35,6 +35,7 @@ _ANNOTATIONS = frozenset(
         "resourcetemplate.karmada.io/managed-annotations",
     }
 )
+_JOB_LABELS = ("job-name", "batch.kubernetes.io/job-name")
 _LABELS = frozenset({"karmada.io/managed"})
 _FINALIZER = "karmada.io/"
 _KEPT = ("name", "namespace", "labels", "annotations", "finalizers")
@@ -52,7 +53,7 @@ def policy_of(data: Object) -> PolicyKey | None:
 
 def as_written(data: Object) -> dict[str, Any]:
     """Return an object as its user has written it: without status, and without what API server and Karmada add."""
-    stripped = strip(Manifest(data)).data
+    stripped = _without_own_selector(strip(Manifest(data)).data)
     given = stripped["metadata"]
     labels = {key: value for key, value in (given.get("labels") or {}).items() if not _is_mark(key)}
     annotations = {key: value for key, value in (given.get("annotations") or {}).items() if key not in _ANNOTATIONS}
@@ -72,6 +73,22 @@ def marks_of(data: Object) -> list[str]:
 def is_leaving(data: Object) -> bool:
     """Return whether an object is being deleted."""
     return data["metadata"].get("deletionTimestamp") is not None
+
+
+def _without_own_selector(data: Object) -> Object:
+    """Return an object; a Job without the selector and the labels that the API server has made for it."""
+    spec = data.get("spec") or {}
+    if (data["apiVersion"], data["kind"]) != ("batch/v1", "Job") or spec.get("manualSelector"):
+        return data
+    template = spec.get("template") or {}
+    metadata = template.get("metadata") or {}
+    labels = {key: value for key, value in (metadata.get("labels") or {}).items() if key not in _JOB_LABELS}
+    pod = {
+        **{key: value for key, value in metadata.items() if key != "labels"},
+        **({"labels": labels} if labels else {}),
+    }
+    kept = {key: value for key, value in spec.items() if key != "selector"}
+    return {**data, "spec": {**kept, "template": {**template, "metadata": pod}}}
 
 
 def _is_mark(label: str) -> bool:

@@ -13,25 +13,20 @@ from fleet_components.model.text import count, few
 
 def notes_of(reading: Reading) -> tuple[str, ...]:
     """Return the notes, sorted."""
-    return tuple(
-        sorted(
-            {
-                UNTOLD,
-                *_refused(reading),
-                *_leaving(reading),
-                *_bindings(reading),
-                *_passed_over(reading),
-                *_workloads(reading),
-                *_pending(reading),
-            }
-        )
-    )
+    kinds = (_refused, _unusable, _leaving, _bindings, _passed_over, _workloads, _pending)
+    return tuple(sorted({UNTOLD, *(note for notes in kinds for note in notes(reading))}))
 
 
 def _refused(reading: Reading) -> Iterator[str]:
     for query, why in reading.listing.refused.items():
         where = f" in namespace {query.namespace}" if query.namespace else ""
         yield f"{query.kind} objects of {query.api_version}{where} were not read: {why}"
+
+
+def _unusable(reading: Reading) -> Iterator[str]:
+    for problem in reading.source.problems:
+        where = ".".join(map(str, problem.path))
+        yield f"a plan refuses {problem.subject or 'an object'} as it is{f': {where}' if where else ''}"
 
 
 def _leaving(reading: Reading) -> Iterator[str]:
@@ -76,7 +71,7 @@ def _bindings(reading: Reading) -> Iterator[str]:
         failing = [name for name, item in one.bound.binding.reported.items() if item.get("health") == "Unhealthy"]
         if failing and (one.bound.state.spec.get("failover") or {}).get("application"):
             yield f"{template} is Unhealthy on {few(sorted(failing))}; only an ApplicationHealth tells a plan"
-        if not one.works and any(one is unclear for unclear in reading.unclear):
-            yield f"no policy follows {template}, and its Works were not read: it is taken to be as it is now"
+        if one.unlike and not one.works:
+            yield f"members may run another version of {template}: its Works were not read"
         if one.bound.replicas != (counted := one.bound.binding.spec.get("replicas") or 0):
             yield f"the control plane counts {counted} replicas of {template}, a plan {one.bound.replicas}"

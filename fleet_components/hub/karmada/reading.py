@@ -22,10 +22,12 @@ from fleet_components.hub.karmada.unbound import unbound
 from fleet_components.hub.karmada.workloads import workloads_of
 from fleet_components.hub.listing import Listing, Object
 from fleet_components.hub.observation import ObservedSubject
+from fleet_components.model.codec import MisfitError
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.karmada.policy import PropagationPolicy
 from fleet_components.model.karmada.settings import CustomWorkload
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
+from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.wire import read_time
 from fleet_components.plan.karmada.needs import needs_of
 from fleet_components.plan.karmada.record import TemplateState
@@ -64,7 +66,7 @@ class Reading:
         """All that steers the control plane, as users have written it, with the settings that can be told of it."""
         given = [one for one in self.listing if Manifest(one).group in STEERING and not is_leaving(one)]
         settings = settings_of(self.bindings.values(), self.workloads)
-        return (*map(as_written, given), settings)
+        return tuple(sorted((*map(as_written, given), settings), key=lambda one: Manifest(one).key))
 
     @cached_property
     def workloads(self) -> tuple[CustomWorkload, ...]:
@@ -137,7 +139,7 @@ class Reading:
                 original = self.listing.object(workload.manifest.key) or {}
                 bound = BoundTemplate(subject, binding, original, self._carried_out(workload, binding))
                 found[workload.key] = Copies(bound, self._works.get(binding.mark, {}))
-                states[workload.key] = bound.state
+                states[workload.key] = _checked(bound)
         return found
 
     @cached_property
@@ -199,6 +201,22 @@ class Reading:
             for mark in marks_of(work) if manifest and not is_leaving(work) else ():
                 found.setdefault(mark, {})[member] = manifest
         return found
+
+
+def _checked(bound: BoundTemplate) -> TemplateState:
+    """Return the state of a template.
+
+    Raises:
+        FleetError: its binding cannot be read.
+    """
+    try:
+        return bound.state
+    except MisfitError as misfit:
+        words = "; ".join(problem.what for problem in misfit.problems)
+    except ValueError as error:
+        words = str(error)
+    what = f"its binding cannot be read: {words}"
+    raise FleetError([Problem(what, subject=str(bound.binding.template), hint="see its placement and its times")])
 
 
 @attrs.frozen

@@ -40,7 +40,7 @@ def looked_at(state: KarmadaState, binding: Mapping[str, Any]) -> str:
         "placement": encode(state.placement),
         "rebalances": sorted(state.rebalances),
         "evictions": sorted(memory.evictions),
-        "binding": binding,
+        "binding": dict(binding),
         "members": watched,
     }
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]

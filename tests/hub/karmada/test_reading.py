@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from fleet_components.hub.listing import Listing
 from fleet_components.hub.past import resources_of
 from fleet_components.hub.reading import read_hub
+from fleet_components.model.problem import FleetError
 from fleet_components.plan.stored import Keeper
 from tests.delivery.karmada.recording import Recording
 from tests.delivery.recording import Data
@@ -146,6 +147,18 @@ def test_a_member_is_read_without_addresses_and_default_models() -> None:
     assert "lastTransitionTime" not in str(read)
 
 
+def test_a_job_is_read_without_what_the_api_server_has_made_for_it() -> None:
+    made = {"job-name": "job", "batch.kubernetes.io/job-name": "job", "controller-uid": "1", "app": "job"}
+    spec = {"parallelism": 2, "selector": {"matchLabels": {"controller-uid": "1"}}, "suspend": False}
+    spec |= {"template": {"metadata": {"labels": made}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "job", "namespace": "shop"}, "spec": spec}
+    owner = policy(resourceSelectors=[{"apiVersion": "batch/v1", "kind": "Job"}], placement=on("a"))
+    objects = (owner, claimed(job, owner), binding(job, owner, {"a": 2}, spec={"replicas": 2}))
+    (read,) = read_hub(Api((*fleet("a"), *objects)).listing()).objects
+    assert "selector" not in read["spec"]
+    assert read["spec"]["template"]["metadata"]["labels"] == {"app": "job"}
+
+
 @given(st.lists(st.sampled_from("abc"), unique=True, min_size=1), st.permutations(range(6)))
 def test_bindings_are_read_the_same_in_any_order(members: list[str], order: list[int]) -> None:
     owner = policy(placement=on(*members))
@@ -187,3 +200,17 @@ def test_a_listing_without_anything_reads_as_nothing() -> None:
     listing: Listing = Api(()).listing()
     observation = read_hub(listing)
     assert (observation.members, observation.objects, observation.subjects) == ((), (), ())
+
+
+def test_a_binding_that_cannot_be_read_is_named() -> None:
+    owner, web = policy(placement=on("a")), deployment(2)
+    bound = binding(web, owner, {"a": 2})
+    bound["metadata"]["annotations"]["policy.karmada.io/applied-placement"] = "{"
+    with pytest.raises(FleetError, match="Deployment shop/web: its binding cannot be read"):
+        Api((*fleet("a"), owner, claimed(web, owner), bound)).listing()
+
+
+def test_a_policy_that_a_plan_refuses_is_named() -> None:
+    strange = policy(placement=on("a"), priority="high")
+    notes = read_hub(Api((*fleet("a"), strange)).listing()).notes
+    assert any(note.startswith("a plan refuses PropagationPolicy shop/web as it is: spec.priority") for note in notes)

@@ -265,3 +265,18 @@ def _named(name: str) -> dict[str, str]:
 
 def _labelled(tier: str) -> dict[str, Any]:
     return {"apiVersion": "apps/v1", "kind": "Deployment", "labelSelector": {"matchLabels": {"tier": tier}}}
+
+
+def test_namespaces_are_on_every_member_already() -> None:
+    observation = observed(WEB, claimed(OLD, WEB), binding(OLD, WEB, {"a": 2, "b": 2}))
+    assert [str(one) for one in planned(observation).warnings if "namespace" in one.what] == []
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+    assert [one.name for one in changed(observation, namespace).subjects] == [KEY]
+
+
+def test_a_kind_that_no_plan_carries_out_is_passed_over_and_named() -> None:
+    quota: dict[str, Any] = {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "FederatedResourceQuota"}
+    quota |= {"metadata": {"name": "q", "namespace": "shop"}, "spec": {"overall": {"cpu": "1"}}}
+    observation = observed(quota)
+    assert "1 FederatedResourceQuota object that a plan does not carry out: q" in observation.notes
+    assert "FederatedResourceQuota" in [one["kind"] for one in observation.policies]
