@@ -257,5 +257,3 @@ def written(story: Story, member: str, space: str) -> str:
 def text(story: Story, path: str) -> str:
     """An object of the hub as text."""
     return json.dumps(story.objects().get(f"/apis/{PLACING}/{path}"))
-
-

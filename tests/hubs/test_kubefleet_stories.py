@@ -73,7 +73,10 @@ def test_a_number_of_members(story: Story) -> None:
     terms = ("spec", "policy", "affinity", "clusterAffinity", "preferredDuringSchedulingIgnoredDuringExecution")
     story.edit(f"{PLACED}/preferred.yaml", put(1, "spec", "policy", "numberOfClusters"))
     story.edit(f"{PLACED}/preferred.yaml", put([{"weight": 20, "preference": labelled(region="south")}], *terms))
-    story.edit(f"{PLACED}/spread.yaml", put("ScheduleAnyway", "spec", "policy", "topologySpreadConstraints", 0, "whenUnsatisfiable"))
+    story.edit(
+        f"{PLACED}/spread.yaml",
+        put("ScheduleAnyway", "spec", "policy", "topologySpreadConstraints", 0, "whenUnsatisfiable"),
+    )
     story.carried_out()
 
 
@@ -116,7 +119,9 @@ def test_a_property_sorts(story: Story) -> None:
     story.edit(f"{PLACED}/sorted.yaml", put(2, "spec", "policy", "numberOfClusters"))
     story.carried_out()
     terms = ("spec", "policy", "affinity", "clusterAffinity", "preferredDuringSchedulingIgnoredDuringExecution")
-    ascending = [{"weight": 10, "preference": {"propertySorter": {**sorter["propertySorter"], "sortOrder": "Ascending"}}}]
+    ascending = [
+        {"weight": 10, "preference": {"propertySorter": {**sorter["propertySorter"], "sortOrder": "Ascending"}}}
+    ]
     story.edit(f"{PLACED}/sorted.yaml", put(ascending, *terms))
     story.carried_out()
 
@@ -126,7 +131,9 @@ def test_placements_in_a_namespace(story: Story) -> None:
     frame = placement("team")
     frame["spec"]["resourceSelectors"] = only
     settings = config("settings", "team", a="1")
-    story.begin(namespace("team"), settings, web("team"), frame, resource_placement("settings", "team", settings, pick(2)))
+    story.begin(
+        namespace("team"), settings, web("team"), frame, resource_placement("settings", "team", settings, pick(2))
+    )
     story.edit("objects/team/ConfigMap.settings.yaml", put("2", "data", "a"))
     story.carried_out()
     story.edit("policies/ResourcePlacement/team.settings.yaml", put(3, "spec", "policy", "numberOfClusters"))
