@@ -70,6 +70,11 @@ class Unheeded:
         """True if the entry applies to every value in every situation."""
         return not (self.only or self.beside or self.unless)
 
+    @property
+    def left_out(self) -> bool:
+        """True if a forecast of a hub that carries the field out may differ: nobody says how the hub is set up."""
+        return self.effect is Effect.REFUSED or bool(self.unless)
+
     def found(self, schema: Schema, manifest: Manifest, settings: KarmadaSettings) -> Iterator[Found]:
         """Yield the places where an object uses the field; a value that equals the default does not count.
 

@@ -135,15 +135,17 @@ def unheeded(
     Args:
         manifests: the objects, as written.
         settings: how the Karmada control plane would be set up.
-        hub: whether a hub carries them out, and a plan is its forecast: what it heeds is refused nowhere then.
+        hub: whether a hub carries them out, and a plan is its forecast: what it heeds is refused nowhere then, and left
+            out where the plan would do otherwise.
     """
     refused: list[Problem] = []
     alike: dict[tuple[Unheeded, str], list[Found]] = {}
     for manifest in manifests:
         for found in _found(manifest, settings):
-            if found.entry.effect is Effect.REFUSED and not (hub and found.entry.on_hub):
+            heeded = hub and found.entry.on_hub
+            if found.entry.effect is Effect.REFUSED and not heeded:
                 refused.append(found.problem())
-            elif found.entry.effect is not Effect.NOT_NEEDED:
+            elif found.entry.left_out if heeded else found.entry.effect is Effect.NONE:
                 alike.setdefault((found.entry, manifest.kind), []).append(found)
     return refused, [_one_of(found, hub=hub) for found in alike.values()]
 

@@ -91,8 +91,6 @@ def _clear(hub: Objects) -> None:
     for space in (hub.get(_NAMESPACES) or {"items": ()})["items"]:
         hub.delete(f"/api/v1/namespaces/{space['metadata']['name']}")
     give_up = time.monotonic() + _PATIENCE
-    while left := [
-        one["metadata"]["name"] for path in (_NAMESPACES, _BINDINGS) for one in (hub.get(path) or {})["items"]
-    ]:
+    while left := [one["metadata"]["name"] for one in (hub.get(_BINDINGS) or {})["items"]]:
         assert time.monotonic() < give_up, f"there still after {_PATIENCE:.0f} s: {', '.join(left)}"
         time.sleep(0.3)

@@ -136,11 +136,18 @@ class Story:
         change(data)
         file.write_text(yaml.safe_dump(data, sort_keys=False))
 
-    def add(self, *wanted: Document) -> None:
-        """Add objects, each in a file of its own, as a person would: beside the others, under any name."""
-        for number, data in enumerate(wanted):
-            file = self.folder / "policies" / f"added-{len(self._written())}-{number}.yaml"
-            file.write_text(yaml.safe_dump(data, sort_keys=False))
+    def add(self, *wanted: Document) -> list[str]:
+        """Add objects as a person would, each in a file of its own beside the others; the paths are returned."""
+        paths = [f"policies/added-{len(self._written())}-{number}.yaml" for number, _ in enumerate(wanted)]
+        for path, data in zip(paths, wanted, strict=True):
+            (self.folder / path).write_text(yaml.safe_dump(data, sort_keys=False))
+        return paths
+
+    def copy(self, path: str, other: str, *edits: Edit) -> None:
+        """Copy a file as a person would, and change the copy."""
+        (self.folder / other).write_text((self.folder / path).read_text())
+        for change in edits:
+            self.edit(other, change)
 
     def remove(self, *paths: str) -> None:
         """Remove files."""

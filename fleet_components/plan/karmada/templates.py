@@ -263,9 +263,11 @@ class _Reading:
 
     @cached_property
     def unclaimed(self) -> tuple[Manifest, ...]:
-        """Objects that nothing claims."""
+        """Objects that nothing claims; namespaces that a control plane brings by itself are none of them."""
         taken = {*self.own, *self.dependencies, *self.namespaces}
-        return tuple(m for key, m in self.objects.items() if key not in taken and m.key not in self.brought)
+        left = (m for key, m in self.objects.items() if key not in taken and m.key not in self.brought)
+        everywhere = self.source.settings.brings_namespaces
+        return tuple(m for m in left if not (everywhere and (m.group, m.kind) == ("", "Namespace")))
 
     def waiting(self) -> dict[str, str]:
         """Return digests of what nothing claims; empty if the fleet has placements but no propagation policy."""
