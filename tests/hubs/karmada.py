@@ -284,7 +284,7 @@ def join(hub: ControlPlane, members: Sequence[tuple[KarmadaMember, ControlPlane]
     def enter(one: KarmadaMember, plane: ControlPlane) -> None:
         apply(plane, [_node(f"node-{i}", one.capacity) for i in range(one.nodes)], "replace", "--force")
         to = ["--kubeconfig", str(hub.kubeconfig), "--cluster-kubeconfig", str(plane.kubeconfig)]
-        subprocess.run([CLIENT, "join", one.name, *to, *one.places], check=True, capture_output=True, text=True)
+        _run(CLIENT, "join", one.name, *to, *one.places)
         if one.labels:
             hub.kubectl("label", CLUSTERS, one.name, *(f"{key}={value}" for key, value in one.labels.items()))
 
@@ -293,8 +293,13 @@ def join(hub: ControlPlane, members: Sequence[tuple[KarmadaMember, ControlPlane]
     manager.until(lambda: _ready(hub, [one for one, _ in members]), "seeing all members ready")
     for one, _ in members:
         if one.taints:
-            taint = [CLIENT, "taint", "clusters", one.name, *one.taints, "--kubeconfig", str(hub.kubeconfig)]
-            subprocess.run(taint, check=True, capture_output=True, text=True)
+            _run(CLIENT, "taint", "clusters", one.name, *one.taints, "--kubeconfig", str(hub.kubeconfig))
+
+
+def _run(*command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command[:3])} has failed: {done.stdout}{done.stderr}")
 
 
 def _ready(hub: ControlPlane, members: Iterable[KarmadaMember]) -> bool:

@@ -27,7 +27,7 @@ from fleet_components.plan.remainder import MOST_UPDATES
 from fleet_components.plan.subject import Decided
 from fleet_components.review.planning.survey import CommandLine, survey
 from fleet_components.rollout.rollout import Change, Done
-from tests.clusters.documents import Document, Judge, judging
+from tests.clusters.documents import Document, judging
 from tests.hubs.objects import Objects
 from tools.clusters.cluster import Cluster
 
