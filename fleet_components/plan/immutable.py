@@ -70,7 +70,8 @@ def _held(policy: Manifest) -> tuple[FieldPath, ...]:
 
 def _fields(policy: Manifest) -> dict[str, Any]:
     found = {show_path(path): value_at(policy.data, path) for path in _held(policy)}
-    return {path: value for path, value in found.items() if value is not None}
+    # A hub writes out empty texts that nobody has given, as ``resourceSnapshotIndex`` of a run: they mean the same.
+    return {path: value for path, value in found.items() if value not in (None, "")}
 
 
 def _with(policy: Manifest, known: Mapping[str, Any]) -> dict[str, Any]:

@@ -96,14 +96,14 @@ def scheduling_status(decided: Decided, status: Status) -> dict[str, Any]:
     placed = decided.record.decisions
     picked = [decision for decision in status.decisions if decision.selected]
     entries = [_entry(one, placed[one.cluster_name].revision if one.cluster_name in placed else None) for one in picked]
-    running = {one.revision for one in placed.values()}
+    running = {placed[one.cluster_name].revision if one.cluster_name in placed else None for one in picked}
     external = isinstance(_placement(decided).strategy, External)
     revision = decided.record.revision if not external else running.pop() if len(running) == 1 else None
     return {
         "conditions": [to_wire(status.placement_condition(decided.subject.kind))],
         "observedResourceIndex": "" if revision is None else str(revision),
         "placementStatuses": [*entries, *_failures(decided, status, len(picked))],
-        "selectedResources": list(map(identifier, _placement(decided).selected)),
+        "selectedResources": [] if revision is None else list(map(identifier, _selected(decided, revision))),
     }
 
 

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from tests.hubs.kubefleet import KubeFleetHub, MemberSpec
 from tests.hubs.kubefleet_words import placement_words
 from tests.hubs.placements import PLACING
-from tests.hubs.story import Known, Story, merged
+from tests.hubs.processes import until
+from tests.hubs.story import Story, merged
 
+MEMBERS: Mapping[str, MemberSpec] = {
+    "east": MemberSpec({"region": "east", "ring": "2"}, cpu="8", memory="32Gi"),
+    "north": MemberSpec({"region": "north", "ring": "2"}, nodes=2),
+    "south": MemberSpec({"region": "south", "ring": "1"}),
+    "west": MemberSpec({"region": "west", "ring": "1"}, nodes=3),
+}
+"""The members of the hub of all stories."""
 _CLUSTER_WIDE = (
     "clusterresourceplacements",
     "clusterresourceplacementevictions",
@@ -28,30 +36,35 @@ _PATIENCE = 60.0
 
 
 @contextmanager
-def begun(
-    fleet: KubeFleetHub, folder: Path, members: Mapping[str, MemberSpec], known: Sequence[Known]
-) -> Iterator[Story]:
+def begun(fleet: KubeFleetHub, folder: Path) -> Iterator[Story]:
     """A story on a hub; what it makes there is deleted, and its members are as before.
 
     Args:
         fleet: the hub.
         folder: where the hub is observed to.
-        members: as the members have joined.
-        known: differences that are as they have to be.
     """
-    story = Story(fleet, folder, placement_words, tuple(known))
+    story = Story(fleet, folder, placement_words)
     try:
         yield story
     finally:
         story.close()
-        _restore(fleet, members)
+        _restore(fleet)
         _clear(fleet)
 
 
-def _restore(fleet: KubeFleetHub, members: Mapping[str, MemberSpec]) -> None:
-    for name, member in members.items():
+def rejoin(fleet: KubeFleetHub, name: str) -> None:
+    """Let a member join again that has left; its agent still runs."""
+    member = MEMBERS[name]
+    fleet.apply([member.cluster(name)])
+    until(lambda: fleet.joined(name, member.nodes), f"joined again: {name}")
+
+
+def _restore(fleet: KubeFleetHub) -> None:
+    for name, member in MEMBERS.items():
         now, wanted = fleet.objects.get(f"{_MEMBERS}/{name}"), member.cluster(name)
-        assert now, f"{name} has left"
+        if now is None:
+            rejoin(fleet, name)
+            continue
         spec = {"taints": list(wanted["spec"]["taints"])}
         labels = merged(now["metadata"].get("labels", {}), wanted["metadata"].get("labels", {}))
         if labels or spec["taints"] != now["spec"].get("taints", []):
@@ -68,7 +81,7 @@ def _clear(fleet: KubeFleetHub) -> None:
     for space in spaces["items"]:
         fleet.objects.delete(f"/api/v1/namespaces/{space['metadata']['name']}")
     give_up = time.monotonic() + _PATIENCE
-    while left := [one for one in _left(fleet)]:
+    while left := list(_left(fleet)):
         assert time.monotonic() < give_up, f"there still after {_PATIENCE:.0f} s: {', '.join(left)}"
         time.sleep(0.3)
 

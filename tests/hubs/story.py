@@ -32,6 +32,7 @@ from tests.hubs.objects import Objects
 from tools.clusters.cluster import Cluster
 
 _STILL = (Change.KEEP, Change.HELD)
+_STEERING = (".kubernetes-fleet.io", ".karmada.io")
 _STAYS = (Fate.KEPT, Fate.FORGOTTEN)
 Words = Callable[[Decided, Objects], Iterator[str]]
 """Yields what a hub says of a subject otherwise than the plan; the subject is as it is once all is carried out."""
@@ -109,12 +110,13 @@ class Story:
     def begin(self, *wanted: Document) -> None:
         """Make objects on the hub, observe it when it has come to rest, and see that nothing is left to do."""
         self.objects().apply(wanted)
-        found = [""]
-        for seconds in (1.5, self.rest):
-            if found:
-                self.hub.settle(seconds)
-                self.observe()
-                found = list(changes(self.plan()))
+        for seconds in (1.5, 3.0, self.rest):
+            self.hub.settle(seconds)
+            self.observe()
+            plan = self.plan()
+            awaited = any(one.awaited for done in plan.past.done.values() for one in done.values())
+            if not awaited and not list(changes(plan)):
+                break
         self.quiet()
 
     def plan(self) -> FleetPlan:
@@ -134,20 +136,27 @@ class Story:
         file = self.folder / path
         (data,) = yaml.safe_load_all(file.read_text())
         change(data)
-        file.write_text(yaml.safe_dump(data, sort_keys=False))
-
-    def add(self, *wanted: Document) -> list[str]:
-        """Add objects as a person would, each in a file of its own beside the others; the paths are returned."""
-        paths = [f"policies/added-{len(self._written())}-{number}.yaml" for number, _ in enumerate(wanted)]
-        for path, data in zip(paths, wanted, strict=True):
-            (self.folder / path).write_text(yaml.safe_dump(data, sort_keys=False))
-        return paths
+        self.write(path, data)
 
     def copy(self, path: str, other: str, *edits: Edit) -> None:
         """Copy a file as a person would, and change the copy."""
         (self.folder / other).write_text((self.folder / path).read_text())
         for change in edits:
             self.edit(other, change)
+
+    def add(self, *wanted: Document) -> None:
+        """Add objects, each in a file where an observation would have it."""
+        for data in wanted:
+            one = Manifest(data)
+            steers = one.group.endswith(_STEERING) and not one.kind.endswith("Envelope")
+            folder = f"policies/{one.kind}" if steers else f"objects/{one.namespace}"
+            name = ".".join(filter(None, (one.namespace if steers else one.kind, one.name)))
+            self.write(f"{folder}/{name}.yaml", data)
+
+    def write(self, path: str, data: Document) -> None:
+        """Write a file."""
+        (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.folder / path).write_text(yaml.safe_dump(data, sort_keys=False))
 
     def remove(self, *paths: str) -> None:
         """Remove files."""
@@ -185,16 +194,15 @@ class Story:
         Raises:
             AssertionError: there are differences of unknown cause.
         """
-        found: list[str] = []
+        unknown: list[str] = []
         for seconds in (1.5, 3.0, rest or self.rest):
             self.hub.settle(seconds)
             self.observe()
             after = self.plan()
             found = [*self.differences(plan, after), *(f"left: {words}" for words in changes(after))]
-            if not found:
+            if not (unknown := self._unknown(found)):
                 return
-        unknown = self._unknown(found)
-        assert not unknown, "the hub has done otherwise than the plan said:\n" + "\n".join(unknown)
+        raise AssertionError("the hub has done otherwise than the plan said:\n" + "\n".join(unknown))
 
     def differences(self, plan: FleetPlan, after: FleetPlan) -> Iterator[str]:
         """What a plan has said, against what a hub has done and what stands on its members.
@@ -294,15 +302,14 @@ def changes(plan: FleetPlan) -> Iterator[str]:
             yield f"{one.name}: remembers otherwise: {'; '.join(parts)}"
         if plan.asks_otherwise(one):
             yield f"{one.name}: is asked for otherwise"
-    known = {name: member.state for name, member in plan.past.members.items()}
-    for what, before, now in (
-        ("members", known, plan.members),
+    members: object = {name: member.state for name, member in plan.past.members.items()}
+    remembered: tuple[tuple[str, object, object], ...] = (
+        ("members", members, plan.members),
         ("what waits", plan.past.waiting, plan.waiting),
-        ("fields that may not change", plan.past.held, plan.held),
+        ("fixed fields", plan.past.held, plan.held),
         ("settings", plan.past.settings, plan.options.settings),
-    ):
-        if before != now:
-            yield f"{what}: {before} -> {now}"
+    )
+    yield from (f"{what}: {then} -> {now}" for what, then, now in remembered if then != now)
 
 
 def settled(decided: Decided) -> Decided:
@@ -310,7 +317,8 @@ def settled(decided: Decided) -> Decided:
     last = decided
     for _ in range(MOST_UPDATES):
         done = {name: last.settled(name) for name in last.record.decisions}
-        following: Any = attrs.evolve(last.subject, done=done)  # type: ignore[call-arg]
+        subject: Any = last.subject
+        following = attrs.evolve(subject, done=done)
         next_one = Decided(following, last.record, following.decide(last.record))
         if not next_one.changes:
             return next_one
@@ -367,6 +375,9 @@ def _otherwise(
         if numbered and old.revision != new.revision:
             yield f"{name}: {member} has revision {new.revision}, not {old.revision}"
         if planned[member] != there[member]:
-            yield f"{name}: {member} has other objects: {there[member]}, not {planned[member]}"
+            wanted, found = planned[member], there[member]
+            keys = (key for key in sorted({*wanted, *found}) if wanted.get(key) != found.get(key))
+            both = (f"{key}: {found.get(key)}, not {wanted.get(key)}" for key in keys)
+            yield f"{name}: {member} has other objects: {'; '.join(both)}"
         if past.done.get(name, {}).get(member, Done(None)).awaited:
             yield f"{name}: {member} is not ready"

@@ -180,7 +180,8 @@ def test_overrides(story: Story) -> None:
             "imageOverrider",
         ),
     )
-    labels, plain = story.add(overriding("labels", "", label), overriding("plain", "over", fine, "east"))
+    labels, plain = "policies/ClusterOverridePolicy/labels.yaml", "policies/OverridePolicy/over.plain.yaml"
+    story.add(overriding("labels", "", label), overriding("plain", "over", fine, "east"))
     story.carried_out()
     story.remove("policies/OverridePolicy/over.image.yaml")
     story.edit(plain, put(bad, "spec", "overrideRules", 0, "overriders"))
@@ -222,7 +223,8 @@ def test_policies_by_priority(story: Story) -> None:
         propagation("low", "ranks", named("east"), priority=1),
         propagation("all", "", named("south")),
     )
-    (high,) = story.add(propagation("high", "ranks", named("west"), priority=2))
+    high = of("ranks", "high")
+    story.add(propagation("high", "ranks", named("west"), priority=2))
     story.carried_out()
     story.edit(high, put("Always", "spec", "preemption"))
     story.carried_out()
@@ -248,7 +250,8 @@ def test_what_no_policy_follows(story: Story) -> None:
     story.edit(deployment("left"), put("web:2", *IMAGE))
     story.edit(deployment("left"), put(2, *REPLICAS))
     story.carried_out()
-    (again,) = story.add(propagation("again", "left", named("west")))
+    again = of("left", "again")
+    story.add(propagation("again", "left", named("west")))
     story.carried_out()
     story.edit("objects/left/ConfigMap.stays.yaml", put("2", "data", "a"))
     story.remove(deployment("left"), again)

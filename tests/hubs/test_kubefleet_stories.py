@@ -7,20 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.hubs.kubefleet import KubeFleetHub, MemberSpec, kubefleet_hub
-from tests.hubs.kubefleet_story import begun
+from tests.hubs.kubefleet import KubeFleetHub, kubefleet_hub
+from tests.hubs.kubefleet_story import MEMBERS, begun
 from tests.hubs.placements import config, labelled, namespace, pick, placement, resource_placement, web
 from tests.hubs.story import Known, Story, put
 
 pytestmark = pytest.mark.hubs
 
-KNOWN: tuple[Known, ...] = ()
-MEMBERS = {
-    "east": MemberSpec({"region": "east", "ring": "2"}, cpu="8", memory="32Gi"),
-    "north": MemberSpec({"region": "north", "ring": "2"}, nodes=2),
-    "south": MemberSpec({"region": "south", "ring": "1"}),
-    "west": MemberSpec({"region": "west", "ring": "1"}, nodes=3),
-}
+ONE_BY_ONE = Known(
+    "ClusterResourcePlacement/chosen: (observed )?(revision|.* has revision|revision:).*2, not 1",
+    "two objects were changed one after the other on a hub that collects no changes (0 s instead of 15 s by "
+    "--resource-changes-collection-duration), so that each has made a snapshot",
+)
 PLACED = "policies/ClusterResourcePlacement"
 
 
@@ -32,7 +30,7 @@ def fleet() -> Iterator[KubeFleetHub]:
 
 @pytest.fixture
 def story(fleet: KubeFleetHub, tmp_path: Path) -> Iterator[Story]:
-    with begun(fleet, tmp_path / "fleet", MEMBERS, KNOWN) as told:
+    with begun(fleet, tmp_path / "fleet") as told:
         yield told
 
 
@@ -66,7 +64,7 @@ def test_a_number_of_members(story: Story) -> None:
         namespace("preferred"),
         placement("preferred", pick(2, affinity=affinity)),
     )
-    for number in (4, 1, 3, 6):
+    for number in (4, 1, 6):
         for name in ("plain", "spread", "preferred"):
             story.edit(f"{PLACED}/{name}.yaml", put(number, "spec", "policy", "numberOfClusters"))
         story.carried_out()
@@ -155,6 +153,7 @@ def test_what_is_selected(story: Story) -> None:
     )
     story.add(config("two", "chosen", a="2"))
     story.remove("objects/chosen/ConfigMap.gone.yaml")
+    story.known = (ONE_BY_ONE,)
     story.carried_out()
     selector = {"group": "", "version": "v1", "kind": "Namespace"}
     both = [{**selector, "name": "chosen"}, {**selector, "labelSelector": {"matchLabels": {"stage": "b"}}}]

@@ -11,7 +11,7 @@ from fleet_components.content.select import HUB_NAMESPACES
 from fleet_components.hub.kubefleet.kept import Kept
 from fleet_components.hub.kubefleet.kinds import ENVELOPES, GROUP, KEPT, MEMBERS, PLACEMENTS, WORK, WRITTEN
 from fleet_components.hub.kubefleet.snapshots import Contents
-from fleet_components.hub.listing import Listing, Object, Query
+from fleet_components.hub.listing import Listing, Object, Query, Resource
 from fleet_components.model.codec import decode
 from fleet_components.model.kinds import BUILT_IN, BUILT_IN_GROUPS
 from fleet_components.model.manifest import Manifest
@@ -59,8 +59,17 @@ def _selected(listing: Listing, kept: Kept, placement: Manifest) -> Iterator[Que
     for namespace in sorted(set(_opened(listing, placement)) - inside):
         # Nothing tells what is in there, as before the first update run.
         for resource in listing.served.values():
-            if resource.namespaced and not is_disabled(resource.api_version.rpartition("/")[0], resource.kind):
+            if _may_be_placed(resource):
                 yield from _of_kind(listing, resource.api_version, resource.kind, namespace)
+
+
+def _may_be_placed(resource: Resource) -> bool:
+    """Return whether a namespace may hold objects of a kind that are placed.
+
+    Core Events are on no list of KubeFleet's, yet snapshots of namespaces in which there are some do not have them.
+    """
+    group = resource.api_version.rpartition("/")[0]
+    return resource.namespaced and not is_disabled(group, resource.kind) and (group, resource.kind) != ("", "Event")
 
 
 def _of_kind(listing: Listing, version: str, kind: str, namespace: str) -> Iterator[Query]:
