@@ -293,7 +293,9 @@ def test_a_namespace_that_the_control_plane_brings_waits_for_no_policy() -> None
 
 def test_what_its_policy_keeps_on_members_is_kept_already() -> None:
     owner = policy(placement=on("a"), preserveResourcesOnDeletion=True)
-    observation = observed(owner, claimed(OLD, owner), binding(OLD, owner, {"a": 2}, spec={"preserveResourcesOnDeletion": True}))
+    observation = observed(
+        owner, claimed(OLD, owner), binding(OLD, owner, {"a": 2}, spec={"preserveResourcesOnDeletion": True})
+    )
     assert not describe_plan(changed(observation))
     documents = [Manifest(one) for one in observation.policies]
     (left,) = planned(observation, gathered(Given((*map(Manifest, observation.members), *documents)))).departures
