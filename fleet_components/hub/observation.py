@@ -31,6 +31,7 @@ class ObservedSubject:
         reports: True if the objects are compared only.
         apply: the way in which objects are written, in wire form; empty for the default one.
         protected: True if its removal has to be confirmed.
+        keeps: which of its objects stay on a member that they leave: ``all``, or empty, the default, for none.
     """
 
     name: str
@@ -40,6 +41,7 @@ class ObservedSubject:
     reports: bool = False
     apply: Mapping[str, Any] = attrs.field(factory=dict)
     protected: bool = False
+    keeps: str = ""
 
 
 @attrs.frozen(kw_only=True)

@@ -50,7 +50,7 @@ def _subject(subject: ObservedSubject, keeper: Keeper) -> Iterator[StoredResourc
     yield keeper.decision(component, subject.name, subject.record, shown, redacted=True)
     for cluster in sorted({*subject.done, *subject.stands}):
         if cluster in subject.done:
-            yield keeper.binding(component, subject.name, cluster, subject.done[cluster])
+            yield keeper.binding(component, subject.name, cluster, subject.done[cluster], keeps=subject.keeps)
         for version, key in subject.stands.get(cluster, ()):
             yield keeper.object(component, subject.name, cluster, _header(version, key))
 

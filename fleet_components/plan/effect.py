@@ -70,6 +70,11 @@ class Unheeded:
         """True if the entry applies to every value in every situation."""
         return not (self.only or self.beside or self.unless)
 
+    @property
+    def left_out(self) -> bool:
+        """True if a forecast of a hub that carries the field out may differ: nobody says how the hub is set up."""
+        return self.effect is Effect.REFUSED or bool(self.unless)
+
     def found(self, schema: Schema, manifest: Manifest, settings: KarmadaSettings) -> Iterator[Found]:
         """Yield the places where an object uses the field; a value that equals the default does not count.
 
@@ -118,9 +123,8 @@ class Found:
 
     def left_out(self, others: str = "") -> Problem:
         """Return the warning that a hub carries it out and a forecast leaves it out; ``others`` as for a problem."""
-        return self.manifest.problem(
-            self._said(f"is left out of this forecast: on the hub {self.entry.on_hub}", others), self.path
-        )
+        what = self._said(f"is left out of this forecast: on the hub {self.entry.on_hub}", others)
+        return self.manifest.problem(what, self.path, self.entry.hint if self.entry.unless else "")
 
     def _said(self, what: str, others: str) -> str:
         scalar = isinstance(self.value, str | int | float)

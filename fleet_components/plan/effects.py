@@ -135,7 +135,8 @@ def unheeded(
     Args:
         manifests: the objects, as written.
         settings: how the Karmada control plane would be set up.
-        hub: whether a hub carries them out, and a plan is its forecast: what it heeds is refused nowhere then.
+        hub: whether a hub carries them out, and a plan is its forecast: what it heeds is refused nowhere then, and left
+            out where the plan would do otherwise.
     """
     refused: list[Problem] = []
     alike: dict[tuple[Unheeded, str], list[Found]] = {}
@@ -144,9 +145,9 @@ def unheeded(
             heeded = hub and found.entry.on_hub
             if found.entry.effect is Effect.REFUSED and not heeded:
                 refused.append(found.problem())
-            elif found.entry.effect is (Effect.REFUSED if heeded else Effect.NONE):
+            elif found.entry.left_out if heeded else found.entry.effect is Effect.NONE:
                 alike.setdefault((found.entry, manifest.kind), []).append(found)
-    return refused, [_one_of(found) for found in alike.values()]
+    return refused, [_one_of(found, hub=hub) for found in alike.values()]
 
 
 @cache
@@ -167,9 +168,9 @@ def _found(manifest: Manifest, settings: KarmadaSettings) -> Iterator[Found]:
                 yield found
 
 
-def _one_of(found: list[Found]) -> Problem:
+def _one_of(found: list[Found], *, hub: bool) -> Problem:
     """Return one warning for objects with the same problem, located at the first one."""
     first = found[0]
     others = {str(one.manifest.key): one.manifest for one in found if one.manifest.key != first.manifest.key}
-    said = first.left_out if first.entry.effect is Effect.REFUSED else first.problem
+    said = first.left_out if hub and first.entry.on_hub else first.problem
     return said(few([f"{m.namespace}/{m.name}".lstrip("/") for m in others.values()]))

@@ -106,7 +106,7 @@ def test_a_forecast_of_a_hub_refuses_nothing_and_names_what_it_leaves_out(field:
     refused = [problem for found, _ in said for problem in found if _matches(problem.path, entry)]
     warned = [problem for _, found in said for problem in found if _matches(problem.path, entry)]
     assert not refused
-    if entry.effect is Effect.REFUSED:
+    if entry.effect is Effect.REFUSED or (entry.on_hub and entry.unless):
         assert any(f"is left out of this forecast: on the hub {entry.on_hub}" in one.what for one in warned)
     elif entry.effect is Effect.NONE:
         assert any(entry.reason in one.what for one in warned) != bool(entry.on_hub)

@@ -18,7 +18,7 @@ from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.karmada.templates import templates_of
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
-from fleet_components.plan.source import Source, read_source, source_of
+from fleet_components.plan.source import Given, Source, gathered, read_source, source_of
 from fleet_components.rollout.rollout import Change
 from tests.fields import karmada, kubefleet
 from tests.fields.seen import Object
@@ -26,9 +26,9 @@ from tests.fields.seen import Object
 MEMBER, *_ = kubefleet.MEMBERS
 
 
-def warned(*objects: Object) -> list[str]:
-    """The warnings of a fleet, but for those of what matches nothing."""
-    source = source_of(map(Manifest, objects))
+def warned(*objects: Object, hub: bool = False) -> list[str]:
+    """The warnings of a fleet, or of the forecast of a hub, but for those of what matches nothing."""
+    source = gathered(Given(tuple(map(Manifest, objects)), hub=hub)).sound()
     own = (*source.warnings, *templates_of(source, source.selections()[0], ()).warnings)
     plan = plan_fleet(source, Past(), Options())
     return [str(warning) for warning in plan.warnings if warning in own]
@@ -226,6 +226,19 @@ def test_failover_of_applications_that_nobody_watches_is_warned_of() -> None:
     (told,) = warned(*content)
     assert "spec.failover.application: has no effect yet: nothing watches applications" in told
     assert warned(*content, karmada._sick(None)) == []
+    (told,) = warned(*content, hub=True)
+    assert "spec.failover.application: is left out of this forecast: on the hub what fails moves" in told
+    assert warned(*content, karmada._sick(None), hub=True) == []
+
+
+def test_what_depends_on_how_a_hub_is_set_up_is_left_out_of_its_forecast() -> None:
+    toleration = {"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60}
+    policy = karmada.policy("PropagationPolicy", placement={"clusterTolerations": [toleration]})
+    content = [karmada.cluster("a"), kubefleet.namespace(), karmada.deployment(), policy]
+    (told,) = warned(*content, hub=True)
+    assert "60 is left out of this forecast: on the hub it counts where NoExecute taints evict" in told
+    assert "noExecuteEviction: true" in told
+    assert warned(*content, karmada.settings(noExecuteEviction=True), hub=True) == []
 
 
 def _widget(name: str, **spec: Any) -> Object:

@@ -98,7 +98,11 @@ class KarmadaHub:
         """
         found = list(wanted)
         apply(self.hub, [*namespaces_of(found), *found])
-        for api_version, kind in {(one["apiVersion"], one["kind"]) for one in found}:
+        self.watch((one["apiVersion"], one["kind"]) for one in found)
+
+    def watch(self, kinds: Iterable[tuple[str, str]]) -> None:
+        """Settle no more before objects of these kinds, each with its apiVersion, have come to rest."""
+        for api_version, kind in set(kinds):
             self._templates[api_version, kind] = self._lists(api_version)[kind]
 
     def delete(self, unwanted: Iterable[Document]) -> None:
@@ -193,7 +197,7 @@ def karmada_hub(
         start_all([hub, *planes.values()])
         prepare(hub, wanted)
         programs = _start(hub, gates or {}, flags or {}, stack)
-        _join(hub, [(one, planes[one.name]) for one in members], programs[MANAGER])
+        join(hub, [(one, planes[one.name]) for one in members], programs[MANAGER])
         yield KarmadaHub(hub, planes, programs, stack.enter_context(judging(hub)).client)
 
 
@@ -274,21 +278,28 @@ def _start(
     return programs
 
 
-def _join(hub: ControlPlane, members: Sequence[tuple[KarmadaMember, ControlPlane]], manager: Program) -> None:
-    def join(one: KarmadaMember, plane: ControlPlane) -> None:
+def join(hub: ControlPlane, members: Sequence[tuple[KarmadaMember, ControlPlane]], manager: Program) -> None:
+    """Join members, and return when Karmada finds them well."""
+
+    def enter(one: KarmadaMember, plane: ControlPlane) -> None:
         apply(plane, [_node(f"node-{i}", one.capacity) for i in range(one.nodes)], "replace", "--force")
         to = ["--kubeconfig", str(hub.kubeconfig), "--cluster-kubeconfig", str(plane.kubeconfig)]
-        subprocess.run([CLIENT, "join", one.name, *to, *one.places], check=True, capture_output=True, text=True)
+        _run(CLIENT, "join", one.name, *to, *one.places)
         if one.labels:
             hub.kubectl("label", CLUSTERS, one.name, *(f"{key}={value}" for key, value in one.labels.items()))
 
     with ThreadPoolExecutor() as pool:
-        list(pool.map(lambda member: join(*member), members))
+        list(pool.map(lambda member: enter(*member), members))
     manager.until(lambda: _ready(hub, [one for one, _ in members]), "seeing all members ready")
     for one, _ in members:
         if one.taints:
-            taint = [CLIENT, "taint", "clusters", one.name, *one.taints, "--kubeconfig", str(hub.kubeconfig)]
-            subprocess.run(taint, check=True, capture_output=True, text=True)
+            _run(CLIENT, "taint", "clusters", one.name, *one.taints, "--kubeconfig", str(hub.kubeconfig))
+
+
+def _run(*command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command[:3])} has failed: {done.stdout}{done.stderr}")
 
 
 def _ready(hub: ControlPlane, members: Iterable[KarmadaMember]) -> bool:

@@ -21,8 +21,10 @@ from fleet_components.hub.reading import read_hub
 from fleet_components.live.hub import ask_hub
 from fleet_components.live.kubeconfig_file import context_of
 from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.reader import API_VERSION
 from fleet_components.plan.departures import Fate
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.past import Past
 from fleet_components.plan.record import Record
 from fleet_components.plan.remainder import MOST_UPDATES
@@ -140,6 +142,12 @@ class Story:
         change(data)
         self.write(path, data)
 
+    def copy(self, path: str, other: str, *edits: Edit) -> None:
+        """Copy a file as a person would, and change the copy."""
+        (self.folder / other).write_text((self.folder / path).read_text())
+        for change in edits:
+            self.edit(other, change)
+
     def add(self, *wanted: Document) -> None:
         """Add objects, each in a file where an observation would have it."""
         for data in wanted:
@@ -240,10 +248,10 @@ class Story:
         return None if found is None or "deletionTimestamp" in found["metadata"] else found
 
     def _written(self) -> dict[str, Document]:
-        """The objects of the directory by kind and names, without what is remembered."""
+        """The objects of the directory by kind and names, without what is remembered and what no hub knows."""
         files = (file for file in self.folder.rglob("*.yaml") if file.relative_to(self.folder).parts[0] != MEMORY)
         found = (data for file in files for data in yaml.safe_load_all(file.read_text()) if data)
-        return {"|".join(Manifest(data).key): data for data in found}
+        return {"|".join(Manifest(data).key): data for data in found if data["apiVersion"] != API_VERSION}
 
     def _change(self, data: Document, before: Document) -> None:
         """Change of an object what was changed of its file."""
@@ -363,11 +371,12 @@ def _otherwise(
         yield f"{name}: {member} does not have it"
     for member in sorted(there.keys() - planned.keys()):
         yield f"{name}: {member} has it, and should not"
-    if has.revision != decided.record.revision:
+    numbered = not isinstance(has, TemplateRecord)  # Karmada numbers nothing
+    if numbered and has.revision != decided.record.revision:
         yield f"{name}: revision {has.revision}, not {decided.record.revision}"
     for member in sorted(planned.keys() & there.keys()):
         old, new = decided.record.decisions[member], has.decisions[member]
-        if old.revision != new.revision:
+        if numbered and old.revision != new.revision:
             yield f"{name}: {member} has revision {new.revision}, not {old.revision}"
         # A new object of a directory has no defaults yet, so more may be there.
         yield from (f"{name}: {member}: {wrong}" for wrong in _other_objects(planned[member], there[member]))

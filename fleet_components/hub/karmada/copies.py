@@ -21,6 +21,7 @@ from fleet_components.plan.karmada.overrides import PolicyOverrides
 from fleet_components.plan.karmada.place import shares_of
 from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.overriding import InForce, in_force
+from fleet_components.plan.past import ALL
 from fleet_components.plan.record import Objects, digest, particulars
 from fleet_components.rollout.rollout import Done
 
@@ -46,6 +47,7 @@ class Copies:
             done=self.done,
             stands={member: self._standing(member) for member in self.done if self._stands(member)},
             protected=self.bound.subject.protected,
+            keeps=ALL if self.bound.subject.needs.preserves(self.bound.state) else "",
         )
 
     @property

@@ -263,9 +263,11 @@ class _Reading:
 
     @cached_property
     def unclaimed(self) -> tuple[Manifest, ...]:
-        """Objects that nothing claims."""
+        """Objects that nothing claims; namespaces that a control plane brings by itself are none of them."""
         taken = {*self.own, *self.dependencies, *self.namespaces}
-        return tuple(m for key, m in self.objects.items() if key not in taken and m.key not in self.brought)
+        left = (m for key, m in self.objects.items() if key not in taken and m.key not in self.brought)
+        everywhere = self.source.settings.brings_namespaces
+        return tuple(m for m in left if not (everywhere and (m.group, m.kind) == ("", "Namespace")))
 
     def waiting(self) -> dict[str, str]:
         """Return digests of what nothing claims; empty if the fleet has placements but no propagation policy."""
@@ -310,8 +312,7 @@ class _Reading:
         """Yield policies with application failover in a source without observations of failing applications."""
         for policy in self.propagation if not self.source.health else ():
             if policy.spec.failover and policy.spec.failover.application:
-                what = "has no effect yet: nothing watches applications, an ApplicationHealth says which of them fail"
-                hint = "add one; while all are well, with spec: {unhealthy: []}"
+                what, hint = _LEFT_OUT if self.source.given.hub else _NO_EFFECT
                 yield policy.manifest.problem(what, ("spec", "failover", "application"), hint)
 
     def undivided(self) -> Iterator[Problem]:
@@ -381,4 +382,12 @@ def _has_number(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+_NO_EFFECT = (
+    "has no effect yet: nothing watches applications, an ApplicationHealth says which of them fail",
+    "add one; while all are well, with spec: {unhealthy: []}",
+)
+_LEFT_OUT = (
+    "is left out of this forecast: on the hub what fails moves to other members",
+    "say in an ApplicationHealth what fails; if nothing does, with spec: {unhealthy: []}",
+)
 _TWICE = "leave it to one of the two: take it out of the one's selectors"

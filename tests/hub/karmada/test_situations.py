@@ -7,6 +7,8 @@ from typing import Any
 from fleet_components.hub.observation import Observation, ObservedSubject
 from fleet_components.hub.reading import read_hub
 from fleet_components.model.manifest import Manifest
+from fleet_components.plan.departures import Fate
+from fleet_components.plan.describe import describe_plan
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.source import Given, gathered
 from tests.delivery.recording import Data
@@ -280,3 +282,23 @@ def test_a_kind_that_no_plan_carries_out_is_passed_over_and_named() -> None:
     observation = observed(quota)
     assert "1 FederatedResourceQuota object that a plan does not carry out: q" in observation.notes
     assert "FederatedResourceQuota" in [one["kind"] for one in observation.policies]
+
+
+def test_a_namespace_that_the_control_plane_brings_waits_for_no_policy() -> None:
+    bound = binding(OLD, WEB, {"a": 2, "b": 2}, placement=on("a", "b"))
+    observation = observed(WEB, claimed(OLD, WEB), bound)
+    plan = changed(observation, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "new"}})
+    assert list(changes(plan)) == []
+
+
+def test_what_its_policy_keeps_on_members_is_kept_already() -> None:
+    owner = policy(placement=on("a"), preserveResourcesOnDeletion=True)
+    observation = observed(
+        owner, claimed(OLD, owner), binding(OLD, owner, {"a": 2}, spec={"preserveResourcesOnDeletion": True})
+    )
+    assert not describe_plan(changed(observation))
+    documents = [Manifest(one) for one in observation.policies]
+    (left,) = planned(observation, gathered(Given((*map(Manifest, observation.members), *documents)))).departures
+    assert left.fate == Fate.KEPT
+    (line,) = describe_plan(changed(observation, policy(placement=on("a"))))
+    assert "deleted from now on" in line.text

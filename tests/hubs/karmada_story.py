@@ -1,0 +1,96 @@
+"""Stories of a Karmada control plane: begun without policies of others, and as before when they are over."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from tests.clusters.documents import Document
+from tests.hubs.karmada import KarmadaHub
+from tests.hubs.karmada_words import binding_words
+from tests.hubs.objects import Objects
+from tests.hubs.propagation import POLICY
+from tests.hubs.story import Known, Story, merged, put
+
+_CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
+_CLUSTER_WIDE = (
+    f"/apis/{POLICY}/clusterpropagationpolicies",
+    f"/apis/{POLICY}/clusteroverridepolicies",
+    "/apis/apps.karmada.io/v1alpha1/workloadrebalancers",
+)
+_NAMESPACES = "/api/v1/namespaces?labelSelector=told%3Dstory"
+_BINDINGS = "/apis/work.karmada.io/v1alpha2/resourcebindings"
+_SETTINGS = "policies/KarmadaSettings/karmada.yaml"
+_PATIENCE = 90.0
+KINDS = (("apps/v1", "Deployment"), ("v1", "ConfigMap"), ("batch/v1", "Job"), ("v1", "Namespace"))
+"""Kinds of the templates of stories."""
+
+
+@contextmanager
+def begun(karmada: KarmadaHub, folder: Path, known: Sequence[Known], **settings: Any) -> Iterator[Story]:
+    """A story on a control plane; what it makes there is deleted, and its members are as before.
+
+    Args:
+        karmada: the control plane.
+        folder: where it is observed to.
+        known: differences that are as they have to be.
+        settings: fields of the ``KarmadaSettings``, which nobody can observe.
+    """
+    story = _Tale(karmada, folder, binding_words, tuple(known), settings=settings)
+    karmada.watch(KINDS)
+    hub = story.objects()
+    before = _members(hub)
+    try:
+        yield story
+    finally:
+        _restore(hub, before)
+        _clear(hub)
+        story.close()
+
+
+@attrs.define
+class _Tale(Story):
+    """A story that says in the directory how the control plane is set up."""
+
+    settings: Mapping[str, Any] = attrs.field(factory=dict)
+
+    def observe(self) -> None:
+        """Observe the control plane, and complete its settings."""
+        super().observe()
+        for name, value in self.settings.items():
+            self.edit(_SETTINGS, put(value, "spec", name))
+
+
+def _members(hub: Objects) -> dict[str, Document]:
+    listed = hub.get(_CLUSTERS)
+    assert listed
+    return {one["metadata"]["name"]: one for one in listed["items"]}
+
+
+def _restore(hub: Objects, before: Mapping[str, Document]) -> None:
+    now = _members(hub)
+    assert now.keys() == before.keys(), "a member has left"
+    for name, was in before.items():
+        labels = merged(now[name]["metadata"].get("labels") or {}, was["metadata"].get("labels") or {})
+        taints = was["spec"].get("taints") or []
+        if labels or taints != (now[name]["spec"].get("taints") or []):
+            patch = {"metadata": {"labels": labels}, "spec": {"taints": taints}}
+            headers = {"Content-Type": "application/merge-patch+json"}
+            answer = hub.judge.client.patch(f"{_CLUSTERS}/{name}", json=patch, headers=headers)
+            assert answer.is_success, answer.text
+
+
+def _clear(hub: Objects) -> None:
+    for path in _CLUSTER_WIDE:
+        hub.delete(path)
+    for space in (hub.get(_NAMESPACES) or {"items": ()})["items"]:
+        hub.delete(f"/api/v1/namespaces/{space['metadata']['name']}")
+    give_up = time.monotonic() + _PATIENCE
+    while left := [one["metadata"]["name"] for one in (hub.get(_BINDINGS) or {})["items"]]:
+        assert time.monotonic() < give_up, f"there still after {_PATIENCE:.0f} s: {', '.join(left)}"
+        time.sleep(0.3)

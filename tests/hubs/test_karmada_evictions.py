@@ -1,0 +1,146 @@
+"""Members that drive out what they have, fail or leave: a Karmada control plane does what the plan said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.hubs.karmada import MANAGER, KarmadaHub, KarmadaMember, join, karmada_hub
+from tests.hubs.karmada_story import begun
+from tests.hubs.placements import made, namespace, web
+from tests.hubs.processes import until
+from tests.hubs.propagation import divided, named, overriding, propagation, taint, tolerating, weighted
+from tests.hubs.story import Known, Story, put
+from tests.hubs.test_karmada_stories import PLACEMENT, REPLICAS, deployment, of
+
+pytestmark = pytest.mark.hubs
+
+KNOWN: tuple[Known, ...] = ()
+MEMBERS = [
+    KarmadaMember("east"),
+    KarmadaMember("north", nodes=2),
+    KarmadaMember("south", nodes=3),
+    KarmadaMember("west", nodes=4),
+]
+FLAGS = [
+    "--enable-no-execute-taint-eviction=true",
+    "--graceful-eviction-timeout=20s",
+    "--cluster-failure-threshold=2s",
+    "--cluster-success-threshold=2s",
+]
+ONE = {"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]}
+
+
+@pytest.fixture(scope="module")
+def karmada() -> Iterator[KarmadaHub]:
+    with karmada_hub(MEMBERS, gates={"Failover": True}, flags={MANAGER: FLAGS}) as started:
+        yield started
+
+
+@pytest.fixture
+def story(karmada: KarmadaHub, tmp_path: Path) -> Iterator[Story]:
+    with begun(karmada, tmp_path / "fleet", KNOWN, noExecuteEviction=True, gracefulEvictionTimeout=20) as told:
+        yield told
+
+
+def test_a_taint_drives_out(story: Story) -> None:
+    story.begin(
+        namespace("driven"),
+        web("driven", replicas=6),
+        propagation("web", "driven", weighted(east=1, west=2)),
+        namespace("copied"),
+        web("copied"),
+        propagation("web", "copied", named("east", "west")),
+        namespace("one"),
+        web("one"),
+        propagation("web", "one", {**named("east", "south"), **ONE}),
+        namespace("stays"),
+        web("stays"),
+        propagation("web", "stays", {**named("east"), **tolerating()}),
+    )
+    story.edit("members/east.yaml", put(taint("NoExecute"), "spec", "taints"))
+    story.carried_out()
+    story.edit(deployment("driven"), put(9, *REPLICAS))
+    story.carried_out()
+    story.edit("members/east.yaml", put([], "spec", "taints"))
+    story.carried_out()
+
+
+def test_nowhere_to_go(story: Story) -> None:
+    story.begin(namespace("alone"), web("alone"), propagation("web", "alone", named("north")))
+    story.edit("members/north.yaml", put(taint("NoExecute"), "spec", "taints"))
+    story.carried_out()
+    story.edit("members/north.yaml", put([], "spec", "taints"))
+    story.carried_out()
+
+
+def test_an_application_that_fails(story: Story) -> None:
+    failover = {"application": {"decisionConditions": {"tolerationSeconds": 4}, "purgeMode": "Gracefully"}}
+    story.begin(
+        namespace("fails"),
+        web("fails", replicas=2),
+        propagation("web", "fails", {**named("south", "west"), **ONE}, failover=failover, propagateDeps=True),
+    )
+    (subject,) = (one for one in story.plan().subjects if one.name == "Template/fails/Deployment/web")
+    (member,) = subject.record.members
+    nowhere = {"plaintext": [{"path": "/spec/template/spec/nodeSelector", "operator": "add", "value": {"a": "b"}}]}
+    story.add(overriding("fails", "fails", nowhere, member))
+    fails = {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "fails", "name": "web", "cluster": member}
+    health = made("fleet-components/v1", "ApplicationHealth", "seen") | {"spec": {"unhealthy": [fails]}}
+    story.add(health)
+    story.carried_out(rest=12)
+
+
+def test_a_member_that_goes_away(story: Story, karmada: KarmadaHub) -> None:
+    story.begin(
+        namespace("away"),
+        web("away", replicas=4),
+        propagation("web", "away", weighted(north=1, south=1)),
+        namespace("every"),
+        web("every"),
+        propagation("web", "every", {}),
+    )
+    plane = karmada.members["north"]
+    plane.kill()
+    try:
+        until(lambda: _ready(karmada, "north") == "False", "seen as gone")
+        karmada.settle(3)
+        story.observe()
+        story.quiet()
+    finally:
+        plane.start()
+        plane.wait()
+    until(lambda: _ready(karmada, "north") == "True", "seen again")
+    karmada.settle(8)
+    story.observe()
+    story.quiet()
+
+
+def test_a_member_that_leaves(story: Story, karmada: KarmadaHub) -> None:
+    story.begin(
+        namespace("leaves"),
+        web("leaves", replicas=4),
+        propagation("web", "leaves", {**named("east", "north"), **divided("Aggregated")}),
+        namespace("copies"),
+        web("copies"),
+        propagation("web", "copies", {}),
+    )
+    story.remove("members/north.yaml")
+    try:
+        story.carried_out(rest=15)
+    finally:
+        until(lambda: _ready(karmada, "north") == "", "gone")
+        join(karmada.hub, [(MEMBERS[1], karmada.members["north"])], karmada.programs[MANAGER])
+    karmada.settle(5)
+    story.observe()
+    story.quiet()
+    story.edit(of("leaves"), put({**named("north"), **divided("Aggregated")}, *PLACEMENT))
+    story.carried_out()
+
+
+def _ready(karmada: KarmadaHub, name: str) -> str:
+    listed = karmada.hub.get("clusters.cluster.karmada.io")["items"]
+    conditions = [c for one in listed if one["metadata"]["name"] == name for c in one["status"]["conditions"]]
+    return next((one["status"] for one in conditions if one["type"] == "Ready"), "")
