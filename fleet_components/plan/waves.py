@@ -19,7 +19,7 @@ from fleet_components.plan.delivered import delivered
 from fleet_components.plan.departures import Departure, Fate, old_objects
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.kubefleet.subjects import is_protected
-from fleet_components.plan.past import ALL, CLUSTER_SCOPED, Standing
+from fleet_components.plan.past import ALL, CLUSTER_SCOPED, LOST, Standing
 from fleet_components.plan.record import Objects
 from fleet_components.plan.state import StoredResource
 from fleet_components.plan.stored import Keeper
@@ -86,7 +86,7 @@ def waves_of(plan: FleetPlan) -> tuple[PlanWave, ...]:
                 moves[entry.placed.wave][one.name].append(cluster)
         for wave in one.outcome.rollout.waves:
             waits[wave.number] = max(waits[wave.number], wave.wait_seconds)
-        if left := tuple(cluster for cluster in sorted(one.entries) if _leaves(one, cluster)):
+        if left := tuple(cluster for cluster in sorted(one.entries) if _leaves(plan, one, cluster)):
             leaves[one.name] = left
     for name in plan.gone:
         if left := tuple(_still_there(plan, name)):
@@ -224,10 +224,15 @@ class PlanPart:
         return one.fate is Fate.MOVED or (gone and one.fate is not Fate.FORGOTTEN)
 
 
-def _leaves(one: Decided, cluster: str) -> bool:
+def _leaves(plan: FleetPlan, one: Decided, cluster: str) -> bool:
     """Return whether something is taken off a member that can be reached."""
-    here = one.done(cluster)
-    return one.entries[cluster].change is Change.REMOVE and here.revision is not None and not here.lost
+    stands = one.done(cluster).revision is not None
+    return one.entries[cluster].change is Change.REMOVE and stands and not _is_lost(plan, cluster)
+
+
+def _is_lost(plan: FleetPlan, cluster: str) -> bool:
+    """Return whether a member is gone for good. One that is only not declared any more can still be emptied."""
+    return plan.members.get(cluster, LOST if cluster in plan.past.lost else "") == LOST
 
 
 def _still_there(plan: FleetPlan, name: str) -> list[str]:
@@ -235,7 +240,9 @@ def _still_there(plan: FleetPlan, name: str) -> list[str]:
     if name in plan.past.reporting or name not in plan.past.records:
         return []
     done: Mapping[str, Done] = plan.past.done.get(name, {})
-    return sorted(cluster for cluster, here in done.items() if here.revision is not None and not here.lost)
+    return sorted(
+        cluster for cluster, here in done.items() if here.revision is not None and not _is_lost(plan, cluster)
+    )
 
 
 def _held(one: Decided, later: set[str], plan: FleetPlan) -> Decided:
