@@ -83,12 +83,9 @@ def settings_of(last: GitopsSettings | None, folder: Path, given: dict[str, Any]
     if destinations:
         found["destinations"] = destinations
     settings = attrs.evolve(last or GitopsSettings(tool=tool), **found)
-    if not settings.path:
-        settings = attrs.evolve(settings, path=_in_repository(folder))
-    settings = attrs.evolve(settings, path=settings.path.removeprefix("./").strip("/") if settings.path != "/" else "")
     if problems := list(settings.problems()):
         raise FleetError(problems)
-    return settings
+    return attrs.evolve(settings, path=settings.path.removeprefix("./").strip("/") or _in_repository(folder))
 
 
 def _check_same(last: GitopsSettings | None, found: dict[str, Any], folder: Path) -> None:

@@ -138,19 +138,17 @@ class RolloutRender:
             FleetError: it is not.
         """
         waves, rollout = len(self.waves), self.last.rollout
+        if wave > 1 and rollout and not self.reached:
+            what = f"the plan is another one than that of which wave {rollout.wave} is rendered, and begins with wave 1"
+            hint = "--wave 1 begins with it; members keep what they were rendered"
+            if rollout.before is None and not self.given:
+                hint = "--state FILE, with the file that the rollout began with; or --wave 1"
+            raise FleetError([Problem(what, hint=hint)])
         if wave > waves:
             raise FleetError([Problem(f"there is no wave {wave}: the plan has {count(waves, 'wave')}", hint="--wave")])
-        if wave <= self.reached + 1:
-            return
-        if rollout and not self.reached:
-            where = "with the file that the rollout began with" if rollout.before is None and not self.given else ""
-            what = f"the plan is another one than that of which wave {rollout.wave} is rendered, and begins with wave 1"
-            hint = (
-                f"--state FILE, {where}" if where else "--wave 1 begins with it; members keep what they were rendered"
-            )
-            raise FleetError([Problem(what, hint=hint)])
-        hint = f"--wave {self.reached + 1}, and merge it first"
-        raise FleetError([Problem(f"wave {self.reached + 1} comes before wave {wave}", hint=hint)])
+        if wave > self.reached + 1:
+            hint = f"--wave {self.reached + 1}, and merge it first"
+            raise FleetError([Problem(f"wave {self.reached + 1} comes before wave {wave}", hint=hint)])
 
 
 def _only(surveyed: Survey) -> FleetPlan:
