@@ -40,7 +40,7 @@ def objects(path: str) -> list[dict[str, Any]]:
     return [one for one in yaml.safe_load_all((Path("out/local") / path).read_text()) if one]
 
 
-def annotations(path: str) -> dict[str, str]:
+def marks_of(path: str) -> dict[str, str]:
     (found,) = objects(f"members/dublin/{path}")
     return dict(found["metadata"]["annotations"])
 
@@ -110,12 +110,12 @@ def test_what_a_member_pulls_is_in_its_own_folder(folder: Path) -> None:
 def test_what_outlives_its_placement_is_not_pruned(folder: Path) -> None:
     render(folder, "--for", "flux", *REPO, "--omit-secrets")
     prune = "kustomize.toolkit.fluxcd.io/prune"
-    assert annotations("0-namespaces/v1-namespace-default-shop.yaml")[prune] == "disabled"
-    assert prune not in annotations("1-configuration/v1-configmap-shop-storefront.yaml")
+    assert marks_of("0-namespaces/v1-namespace-default-shop.yaml")[prune] == "disabled"
+    assert prune not in marks_of("1-configuration/v1-configmap-shop-storefront.yaml")
     edit(folder / "placement.yaml", "kubernetes-fleet.io/v1\n", "kubernetes-fleet.io/v1beta1\n")
     edit(folder / "placement.yaml", "  strategy:\n", "  strategy:\n    deleteStrategy: {propagationPolicy: Abandon}\n")
     render(folder)
-    assert annotations("1-configuration/v1-configmap-shop-storefront.yaml")[prune] == "disabled"
+    assert marks_of("1-configuration/v1-configmap-shop-storefront.yaml")[prune] == "disabled"
 
 
 def test_argo_cd_asks_before_it_prunes_what_is_protected(folder: Path) -> None:
@@ -127,10 +127,10 @@ def test_argo_cd_asks_before_it_prunes_what_is_protected(folder: Path) -> None:
         f"{{name: storefront, namespace: shop, annotations: {mark}}}\ndata",
     )
     render(folder, "--for", "argocd", *REPO, "--omit-secrets")
-    found = annotations("1-configuration/v1-configmap-shop-storefront.yaml")
+    found = marks_of("1-configuration/v1-configmap-shop-storefront.yaml")
     assert found[options] == "Replace=true,Prune=confirm,Delete=confirm"
     assert found["argocd.argoproj.io/sync-wave"] == "1"
-    kept = annotations("0-namespaces/v1-namespace-default-shop.yaml")
+    kept = marks_of("0-namespaces/v1-namespace-default-shop.yaml")
     assert kept[options] == "Prune=false,Delete=false"
     assert kept["argocd.argoproj.io/compare-options"] == "IgnoreExtraneous"
 
