@@ -59,13 +59,10 @@ class _Wave(click.ParamType[int | str]):
     cls=Command,
     examples={
         "the manifests of each member below out/local": "fleet render fleet/ --out out",
-        "from the beginning, if every policy is fulfilled": "fleet render fleet/ --out out --fresh --strict",
-        "a Pulumi project, below out/prod": "fleet render . --stack prod --out out",
-        "for Flux on a hub": "fleet render fleet/ --out out --for flux --repo https://git.example/ops --omit-secrets",
-        "for an Argo CD of each member": "fleet render fleet/ --out out --for argocd --topology pull "
-        "--repo https://git.example/ops --omit-secrets",
+        "a Pulumi project, below out/prod, if every policy is fulfilled": "fleet render . --stack prod --out out --strict",
+        "for Flux on a hub, from a source that is there": "fleet render fleet/ --out out --for flux --source ops "
+        "--omit-secrets",
         "a commit for each wave": "fleet render fleet/ --out out --wave 1",
-        "which waves are left": "fleet render fleet/ --out out --wave",
     },
 )
 @options.PATHS

@@ -32,7 +32,7 @@ _MOVES = (Change.ADD, Change.UPDATE)
 
 @attrs.frozen
 class PlanWave:
-    """What moves together in one wave of a plan.
+    """Members that move together in one wave of a plan.
 
     Attributes:
         number: from 1, without gaps.

@@ -1,4 +1,4 @@
-"""What the last render has left in a folder beside the decisions: for whom it was, and how far a rollout is."""
+"""Memory of the last render in a folder, beside the decisions: for whom it was, and how far a rollout is."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _SECRET_HINT = (
 
 @attrs.frozen
 class LastTree:
-    """What is remembered of the last render that moved anything, so that a render that moves nothing writes the same.
+    """Folders and steps of the last render that moved anything, so that one that moves nothing writes the same.
 
     Attributes:
         steps: the members in steps.
