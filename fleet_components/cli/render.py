@@ -59,7 +59,7 @@ class _Wave(click.ParamType[int | str]):
     cls=Command,
     examples={
         "the manifests of each member below out/local": "fleet render fleet/ --out out",
-        "a Pulumi project, below out/prod, if every policy is fulfilled": "fleet render . --stack prod --out out --strict",
+        "a Pulumi project, below out/prod": "fleet render . --stack prod --out out",
         "for Flux on a hub, from a source that is there": "fleet render fleet/ --out out --for flux --source ops "
         "--omit-secrets",
         "a commit for each wave": "fleet render fleet/ --out out --wave 1",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -215,6 +216,16 @@ def test_members_that_move_in_opposite_orders_are_refused_on_a_hub(folder: Path)
         ("east", "north"),
         ("west",),
     )
+
+
+@pytest.mark.parametrize("damage", [{"phases": {"dublin": [9]}}, {"steps": 1}, {"settings": {"tool": "helm"}}])
+def test_a_damaged_memory_is_refused(damage: dict[str, Any], folder: Path) -> None:
+    render(folder, "--for", "flux", *REPO, "--omit-secrets")
+    file = Path("out/local/state.json")
+    data = json.loads(file.read_text())
+    data["gitops"].update(damage)
+    file.write_text(json.dumps(data))
+    assert "out/local/state.json" in refused(folder)
 
 
 def test_names_fit_into_labels() -> None:

@@ -12,6 +12,7 @@ from fleet_components.content.order import phase
 from fleet_components.content.secret import is_hidden
 from fleet_components.content.stamp import annotated
 from fleet_components.content.wire import to_yaml
+from fleet_components.model.codec import checked
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
 from fleet_components.plan.past import LOST
@@ -31,6 +32,11 @@ _SECRET_HINT = (
 )
 
 
+def _no_phases(phases: Mapping[str, tuple[int, ...]]) -> str:
+    known = range(len(PHASES))
+    return "" if all(number in known for numbers in phases.values() for number in numbers) else "has no such phase"
+
+
 @attrs.frozen
 class LastTree:
     """Folders and steps of the last render that moved anything, so that one that moves nothing writes the same.
@@ -41,7 +47,7 @@ class LastTree:
     """
 
     steps: Steps = ()
-    phases: Mapping[str, tuple[int, ...]] = attrs.field(factory=dict)
+    phases: Mapping[str, tuple[int, ...]] = attrs.field(factory=dict, metadata=checked(_no_phases))
 
 
 class GitopsLayout(Layout):
