@@ -74,7 +74,7 @@ def hub() -> Iterator[Cluster]:
 
 def established(plane: Cluster) -> bool:
     """Whether all definitions are served. ``kubectl wait`` fails on one that has no conditions yet."""
-    found = [one.get("status", {}).get("conditions", []) for one in plane.get("crd")["items"]]
+    found = [(one.get("status") or {}).get("conditions") or [] for one in plane.get("crd")["items"]]
     return all(any((one["type"], one["status"]) == ("Established", "True") for one in each) for each in found)
 
 
