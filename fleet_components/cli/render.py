@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +14,22 @@ from fleet_components.cli import options
 from fleet_components.cli.exit_status import ExitStatus, status_of
 from fleet_components.cli.help import Command
 from fleet_components.cli.progress import watch
+from fleet_components.cli.pulling import pulled, settings_of
 from fleet_components.content.confined import within
-from fleet_components.model.problem import FleetError, Problem
-from fleet_components.model.text import count, visible
-from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.model.problem import Problem
+from fleet_components.model.text import count, few, visible
 from fleet_components.review.documents.form import Document, to_read
 from fleet_components.review.documents.plan import plan_document
 from fleet_components.review.planning.observed import refuse_observed
 from fleet_components.review.planning.past import DEFAULT_STACK, StateFile
 from fleet_components.review.planning.project import choose_stack, read_project
-from fleet_components.review.planning.survey import CommandLine, project_among, survey
+from fleet_components.review.planning.survey import CommandLine, project_among
 from fleet_components.review.rendering.folder import recover, replace
-from fleet_components.review.rendering.manifests import DECISIONS, STATE, ours_in, rendered
+from fleet_components.review.rendering.gitops.layout import TOOL_OF
+from fleet_components.review.rendering.gitops.settings import PULL, GitopsSettings
+from fleet_components.review.rendering.last import LastRender, read_last
+from fleet_components.review.rendering.manifests import STATE, is_manifest, ours_in
+from fleet_components.review.rendering.rollout_render import RolloutRender
 from fleet_components.review.showing import words
 
 # A file system takes 255 bytes; while the folder is replaced its name is longer.
@@ -36,12 +40,32 @@ _FOLDER = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")
 """Names of stacks, as Pulumi has them."""
 
 
+_LEFT = "left"
+
+
+class _Wave(click.ParamType[int | str]):
+    """Parameter type of the number of a wave; none asks which are left."""
+
+    name = "N"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
+        """Parse a number; what is none from 1 is a usage error."""
+        text = str(value)
+        if text == _LEFT:
+            return text
+        if not (text.isascii() and text.isdecimal() and int(text[:9]) > 0):
+            self.fail("give the number of a wave, from 1, or none to see which are left", param, ctx)
+        return int(text[:9])
+
+
 @click.command(
     cls=Command,
     examples={
         "the manifests of each member below out/local": "fleet render fleet/ --out out",
-        "from the beginning, if every policy is fulfilled": "fleet render fleet/ --out out --fresh --strict",
         "a Pulumi project, below out/prod": "fleet render . --stack prod --out out",
+        "for Flux on a hub, from a source that is there": "fleet render fleet/ --out out --for flux --source ops "
+        "--omit-secrets",
+        "a commit for each wave": "fleet render fleet/ --out out --wave 1",
     },
 )
 @options.PATHS
@@ -49,14 +73,34 @@ _FOLDER = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Where to write.")
 @click.option("--fresh", is_flag=True, help="Forget what the last render decided.")
 @click.option("--show-secrets", is_flag=True, help="Write the data of Secrets, in files for their owner only.")
+@click.option(
+    "--wave",
+    type=_Wave(),
+    is_flag=False,
+    flag_value=_LEFT,
+    metavar="[N]",
+    help="Render up to this wave of the plan: members of later ones keep what they have. Without a number, write "
+    "nothing and say which waves are left.",
+)
+@pulled
 @options.endings()
 def render(
     paths: tuple[Path, ...],
     out: Path,
     fresh: bool,
     show_secrets: bool,
+    wave: int | str | None,
     strict: bool,
     detailed: bool,
+    tool: str | None,
+    topology: str | None,
+    repo: str | None,
+    revision: str | None,
+    path: str | None,
+    namespace: str | None,
+    source: str | None,
+    destinations: tuple[str, ...],
+    omit_secrets: bool | None,
     **where: Any,
 ) -> None:
     """Write the manifests of each member, with the decisions beside them.
@@ -64,6 +108,9 @@ def render(
     The manifests go to OUT/STACK/CLUSTER, the decisions to OUT/STACK. What the last render decided is the starting
     point of the next one. The folder of the stack is replaced as a whole; nothing is left half-written, and
     nothing is written where the update is refused, by --strict or otherwise.
+
+    With --for they go to OUT/STACK/members/CLUSTER, a folder for each phase, with the objects of Argo CD or Flux beside
+    them; the next render remembers these options.
     """
     command = options.command_line(**where)
     refuse_observed(paths, command.state, _BY_HUB, _INSTEAD)
@@ -73,32 +120,60 @@ def render(
     name = _stack_name(project, command)
     command = command.wrong([*_no_folder(name, command), *_inside(() if project else paths, out)])
     folder = out / name
-    if not fresh and not command.state.file and not command.problems:
+    given = bool(command.state.file)
+    if not fresh and not given and not command.problems:
         command = attrs.evolve(command, state=options.state_of(_last(folder)))
+    last = LastRender() if command.problems else read_last(folder)
+    settings = settings_of(
+        last.settings,
+        folder,
+        {
+            "tool": tool,
+            "topology": topology,
+            "repo": repo,
+            "revision": revision,
+            "path": path,
+            "namespace": namespace,
+            "source": source,
+            "destinations": destinations,
+            "omit_secrets": omit_secrets,
+        },
+    )
     if show_secrets:
         command = attrs.evolve(command, state=command.state.shown())
-    surveyed = survey(paths, command)
-    document = plan_document(surveyed)
-    options.say_refused(surveyed.refused)
+    going = RolloutRender.on(paths, command, last, given=given, fresh=fresh, by_wave=wave is not None)
+    document = plan_document(going.surveyed)
+    options.say_refused(going.surveyed.refused)
     refused = status_of(document, strict=strict) is ExitStatus.REFUSED
-    with watch(f"writing {folder}"):
-        files = {} if refused else rendered(_only(surveyed.plans), show_secrets=show_secrets)
-        if files:
+    files: dict[str, str] = {}
+    if not refused and wave != _LEFT:
+        with watch(f"writing {folder}"):
+            files = going.rendered(name, settings, wave if isinstance(wave, int) else None, show_secrets=show_secrets)
             replace(folder, files, ours=ours_in, private=show_secrets)
-    _report(document, folder, command.state.file, files)
+    _report(document, folder, going.start, files)
+    if not refused:
+        _tell(going, wave, settings, files)
     options.end(document, strict=strict, detailed=detailed)
 
 
-def _only(plans: tuple[FleetPlan, ...]) -> FleetPlan:
-    """Return the only fleet, which is the one to render.
-
-    Raises:
-        FleetError: there is no fleet, or there are several.
-    """
-    if len(plans) != 1:
-        what = "the program has no fleet" if not plans else f"the program has {len(plans)} fleets"
-        raise FleetError([Problem(what, hint="render the directory of each")])
-    return plans[0]
+def _tell(
+    going: RolloutRender, wave: int | str | None, settings: GitopsSettings | None, files: Mapping[str, str]
+) -> None:
+    """Print how far the rollout is, and what the tool needs and does otherwise."""
+    if wave is not None:
+        for line in going.words(wave if isinstance(wave, int) else going.reached):
+            click.echo(visible(line))
+    elif settings and settings.topology == PULL and len(going.waves) > 1:
+        what = f"all {len(going.waves)} waves come in one commit, and each member pulls it on its own"
+        click.echo(f"warning: {Problem(what, hint='--wave 1, and a pull request for each')}", err=True)
+    if settings and files:
+        tool = TOOL_OF[settings.tool]
+        for problem in tool.limits(going.plan, settings):
+            click.echo(visible(f"warning: {problem}"), err=True)
+        starts = sorted(path for path in files if path.startswith("start/"))
+        click.echo(visible(f"to begin, apply once: {few(starts)}"))
+        if needs := tool.needs(settings):
+            click.echo(visible(needs))
 
 
 def _stack_name(project: Path | None, command: CommandLine) -> str:
@@ -152,9 +227,9 @@ def _report(document: Document, folder: Path, state: str, files: dict[str, str])
     if not files:
         click.echo(visible(f"planned {_start(state)}; wrote nothing"))
         return
-    manifests = [path for path in files if path not in (DECISIONS, STATE) and not path.endswith("/")]
+    manifests = [path for path in files if is_manifest(path)]
     wrote = count(len(manifests), "manifest")
-    members = count(len({path.partition("/")[0] for path in manifests}), "member")
+    members = count(len({path.removeprefix("members/").partition("/")[0] for path in manifests}), "member")
     click.echo(visible(f"planned {_start(state)}; wrote {wrote} of {members} to {folder}"))
 
 

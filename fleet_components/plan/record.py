@@ -42,6 +42,7 @@ class Record(ABC, Generic[P, M]):
     """Persisted state of one subject: its decision, and what the next decision depends on.
 
     Attributes:
+        COMPONENT: name of the component type of its subject: ``Placement`` or ``Template``.
         DECISION: type of a member's decision.
         MEMORY: type of the memory.
         revision: the revision that all members are to run; -1 before the first run.
@@ -55,6 +56,7 @@ class Record(ABC, Generic[P, M]):
         override_digests: digests of the same rules, computed without the values that they put into Secrets.
     """
 
+    COMPONENT: ClassVar[str]
     DECISION: ClassVar[Any]
     MEMORY: ClassVar[Any]
 
@@ -293,6 +295,19 @@ class Record(ABC, Generic[P, M]):
         newest = sorted(digests)[-history:]
         used = {revision, *runs, *(sent.revision for sent in placed.values()), *newest, *later}
         return _only(used, contents), _only(used, digests)
+
+    def keeping(self, placed: Mapping[str, P], before: Self) -> Self:
+        """Return the record with other decisions, and with what an earlier record knows of their content."""
+        revisions = {one.revision for one in placed.values()}
+        rules = {one.overrides for one in placed.values() if one.overrides is not None}
+        return attrs.evolve(
+            self,
+            decisions=placed,
+            contents={**_only(revisions, before.contents), **self.contents},
+            digests={**_only(revisions, before.digests), **self.digests},
+            overrides={**_only(rules, before.overrides), **self.overrides},
+            override_digests={**_only(rules, before.override_digests), **self.override_digests},
+        )
 
     def same(self, placed: Mapping[str, P]) -> bool:
         """Return whether the same is sent as was decided last; what was written again may lack its mark still."""

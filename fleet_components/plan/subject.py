@@ -21,7 +21,7 @@ from fleet_components.model.text import few
 from fleet_components.plan.apply_mode import ApplyMode
 from fleet_components.plan.deviation import Deviation, deviations
 from fleet_components.plan.record import Objects, Record, particulars
-from fleet_components.rollout.rollout import Change, Done, Entry, Placed, Rollout
+from fleet_components.rollout.rollout import Change, Done, Entry, Placed, Rollout, Wave
 from fleet_components.scheduler.edit import Edits
 from fleet_components.scheduler.explain import MemberExplanation
 from fleet_components.scheduler.framework import Profile
@@ -73,6 +73,28 @@ class Outcome(Generic[R]):
     def scores(self, cluster: str) -> Mapping[str, int] | None:
         """Return the scores that a member had when it was picked; None if nothing is scored."""
         return None
+
+    def instead(self, entries: Mapping[str, Entry], before: R) -> Self:
+        """Return the outcome with other entries, in which some members keep what they run.
+
+        Args:
+            entries: the entries of all members concerned.
+            before: the record of the last decision, which has the content that these members keep.
+        """
+        rollout = attrs.evolve(
+            self.rollout,
+            entries=entries,
+            waves=tuple(_still(wave, entries) for wave in self.rollout.waves),
+            removals=tuple(one for one in self.rollout.removals if entries[one].change is Change.REMOVE),
+            finished=False,
+        )
+        return attrs.evolve(self, rollout=rollout, record=self.record.keeping(rollout.placed, before))
+
+
+def _still(wave: Wave, entries: Mapping[str, Entry]) -> Wave:
+    """Return a wave without the members that do not move."""
+    moving = tuple(one for one in wave.clusters if entries[one].change in (Change.ADD, Change.UPDATE))
+    return attrs.evolve(wave, clusters=moving)
 
 
 @attrs.frozen

@@ -140,6 +140,7 @@ class TemplateRecord(Record[Share, TemplateState]):
     new revision.
     """
 
+    COMPONENT = "Template"
     DECISION = Share
     MEMORY = TemplateState
 

@@ -21,7 +21,7 @@ from fleet_components.plan.overriding import InForce, in_force, rules_in_use
 from fleet_components.plan.record import LACKS_HINT, Objects, digest
 from fleet_components.plan.subject import Outcome
 from fleet_components.rollout.planner import plan_rollout
-from fleet_components.rollout.rollout import Change, Placed, Rollout, Wanted
+from fleet_components.rollout.rollout import Change, Entry, Placed, Rollout, Wanted
 from fleet_components.rollout.run_record import Scheduled
 from fleet_components.rollout.situation import stopped_at
 from fleet_components.rollout.strategy import External, target_of
@@ -72,6 +72,17 @@ class PlacementOutcome(Outcome[PlacementRecord]):
         if binding is None or binding.affinity_score is None:
             return None
         return {"affinity": binding.affinity_score, "topologySpread": binding.topology_spread_score or 0}
+
+    def instead(self, entries: Mapping[str, Entry], before: PlacementRecord) -> PlacementOutcome:
+        """Return the outcome with other entries; what is remembered of bindings and update runs follows."""
+        found = super().instead(entries, before)
+        held = (*found.rollout.held_removals, *(c for c, one in entries.items() if one.change is Change.HELD))
+        record = attrs.evolve(
+            found.record,
+            memory=self.decision.memory.settled(held),
+            runs=self.runs.remembered(found.rollout) if self.runs else RunMemory(),
+        )
+        return attrs.evolve(found, record=record)
 
 
 def place(request: PlacementSubject, before: PlacementRecord) -> PlacementOutcome:

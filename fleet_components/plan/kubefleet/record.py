@@ -28,6 +28,7 @@ class PlacementRecord(Record[Placed, PlacementMemory]):
         runs: what is remembered of its update runs.
     """
 
+    COMPONENT = "Placement"
     DECISION = Placed
     MEMORY = PlacementMemory
 

@@ -165,7 +165,7 @@ def parse_state(text: bytes, file: str) -> StateFile:
     if not isinstance(data, dict):
         raise _refused(file, "is not a state of a fleet")
     if data.get("format") == FORMAT:
-        return _from_render(file, data)
+        return render_state(file, data)
     if isinstance(data.get("deployment"), dict):
         return StateFile(file, StackState.from_export(data, file), data)
     raise _refused(file, 'has neither a "deployment" nor the format of a render')
@@ -205,7 +205,12 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _from_render(file: str, data: Mapping[str, Any]) -> StateFile:
+def render_state(file: str, data: Mapping[str, Any]) -> StateFile:
+    """Read the state of a render from its content; ``file`` is its name in messages.
+
+    Raises:
+        FleetError: it is damaged, or of another version.
+    """
     if data.get("version") != VERSION:
         what = f"is not of version {VERSION}, which this fleet render writes"
         raise FleetError([Problem(what, ("version",), RENDER_ANEW, file=file)])

@@ -1,0 +1,296 @@
+"""The waves of a whole plan, and a plan as far as one of them: for deliveries in which each wave is a commit."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import attrs
+
+from fleet_components.content.revision import canonical
+from fleet_components.content.stamp import stamped
+from fleet_components.model.cluster import Cluster
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan.delivered import delivered
+from fleet_components.plan.departures import Departure, Fate, old_objects
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.kubefleet.subjects import is_protected
+from fleet_components.plan.past import ALL, CLUSTER_SCOPED, LOST, Standing
+from fleet_components.plan.record import Objects
+from fleet_components.plan.state import StoredResource
+from fleet_components.plan.stored import Keeper
+from fleet_components.plan.subject import Decided
+from fleet_components.rollout.rollout import Change, Done, Entry, Placed
+
+_LATER = "its turn comes with a later wave"
+_MOVES = (Change.ADD, Change.UPDATE)
+
+
+@attrs.frozen
+class PlanWave:
+    """Members that move together in one wave of a plan.
+
+    Attributes:
+        number: from 1, without gaps.
+        moves: the members that get something new, by the subject that brings it.
+        leaves: the members that are left, by the subject that leaves them; of the last wave alone.
+        wait_seconds: seconds to wait once the members are ready, before the next wave.
+    """
+
+    number: int
+    moves: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
+    leaves: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
+    wait_seconds: int = 0
+
+    @property
+    def members(self) -> frozenset[str]:
+        """The members that it changes."""
+        return frozenset(one for part in (self.moves, self.leaves) for members in part.values() for one in members)
+
+
+@attrs.frozen
+class Brought:
+    """An object that a member has, and how it got there.
+
+    Attributes:
+        subject: the subject that brings it, as ``Kind/key``.
+        cluster: the member.
+        data: the object, with the marks of the stack.
+        outlives: True if it stays on the member when nothing brings it there any more.
+        protected: True if its removal has to be confirmed.
+        left_alone: fields that keep their values on the member once the object exists, such as ``spec.replicas``.
+    """
+
+    subject: str
+    cluster: str
+    data: Mapping[str, Any]
+    outlives: bool = False
+    protected: bool = False
+    left_alone: tuple[str, ...] = ()
+
+
+def waves_of(plan: FleetPlan) -> tuple[PlanWave, ...]:
+    """Return the waves of a plan, of all subjects together; members that are left are a last wave of their own."""
+    moves: dict[int, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    leaves: dict[str, tuple[str, ...]] = {}
+    waits: dict[int, int] = defaultdict(int)
+    for one in plan.subjects:
+        if one.subject.reports:
+            continue
+        for cluster, entry in one.entries.items():
+            if entry.change in _MOVES and entry.placed:
+                moves[entry.placed.wave][one.name].append(cluster)
+        for wave in one.outcome.rollout.waves:
+            waits[wave.number] = max(waits[wave.number], wave.wait_seconds)
+        if left := tuple(cluster for cluster in sorted(one.entries) if _leaves(plan, one, cluster)):
+            leaves[one.name] = left
+    for name in plan.gone:
+        if left := tuple(_still_there(plan, name)):
+            leaves[name] = left
+    found = [
+        PlanWave(number, {name: tuple(sorted(those)) for name, those in sorted(moves[wave].items())}, {}, waits[wave])
+        for number, wave in enumerate(sorted(moves), start=1)
+    ]
+    return (*found, PlanWave(len(found) + 1, {}, leaves)) if leaves else tuple(found)
+
+
+def goal_of(plan: FleetPlan) -> str:
+    """Return a digest of what a plan leads to and in which waves, to know the same rollout again."""
+    subjects = [[one.name, one.record.decided(), sorted(one.record.digests.items())] for one in plan.subjects]
+    left = [[one.subject, one.cluster, str(one.key), str(one.fate)] for one in plan.departures]
+    return hashlib.sha256(canonical([subjects, left]).encode()).hexdigest()[:16]
+
+
+@attrs.frozen(slots=False)
+class PlanPart:
+    """A plan as far as one of its waves, or the whole of it.
+
+    Attributes:
+        plan: the plan; in a part of it, members of later waves are held.
+        whole: the plan of which it is a part.
+        ended: whether it is the whole of it.
+    """
+
+    plan: FleetPlan
+    whole: FleetPlan
+    ended: bool = True
+
+    @classmethod
+    def up_to(cls, plan: FleetPlan, number: int) -> PlanPart:
+        """Return the part of a plan up to a wave; 0 for what stands already.
+
+        Raises:
+            FleetError: a member that has to keep something for now is not declared any more, and what it has there
+                cannot be made without it.
+        """
+        waves = waves_of(plan)
+        if number >= len(waves):
+            return cls(plan, plan)
+        later: dict[str, set[str]] = defaultdict(set)
+        for wave in waves[number:]:
+            for part in (wave.moves, wave.leaves):
+                for name, members in part.items():
+                    later[name].update(members)
+        subjects = tuple(_held(one, later[one.name], plan) if later[one.name] else one for one in plan.subjects)
+        return cls(attrs.evolve(plan, subjects=subjects), plan, ended=False)
+
+    def brought(self) -> Iterator[Brought]:
+        """Yield all objects that members have once this part is delivered, each once."""
+        for one in self.plan.subjects:
+            for cluster, delivery in one.deliveries.items():
+                for data in self.plan.emitted(one, cluster):
+                    key = Manifest(data).key
+                    if (one.name, cluster, key) in self._moved:
+                        continue
+                    yield Brought(
+                        one.name,
+                        cluster,
+                        data,
+                        self.plan.outlives(one, cluster, key),
+                        one.subject.protected or is_protected(Manifest(data)),
+                        delivery.left_alone,
+                    )
+        for standing, stood in self._kept:
+            marks = {"stack": self.plan.options.stack, "manager": self.plan.manager, "placement": standing.subject}
+            protected = standing.subject in self.plan.past.protected or is_protected(Manifest(stood))
+            marked = stamped(stood, found=standing.found, **marks)
+            yield Brought(standing.subject, standing.cluster, marked, standing.kept, protected)
+
+    def resources(self, *, redacted: bool) -> list[StoredResource]:
+        """Return the resources of the stack once this part is delivered; see :func:`delivered`."""
+        keeper = Keeper(self.plan.options.stack, self.plan.options.fleet)
+        found = delivered(self.plan, redacted=redacted)
+        past, kept = self.plan.past, self._kept
+        for name in dict.fromkeys(one.subject for one, _ in kept if one.subject in self.plan.gone):
+            component = past.records[name].COMPONENT
+            shown = {**past.shown.get(name, {}), "protected": name in past.protected}
+            found.append(keeper.decision(component, name, past.records[name], shown, redacted=redacted))
+            for cluster in _still_there(self.plan, name):
+                keeps = _keeps(one for one, _ in kept if (one.subject, one.cluster) == (name, cluster))
+                found.append(keeper.binding(component, name, cluster, past.done[name][cluster], keeps=keeps))
+        for one, data in kept:
+            component = past.records[one.subject].COMPONENT
+            found.append(keeper.object(component, one.subject, one.cluster, data, found=one.found))
+        return found
+
+    @cached_property
+    def _brings(self) -> frozenset[tuple[str, str, ObjectKey]]:
+        return frozenset(
+            (one.name, cluster, key)
+            for one in self.plan.subjects
+            for cluster in one.deliveries
+            for key in one.keys(cluster)
+        )
+
+    @cached_property
+    def _moved(self) -> frozenset[tuple[str, str, ObjectKey]]:
+        """Objects that another subject brings already, although the one that had them is still to be changed."""
+        if self.ended:
+            return frozenset()
+        return frozenset(
+            (one.subject, one.cluster, one.key)
+            for one in self.whole.departures
+            if one.fate is Fate.MOVED and (one.to, one.cluster, one.key) in self._brings
+        )
+
+    @cached_property
+    def _kept(self) -> tuple[tuple[Standing, Mapping[str, Any]], ...]:
+        """Objects that no subject of this part brings, and that stand until a later wave."""
+        return () if self.ended else tuple(self._standing())
+
+    def _standing(self) -> Iterator[tuple[Standing, Mapping[str, Any]]]:
+        """Yield what is kept of subjects that are gone, and what another subject brings in a later wave only."""
+        plan = self.whole
+        stood = {(one.subject, one.cluster, one.key): one for one in plan.past.standing}
+        for one in plan.departures:
+            standing = stood.get((one.subject, one.cluster, one.key))
+            if standing is None or not self._waits(one):
+                continue
+            for data in _before(plan, one.subject, one.cluster):
+                if Manifest(data).key == one.key:
+                    yield standing, data
+
+    def _waits(self, one: Departure) -> bool:
+        plan = self.whole
+        if one.fate is Fate.MOVED and (one.to, one.cluster, one.key) in self._brings:
+            return False
+        if (one.subject, one.cluster, one.key) in self._brings:
+            return False
+        gone = one.subject in plan.gone and one.cluster in _still_there(plan, one.subject)
+        return one.fate is Fate.MOVED or (gone and one.fate is not Fate.FORGOTTEN)
+
+
+def _leaves(plan: FleetPlan, one: Decided, cluster: str) -> bool:
+    """Return whether something is taken off a member that can be reached."""
+    stands = one.done(cluster).revision is not None
+    return one.entries[cluster].change is Change.REMOVE and stands and not _is_lost(plan, cluster)
+
+
+def _is_lost(plan: FleetPlan, cluster: str) -> bool:
+    """Return whether a member is gone for good. One that is only not declared any more can still be emptied."""
+    return plan.members.get(cluster, LOST if cluster in plan.past.lost else "") == LOST
+
+
+def _still_there(plan: FleetPlan, name: str) -> list[str]:
+    """Return the members on which a subject stands that the source does not have any more."""
+    if name in plan.past.reporting or name not in plan.past.records:
+        return []
+    done: Mapping[str, Done] = plan.past.done.get(name, {})
+    return sorted(
+        cluster for cluster, here in done.items() if here.revision is not None and not _is_lost(plan, cluster)
+    )
+
+
+def _held(one: Decided, later: set[str], plan: FleetPlan) -> Decided:
+    """Return a decision in which these members keep what they have."""
+    entries = {
+        cluster: Entry(Change.HELD, _present(one, cluster, plan), _LATER) if cluster in later else entry
+        for cluster, entry in one.entries.items()
+    }
+    return attrs.evolve(one, outcome=one.outcome.instead(entries, one.before))
+
+
+def _present(one: Decided, cluster: str, plan: FleetPlan) -> Placed | None:
+    """Return the decision that leads to what a member runs now; None if it runs nothing."""
+    here = one.done(cluster)
+    if here.revision is None:
+        return None
+    if plan.inventory.position(cluster) is None and here.overrides is not None:
+        raise FleetError([_undeclared(one.name, cluster)])
+    sent: Placed = one.before.standing(here)
+    before = one.before.decisions.get(cluster)
+    return attrs.evolve(sent, rank=before.rank, wave=before.wave) if before else sent
+
+
+def _before(plan: FleetPlan, name: str, cluster: str) -> Objects:
+    """Return what a subject has on a member now.
+
+    Raises:
+        FleetError: overrides need a member that is not declared any more.
+    """
+    for one in plan.subjects:
+        if one.name == name:
+            return old_objects(plan.past, one, name, cluster)
+    record, here = plan.past.records[name], plan.past.done[name][cluster]
+    position = plan.inventory.position(cluster)
+    if position is None and here.overrides is not None:
+        raise FleetError([_undeclared(name, cluster)])
+    member = Cluster(cluster) if position is None else plan.inventory.clusters[position]
+    return record.objects(record.standing(here), member)
+
+
+def _undeclared(name: str, cluster: str) -> Problem:
+    what = f"is left on {cluster} in the last wave, and overrides need the member, which is not declared any more"
+    return Problem(what, subject=name, hint="declare it until then, or render without --wave")
+
+
+def _keeps(standing: Iterator[Standing]) -> str:
+    """Return which objects outlive their subject on a member, from those that do."""
+    kept = [one for one in standing if one.kept and not one.found]
+    if any(one.key.namespace for one in kept):
+        return ALL
+    return CLUSTER_SCOPED if kept else ""

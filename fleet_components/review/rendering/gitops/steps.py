@@ -1,0 +1,51 @@
+"""The order of members where one sync brings all that a member gets."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import pairwise
+
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import few
+from fleet_components.plan.waves import PlanWave
+
+Steps = tuple[tuple[str, ...], ...]
+_HINT = "render wave by wave: --wave 1, and a pull request for each"
+
+
+def steps_of(waves: Sequence[PlanWave]) -> Steps:
+    """Return the members in steps: those of one wave of any subject never move before those of its earlier waves.
+
+    Members of which something is only taken away come last.
+
+    Raises:
+        FleetError: subjects ask for opposite orders of the same members.
+    """
+    earlier: dict[str, set[str]] = defaultdict(set)
+    groups: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for wave in waves:
+        for part in (wave.moves, wave.leaves):
+            for subject, members in part.items():
+                groups[subject].append(members)
+    for ordered in groups.values():
+        for before, after in pairwise(ordered):
+            for member in after:
+                earlier[member].update(before)
+    moving = {one for wave in waves for members in wave.moves.values() for one in members}
+    emptied = {one for wave in waves for one in wave.members} - moving
+    steps: list[tuple[str, ...]] = []
+    left = set(moving)
+    while left:
+        ready = {member for member in left if not earlier[member] & left}
+        if not ready:
+            raise FleetError([_opposite(left, groups)])
+        steps.append(tuple(sorted(ready)))
+        left -= ready
+    return (*steps, tuple(sorted(emptied))) if emptied else tuple(steps)
+
+
+def _opposite(members: set[str], groups: dict[str, list[tuple[str, ...]]]) -> Problem:
+    subjects = sorted(name for name, ordered in groups.items() if sum(bool(members & set(one)) for one in ordered) > 1)
+    what = f"move {few(sorted(members))} in opposite orders, and one sync brings all that a member gets"
+    return Problem(f"{few(subjects)} {what}", hint=_HINT)

@@ -1,0 +1,171 @@
+"""A render that goes wave by wave: which plan it belongs to, how far it is, and what the next wave changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import count, few
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.waves import PlanPart, PlanWave, goal_of, waves_of
+from fleet_components.review.planning.past import StateFile
+from fleet_components.review.planning.survey import CommandLine, Survey, survey
+from fleet_components.review.rendering.gitops.layout import GitopsLayout, LastTree
+from fleet_components.review.rendering.gitops.settings import GitopsSettings
+from fleet_components.review.rendering.last import LastRender, UnfinishedRollout, kept, remembered
+from fleet_components.review.rendering.manifests import Files, rendered
+
+_MOST = 10
+
+
+@attrs.frozen
+class RolloutRender:
+    """A rollout on its way through renders.
+
+    Attributes:
+        surveyed: the plan of the whole rollout.
+        last: the last render.
+        state: the state that the rollout begins with.
+        given: whether that is a file that was given.
+        reached: the wave up to which the last render went; 0 if a rollout begins.
+    """
+
+    surveyed: Survey
+    last: LastRender
+    state: StateFile
+    given: bool
+    reached: int
+
+    @classmethod
+    def on(
+        cls, paths: Sequence[Path], command: CommandLine, last: LastRender, *, given: bool, fresh: bool, by_wave: bool
+    ) -> RolloutRender:
+        """Plan what is rendered: the rest of an unfinished rollout if it still leads to the same, else a new one.
+
+        Args:
+            paths: what is planned.
+            command: the options; their state is the last render, unless another one is given.
+            last: the last render.
+            given: whether the state was given.
+            fresh: whether the last render is forgotten.
+            by_wave: whether it goes wave by wave; without that, all that is left comes at once.
+
+        Raises:
+            FleetError: the input is invalid, or has no fleet or several.
+        """
+        if by_wave and last.rollout and not fresh:
+            before = command.state if given else last.before
+            if before is not None:
+                found = survey(paths, attrs.evolve(command, state=before))
+                if goal_of(_only(found)) == last.rollout.goal:
+                    return cls(found, last, before, given, last.rollout.wave)
+        return cls(survey(paths, command), last, command.state, given, 0)
+
+    @property
+    def plan(self) -> FleetPlan:
+        """The plan of the whole rollout.
+
+        Raises:
+            FleetError: there is no fleet, or there are several.
+        """
+        return _only(self.surveyed)
+
+    @property
+    def waves(self) -> tuple[PlanWave, ...]:
+        """The waves of the whole rollout."""
+        return waves_of(self.plan)
+
+    @property
+    def start(self) -> str:
+        """The file that the plan starts from; empty for a new fleet."""
+        return self.state.file
+
+    def rendered(self, stack: str, settings: GitopsSettings | None, wave: int | None, *, show_secrets: bool) -> Files:
+        """Return the files of the folder.
+
+        Args:
+            stack: name of the folder of the stack.
+            settings: for which tool they are, and how that reads them; None for none.
+            wave: the wave to render up to; None for the whole plan.
+            show_secrets: True to write the data of Secrets.
+
+        Raises:
+            FleetError: there is no such wave, its turn has not come, or something cannot be rendered.
+        """
+        waves, plan = self.waves, self.plan
+        if wave is not None and waves:
+            self._check(wave)
+        part = PlanPart(plan, plan) if wave is None else PlanPart.up_to(plan, wave)
+        brought = waves if wave is None else waves[wave - 1 : wave]
+        layout = GitopsLayout(settings, stack, part, brought, self.last.tree) if settings else None
+        rollout = None
+        if not part.ended and wave is not None:
+            before = None if self.given else kept(self.state, plan.options.stack)
+            rollout = UnfinishedRollout(wave, len(waves), goal_of(plan), before)
+
+        def beside() -> dict[str, Any]:
+            tree = layout.tree() if layout else None
+            return remembered(settings, LastTree(tree.steps, tree.phases) if tree else LastTree(), rollout)
+
+        return rendered(part, show_secrets=show_secrets, layout=layout, remembered=beside)
+
+    def words(self, wave: int) -> Iterator[str]:
+        """Yield how far the rollout is once a wave is rendered, and what is left."""
+        waves = self.waves
+        if not waves:
+            yield "nothing is left to be rolled out"
+            return
+        if wave:
+            yield f"wave {wave} of {len(waves)}: {_words(waves[wave - 1])}"
+        if not wave:
+            yield f"{count(len(waves), 'wave')} left"
+        for one in waves[wave:]:
+            lead = "next: " if one.number == wave + 1 else ""
+            yield f"{lead}wave {one.number}: {_words(one)}"
+        if wave and wave < len(waves) and (seconds := waves[wave - 1].wait_seconds):
+            yield f"wait {seconds} s once this wave is ready, before the next one is merged"
+        if wave == len(waves):
+            yield "no wave is left"
+
+    def _check(self, wave: int) -> None:
+        """Check that it is the turn of a wave.
+
+        Raises:
+            FleetError: it is not.
+        """
+        waves, rollout = len(self.waves), self.last.rollout
+        if wave > 1 and rollout and not self.reached:
+            what = f"the plan is another one than that of which wave {rollout.wave} is rendered, and begins with wave 1"
+            hint = "--wave 1 begins with it; members keep what they were rendered"
+            if rollout.before is None and not self.given:
+                hint = "--state FILE, with the file that the rollout began with; or --wave 1"
+            raise FleetError([Problem(what, hint=hint)])
+        if wave > waves:
+            raise FleetError([Problem(f"there is no wave {wave}: the plan has {count(waves, 'wave')}", hint="--wave")])
+        if wave > self.reached + 1:
+            hint = f"--wave {self.reached + 1}, and merge it first"
+            raise FleetError([Problem(f"wave {self.reached + 1} comes before wave {wave}", hint=hint)])
+
+
+def _only(surveyed: Survey) -> FleetPlan:
+    """Return the only fleet, which is the one to render.
+
+    Raises:
+        FleetError: there is no fleet, or there are several.
+    """
+    plans = surveyed.plans
+    if len(plans) != 1:
+        what = "the program has no fleet" if not plans else f"the program has {len(plans)} fleets"
+        raise FleetError([Problem(what, hint="render the directory of each")])
+    return plans[0]
+
+
+def _words(wave: PlanWave) -> str:
+    """Return what a wave changes, by subject."""
+    moves = [f"{name.partition('/')[2]}: {few(members, _MOST)}" for name, members in wave.moves.items()]
+    leaves = [f"{name.partition('/')[2]} leaves {few(members, _MOST)}" for name, members in wave.leaves.items()]
+    return "; ".join([*moves, *leaves])
