@@ -27,6 +27,7 @@ _CLUSTER_WIDE = (
     "clusterresourceoverrides",
     "clusterresourceenvelopes",
     "clusterstagedupdateruns",
+    "clusterapprovalrequests",
     "clusterstagedupdatestrategies",
 )
 _MEMBERS = "/apis/cluster.kubernetes-fleet.io/v1/memberclusters"

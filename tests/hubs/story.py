@@ -199,7 +199,9 @@ class Story:
             AssertionError: there are differences of unknown cause.
         """
         unknown: list[str] = []
-        for seconds in (1.5, 3.0, rest or self.rest):
+        at_rest = rest or self.rest
+        # What fails on a member, as in a namespace that is still being deleted, is tried again after growing intervals.
+        for seconds in (1.5, 3.0, at_rest, 3 * at_rest):
             self.hub.settle(seconds)
             self.observe()
             after = self.plan()
