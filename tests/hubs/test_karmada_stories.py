@@ -31,6 +31,11 @@ KNOWN = (
         "a plan does not ask members, and conflictResolution Abort leaves what stands there",
     ),
     Known(
+        r"Template/waits/Deployment/web: (east|west) has other objects: .*",
+        "a Work has the new manifest while its dispatching is suspended: nothing tells what the member runs, which a "
+        "note says",
+    ),
+    Known(
         r"Template/ties/Deployment/new: (members: |(east|west) has other objects: ).*|(east|west): Deployment ties/new: .*",
         "a tie between members falls by the uid that the API server gives, which the plan says",
     ),
@@ -86,7 +91,7 @@ def test_every_member_with_a_label(story: Story) -> None:
 
 def test_divided_by_static_weights(story: Story) -> None:
     story.begin(namespace("shares"), web("shares", replicas=6), propagation("web", "shares", weighted(east=1, west=2)))
-    for number in (9, 3, 12):
+    for number in (9, 3):
         story.edit(deployment("shares"), put(number, *REPLICAS))
         story.carried_out()
     story.edit(of("shares"), put(weighted(east=3, west=2, south=1), *PLACEMENT))
@@ -185,6 +190,7 @@ def test_overrides(story: Story) -> None:
     story.carried_out()
     story.remove("policies/OverridePolicy/over.image.yaml")
     story.edit(plain, put(bad, "spec", "overrideRules", 0, "overriders"))
+    story.carried_out()
     story.edit(deployment("over"), put("web:2", *IMAGE))
     story.carried_out()
     story.remove(labels)
@@ -217,6 +223,7 @@ def test_dependencies(story: Story) -> None:
 
 
 def test_policies_by_priority(story: Story) -> None:
+    selector = [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}]  # preemption asks for a name
     story.begin(
         namespace("ranks"),
         web("ranks"),
@@ -224,7 +231,7 @@ def test_policies_by_priority(story: Story) -> None:
         propagation("all", "", named("south")),
     )
     high = of("ranks", "high")
-    story.add(propagation("high", "ranks", named("west"), priority=2))
+    story.add(propagation("high", "ranks", named("west"), priority=2, resourceSelectors=selector))
     story.carried_out()
     story.edit(high, put("Always", "spec", "preemption"))
     story.carried_out()
