@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.hubs.karmada import KarmadaHub, KarmadaMember, karmada_hub
-from tests.hubs.karmada_story import begun
+from tests.hubs.karmada_story import IMAGE, PLACEMENT, REPLICAS, begun, deployment, of
 from tests.hubs.placements import config, made, namespace, web
 from tests.hubs.propagation import (
     divided,
@@ -47,9 +47,6 @@ MEMBERS = [
     KarmadaMember("west", provider="aws", region="asia", labels={"ring": "1"}, nodes=4),
 ]
 RING = {"clusterAffinity": {"labelSelector": {"matchLabels": {"ring": "1"}}}}
-REPLICAS = ("spec", "replicas")
-PLACEMENT = ("spec", "placement")
-IMAGE = ("spec", "template", "spec", "containers", 0, "image")
 
 
 @pytest.fixture(scope="module")
@@ -62,14 +59,6 @@ def karmada() -> Iterator[KarmadaHub]:
 def story(karmada: KarmadaHub, tmp_path: Path) -> Iterator[Story]:
     with begun(karmada, tmp_path / "fleet", KNOWN, preemption=True) as told:
         yield told
-
-
-def of(space: str, name: str = "web") -> str:
-    return f"policies/PropagationPolicy/{space}.{name}.yaml"
-
-
-def deployment(space: str, name: str = "web") -> str:
-    return f"objects/{space}/Deployment.{name}.yaml"
 
 
 def test_every_member_with_a_label(story: Story) -> None:
