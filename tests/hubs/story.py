@@ -228,8 +228,8 @@ class Story:
                 yield f"{member}: {key} is not there"
             else:
                 yield from (f"{member}: {key}: {wrong}" for wrong in lacking(data, stands))
-        left = (one for one in plan.departures if one.fate in _STAYS)
-        stays = {(one.cluster, one.key) for one in (*left, *unseen(plan.subjects, plan.past))}
+        stays = {(one.cluster, one.key) for one in plan.departures if one.fate in _STAYS}
+        stays |= {(one.cluster, one.key) for one in unseen(plan.subjects, plan.past)}
         for one in plan.past.standing:
             place = one.cluster, one.key
             header = {"apiVersion": one.api_version, "kind": one.key.kind, "metadata": one.key}

@@ -25,7 +25,6 @@ MEMBERS = [
 ]
 FLAGS = [
     "--enable-no-execute-taint-eviction=true",
-    "--graceful-eviction-timeout=20s",
     "--cluster-failure-threshold=2s",
     "--cluster-success-threshold=2s",
 ]
@@ -40,7 +39,7 @@ def karmada() -> Iterator[KarmadaHub]:
 
 @pytest.fixture
 def story(karmada: KarmadaHub, tmp_path: Path) -> Iterator[Story]:
-    with begun(karmada, tmp_path / "fleet", KNOWN, noExecuteEviction=True, gracefulEvictionTimeout=20) as told:
+    with begun(karmada, tmp_path / "fleet", KNOWN, noExecuteEviction=True) as told:
         yield told
 
 
