@@ -33,6 +33,7 @@ AGGREGATED, WEBHOOK, MANAGER, SCHEDULER, CLIENT = PROGRAMS = (
     "karmadactl",
 )
 CLUSTERS = "clusters.cluster.karmada.io"
+_GONE = "the server is currently unable to handle the request"
 _QUICK: Mapping[str, Sequence[str]] = {
     AGGREGATED: ["--kube-api-qps=500", "--kube-api-burst=1000"],
     WEBHOOK: ["--kube-api-qps=500", "--kube-api-burst=1000"],
@@ -297,9 +298,13 @@ def join(hub: ControlPlane, members: Sequence[tuple[KarmadaMember, ControlPlane]
 
 
 def _run(*command: str) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(command[:3])} has failed: {done.stdout}{done.stderr}")
+    """Run a client, again for as long as the aggregated API server counts as gone: a busy machine is late to ask it."""
+    give_up = time.monotonic() + 60
+    while (done := subprocess.run(command, capture_output=True, text=True, check=False)).returncode:
+        said = f"{done.stdout}{done.stderr}"
+        if _GONE not in said or time.monotonic() > give_up:
+            raise RuntimeError(f"{' '.join(command[:3])} has failed: {said}")
+        time.sleep(1)
 
 
 def _ready(hub: ControlPlane, members: Iterable[KarmadaMember]) -> bool:

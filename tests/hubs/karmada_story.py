@@ -30,6 +30,20 @@ _PATIENCE = 90.0
 KINDS = (("apps/v1", "Deployment"), ("v1", "ConfigMap"), ("batch/v1", "Job"), ("v1", "Namespace"))
 """Kinds of the templates of stories."""
 
+REPLICAS = ("spec", "replicas")
+PLACEMENT = ("spec", "placement")
+IMAGE = ("spec", "template", "spec", "containers", 0, "image")
+
+
+def of(space: str, name: str = "web") -> str:
+    """The file of a policy."""
+    return f"policies/PropagationPolicy/{space}.{name}.yaml"
+
+
+def deployment(space: str, name: str = "web") -> str:
+    """The file of a Deployment."""
+    return f"objects/{space}/Deployment.{name}.yaml"
+
 
 @contextmanager
 def begun(karmada: KarmadaHub, folder: Path, known: Sequence[Known], **settings: Any) -> Iterator[Story]:

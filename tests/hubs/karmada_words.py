@@ -55,7 +55,7 @@ def _said(binding: Mapping[str, Any]) -> dict[str, Any]:
     spec, status = binding["spec"], binding.get("status") or {}
     marks = binding["metadata"].get("annotations") or {}
     policies = (
-        "/".join(filter(None, (kind, marks.get(f"{prefix}/namespace", ""), marks[f"{prefix}/name"])))
+        f"{kind}/{marks.get(f'{prefix}/namespace', '')}/{marks[f'{prefix}/name']}"
         for kind, prefix in _MARKS.items()
         if f"{prefix}/name" in marks
     )

@@ -22,7 +22,7 @@ from fleet_components.live.hub import ask_hub
 from fleet_components.live.kubeconfig_file import context_of
 from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.reader import API_VERSION
-from fleet_components.plan.departures import Fate
+from fleet_components.plan.departures import Fate, unseen
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.past import Past
@@ -235,6 +235,7 @@ class Story:
             else:
                 yield from (f"{member}: {key}: {wrong}" for wrong in lacking(data, stands))
         stays = {(one.cluster, one.key) for one in plan.departures if one.fate in _STAYS}
+        stays |= {(one.cluster, one.key) for one in unseen(plan.subjects, plan.past)}
         for one in plan.past.standing:
             place = one.cluster, one.key
             header = {"apiVersion": one.api_version, "kind": one.key.kind, "metadata": one.key}

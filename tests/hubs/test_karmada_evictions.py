@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.hubs.karmada import MANAGER, KarmadaHub, KarmadaMember, join, karmada_hub
-from tests.hubs.karmada_story import begun
+from tests.hubs.karmada_story import PLACEMENT, REPLICAS, begun, deployment, of
 from tests.hubs.placements import made, namespace, web
 from tests.hubs.processes import until
 from tests.hubs.propagation import divided, named, overriding, propagation, taint, tolerating, weighted
 from tests.hubs.story import Known, Story, put
-from tests.hubs.test_karmada_stories import PLACEMENT, REPLICAS, deployment, of
 
 pytestmark = pytest.mark.hubs
 
@@ -26,7 +25,6 @@ MEMBERS = [
 ]
 FLAGS = [
     "--enable-no-execute-taint-eviction=true",
-    "--graceful-eviction-timeout=20s",
     "--cluster-failure-threshold=2s",
     "--cluster-success-threshold=2s",
 ]
@@ -41,7 +39,7 @@ def karmada() -> Iterator[KarmadaHub]:
 
 @pytest.fixture
 def story(karmada: KarmadaHub, tmp_path: Path) -> Iterator[Story]:
-    with begun(karmada, tmp_path / "fleet", KNOWN, noExecuteEviction=True, gracefulEvictionTimeout=20) as told:
+    with begun(karmada, tmp_path / "fleet", KNOWN, noExecuteEviction=True) as told:
         yield told
 
 
