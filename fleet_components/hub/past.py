@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fleet_components.hub.listing import System
 from fleet_components.hub.observation import Observation, ObservedSubject
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.plan.immutable import held_fields
@@ -35,6 +36,8 @@ def resources_of(observation: Observation, source: Source, keeper: Keeper) -> li
         "redacted": True,
         **({"waiting": waiting} if waiting else {}),
         **({"held": held} if held else {}),
+        # Source: KubeFleet v0.3.1, Leave in pkg/controllers/workapplier/controller.go. Karmada deletes them.
+        **({"staysOnLeaving": True} if observation.system == System.KUBEFLEET else {}),
     }
     unknown = {"identifier": "", "identity": "", "uid": "", "forgotten": []}
     return [

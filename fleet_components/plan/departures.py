@@ -253,7 +253,8 @@ def _fate(standing: Standing, past: Past, members: Collection[str], lost: Collec
     # A lost member may have been taken out of the members since; nothing can be deleted there either.
     if standing.cluster in lost or (standing.cluster not in members and known is not None and known.state == LOST):
         return Fate.FORGOTTEN
-    return Fate.KEPT if standing.kept else Fate.DELETED
+    left_alone = past.stays_on_leaving and standing.cluster not in members
+    return Fate.KEPT if standing.kept or left_alone else Fate.DELETED
 
 
 def unseen(subjects: Iterable[Decided], past: Past) -> Iterator[Standing]:

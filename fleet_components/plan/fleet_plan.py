@@ -72,6 +72,7 @@ class FleetPlan:
             "manager": self.manager,
             **({"waiting": dict(self.waiting)} if self.waiting else {}),
             **({"held": dict(self.held)} if self.held else {}),
+            **({"staysOnLeaving": True} if self.past.stays_on_leaving else {}),
         }
 
     def of(self, component: str) -> tuple[Decided, ...]:

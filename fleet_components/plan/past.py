@@ -116,6 +116,7 @@ class Past:
         settings: limits of the last update.
         manager: field manager of the objects; empty for a new fleet.
         redacted: True if contents lack the data of Secrets, so that this data cannot be compared.
+        stays_on_leaving: True if objects stay on a member that leaves the fleet, as on a hub of KubeFleet.
         others: Kubernetes objects of the same stack that no fleet has brought, by URN.
         urns: URNs of the registered resources, by type and name.
     """
@@ -132,6 +133,7 @@ class Past:
     settings: Settings = Settings()
     manager: str = ""
     redacted: bool = False
+    stays_on_leaving: bool = False
     others: Mapping[str, ObjectKey] = attrs.field(factory=dict)
     urns: Mapping[tuple[str, str], str] = attrs.field(factory=dict)
 
@@ -300,6 +302,7 @@ class _Roster:
     held: Held = attrs.field(factory=dict, metadata=checked(damaged))
     manager: str = ""
     redacted: bool = False
+    stays_on_leaving: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -436,6 +439,7 @@ class _Collector:
             manager=roster.manager,
             # A state that is exported without its secrets has digests alone, which leave out the data of Secrets too.
             redacted=roster.redacted or any(r.digests and not r.contents for r in self.records.values()),
+            stays_on_leaving=roster.stays_on_leaving,
             others=self.others,
             urns=self.urns,
         )

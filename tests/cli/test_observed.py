@@ -81,6 +81,19 @@ def test_what_leaves_a_member_is_deleted_as_a_hub_deletes_it(folder: Path) -> No
     assert "Namespace shop" in {one["object"] for one in gone}
 
 
+def test_a_member_that_leaves_keeps_what_kubefleet_has_brought_and_not_what_karmada_has(
+    folder: Path, karmada: Path
+) -> None:
+    for place, fate in ((folder, "kept"), (karmada, "deleted")):
+        fates = set()
+        for member in sorted((place / "members").iterdir()):
+            text = member.read_text()
+            member.unlink()
+            fates |= {one["fate"] for one in json.loads(run("plan", place, "-o", "json").stdout)["gone"]["objects"]}
+            member.write_text(text)
+        assert fates == {fate}
+
+
 def test_a_loss_is_refused_until_it_is_confirmed(folder: Path) -> None:
     (folder / SHOP).unlink()
     refused = plan(folder, status=3)["refused"]
