@@ -16,7 +16,14 @@ from tests.hubs.story import Known, Story, put
 
 pytestmark = pytest.mark.hubs
 
-KNOWN: tuple[Known, ...] = ()
+KNOWN = (
+    Known(
+        r"Template/alone/Deployment/web: condition: \[\('Scheduled', 'False', 'NoClusterFit', .*\)\], "
+        r"not \[\('Scheduled', 'False', 'NoClusterFit', .*\)\]",
+        "a scheduler asks its filters in an order of its own, and tells the first that rejects a member: "
+        "karmada-io/karmada 1.19, pkg/scheduler/framework/runtime/framework.go, iterates over a map",
+    ),
+)
 MEMBERS = [
     KarmadaMember("east"),
     KarmadaMember("north", nodes=2),
