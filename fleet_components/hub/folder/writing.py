@@ -14,9 +14,8 @@ from fleet_components.content.files import find
 from fleet_components.content.load import readable
 from fleet_components.content.lock import alone, create
 from fleet_components.content.observed import MEMORY, is_observed
-from fleet_components.content.secret import redacted
 from fleet_components.hub.azure.file import AZURE_FILE, azure_file
-from fleet_components.hub.folder.form import digest, digests, object_text, settled
+from fleet_components.hub.folder.form import digest, digests, object_text, public, settled
 from fleet_components.hub.folder.header import UPGRADE, Header, Silence, read_header, told_time
 from fleet_components.hub.folder.memory import KEEPER, memory_texts
 from fleet_components.hub.folder.merge import Merged, holds, merged
@@ -121,7 +120,7 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
     before = _header(folder) if update else None
     inventory = _inventory(folder) if update else Inventory()
     observation = _with_silent(folder, observation, inventory)
-    found = {path: one if secrets else redacted(one) for path, one in object_files(observation).items()}
+    found = {path: one if secrets else public(one) for path, one in object_files(observation).items()}
     _check_places(folder, [*found, *inventory.objects])
     plan = _Update(folder, inventory, found)
     if problems := () if update else tuple(plan.in_the_way()):
@@ -132,9 +131,7 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
     known = {path: digests(one) for path, one in sorted(found.items())}
     last = {
         INVENTORY: Inventory(known, dict(sorted(texts.items()))).text(),
-        HEADER: Header(
-            observation.system, observation.as_of, _silent(observation, before), observation.notes
-        ).text(),
+        HEADER: Header(observation.system, observation.as_of, _silent(observation, before), observation.notes).text(),
     }
     azure = {AZURE_FILE: azure_file(observation.fleet)} if observation.fleet else {}
     texts = {**plan.texts, **_attributes(folder), **memory, **azure, **last}
@@ -142,7 +139,7 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
     removed = [*plan.removed, *_stale(folder, memory)]
     if not azure and (folder / AZURE_FILE).exists():
         removed.append(AZURE_FILE)
-    private = frozenset(path for path, one in found.items() if secrets and redacted(one) != one)
+    private = frozenset(path for path, one in found.items() if secrets and public(one) != one)
     there = {path for path in changed if (folder / path).exists()}
     _put(folder, changed, removed, private)
     return Changes(

@@ -81,12 +81,24 @@ def secretive() -> tuple[Data, ...]:
         "data": {"x": text},
     }
     every = policy("all", resourceSelectors=[{"apiVersion": "v1", "kind": one} for one in ("ConfigMap", "Secret")])
+    rule = {"overriders": {"plaintext": [{"path": "/data/p", "operator": "replace", "value": PLANTED}]}}
+    field = {"fieldPath": "/stringData/f", "json": [{"subPath": "/p", "operator": "add", "value": PLANTED}]}
+    into = {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "OverridePolicy",
+        "metadata": {"name": "into", "namespace": "shop"},
+        "spec": {
+            "resourceSelectors": [{"apiVersion": "v1", "kind": "Secret", "name": "pw"}],
+            "overrideRules": [rule, {"overriders": {"fieldOverrider": [field]}}],
+        },
+    }
     along = binding(secret, None, {}, reported={"a": APPLIED}, spec={"requiredBy": []})
     released = binding(config, None, {"a": 0}, placement=on("a"))
     return (
         *fleet("a", "b"),
         owner,
         every,
+        into,
         claimed(web, owner),
         binding(web, owner, {"a": 2}),
         stored(secret),
