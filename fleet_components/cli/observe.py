@@ -18,7 +18,7 @@ from fleet_components.cli.help import Command, under
 from fleet_components.cli.progress import watch
 from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.hub.azure.fleet_id import FleetId
-from fleet_components.hub.folder.header import Header, told_time
+from fleet_components.hub.folder.header import Header, silences, told_time
 from fleet_components.hub.folder.writing import Changes, header_before, write_observation
 from fleet_components.hub.listing import Listing, System
 from fleet_components.hub.observation import Observation
@@ -196,17 +196,15 @@ def _recorded(out: Path) -> Collection[str]:
 def _silent(observation: Observation, former: Header | None, *, of_hub: bool) -> Mapping[str, str]:
     """Return the reason by member that has not answered, with what counts instead."""
     found: dict[str, str] = {}
-    for name, reason in observation.silent.items():
-        known = former.silent.get(name) if former else None
-        since = known.since if known else told_time(former.as_of) if former else ""
-        there = name in {str(one["metadata"]["name"]) for one in observation.members}
+    for name, one in silences(observation.silent, former).items():
+        there = name in {str(member["metadata"]["name"]) for member in observation.members}
         if of_hub:
             instead = "what the hub has of it counts"
         elif there:
             instead = "it is written with nothing but its name, since there is no old record of it"
         else:
-            instead = f"its record of {since} counts"
-        found[name] = f"{reason}; {instead}"
+            instead = f"its record of {one.since} counts"
+        found[name] = f"{one.why}; {instead}"
     return found
 
 

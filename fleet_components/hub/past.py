@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fleet_components.hub.observation import Observation, ObservedSubject
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.plan.immutable import held_fields
-from fleet_components.plan.names import TEMPLATE_KIND
+from fleet_components.plan.names import component_of
 from fleet_components.plan.options import Settings
 from fleet_components.plan.past import DECLARED
 from fleet_components.plan.source import Source
@@ -36,16 +36,15 @@ def resources_of(observation: Observation, source: Source, keeper: Keeper) -> li
         **({"waiting": waiting} if waiting else {}),
         **({"held": held} if held else {}),
     }
-    unknown = {"identifier": "", "identity": "", "uid": "", "forgotten": []}
     return [
         keeper.roster(roster),
-        *(keeper.member(member, unknown) for member in members),
+        *map(keeper.member, members),
         *(resource for subject in observation.subjects for resource in _subject(subject, keeper)),
     ]
 
 
 def _subject(subject: ObservedSubject, keeper: Keeper) -> Iterator[StoredResource]:
-    component = "Template" if subject.name.startswith(f"{TEMPLATE_KIND}/") else "Placement"
+    component = component_of(subject.name)
     shown = {"protected": subject.protected, "reports": subject.reports, "apply": dict(subject.apply)}
     yield keeper.decision(component, subject.name, subject.record, shown, redacted=True)
     for cluster in sorted({*subject.done, *subject.stands}):

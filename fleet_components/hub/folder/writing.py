@@ -16,7 +16,7 @@ from fleet_components.content.lock import alone, create
 from fleet_components.content.observed import MEMORY, is_observed
 from fleet_components.hub.azure.file import AZURE_FILE, azure_file
 from fleet_components.hub.folder.form import digest, digests, object_text, public, settled
-from fleet_components.hub.folder.header import UPGRADE, Header, Silence, read_header, told_time
+from fleet_components.hub.folder.header import UPGRADE, Header, read_header, silences
 from fleet_components.hub.folder.memory import KEEPER, memory_texts
 from fleet_components.hub.folder.merge import Merged, holds, merged
 from fleet_components.hub.folder.paths import (
@@ -131,7 +131,9 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
     known = {path: digests(one) for path, one in sorted(found.items())}
     last = {
         INVENTORY: Inventory(known, dict(sorted(texts.items()))).text(),
-        HEADER: Header(observation.system, observation.as_of, _silent(observation, before), observation.notes).text(),
+        HEADER: Header(
+            observation.system, observation.as_of, silences(observation.silent, before), observation.notes
+        ).text(),
     }
     azure = {AZURE_FILE: azure_file(observation.fleet)} if observation.fleet else {}
     texts = {**plan.texts, **_attributes(folder), **memory, **azure, **last}
@@ -263,16 +265,6 @@ def _with_silent(folder: Path, observation: Observation, inventory: Inventory) -
             if name in observation.silent:
                 members.setdefault(name, one)
     return attrs.evolve(observation, members=tuple(one for _, one in sorted(members.items())))
-
-
-def _silent(observation: Observation, before: Header | None) -> dict[str, Silence]:
-    """Return the members that did not answer, with since when their record is."""
-    found = {}
-    for name, why in observation.silent.items():
-        known = before.silent.get(name) if before else None
-        since = known.since if known else told_time(before.as_of) if before else ""
-        found[name] = Silence(why, since)
-    return found
 
 
 def _header(folder: Path) -> Header | None:
