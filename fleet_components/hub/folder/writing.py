@@ -257,7 +257,7 @@ def _memory(observation: Observation) -> dict[str, str]:
 
 
 def _with_silent(folder: Path, observation: Observation, inventory: Inventory) -> Observation:
-    """Return the observation with the old records of members that did not answer."""
+    """Return the observation with the old records of members that did not answer, and lists without order sorted."""
     members = {Manifest(one).name: settled(one) for one in observation.members}
     for path in inventory.objects if observation.silent.keys() - members.keys() else ():
         if path.startswith("members/") and (one := _object(folder / path, None)) is not None:
