@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import attrs
 import click
 
+from fleet_components.cli import clock
 from fleet_components.cli.help import under
 from fleet_components.cli.progress import watch
 from fleet_components.hub.azure.fleet_id import FleetId, read_fleet_id
@@ -78,6 +78,6 @@ def of_fleet(observation: Observation | None, azure: AzureHub | None) -> Observa
         assert observation is not None
         return observation
     if observation is None:
-        return members_only(azure.fleet, datetime.now(UTC).replace(microsecond=0))
+        return members_only(azure.fleet, clock.now().replace(microsecond=0))
     told = hub_notes(azure.fleet, [str(one["metadata"]["name"]) for one in observation.members])
     return attrs.evolve(observation, fleet=azure.fleet, notes=(*observation.notes, *told))

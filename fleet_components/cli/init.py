@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from fleet_components.cli.help import Command
+from fleet_components.content.observed import is_observed
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
 from fleet_components.starting.contexts import Found, members_of
@@ -21,7 +22,6 @@ from fleet_components.starting.workflow import (
     INSTALL,
     WORKFLOWS,
     gitlab_include,
-    is_observed,
     repository_of,
     workflow_files,
 )

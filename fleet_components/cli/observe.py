@@ -18,14 +18,14 @@ from fleet_components.cli.help import Command, under
 from fleet_components.cli.progress import watch
 from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.hub.azure.fleet_id import FleetId
-from fleet_components.hub.folder.header import Header, told_time
+from fleet_components.hub.folder.header import Header, silences, told_time
 from fleet_components.hub.folder.writing import Changes, header_before, write_observation
 from fleet_components.hub.listing import Listing, System
 from fleet_components.hub.observation import Observation
 from fleet_components.hub.reading import read_hub
 from fleet_components.hub.roles import first_queries, notes, role
 from fleet_components.live.hub import HUB, ask_hub, refusals
-from fleet_components.live.kubeconfig_file import context_of
+from fleet_components.live.kubeconfig_file import context_of, contexts_of
 from fleet_components.live.observing import members_alone, with_members
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.review.documents.observed import observed_document
@@ -34,6 +34,7 @@ from fleet_components.review.showing.observed import print_observed
 from fleet_components.starting.contexts import members_of
 
 SYSTEMS = [str(system) for system in System]
+_MEMBER = "member {}"
 _plain = under("Members that are asked")
 
 
@@ -123,7 +124,7 @@ def observe(
         sys.stdout.write(_roles(ask() if ask else None, system, secrets=secrets))
         return
     assert out is not None
-    kubeconfigs = _kubeconfigs(members)
+    kubeconfigs = _kubeconfigs(members, kind or System.KUBEFLEET)
     listing: Listing | None = None
     if ask or fleet:
         listing = ask() if ask else None
@@ -195,22 +196,24 @@ def _recorded(out: Path) -> Collection[str]:
 def _silent(observation: Observation, former: Header | None, *, of_hub: bool) -> Mapping[str, str]:
     """Return the reason by member that has not answered, with what counts instead."""
     found: dict[str, str] = {}
-    for name, reason in observation.silent.items():
-        known = former.silent.get(name) if former else None
-        since = known.since if known else told_time(former.as_of) if former else ""
-        there = name in {str(one["metadata"]["name"]) for one in observation.members}
+    for name, one in silences(observation.silent, former).items():
+        there = name in {str(member["metadata"]["name"]) for member in observation.members}
         if of_hub:
             instead = "what the hub has of it counts"
         elif there:
             instead = "it is written with nothing but its name, since there is no old record of it"
         else:
-            instead = f"its record of {since} counts"
-        found[name] = f"{reason}; {instead}"
+            instead = f"its record of {one.since} counts"
+        found[name] = f"{one.why}; {instead}"
     return found
 
 
-def _kubeconfigs(members: Sequence[str]) -> Mapping[str, str]:
+def _kubeconfigs(members: Sequence[str], system: str) -> Mapping[str, str]:
     """Return the texts of kubeconfigs by name of the member.
+
+    Args:
+        members: what was given, each ``[NAME=]KUBECONFIG[:CONTEXT]``.
+        system: the system whose members they are, which limits the length of a name.
 
     Raises:
         FleetError: one cannot be read, or two members have one name.
@@ -221,7 +224,7 @@ def _kubeconfigs(members: Sequence[str]) -> Mapping[str, str]:
         name, equals, rest = given.partition("=")
         file, context = _file_and_context(rest if equals else given)
         try:
-            texts = _texts(name if equals else "", file, context, found)
+            texts = _texts(name if equals else "", file, context, found, system)
         except FleetError as error:
             problems += error.problems
             continue
@@ -235,20 +238,22 @@ def _kubeconfigs(members: Sequence[str]) -> Mapping[str, str]:
     return found
 
 
-def _texts(name: str, file: Path, context: str, taken: Mapping[str, str]) -> Mapping[str, str]:
+def _texts(name: str, file: Path, context: str, taken: Mapping[str, str], system: str) -> Mapping[str, str]:
     if name:
-        return {name: context_of(file, context, subject=f"member {name}")}
+        return {name: context_of(file, context, subject=_MEMBER.format(name))}
     contexts = [context] if context else []
-    listed = members_of([file], contexts, SYSTEMS[0], taken.keys()).members
-    return {one.name: context_of(file, one.context, subject=f"member {one.name}") for one in listed}
+    listed = members_of([file], contexts, system, taken.keys()).members
+    texts = contexts_of(file, {_MEMBER.format(one.name): one.context for one in listed})
+    return {one.name: texts[_MEMBER.format(one.name)] for one in listed}
 
 
 def _file_and_context(text: str) -> tuple[Path, str]:
     path = os.path.expanduser(text)
     if os.path.exists(path):
         return Path(path), ""
-    file, _, context = path.partition(":")
-    return Path(file), context
+    drive, rest = os.path.splitdrive(path)  # on Windows, C: is no file with a context
+    file, _, context = rest.partition(":")
+    return Path(drive + file), context
 
 
 def _roles(listing: Listing | None, system: str | None, *, secrets: bool) -> str:

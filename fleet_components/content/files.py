@@ -65,9 +65,8 @@ def find(source: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
 
     A directory stands for all files in it with a known extension, at any depth, ordered by path; hidden files and
     directories are skipped, as is what an observed directory remembers of its hub, and links to directories are not
-    followed. A link that leads out of the directory is a
-    problem: it could lead to any file that the caller may read. A chart or kustomization is one entry. Problems are
-    added to ``problems``.
+    followed. A link that leads out of the directory is a problem: it could lead to any file that the caller may read. A
+    chart or kustomization is one entry. Problems are added to ``problems``.
     """
     # Unlike those of Path, these functions take any text.
     if os.path.isdir(source):

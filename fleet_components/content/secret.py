@@ -40,6 +40,16 @@ def redacted_content(objects: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str,
     return tuple(_without_values(one) if one.get(INTO_SECRET) else redacted(one) for one in objects)
 
 
+def redacted_policy(policy: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an override policy of either system with ``[secret]`` for the values that it gives Secrets it selects.
+
+    A policy that selects no Secret by its kind is returned as it is.
+    """
+    spec = policy.get("spec") or {}
+    selectors = (*(spec.get("resourceSelectors") or ()), *(spec.get("clusterResourceSelectors") or ()))
+    return _without_values(policy) if any(is_secret_kind(one.get("kind")) for one in selectors) else policy
+
+
 def secret_fields(data: Mapping[str, Any]) -> set[str]:
     """Return the fields of an object that hold something secret."""
     hidden = redacted(data)

@@ -31,8 +31,10 @@ _OBJECT: tuple[Path, ...] = (
         )
     ),
 )
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+"""Annotation in which kubectl keeps a copy of the whole object."""
 _ANNOTATIONS: tuple[Path, ...] = (
-    ("metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"),
+    ("metadata", "annotations", LAST_APPLIED),
     ("metadata", "annotations", "deployment.kubernetes.io/revision"),
 )
 _JOB_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid")

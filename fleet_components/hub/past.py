@@ -8,7 +8,7 @@ from fleet_components.hub.listing import System
 from fleet_components.hub.observation import Observation, ObservedSubject
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.plan.immutable import held_fields
-from fleet_components.plan.names import TEMPLATE_KIND
+from fleet_components.plan.names import component_of
 from fleet_components.plan.options import Settings
 from fleet_components.plan.past import DECLARED
 from fleet_components.plan.source import Source
@@ -39,16 +39,15 @@ def resources_of(observation: Observation, source: Source, keeper: Keeper) -> li
         # Source: KubeFleet v0.3.1, Leave in pkg/controllers/workapplier/controller.go. Karmada deletes them.
         **({"staysOnLeaving": True} if observation.system == System.KUBEFLEET else {}),
     }
-    unknown = {"identifier": "", "identity": "", "uid": "", "forgotten": []}
     return [
         keeper.roster(roster),
-        *(keeper.member(member, unknown) for member in members),
+        *map(keeper.member, members),
         *(resource for subject in observation.subjects for resource in _subject(subject, keeper)),
     ]
 
 
 def _subject(subject: ObservedSubject, keeper: Keeper) -> Iterator[StoredResource]:
-    component = "Template" if subject.name.startswith(f"{TEMPLATE_KIND}/") else "Placement"
+    component = component_of(subject.name)
     shown = {"protected": subject.protected, "reports": subject.reports, "apply": dict(subject.apply)}
     yield keeper.decision(component, subject.name, subject.record, shown, redacted=True)
     for cluster in sorted({*subject.done, *subject.stands}):

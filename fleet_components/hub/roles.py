@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fleet_components.content.secret_kind import is_secret_kind
+from fleet_components.hub.karmada.kinds import WORK, WORK_GROUP
 from fleet_components.hub.listing import Listing, Query, Resource, System
 from fleet_components.hub.reading import missing
 
@@ -40,10 +41,9 @@ def role(listing: Listing, queries: Iterable[Query], *, secrets: bool) -> Mappin
         secrets: True if Secrets may be listed.
     """
     kinds: dict[str, set[str]] = defaultdict(set)
-    # Which of them are asked for depends on what the control plane is about to do.
-    works = [("work.karmada.io", "Work")] if listing.system == System.KARMADA else []
-    for group, kind in works:
-        kinds[group].add(listing.served[group, kind].plural)
+    # Which Works are asked for depends on what the control plane is about to do.
+    if listing.system == System.KARMADA and (works := listing.served.get((WORK_GROUP, WORK))):
+        kinds[WORK_GROUP].add(works.plural)
     for query in queries:
         if secrets or not is_secret_kind(query.kind):
             kinds[query.group].add(listing.served[query.group, query.kind].plural)

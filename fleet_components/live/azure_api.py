@@ -103,7 +103,7 @@ class ResourceApi:
         from httpx2 import HTTPError, InvalidURL
 
         headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json"}
-        content = b""
+        content = bytearray()
         with (
             suppress(HTTPError, InvalidURL, TimeoutError),
             self.client.stream(method, url, headers=headers, timeout=self._left()) as answer,
@@ -113,7 +113,7 @@ class ResourceApi:
                 if len(content) > _MOST_BYTES:
                     raise UnexpectedAnswer(f"answers with more than {_MOST_BYTES} bytes")
                 self._left()
-            return _Answer(answer.status_code, content, answer.headers.get("Retry-After", ""))
+            return _Answer(answer.status_code, bytes(content), answer.headers.get("Retry-After", ""))
         return None
 
     def _left(self) -> float:

@@ -6,8 +6,8 @@ import os
 import time
 from base64 import b64decode
 from binascii import Error as NotBase64
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping
+from functools import partial
 from http import client as http
 from typing import Any
 
@@ -16,6 +16,7 @@ import attrs
 from fleet_components.hub.azure.answers import MEMBERS, PARTS, fleet_resource
 from fleet_components.hub.azure.fleet_id import FleetId
 from fleet_components.hub.azure.fleet_resource import FleetResource
+from fleet_components.live.at_once import at_once
 from fleet_components.live.azure_api import ResourceApi
 from fleet_components.live.azure_login import access_token, mode_of, resource_api
 from fleet_components.live.connection import UnexpectedAnswer
@@ -28,7 +29,7 @@ VERSIONS = ("2026-06-01", "2025-03-01")
 _NO_SUCH_VERSION = ("InvalidApiVersionParameter", "NoRegisteredProviderFound", "InvalidResourceType")
 _BEING_MADE = ("Creating", "Updating", "Deleting")
 _TENANT = "log in to the tenant of the subscription: `az login --tenant TENANT`"
-_ROLES = "Azure Kubernetes Fleet Manager Hub Cluster User Role"
+_ROLE = "Azure Kubernetes Fleet Manager Hub Cluster User Role"
 _HINTS: Mapping[int, str] = {
     http.UNAUTHORIZED: _TENANT,
     http.FORBIDDEN: 'ask for the role "Reader" on the fleet, or log in to the tenant of the subscription',
@@ -77,25 +78,35 @@ def azure_hub(fleet: FleetId, *, mode: str = "", timeout: float = 60.0) -> Azure
 def _asked(api: ResourceApi, fleet: FleetId, mode: str) -> AzureHub:
     api, resource = _resource(api, fleet)
     has_hub = isinstance((resource.get("properties") or {}).get("hubProfile"), Mapping)
-    with ThreadPoolExecutor(len(PARTS) + 1) as pool:
-        lists = {part: pool.submit(api.all, f"{fleet}/{part}") for part in PARTS}
-        given = pool.submit(api.ask, f"{fleet}/listCredentials", "POST") if has_hub else None
     found: dict[str, tuple[Any, ...]] = {}
     unread: dict[str, str] = {}
-    for part, answer in lists.items():
+    given: list[Any] = []
+
+    def read(part: str) -> None:
         try:
-            found[part] = answer.result()
+            found[part] = api.all(f"{fleet}/{part}")
         except UnexpectedAnswer as error:
             unread[part] = f"Azure {error.said}"
+
+    def credentials() -> None:
+        try:
+            given.append(api.ask(f"{fleet}/listCredentials", "POST"))
+        except UnexpectedAnswer as error:
+            given.append(error)
+
+    work: list[Callable[[], None]] = [partial(read, part) for part in PARTS]
+    work += [credentials] if has_hub else []
+    for _ in at_once(work, len(work)):
+        pass
     if api.version != VERSIONS[0] and MEMBERS in found:
         unread["labels of members"] = f"this cloud does not serve API version {VERSIONS[0]}"
     told = fleet_resource(str(fleet), resource, found, unread)
-    if given is None:
+    if not given:
         return AzureHub(told)
-    try:
-        return AzureHub(told, signing_in(_kubeconfig(given.result(), fleet), mode, {}, alone=True))
-    except UnexpectedAnswer as error:
-        raise _no_credentials(told, error) from None
+    (answer,) = given
+    if isinstance(answer, UnexpectedAnswer):
+        raise _no_credentials(told, answer)
+    return AzureHub(told, signing_in(_kubeconfig(answer, fleet), mode, {}, alone=True))
 
 
 def _resource(api: ResourceApi, fleet: FleetId) -> tuple[ResourceApi, Mapping[str, Any]]:
@@ -132,7 +143,7 @@ def _no_credentials(fleet: FleetResource, error: UnexpectedAnswer) -> FleetError
     if fleet.state in _BEING_MADE:
         what, hint = f"{what} (the fleet is {fleet.state})", "observe it again once its state is Succeeded"
     elif error.code == http.FORBIDDEN:
-        hint = f'ask for the role "{_ROLES}" on the fleet'
+        hint = f'ask for the role "{_ROLE}" on the fleet'
     return FleetError([Problem(what, hint=hint)])
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
-import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import attrs
 
+from fleet_components.live.connection import within
 from fleet_components.live.unsecret import unsecret
 from fleet_components.model.problem import FleetError, Problem
 
@@ -84,7 +83,7 @@ def access_token(mode: str, subscription: str, address: str, deadline: float) ->
     except ImportError:
         hint = "pip install 'fleet-components[observe-azure]'"
         raise FleetError([Problem(_MISSING, hint=hint)]) from None
-    outcome = _within(deadline, lambda: str(make().get_token(f"{address}/.default").token))
+    outcome = _logged_in(deadline, lambda: str(make().get_token(f"{address}/.default").token))
     if not outcome.token:
         what = f"no login to Azure ({mode}): {outcome.error}"
         raise FleetError([Problem(what, hint=_HINTS[mode])])
@@ -111,22 +110,20 @@ def _credential(mode: str, subscription: str, deadline: float) -> Callable[[], A
     return classes[mode]
 
 
-def _within(deadline: float, ask: Callable[[], str]) -> _Outcome:
-    """Return a token, or why there is none. The thread is abandoned: a login over the network has long timeouts."""
+def _logged_in(deadline: float, ask: Callable[[], str]) -> _Outcome:
+    """Return a token, or why there is none. A login over the network may have long timeouts."""
     from azure.core.exceptions import AzureError
 
     outcomes = [_Outcome()]
 
-    def login() -> None:
+    def login(_: float) -> None:
         outcome = _Outcome(error="azure-identity fails, and does not say why")
-        with suppress(Exception):  # a thread would print it, with what it holds
-            try:
-                outcome = _Outcome(ask(), "")
-            except (AzureError, ValueError) as error:  # a ValueError, if an environment variable is missing
-                outcome = _Outcome("", unsecret(str(error)))
-        outcomes.append(outcome)
+        try:
+            outcome = _Outcome(ask(), "")
+        except (AzureError, ValueError) as error:  # a ValueError, if an environment variable is missing
+            outcome = _Outcome("", unsecret(str(error)))
+        finally:
+            outcomes.append(outcome)
 
-    thread = threading.Thread(target=login, daemon=True)
-    thread.start()
-    thread.join(max(0.0, deadline - time.monotonic()))
+    within(max(0.0, deadline - time.monotonic()), login)
     return outcomes[-1]

@@ -38,11 +38,28 @@ def context_of(path: Path, context: str = "", *, subject: str) -> str:
         FleetError: the file cannot be read, there is no such context, or it leads nowhere or needs what is not carried
             out. Nothing of it is shown but the names of contexts and fields.
     """
+    return contexts_of(path, {subject: context})[subject]
+
+
+def contexts_of(path: Path, contexts: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the texts of :func:`context_of` for several contexts of a file, which is read once.
+
+    Args:
+        path: the file.
+        contexts: the names of the contexts, by what is reached by each.
+
+    Raises:
+        FleetError: as for :func:`context_of`, for the first context that is wrong.
+    """
     path = Path(os.path.expanduser(path))
     try:
         config = read_yaml(read_kubeconfig_file(path, ""))
     except FleetError as error:
-        raise FleetError([attrs.evolve(one, subject=subject) for one in error.problems]) from None
+        raise FleetError([attrs.evolve(one, subject=next(iter(contexts))) for one in error.problems]) from None
+    return {subject: _alone(config, context, path, subject) for subject, context in contexts.items()}
+
+
+def _alone(config: Mapping[str, Any], context: str, path: Path, subject: str) -> str:
     problems: list[Problem] = []
     try:
         found = _of_context(config, context, problems)

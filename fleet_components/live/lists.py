@@ -7,6 +7,7 @@ from http import client as http
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from fleet_components.content.strip import LAST_APPLIED
 from fleet_components.hub.listing import Object, Query, Resource
 from fleet_components.live.getting import NOT_KUBERNETES, Getter, Unanswered
 
@@ -14,7 +15,6 @@ _PAGE = 250
 _STARTS = 3
 """Times that a list is begun whose rest has expired; the last time it is asked for in one piece."""
 _METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
-_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _LONGEST_NAME = 253
 _NEVER_IN_NAMES = ("/", "%")
 
@@ -78,9 +78,9 @@ def _checked(item: Any, query: Query, resource: Resource) -> Object:
 
 def _without_copy(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
     notes = metadata.get("annotations")
-    if not isinstance(notes, Mapping) or _LAST_APPLIED not in notes:
+    if not isinstance(notes, Mapping) or LAST_APPLIED not in notes:
         return metadata
-    return {**metadata, "annotations": {key: text for key, text in notes.items() if key != _LAST_APPLIED}}
+    return {**metadata, "annotations": {key: text for key, text in notes.items() if key != LAST_APPLIED}}
 
 
 def _is_name(name: Any) -> bool:

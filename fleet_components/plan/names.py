@@ -102,6 +102,11 @@ def is_subject(name: str) -> bool:
     return kind in ("ClusterResourcePlacement", "ResourcePlacement", TEMPLATE_KIND) and bool(key)
 
 
+def component_of(subject: str) -> str:
+    """Return the component of a subject, ``Kind/key``: ``Placement`` or ``Template``."""
+    return "Template" if subject.startswith(f"{TEMPLATE_KIND}/") else "Placement"
+
+
 def component_type(component: str) -> str:
     """Return the type of a subject's component: ``Placement`` or ``Template``."""
     return f"fleet:index:{component}"

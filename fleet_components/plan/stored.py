@@ -16,6 +16,8 @@ from fleet_components.plan.record import FORMAT, Record, particulars
 from fleet_components.plan.state import StoredResource
 from fleet_components.rollout.rollout import Done
 
+_UNKNOWN: Mapping[str, Any] = MappingProxyType({"identifier": "", "identity": "", "uid": "", "forgotten": []})
+
 
 @attrs.frozen
 class Keeper:
@@ -34,8 +36,8 @@ class Keeper:
         own = {"key": self.fleet, "format": FORMAT, "fleet": self.fleet}
         return self._stored((names.FLEET, names.ROSTER), self.fleet, {**own, **outputs})
 
-    def member(self, member: str, outputs: Mapping[str, Any]) -> StoredResource:
-        """Return the resource of a member."""
+    def member(self, member: str, outputs: Mapping[str, Any] = _UNKNOWN) -> StoredResource:
+        """Return the resource of a member; nothing is known of it by default."""
         name = names.member_name(self.fleet, member)
         own = {"key": name, "format": FORMAT, "fleet": self.fleet, "member": member}
         return self._stored((names.FLEET, names.MEMBER), name, {**own, **outputs})

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from fleet_components.content.confined import within
+from fleet_components.content.observed import is_observed
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.starting.template import template
 
@@ -40,11 +41,6 @@ def repository_of(folder: Path) -> Path:
     """Return the top of the git repository that a folder is in, or is to be in; the current folder without one."""
     at = folder.resolve()
     return next((one for one in (at, *at.parents) if (one / ".git").exists()), Path.cwd())
-
-
-def is_observed(folder: Path) -> bool:
-    """Return whether a folder was written by ``fleet observe``."""
-    return (folder / "observed" / "hub.yaml").is_file()
 
 
 def workflow_files(ci: str, top: Path, folder: Path, install: str) -> dict[Path, str]:

@@ -20,6 +20,8 @@ from fleet_components.cli.command import fleet
 from fleet_components.starting.workflow import GITLAB, OBSERVING, WORKFLOWS
 from tests.forges.fake import TOKEN
 
+HEADER = "apiVersion: fleet-components/v1\nkind: Observation\nspec: {{asOf: {}}}\n"
+"""The header of an observed directory, of a time."""
 NO_COMMIT = "0" * 40
 STUB = """\
 #!/bin/sh
@@ -95,7 +97,7 @@ class Job:
         """Let the fleet be one of ``fleet observe``, in a clone of what is pushed to, and write its workflow."""
         hub = self.repository / "fleet" / "observed" / "hub.yaml"
         hub.parent.mkdir()
-        hub.write_text("asOf: yesterday\n")
+        hub.write_text(HEADER.format("yesterday"))
         shutil.rmtree(self.repository / ".git")
         for file in (*WORKFLOWS[ci], GITLAB):
             (self.repository / file).unlink(missing_ok=True)

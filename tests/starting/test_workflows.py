@@ -20,7 +20,7 @@ from fleet_components.starting.workflow import INSTALL, OBSERVING, WORKFLOWS
 from tests.cli.test_comment import HOSTILE, MARKER
 from tests.forges.fake import TOKEN, Forge, forge
 from tests.forges.runs import RUNS
-from tests.starting.ci import JOBS, Job, observing
+from tests.starting.ci import HEADER, JOBS, Job, observing
 
 check_jsonschema = import_module("check_jsonschema").main  # untyped
 SCHEMAS = {
@@ -177,10 +177,10 @@ def test_the_job_that_observes_commits_what_has_changed(ci: str, tmp_path: Path)
     job.observed(ci)
     environment = {"FLEET_HUB_KUBECONFIG": hub_kubeconfig(ci, tmp_path), "FLEET_PUSH_TOKEN": TOKEN}
     (job.stub / "status").write_text("0")
-    (job.stub / "hub.yaml").write_text("asOf: yesterday\n")
+    (job.stub / "hub.yaml").write_text(HEADER.format("yesterday"))
     assert observing(ci, job, environment) == 0, job.log
     assert job.pushed.startswith("main\n"), "nothing has changed, and nothing is pushed"
-    (job.stub / "hub.yaml").write_text("asOf: today\n")
+    (job.stub / "hub.yaml").write_text(HEADER.format("today"))
     assert observing(ci, job, environment) == 0, job.log
     assert re.match(r"Observe the hub( \[skip ci\])?\n\nfleet/observed/hub.yaml\nmain\n", job.pushed)
     assert (job.stub / "kubeconfig").read_text() == f"{HUB}600\n"
@@ -194,7 +194,7 @@ def test_nothing_is_committed_where_observing_fails(ci: str, tmp_path: Path) -> 
     job = Job.written(ci, tmp_path)
     job.observed(ci)
     (job.stub / "status").write_text("1")
-    (job.stub / "hub.yaml").write_text("asOf: today\n")
+    (job.stub / "hub.yaml").write_text(HEADER.format("today"))
     environment = {"FLEET_HUB_KUBECONFIG": hub_kubeconfig(ci, tmp_path), "FLEET_PUSH_TOKEN": TOKEN}
     assert observing(ci, job, environment) == 1
     assert job.pushed.startswith("main\n")

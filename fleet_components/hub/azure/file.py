@@ -7,14 +7,16 @@ from typing import Any
 import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_yaml
+from fleet_components.content.observed import MEMORY
 from fleet_components.content.wire import to_yaml
 from fleet_components.hub.azure.fleet_resource import FleetResource
 from fleet_components.model.codec import MisfitError, decode, encode
 from fleet_components.model.problem import FleetError
+from fleet_components.model.reader import API_VERSION
 
-AZURE_FILE = "observed/azure.yaml"
+AZURE_FILE = f"{MEMORY}/azure.yaml"
 """Its path in the directory of an observation."""
-_HEADER = {"apiVersion": "fleet-components/v1", "kind": "FleetResource"}
+_HEADER = {"apiVersion": API_VERSION, "kind": "FleetResource"}
 _HINT = "fleet observe --update writes it anew; or go back to the last commit of the file"
 
 

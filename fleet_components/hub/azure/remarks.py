@@ -9,6 +9,7 @@ from fleet_components.hub.azure.file import AZURE_FILE
 from fleet_components.hub.azure.fleet_id import read_fleet_id
 from fleet_components.hub.azure.fleet_resource import FleetResource, JoinedCluster, UpgradeRun, is_under_way
 from fleet_components.hub.listing import Object, System
+from fleet_components.hub.members.kubefleet import member_cluster
 from fleet_components.hub.observation import Observation
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
@@ -91,11 +92,6 @@ def _because(error: str) -> str:
 
 
 def _member_cluster(member: JoinedCluster) -> Object:
+    declared = member_cluster(member.name, None)
     labels = {"labels": dict(member.labels)} if member.labels else {}
-    return {
-        "apiVersion": "cluster.kubernetes-fleet.io/v1",
-        "kind": "MemberCluster",
-        "metadata": {"name": member.name, **labels},
-        # Required, and used by no decision.
-        "spec": {"identity": {"kind": "ServiceAccount", "name": member.name, "namespace": "fleet-system"}},
-    }
+    return {**declared, "metadata": {**declared["metadata"], **labels}}

@@ -24,6 +24,18 @@ MEND = "fleet observe --update writes it anew; or go back to the last commit of 
 UPGRADE = "upgrade fleet-components"
 
 
+def _no_time(text: str) -> str:
+    try:
+        read_time(text)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _no_time_or_none(text: str) -> str:
+    return _no_time(text) if text else ""
+
+
 @attrs.frozen
 class Silence:
     """Account of a member that did not answer.
@@ -34,7 +46,7 @@ class Silence:
     """
 
     why: str
-    since: str = ""
+    since: str = attrs.field(default="", metadata={"problem": _no_time_or_none})
 
 
 @attrs.frozen
@@ -71,22 +83,19 @@ def told_time(time: datetime) -> str:
     return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def _no_time(text: str) -> str:
-    try:
-        read_time(text)
-    except ValueError as error:
-        return str(error)
-    return ""
+def silences(reasons: Mapping[str, str], before: Header | None) -> dict[str, Silence]:
+    """Return the members that did not answer, each with since when its record is.
 
-
-def _no_time_or_none(text: str) -> str:
-    return _no_time(text) if text else ""
-
-
-@attrs.frozen(kw_only=True)
-class _Silence:
-    why: str = ""
-    since: str = attrs.field(default="", metadata={"problem": _no_time_or_none})
+    Args:
+        reasons: why, by member.
+        before: the header of the last observation; None if there was none.
+    """
+    found = {}
+    for name, why in reasons.items():
+        known = before.silent.get(name) if before else None
+        since = known.since if known else told_time(before.as_of) if before else ""
+        found[name] = Silence(why, since)
+    return found
 
 
 @attrs.frozen
@@ -98,7 +107,7 @@ class _Format:
 class _Spec:
     system: str = attrs.field(metadata=one_of(*System))
     as_of: str = attrs.field(metadata={"problem": _no_time})
-    silent: Mapping[str, _Silence] = attrs.field(factory=dict)
+    silent: Mapping[str, Silence] = attrs.field(factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -130,5 +139,4 @@ def read_header(text: bytes, file: str) -> Header:
         raise FleetError(attrs.evolve(one, hint=MEND, file=file) for one in misfit.problems) from None
     as_of = read_time(read.as_of)
     assert as_of is not None
-    silent = {name: Silence(one.why, one.since) for name, one in read.silent.items()}
-    return Header(System(read.system), as_of, silent, read.notes)
+    return Header(System(read.system), as_of, read.silent, read.notes)

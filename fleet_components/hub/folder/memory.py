@@ -31,7 +31,6 @@ _MEMBER_FIELDS = frozenset((_DECISION, _DONE, _STANDS))
 _FILE_FIELDS = frozenset(("subject", _MEMBERS, "contents"))
 _SPREAD = {_MEMBERS: 1, "memory": 2, "digests": 1, "contents": -1}
 _SEPARATORS, _NO_OBJECT = 3, "is not apiVersion|Kind|namespace|name"
-_UNKNOWN: Mapping[str, Any] = {"identifier": "", "identity": "", "uid": "", "forgotten": []}
 
 
 @attrs.define
@@ -85,7 +84,7 @@ def roster_of(text: bytes, keeper: Keeper) -> Iterator[StoredResource]:
     if not isinstance(members, Mapping):
         raise MisfitError(Problem("is not a map", (_MEMBERS,)))
     yield keeper.roster(outputs)
-    yield from (keeper.member(member, _UNKNOWN) for member in members)
+    yield from map(keeper.member, members)
 
 
 def subject_of(text: bytes, keeper: Keeper) -> Iterator[StoredResource]:
@@ -103,7 +102,7 @@ def subject_of(text: bytes, keeper: Keeper) -> Iterator[StoredResource]:
     if not isinstance(name, str) or not names.is_subject(name):
         raise MisfitError(Problem("names no subject", ("subject",)))
     members = _map(whole.get(_MEMBERS), (_MEMBERS,))
-    component = _component(name)
+    component = names.component_of(name)
     decisions = {m: one[_DECISION] for m, one in members.items() if _DECISION in _member(one, m)}
     contents = {key: _packed(kept, key) for key, kept in _map(whole.get("contents"), ("contents",)).items()}
     rest = {key: value for key, value in whole.items() if key not in _FILE_FIELDS}
@@ -195,10 +194,6 @@ def _object(written: str) -> tuple[str, ObjectKey]:
 
 def _written(version: str, key: ObjectKey) -> str:
     return "|".join((version, key.kind, key.namespace, key.name))
-
-
-def _component(name: str) -> str:
-    return "Template" if name.startswith(f"{names.TEMPLATE_KIND}/") else "Placement"
 
 
 def _subject_of(urn: names.Urn, key: str) -> str:

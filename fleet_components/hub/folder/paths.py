@@ -62,7 +62,7 @@ def _object_path(data: Object, kinds: _Kinds) -> str:
 
 
 class _Kinds:
-    """Names of kinds: with the group where two groups have one, and the other is not built in."""
+    """Names of kinds: a kind that two groups have gets its group, unless it is the one that is built in."""
 
     def __init__(self, objects: Iterable[Object]) -> None:
         groups: dict[str, set[str]] = defaultdict(set)

@@ -14,10 +14,9 @@ from fleet_components.content.files import find
 from fleet_components.content.load import readable
 from fleet_components.content.lock import alone, create
 from fleet_components.content.observed import MEMORY, is_observed
-from fleet_components.content.secret import redacted
 from fleet_components.hub.azure.file import AZURE_FILE, azure_file
-from fleet_components.hub.folder.form import digest, digests, object_text, settled
-from fleet_components.hub.folder.header import UPGRADE, Header, Silence, read_header, told_time
+from fleet_components.hub.folder.form import digest, digests, object_text, public, settled
+from fleet_components.hub.folder.header import UPGRADE, Header, read_header, silences
 from fleet_components.hub.folder.memory import KEEPER, memory_texts
 from fleet_components.hub.folder.merge import Merged, holds, merged
 from fleet_components.hub.folder.paths import (
@@ -121,7 +120,7 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
     before = _header(folder) if update else None
     inventory = _inventory(folder) if update else Inventory()
     observation = _with_silent(folder, observation, inventory)
-    found = {path: one if secrets else redacted(one) for path, one in object_files(observation).items()}
+    found = {path: one if secrets else public(one) for path, one in object_files(observation).items()}
     _check_places(folder, [*found, *inventory.objects])
     plan = _Update(folder, inventory, found)
     if problems := () if update else tuple(plan.in_the_way()):
@@ -133,7 +132,7 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
     last = {
         INVENTORY: Inventory(known, dict(sorted(texts.items()))).text(),
         HEADER: Header(
-            observation.system, observation.as_of, _silent(observation, before), observation.notes
+            observation.system, observation.as_of, silences(observation.silent, before), observation.notes
         ).text(),
     }
     azure = {AZURE_FILE: azure_file(observation.fleet)} if observation.fleet else {}
@@ -142,7 +141,7 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
     removed = [*plan.removed, *_stale(folder, memory)]
     if not azure and (folder / AZURE_FILE).exists():
         removed.append(AZURE_FILE)
-    private = frozenset(path for path, one in found.items() if secrets and redacted(one) != one)
+    private = frozenset(path for path, one in found.items() if secrets and public(one) != one)
     there = {path for path in changed if (folder / path).exists()}
     _put(folder, changed, removed, private)
     return Changes(
@@ -258,7 +257,7 @@ def _memory(observation: Observation) -> dict[str, str]:
 
 
 def _with_silent(folder: Path, observation: Observation, inventory: Inventory) -> Observation:
-    """Return the observation with the old records of members that did not answer."""
+    """Return the observation with the old records of members that did not answer, and lists without order sorted."""
     members = {Manifest(one).name: settled(one) for one in observation.members}
     for path in inventory.objects if observation.silent.keys() - members.keys() else ():
         if path.startswith("members/") and (one := _object(folder / path, None)) is not None:
@@ -266,16 +265,6 @@ def _with_silent(folder: Path, observation: Observation, inventory: Inventory) -
             if name in observation.silent:
                 members.setdefault(name, one)
     return attrs.evolve(observation, members=tuple(one for _, one in sorted(members.items())))
-
-
-def _silent(observation: Observation, before: Header | None) -> dict[str, Silence]:
-    """Return the members that did not answer, with since when their record is."""
-    found = {}
-    for name, why in observation.silent.items():
-        known = before.silent.get(name) if before else None
-        since = known.since if known else told_time(before.as_of) if before else ""
-        found[name] = Silence(why, since)
-    return found
 
 
 def _header(folder: Path) -> Header | None:

@@ -13,9 +13,6 @@ from fleet_components.hub.listing import Listing, Query
 from fleet_components.model.karmada.policy import CLUSTER_PROPAGATION, PROPAGATION
 from fleet_components.scheduler.karmada.matching import skips
 
-_MOST_NAMESPACES = 8
-"""A kind that is asked for in more namespaces is asked for in all of them at once."""
-
 
 def karmada_queries(listing: Listing) -> tuple[Query, ...]:
     """Return all requests that an observation needs, as far as the answers so far tell.
@@ -45,7 +42,7 @@ def _templates(listing: Listing) -> Iterator[Query]:
         asked[version, kind].add(namespace)
     for (version, kind), namespaces in sorted(asked.items()):
         resource = listing.served.get((version.rpartition("/")[0], kind))
-        everywhere = "" in namespaces or len(namespaces) > _MOST_NAMESPACES or not (resource and resource.namespaced)
+        everywhere = "" in namespaces or not (resource and resource.namespaced)
         hidden = is_secret_kind(kind) and not listing.secrets
         for namespace in sorted({""} if everywhere else namespaces):
             yield Query(version, kind, namespace, metadata_only=hidden)

@@ -10,7 +10,7 @@ import attrs
 
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.eligible import why_skipped
-from fleet_components.content.secret import is_secret, redacted
+from fleet_components.content.secret import is_secret, redacted, redacted_policy
 from fleet_components.hub.karmada.binding import Binding
 from fleet_components.hub.karmada.copies import Copies
 from fleet_components.hub.karmada.kinds import BINDINGS, MEMBER, MEMBER_GROUP, STEERING, WORK, WORK_GROUP
@@ -65,8 +65,10 @@ class Reading:
     def policies(self) -> tuple[Object, ...]:
         """All that steers the control plane, as users have written it, with the settings that can be told of it."""
         given = [one for one in self.listing if Manifest(one).group in STEERING and not is_leaving(one)]
+        written = [as_written(one) for one in given]
+        shown = written if self.listing.secrets else map(redacted_policy, written)
         settings = settings_of(self.bindings.values(), self.workloads)
-        return tuple(sorted((*map(as_written, given), settings), key=lambda one: Manifest(one).key))
+        return tuple(sorted((*shown, settings), key=lambda one: Manifest(one).key))
 
     @cached_property
     def workloads(self) -> tuple[CustomWorkload, ...]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet_components.content.secret import INTO_SECRET, is_secret, redacted_content
-from fleet_components.hub.kubefleet.kinds import EVICTION, GROUP, OVERRIDES, PLACEMENTS, WRITTEN
+from fleet_components.content.secret import redacted_policy
+from fleet_components.hub.kubefleet.kinds import EVICTION, GROUP, PLACEMENTS, WRITTEN
 from fleet_components.hub.kubefleet.written import as_written, conditions_of
 from fleet_components.hub.listing import Listing, Object
 from fleet_components.model.kubefleet.eviction import BLOCKED, EXECUTED, INVALID, Handled
@@ -27,19 +27,7 @@ def _written(listing: Listing, notes: list[str]) -> Iterator[Object]:
                 notes.append(f"{manifest.key} is being deleted, and is left out")
             else:
                 written = as_written(data)
-                yield written if listing.secrets or not _into_secrets(manifest) else _hidden(written)
-
-
-def _into_secrets(policy: Manifest) -> bool:
-    """Return whether a policy is an override that selects Secrets."""
-    spec = policy.data.get("spec") or {}
-    selectors = (*(spec.get("resourceSelectors") or ()), *(spec.get("clusterResourceSelectors") or ()))
-    return policy.kind in OVERRIDES and any(is_secret({"kind": one.get("kind")}) for one in selectors)
-
-
-def _hidden(override: Object) -> Object:
-    (hidden,) = redacted_content([{**override, INTO_SECRET: True}])
-    return {field: value for field, value in hidden.items() if field != INTO_SECRET}
+                yield written if listing.secrets else redacted_policy(written)
 
 
 def _approvals(listing: Listing) -> Iterator[Object]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fleet_components.content.strip import LAST_APPLIED
 from fleet_components.hub.listing import Object
 
-_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _HEADER = ("apiVersion", "kind", "metadata")
 
 
@@ -17,7 +17,7 @@ def as_written(data: Object) -> dict[str, Any]:
     Of annotations those stay that somebody may have written.
     """
     metadata = data["metadata"]
-    annotations = {key: text for key, text in (metadata.get("annotations") or {}).items() if key != _APPLIED}
+    annotations = {key: text for key, text in (metadata.get("annotations") or {}).items() if key != LAST_APPLIED}
     kept = {
         "name": metadata["name"],
         "namespace": metadata.get("namespace"),

@@ -30,6 +30,18 @@ POLICY = "policies/ClusterResourcePlacement/shop.yaml"
 CONFIG = "objects/shop/ConfigMap.storefront.yaml"
 MEMBER = "members/dublin.yaml"
 KEEPER = Keeper("local", "fleet")
+INTO_SECRET = {
+    "apiVersion": "policy.karmada.io/v1alpha1",
+    "kind": "OverridePolicy",
+    "metadata": {"name": "into", "namespace": "shop"},
+    "spec": {
+        "resourceSelectors": [{"apiVersion": "v1", "kind": "Secret"}],
+        "overrideRules": [
+            {"overriders": {"plaintext": [{"path": "/data/p", "operator": "add", "value": SECRET}]}},
+        ],
+    },
+}
+"""An override policy that gives Secrets a value."""
 
 
 @pytest.fixture(scope="module")
@@ -224,16 +236,15 @@ def test_a_silent_member_keeps_its_record_with_its_age(folder: Path, observation
 
 
 def test_secrets_are_hidden_unless_they_are_asked_for(folder: Path, tmp_path: Path, observation: Observation) -> None:
-    plain = attrs.evolve(
-        observation, objects=tuple(one for one in kubefleet() if one["kind"] in ("Secret", "Namespace"))
-    )
+    objects = tuple(one for one in kubefleet() if one["kind"] in ("Secret", "Namespace"))
+    plain = attrs.evolve(observation, objects=objects, policies=(*observation.policies, INTO_SECRET))
     assert updated(folder, plain).private == ()
     assert all(SECRET not in text for text in texts(folder).values())
     found = write_observation(tmp_path / "open", plain, update=False, secrets=True)
-    path = "objects/shop/Secret.payment.yaml"
-    assert found.private == (path,)
-    assert [name for name, text in texts(tmp_path / "open").items() if SECRET in text] == [path]
-    assert stat.S_IMODE((tmp_path / "open" / path).stat().st_mode) == 0o600
+    private = ("objects/shop/Secret.payment.yaml", "policies/OverridePolicy/shop.into.yaml")
+    assert found.private == private
+    assert tuple(name for name, text in texts(tmp_path / "open").items() if SECRET in text) == private
+    assert {stat.S_IMODE((tmp_path / "open" / path).stat().st_mode) for path in private} == {0o600}
     updated(tmp_path / "open", plain)
     assert all(SECRET not in text for text in texts(tmp_path / "open").values())
 

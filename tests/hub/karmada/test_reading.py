@@ -81,12 +81,24 @@ def secretive() -> tuple[Data, ...]:
         "data": {"x": text},
     }
     every = policy("all", resourceSelectors=[{"apiVersion": "v1", "kind": one} for one in ("ConfigMap", "Secret")])
+    rule = {"overriders": {"plaintext": [{"path": "/data/p", "operator": "replace", "value": PLANTED}]}}
+    field = {"fieldPath": "/stringData/f", "json": [{"subPath": "/p", "operator": "add", "value": PLANTED}]}
+    into = {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "OverridePolicy",
+        "metadata": {"name": "into", "namespace": "shop"},
+        "spec": {
+            "resourceSelectors": [{"apiVersion": "v1", "kind": "Secret", "name": "pw"}],
+            "overrideRules": [rule, {"overriders": {"fieldOverrider": [field]}}],
+        },
+    }
     along = binding(secret, None, {}, reported={"a": APPLIED}, spec={"requiredBy": []})
     released = binding(config, None, {"a": 0}, placement=on("a"))
     return (
         *fleet("a", "b"),
         owner,
         every,
+        into,
         claimed(web, owner),
         binding(web, owner, {"a": 2}),
         stored(secret),
@@ -120,13 +132,14 @@ def test_the_works_of_a_secret_are_asked_for_only_with_secrets() -> None:
     assert not any(query.metadata_only for query in asked[True].asked)
 
 
-def test_a_kind_that_many_namespaces_have_is_asked_for_once() -> None:
+def test_only_namespaces_of_policies_are_asked_for_however_many_there_are() -> None:
     owners = [policy(f"p{number}", placement=on("a")) for number in range(12)]
     for number, owner in enumerate(owners):
         owner["metadata"]["namespace"] = f"shop-{number}"
     api = Api((*fleet("a"), *owners))
     api.listing()
-    assert [query.namespace for query in api.asked if query.kind == "Deployment"] == [""]
+    asked = {query.namespace for query in api.asked if query.kind == "Deployment"}
+    assert asked == {f"shop-{number}" for number in range(12)}
 
 
 def test_what_could_not_be_asked_for_is_said() -> None:
