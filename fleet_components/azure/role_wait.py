@@ -16,6 +16,7 @@ import attrs
 
 from fleet_components.azure.values.checks import LONGEST_ROLE_WAIT
 from fleet_components.live.connection import UnexpectedAnswer, connected
+from fleet_components.live.credential import AbsentPlugin
 from fleet_components.model.text import count
 
 _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
@@ -101,7 +102,7 @@ class RolesWait:
             with connected(kubeconfig, time.monotonic() + max(self.every, 1.0)) as hub:
                 review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview"}
                 found = hub.ask("POST", _REVIEWS, {**review, "spec": {"resourceAttributes": _NEEDED}})
-        except FileNotFoundError:
+        except AbsentPlugin:
             raise RolesDoNotReach("the kubeconfig's credential plugin is not installed: install kubelogin") from None
         except UnexpectedAnswer as refused:
             return str(refused)

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from lightkube.config.models import User, UserExec
 
 
+class AbsentPlugin(FleetError):
+    """A credential plugin that is not installed, or cannot be run."""
+
+
 def credential(plugin: UserExec, deadline: float) -> User:
     """Run a credential plugin. lightkube does so without a timeout, and supports neither API v1 nor certificates.
 
@@ -56,7 +60,7 @@ def _answer(plugin: UserExec, deadline: float) -> bytes:
             start_new_session=True,
         )
     except OSError as error:
-        raise _failed(plugin, f"cannot be run: {error.strerror}", _absent_hint(plugin)) from None
+        raise AbsentPlugin([_problem(plugin, f"cannot be run: {error.strerror}", _absent_hint(plugin))]) from None
     with process:
         try:
             out, err = process.communicate(timeout=max(0.0, deadline - time.monotonic()))
@@ -90,8 +94,12 @@ def _status(plugin: UserExec, answer: bytes) -> dict[str, Any]:
 
 
 def _failed(plugin: UserExec, what: str, hint: str) -> FleetError:
+    return FleetError([_problem(plugin, what, hint)])
+
+
+def _problem(plugin: UserExec, what: str, hint: str) -> Problem:
     hint = hint if is_kubelogin(plugin.command) else ""
-    return FleetError([Problem(f'the credential plugin "{plugin.command}" {what}', hint=hint)])
+    return Problem(f'the credential plugin "{plugin.command}" {what}', hint=hint)
 
 
 def _absent_hint(plugin: UserExec) -> str:

@@ -8,9 +8,9 @@ from functools import cache
 from fleet_components.model.problem import Problem
 
 _PACKAGE = "fleet-components"
-_EXTRAS = ("cli", "kubernetes", "azure")
+_EXTRAS = ("cli", "kubernetes", "azure", "observe-azure")
 """The extras for users. If several of them install a module, messages name the first one."""
-_REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9._-]+).*; extra == ['\"](?P<extra>\w+)['\"]")
+_REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9._-]+).*; extra == ['\"](?P<extra>[\w-]+)['\"]")
 
 
 def extra_of(module: str) -> str:

@@ -164,10 +164,10 @@ def test_extras_are_those_of_the_package() -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     declared = {
         requirement.partition(">")[0].replace("-", "_"): extra
-        for extra in ("azure", "kubernetes", "cli")
+        for extra in ("observe-azure", "azure", "kubernetes", "cli")
         for requirement in project["optional-dependencies"][extra]
     }
-    assert set(project["optional-dependencies"]) == {"azure", "kubernetes", "cli", "dev"}
+    assert set(project["optional-dependencies"]) == {"observe-azure", "azure", "kubernetes", "cli", "dev"}
     assert {module: extra_of(module) for module in declared} == declared
     assert extra_of("pytest") == ""
 

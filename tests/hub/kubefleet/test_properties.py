@@ -25,6 +25,7 @@ RECORDINGS = [("override-cro-clusterrole", 2), ("staged-two-stages", 3), ("evict
 PLANTED = "hunter2-planted"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "step"), RECORDINGS)
 @given(seed=st.integers(0, 2**16))
 def test_the_order_of_lists_does_not_matter(name: str, step: int, seed: int) -> None:
