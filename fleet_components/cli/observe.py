@@ -8,6 +8,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from urllib.parse import unquote
 
 import click
 
@@ -190,7 +191,8 @@ def _check_usage(
 
 def _recorded(out: Path) -> Collection[str]:
     """Return the names of the members of which a directory has a record."""
-    return {path.stem for path in (out / "members").glob("*.yaml")}
+    # Names that are no safe names of files are escaped as in URLs: hub/folder/paths.py.
+    return {unquote(path.stem) for path in (out / "members").glob("*.yaml")}
 
 
 def _silent(observation: Observation, former: Header | None, *, of_hub: bool) -> Mapping[str, str]:

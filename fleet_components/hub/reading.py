@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 import attrs
 
@@ -12,6 +13,9 @@ from fleet_components.hub.kubefleet.observation import kubefleet_observation
 from fleet_components.hub.kubefleet.queries import kubefleet_queries
 from fleet_components.hub.listing import Listing, Query, System
 from fleet_components.hub.observation import Observation
+from fleet_components.model.codec import MisfitError
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import visible
 
 
 @attrs.frozen
@@ -34,10 +38,33 @@ _READERS: Mapping[System, Reader] = {
 
 
 def missing(listing: Listing) -> tuple[Query, ...]:
-    """Return the requests that are to be made next; empty once the answers are complete."""
-    return listing.lacking(_READERS[listing.system].queries(listing))
+    """Return the requests that are to be made next; empty once the answers are complete.
+
+    Raises:
+        FleetError: the answers are not as the system would give them.
+    """
+    with _understood(listing.system):
+        return listing.lacking(_READERS[listing.system].queries(listing))
 
 
 def read_hub(listing: Listing) -> Observation:
-    """Return the observation that complete answers amount to."""
-    return _READERS[listing.system].read(listing)
+    """Return the observation that complete answers amount to.
+
+    Raises:
+        FleetError: the answers are not as the system would give them, or something that steers it was not answered.
+    """
+    with _understood(listing.system):
+        return _READERS[listing.system].read(listing)
+
+
+@contextmanager
+def _understood(system: System) -> Iterator[None]:
+    """Turn the errors of reading objects that no API server of the system would have stored into one that is told."""
+    try:
+        yield
+    except (AttributeError, KeyError, MisfitError, TypeError, ValueError) as error:
+        # Nothing of a value is told, which may be secret.
+        field = f": {error.args[0]} is missing" if isinstance(error, KeyError) else ""
+        what = f"answers with an object that is not as {system} has it{field}"
+        hint = "is it a version like KubeFleet v0.3.1 or Karmada 1.19, whose objects are read here?"
+        raise FleetError([Problem(visible(what), subject="the hub", hint=hint)]) from error

@@ -9,7 +9,7 @@ from functools import partial
 
 import attrs
 
-from fleet_components.hub.listing import Query, Resource
+from fleet_components.hub.listing import Object, Query, Resource
 from fleet_components.hub.members.cluster_facts import ClusterFacts
 from fleet_components.live.at_once import at_once
 from fleet_components.live.discovery import kinds_of
@@ -76,5 +76,21 @@ def _facts(cluster: Getter) -> ClusterFacts:
     nodes, pods = objects_of(cluster, *_NODES), objects_of(cluster, *_PODS)
     # An agent that fails to read a quantity tells nothing; here the member is named.
     with suppress(AttributeError, TypeError, ValueError):
-        return ClusterFacts(nodes, pods, str(version.get("gitVersion") or ""), kinds_of(cluster))
+        return ClusterFacts(nodes, map(_read_of, pods), str(version.get("gitVersion") or ""), kinds_of(cluster))
     raise Unanswered(NOT_KUBERNETES)
+
+
+def _read_of(pod: Object) -> Object:
+    """Return what agents read of a pod: the pods of all members are kept until the last one has answered."""
+    metadata, spec = pod["metadata"], pod.get("spec") or {}
+    containers = {
+        field: [{"resources": one.get("resources")} for one in spec.get(field) or ()]
+        for field in ("containers", "initContainers")
+    }
+    return {
+        "apiVersion": pod["apiVersion"],
+        "kind": pod["kind"],
+        "metadata": {"name": metadata["name"], "namespace": metadata["namespace"]},
+        "spec": {"nodeName": spec.get("nodeName"), "overhead": spec.get("overhead"), **containers},
+        "status": {"phase": (pod.get("status") or {}).get("phase")},
+    }

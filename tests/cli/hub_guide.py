@@ -10,6 +10,7 @@ import json
 import re
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -62,6 +63,7 @@ def page(text: str, folder: Path) -> str:
 
         def applied(line: str) -> str:
             show(api, "after")
+            time.sleep(1)  # the clock of a hub counts seconds, and the page shows that its header changes
             return line + said[line]
 
         return _TIME.sub("2026-11-23T18:00:00Z", replayed(text, folder, {"kubectl": applied}))

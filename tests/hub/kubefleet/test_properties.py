@@ -139,6 +139,25 @@ def test_no_secret_is_shown() -> None:
     assert "[secret]" in str(observation.objects)
 
 
+@pytest.mark.parametrize(
+    ("kind", "path", "value"),
+    [
+        ("ClusterResourceBinding", ("spec",), {}),
+        ("ClusterResourceSnapshot", ("metadata", "labels", "kubernetes-fleet.io/resource-index"), PLANTED),
+        ("ClusterSchedulingPolicySnapshot", ("spec", "policy"), {"placementType": [PLANTED]}),
+    ],
+)
+def test_a_hub_that_lies_is_told_so(kind: str, path: tuple[str, ...], value: Any) -> None:
+    objects = with_secret()
+    at = next(one for one in objects if one["kind"] == kind)
+    for step in path[:-1]:
+        at = at[step]
+    at[path[-1]] = value
+    with pytest.raises(FleetError, match="the hub: answers with an object that is not as kubefleet has it") as error:
+        read_hub(hub_of(*objects))
+    assert PLANTED not in str(error.value)
+
+
 @pytest.mark.parametrize("secrets", [True, False])
 def test_a_hub_with_secrets_is_settled(secrets: bool) -> None:
     assert list(changes(planned(read_hub(hub_of(*with_secret(), secrets=secrets))))) == []
