@@ -15,6 +15,8 @@ from fleet_components.content.secret_text import holds_secret
 PUBLIC = ("apiVersion", "kind", "metadata", "type", "immutable")
 """Fields of a Secret that everybody may read. Any other has data, under a name that is misspelt perhaps."""
 REDACTED = "[secret]"
+_OF_OBJECTS = frozenset(("metadata", "data", "stringData"))
+"""Fields that an object has, and a reference to one has not."""
 INTO_SECRET = "intoSecret"
 """Field of kept override rules: true if what they change is a Secret."""
 _PATCHES = ("plaintext", "imageOverrider", "json", "yaml", "jsonPatchOverrides")
@@ -28,8 +30,7 @@ def is_secret(data: Mapping[str, Any]) -> bool:
 
 def redacted(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the object with ``[secret]`` for all that is secret in it; the same object if nothing is."""
-    hidden: Mapping[str, Any] = _redacted(data)
-    return hidden
+    return _redacted_map(data, whole=True)
 
 
 def redacted_content(objects: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
@@ -100,9 +101,11 @@ def _redacted(value: Any) -> Any:
     return value
 
 
-def _redacted_map(value: Mapping[str, Any]) -> Mapping[str, Any]:
+def _redacted_map(value: Mapping[str, Any], *, whole: bool = False) -> Mapping[str, Any]:
     kind = value.get("kind")
-    secret, listed = is_secret_kind(kind), is_list_of_secrets(kind)
+    # A selector or a reference names a Secret by its kind, and has nothing of it.
+    secret = is_secret_kind(kind) and (whole or not _OF_OBJECTS.isdisjoint(value))
+    listed = is_list_of_secrets(kind)
     hidden = {}
     for field, item in value.items():
         if listed and field == "items":

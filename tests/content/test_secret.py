@@ -249,3 +249,11 @@ def test_an_override_that_leaves_the_mark_is_applied(case: tuple[Any, ...]) -> N
     assert done.problem is None
     if "labelsOverrider" not in case[1]:
         assert CANARY not in str(redacted(done.data or {}))
+
+
+def test_what_names_a_secret_has_nothing_of_it() -> None:
+    reference = {"group": "", "kind": "Secret", "name": "key", "namespace": "shop", "version": "v1"}
+    selecting = {"kind": "ResourcePlacement", "spec": {"resourceSelectors": [reference]}}
+    assert redacted(selecting) is selecting
+    held = {"kind": "ResourceEnvelope", "data": {"key.yaml": {"kind": "Secret", "stringData": {"key": "hunter2"}}}}
+    assert "hunter2" not in str(redacted(held))
