@@ -11,12 +11,14 @@ import attrs
 import pulumi
 
 from fleet_components import dynamic
+from fleet_components.components.barrier import between
 from fleet_components.components.comparison import compare
 from fleet_components.components.config import FromConfig, configured, read_config
 from fleet_components.components.delivery import DeliveryArgs, SubjectDelivery
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.components.fleet_options import read_options
 from fleet_components.components.former import Former
+from fleet_components.components.hub import Hub, unreachable_hub
 from fleet_components.components.identification import Identification, identities_of
 from fleet_components.components.made import manifests_of
 from fleet_components.components.member import Member
@@ -119,12 +121,14 @@ class Fleet(pulumi.ComponentResource):
             transform=redacted if args.render_to else dict,
         )
         self._deliver(delivery)
+        hub = self._send_to_hub(name, args)
         self._report()
         delivered = {**self.placements, **self.templates}
         if not in_process():
             # In a preview nothing breaks, and what refuses there ends the program in the same way.
             tell_at_end(tuple if pulumi.runtime.is_dry_run() else Progress(list(delivered.values())).broken)
         last = [binding for one in delivered.values() for binding in one.last]
+        last += hub.last if hub else ()
         protect = args.protect if options.protect is None else options.protect
         # Without any binding it depends on the providers, so that a deletion still begins with the roster and stops.
         roster = self._enroll(former, [*last, *(providers.declared() if not last else ())], protect=protect)
@@ -183,6 +187,15 @@ class Fleet(pulumi.ComponentResource):
             _ByKey({one.subject.key: made[one.name] for one in self.plan.of(component)})
             for component in ("Placement", "Template")
         )
+
+    def _send_to_hub(self, name: str, args: FleetArgs) -> Hub | None:
+        """Register what goes through a hub, once everything is decided; None if nothing does."""
+        if not self.plan.consignment.system or args.render_to:
+            return None
+        decided = [one for made in (self.placements, self.templates) for one in made.values()]
+        after = [resource for one in decided if one.decided.hub for resource in one.last]
+        after = between(f"{names.hub_name(name)}/decided", after, 2, self)
+        return Hub(name, self.plan.consignment, args.hub, after, self)
 
     def _report(self) -> None:
         lines = [line.text for line in describe_plan(self.plan)]
@@ -253,6 +266,7 @@ def _plan(
         keep_found=args.keep_found,
         max_wait=args.max_wait,
         plugins=tuple(args.plugins),
+        delivery=args.delivery,
     )
     past, former, damaged = _past(name, [*filter(None, [args.renamed.fleet]), *formerly])
     unreachable = {} if args.render_to else unreachable_members(members.values())
@@ -276,6 +290,10 @@ def _plan(
         plan = plan_fleet(attrs.evolve(args.source, clusters=clusters, problems=wrong), past, options)
     except FleetError as error:
         raise FleetError(error.problems if isinstance(args, FromConfig) else of_the_program(error.problems)) from None
+    if unreached_hub := unreachable_hub(plan.consignment, None if args.render_to else args.hub):
+        if not in_process() and not args.render_to:
+            raise FleetError([unreached_hub])
+        plan = attrs.evolve(plan, warnings=(*plan.warnings, in_earnest(unreached_hub)))
     if in_process():  # no cluster is contacted, so a member without a usable kubeconfig is only a warning
         unreached = [in_earnest(unreachable[member]) for member in plan.sent_to if member in unreachable]
         plan = attrs.evolve(plan, warnings=(*plan.warnings, *unreached))

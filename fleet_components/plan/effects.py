@@ -5,7 +5,7 @@ It covers the kinds that admission knows. The status of members is input, so its
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
 from fleet_components.admission import KINDS
@@ -128,20 +128,23 @@ EFFECTS: tuple[Unheeded, ...] = (*kubefleet.EFFECTS, *karmada.EFFECTS, *_METADAT
 
 
 def unheeded(
-    manifests: Iterable[Manifest], settings: KarmadaSettings, *, hub: bool = False
+    manifests: Iterable[Manifest],
+    settings: KarmadaSettings,
+    *,
+    hub: Callable[[Manifest], bool] = lambda _: False,
 ) -> tuple[list[Problem], list[Problem]]:
     """Return refusals and warnings for fields of objects that are not carried out; similar warnings are merged.
 
     Args:
         manifests: the objects, as written.
         settings: how the Karmada control plane would be set up.
-        hub: whether a hub carries them out, and a plan is its forecast: what it heeds is refused nowhere then.
+        hub: returns whether a hub carries one out, and a plan is its forecast: what it heeds is refused nowhere then.
     """
     refused: list[Problem] = []
     alike: dict[tuple[Unheeded, str], list[Found]] = {}
     for manifest in manifests:
         for found in _found(manifest, settings):
-            heeded = hub and found.entry.on_hub
+            heeded = found.entry.on_hub and hub(manifest)
             if found.entry.effect is Effect.REFUSED and not heeded:
                 refused.append(found.problem())
             elif found.entry.effect is (Effect.REFUSED if heeded else Effect.NONE):
