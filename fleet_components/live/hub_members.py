@@ -9,7 +9,7 @@ from fleet_components.live.getting import Getter, Unanswered, Unreachable, gette
 from fleet_components.model.kinds import guess_plural
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.model.text import count, few
+from fleet_components.model.text import few
 
 _SECONDS = 30.0
 _JOIN = {
@@ -37,9 +37,8 @@ def missing_members(kubeconfig: str, system: str, members: Sequence[Manifest]) -
     except Unanswered as error:
         raise FleetError([Problem(f"what it knows of members {error.what}", subject="the hub")]) from None
     if lacking:
-        names = few([one.name for one in lacking])
-        what = f"knows no {count(len(lacking), 'member')} of {names}, of which labels or taints are declared"
-        raise FleetError([lacking[0].problem(f"the hub {what}", ("metadata", "name"), _JOIN[system])])
+        what = f"the hub does not know {few([one.name for one in lacking])}, of which labels or taints are declared"
+        raise FleetError([lacking[0].problem(what, ("metadata", "name"), _JOIN[system])])
 
 
 def _lacking(hub: Getter, members: Sequence[Manifest]) -> Iterator[Manifest]:

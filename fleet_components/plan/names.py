@@ -164,6 +164,11 @@ def hub_name(fleet: str) -> str:
     return f"{fleet}@hub"
 
 
+def is_hub(name: str) -> bool:
+    """Return whether a name is that of what some fleet has on its hub."""
+    return name.endswith("@hub")
+
+
 def hub_key_of(fleet: str, urn: Urn) -> ObjectKey | None:
     """Return the key of an object that a fleet has on its hub; None if the URN is of another fleet, or of a patch."""
     before = f"{hub_name(fleet)}/"

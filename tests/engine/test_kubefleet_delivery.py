@@ -42,7 +42,8 @@ def test_a_placement_goes_through_the_hub_and_is_taken_back(stack: Engine[HubSto
     assert "forecast of the hub of KubeFleet" in seen.text
     assert (first := stack.up()).ok, first.text
     assert first.changes == seen.changes
-    assert hub.hub.get("membercluster", "west")["metadata"]["labels"] == {"region": "west", "tier": "front"}
+    labels = hub.hub.get("membercluster", "west")["metadata"]["labels"]
+    assert labels.items() >= {"region": "west", "tier": "front"}.items()
     hub.settle()
     assert {name: tale.image(name) for name in tale.planes} == {"east": "web:1", "west": "web:1"}
     live = hub.members["west"].get("deployment", "web", "-n", "shop")
@@ -87,7 +88,7 @@ def test_a_member_that_the_hub_does_not_know_is_refused(stack: Engine[HubStory])
     refused = stack.preview()
     print(refused.text)
     assert not refused.ok
-    assert "the hub knows no 1 member of lab" in refused.text
+    assert "the hub does not know lab" in refused.text
 
 
 def placement() -> Data:
