@@ -124,7 +124,12 @@ class SubjectDelivery(pulumi.ComponentResource):
             **({"protected": True} if subject.protected else {}),
             **({"plugins": list(subject.plugins)} if subject.plugins else {}),
             **forecast_of(self.decided),
-            dynamic.FEED: feed_subject(self.decided, self._args.inventory, self._args.plan.options.renamed.members),
+            dynamic.FEED: feed_subject(
+                self.decided,
+                self._args.inventory,
+                self._args.plan.options.renamed.members,
+                observed=subject.name in self._args.plan.past.observed,
+            ),
         }
         alias = self._args.former.alias(token, self._name, self._formerly)
         return kind(self._name, props, pulumi.ResourceOptions.merge(pulumi.ResourceOptions(parent=self), alias))

@@ -22,6 +22,7 @@ from fleet_components.components.hub import Hub, unreachable_hub
 from fleet_components.components.identification import Identification, identities_of
 from fleet_components.components.made import manifests_of
 from fleet_components.components.member import Member
+from fleet_components.components.observed import Start, start_of
 from fleet_components.components.past import past_kubeconfigs, read_past
 from fleet_components.components.process import in_process, tell_at_end
 from fleet_components.components.progress import Progress
@@ -269,12 +270,16 @@ def _plan(
         delivery=args.delivery,
     )
     past, former, damaged = _past(name, [*filter(None, [args.renamed.fleet]), *formerly])
+    try:
+        start = start_of(past, name, stack_name(), args)
+    except FleetError as error:
+        start, damaged = Start(past), (*damaged, *error.problems)
     unreachable = {} if args.render_to else unreachable_members(members.values())
     options = Options(
         stack=stack_name(),
         fleet=name,
         settings=settings,
-        as_of=args.as_of,
+        as_of=args.as_of or start.as_of,
         lost=frozenset((*args.lost, *(member for member, declared in members.items() if declared.lost))),
         confirm=frozenset(args.confirm),
         renamed=attrs.evolve(args.renamed, fleet=former),
@@ -287,7 +292,7 @@ def _plan(
     refused = not_passed_over(args.source, options.pass_over)
     wrong = layered((*damaged, *args.source.problems, *refused), problems)
     try:
-        plan = plan_fleet(attrs.evolve(args.source, clusters=clusters, problems=wrong), past, options)
+        plan = plan_fleet(attrs.evolve(args.source, clusters=clusters, problems=wrong), start.past, options)
     except FleetError as error:
         raise FleetError(error.problems if isinstance(args, FromConfig) else of_the_program(error.problems)) from None
     if unreached_hub := unreachable_hub(plan.consignment, None if args.render_to else args.hub):

@@ -164,7 +164,9 @@ class FleetPlan:
     @property
     def hidden(self) -> tuple[Problem, ...]:
         """Problems of subjects that keep an old revision on some members while the state hides its content."""
-        return tuple(_lacking(one, revision) for one in self.subjects for revision in one.record.hidden()[:1])
+        return tuple(
+            _lacking(one, revision) for one in self.subjects if not one.hub for revision in one.record.hidden()[:1]
+        )
 
     def emitted(self, decided: Decided, member: str) -> Iterator[dict[str, Any]]:
         """Yield the objects that a member gets, stamped with the subject that brings them."""

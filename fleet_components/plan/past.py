@@ -122,6 +122,7 @@ class Past:
         others: Kubernetes objects of the same stack that no fleet has brought, by URN.
         urns: URNs of the registered resources, by type and name.
         on_hub: URNs of the objects that the stack has on its hub, by object.
+        observed: subjects of which it is known how their hub has them, as ``Kind/key``.
     """
 
     file: str = ""
@@ -139,6 +140,7 @@ class Past:
     others: Mapping[str, ObjectKey] = attrs.field(factory=dict)
     urns: Mapping[tuple[str, str], str] = attrs.field(factory=dict)
     on_hub: Mapping[ObjectKey, str] = attrs.field(factory=dict)
+    observed: frozenset[str] = frozenset()
 
     def record(self, name: str, kind: type[T]) -> T:
         """Return the record of a subject; the default record for a new one."""
@@ -222,6 +224,7 @@ class Past:
             ),
             members={cluster(name): member for name, member in _renamed_first(self.members, cluster)},
             protected=frozenset(map(subject, self.protected)),
+            observed=frozenset(map(subject, self.observed)),
             shown={subject(name): shown for name, shown in _renamed_first(self.shown, subject)},
         )
 
@@ -236,7 +239,7 @@ class Past:
         Args:
             members: the members by name: what stands on one depends on its labels.
         """
-        names_of_hub = [name for name in self.forecast if name in self.records]
+        names_of_hub = [name for name in self.forecast if name in self.records and name not in self.observed]
         done, standing = dict(self.done), list(self.standing)
         for name in names_of_hub:
             record, shown = self.records[name], self.shown[name]

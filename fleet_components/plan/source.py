@@ -87,6 +87,7 @@ class Given:
         warnings: warnings from reading them.
         unread: problems of what could not be read.
         location: the paths that were read; empty for objects made in a program.
+        paths: the same, one by one.
         hub: True if a hub carries the fleet out, unless a policy asks otherwise, and a plan is its forecast.
     """
 
@@ -94,6 +95,7 @@ class Given:
     warnings: tuple[Problem, ...] = ()
     unread: tuple[Problem, ...] = ()
     location: str = ""
+    paths: tuple[str, ...] = ()
     hub: bool = False
 
 
@@ -290,7 +292,9 @@ def gather(*sources: str | Path | Text, build: bool = True, hub: bool = False, w
     """
     problems, warnings = list[Problem](), list[Problem]()
     manifests = readable(sources, problems, warnings, build=build, watch=watch)
-    return gathered(Given(manifests, tuple(warnings), tuple(problems), ", ".join(map(named, sources)), hub))
+    paths = tuple(str(one) for one in sources if not isinstance(one, Text))
+    location = ", ".join(map(named, sources))
+    return gathered(Given(manifests, tuple(warnings), tuple(problems), location, paths, hub))
 
 
 def gathered(given: Given) -> Source:

@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 import yaml
 
+from tests.engine.driver import Engine
 from tools.clusters.cluster import ControlPlane
 
 Data = dict[str, Any]
@@ -41,6 +42,14 @@ class HubStory:
         """The image that the Deployment ``web`` has on a member; None if it is not there."""
         found = self.planes[plane].get("deployment", "web", "-n", "shop")
         return found and str(found["spec"]["template"]["spec"]["containers"][0]["image"])
+
+
+def status(stack: Engine[HubStory], *options: str) -> tuple[int, str]:
+    """What ``fleet status --hub`` tells: its exit status, and all that it prints."""
+    hub = str(stack.world.hub.kubeconfig)
+    with stack.fleet("status", ".", "--stack", stack.name, "--hub", hub, *options) as process:
+        told, errors = process.communicate(timeout=120)
+    return process.returncode, told + errors
 
 
 def written(live: Data) -> Data:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.engine.driver import Engine, provider_or_skip
-from tests.engine.hub_stories import Data, HubStory, web, written
+from tests.engine.hub_stories import Data, HubStory, status, web, written
 from tests.hubs.karmada import CLUSTERS, KarmadaHub, KarmadaMember, karmada_hub
 
 pytestmark = [pytest.mark.engine, pytest.mark.hubs, pytest.mark.long]
@@ -51,6 +51,10 @@ def test_a_template_goes_through_the_hub_and_is_taken_back(stack: Engine[HubStor
     assert {name: replicas(hub, name) for name in tale.planes} == {"a": 6, "b": 3}
     assert stack.record("shop/Deployment/web")["delivery"] == "karmada"
     assert stack.preview().changes == {}
+    code, told = status(stack, "--strict")
+    print(told)
+    assert code == 0, told
+    assert "2 of 2 as forecast, 2 of them well, as the hub says" in told
 
     tale.objects["web"] = web("web:2", replicas=9)
     seen = stack.preview()

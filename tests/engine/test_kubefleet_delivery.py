@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.engine.driver import Engine, provider_or_skip
-from tests.engine.hub_stories import Data, HubStory, web, written
+from tests.engine.hub_stories import Data, HubStory, status, web, written
 from tests.hubs.kubefleet import KubeFleetHub, MemberSpec, kubefleet_hub
 
 pytestmark = [pytest.mark.engine, pytest.mark.hubs, pytest.mark.long]
@@ -51,12 +51,23 @@ def test_a_placement_goes_through_the_hub_and_is_taken_back(stack: Engine[HubSto
     assert not any(key.startswith("fleet-components/") for key in live["metadata"]["annotations"])
     assert stack.preview().changes == {}
 
+    hub.stop_member("east")
     tale.objects["web"] = web("web:2")
     seen = stack.preview()
     print(seen.text, seen.changes, sep="\n")
     assert "wave 1: update" in seen.text
     assert stack.up().ok
     hub.settle()
+    code, told = status(stack, "--strict")
+    print(told)
+    assert code == 3
+    assert "west    newest    older" in told
+    assert "blocked by the rollout strategy" in told
+    hub.start_member("east")
+    hub.settle()
+    code, told = status(stack, "--strict")
+    print(told)
+    assert code == 0, told
     assert {name: tale.image(name) for name in tale.planes} == {"east": "web:2", "west": "web:2"}
     assert stack.preview().changes == {}
 
