@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from typing import Any
 
 import attrs
 
 from fleet_components.content.catalogue import Catalogue, Parts
+from fleet_components.content.secret import is_hidden, secret_fields
 from fleet_components.content.stamp import annotated
 from fleet_components.content.strip import as_sent
 from fleet_components.model.karmada.policy import CLUSTER_OVERRIDE, CLUSTER_PROPAGATION, OVERRIDE, PROPAGATION
@@ -72,11 +73,13 @@ class Consignment:
         system: the system of the hub; empty if nothing goes to one.
         objects: the objects, in the order in which they go.
         left_out: what of the source does not go there, in warnings.
+        hidden: the objects that are not sent, because the source does not have their secret data.
     """
 
     system: str = ""
-    objects: tuple[Consigned, ...] = ()
+    objects: tuple[Consigned, ...] = attrs.field(default=(), repr=False)
     left_out: tuple[Problem, ...] = ()
+    hidden: tuple[Manifest, ...] = attrs.field(default=(), repr=False)
 
     @property
     def keys(self) -> frozenset[ObjectKey]:
@@ -95,10 +98,11 @@ def consignment_of(source: Source, ways: Ways, subjects: Iterable[Decided]) -> C
     if not ways.hub:
         return Consignment()
     parts = Catalogue.of(source.given.manifests, []).split()
-    found = list(_Reading(source, ways, parts, tuple(subjects)).objects())
-    taken = {one.manifest.key for one in found}
+    every = list(_Reading(source, ways, parts, tuple(subjects)).objects())
+    hidden = tuple(one.manifest for one in every if _is_hidden(one.manifest))
+    found = (one for one in every if one.manifest not in hidden)
     ordered = tuple(sorted(found, key=lambda one: (one.stage, str(one.manifest.key))))
-    return Consignment(ways.hub, ordered, tuple(_left_out(parts, ways, taken)))
+    return Consignment(ways.hub, ordered, tuple(_left_out(parts, ways, hidden)), hidden)
 
 
 @attrs.frozen
@@ -200,8 +204,16 @@ def _fields(member: Manifest) -> dict[str, Any]:
     return {**head, "spec": {"taints": taints}} if taints else head
 
 
-def _left_out(parts: Parts, ways: Ways, taken: set[ObjectKey]) -> Iterator[Problem]:
+def _is_hidden(manifest: Manifest) -> bool:
+    """Return whether the secret data of an object is hidden, as an observation hides it: sent, it would be lost."""
+    return bool(secret_fields(manifest.data)) and is_hidden(manifest.data)
+
+
+def _left_out(parts: Parts, ways: Ways, hidden: Sequence[Manifest]) -> Iterator[Problem]:
     """Yield warnings of what is in the source and goes neither to the hub nor to members by another way."""
+    if hidden:
+        what = f"{few([str(one.key) for one in hidden])}: left on the hub as it is, because the source hides its data"
+        yield attrs.evolve(hidden[0].problem(what, (), "fleet observe --secrets reads it"), subject="")
     given = [one for one in parts.policies if one.kind in APPROVALS and one.group in SYSTEMS[Way(ways.hub)]]
     if given:
         names = few([f"{one.namespace}/{one.name}".lstrip("/") for one in given])

@@ -22,6 +22,10 @@ def moved_over(plan: FleetPlan) -> Iterator[Problem]:
     What stays on its members when it leaves the stack, or the hub, may move.
     """
     before = plan.past.forecast
+    for manifest in plan.consignment.hidden:
+        if manifest.key in plan.past.on_hub:
+            what = "the source hides its data, and without it the hub would lose what this stack has sent there"
+            yield manifest.problem(what, (), "write it as it is, or fleet observe --secrets")
     for one in plan.subjects:
         stands = [it for member in one.subject.done for it in plan.standing_of.get((one.name, member), ())]
         losing = sorted({it.cluster for it in stands if not it.kept and it.hub != bool(one.hub)})

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
+from fleet_components import Fleet, FleetArgs, source_of
+from fleet_components.hub.folder.writing import write_observation
+from fleet_components.hub.listing import System
+from fleet_components.model.manifest import Manifest
+from fleet_components.plan.fleet import plan_fleet
+from fleet_components.plan.options import Options, Settings
+from fleet_components.plan.past import Past
+from fleet_components.testing import ProgramRun, StackState, run_program
 from tests.delivery.driver import InProcess
 from tests.delivery.world import World
+from tests.hub.folder.hubs import KARMADA, kubefleet, observed
 
 GROUP = "placement.kubernetes-fleet.io/v1beta1"
 
@@ -124,3 +137,110 @@ def test_what_a_hub_has_placed_is_not_taken_from_it_by_deleting_it(driver: InPro
     refused = driver.up()
     assert not refused.ok
     assert "leaves its hub of KubeFleet, which would delete its objects on a, b" in refused.text
+
+
+def through(folder: Path, way: str, state: StackState | None = None) -> ProgramRun:
+    """Run a program whose source is an observed directory."""
+    program = lambda: Fleet("dev", FleetArgs(str(folder), delivery=way, hub="apiVersion: v1"))  # noqa: E731
+    return run_program(program, state=state, preview=False)
+
+
+@pytest.mark.parametrize(("system", "objects"), [(System.KUBEFLEET, kubefleet()), (System.KARMADA, list(KARMADA))])
+def test_a_forecast_starts_from_the_hub_as_it_was_observed(
+    system: System, objects: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    write_observation(tmp_path, observed(objects, system), update=False)
+    run = through(tmp_path, system.value)
+    assert run.error is None
+    text = "\n".join(text for _, text in run.messages)
+    assert "wave 1: add" not in text
+    (deployment,) = tmp_path.rglob("Deployment.*.yaml")
+    data = yaml.safe_load(deployment.read_text())
+    data["spec"]["template"]["spec"]["containers"][0]["image"] = "another:2"
+    deployment.write_text(yaml.safe_dump(data))
+    run = through(tmp_path, system.value)
+    assert run.error is None
+    text = "\n".join(text for _, text in run.messages)
+    assert "update" in text
+    assert "add" not in text
+    # Once more, as what was decided last is not what the state has, but what was observed.
+    assert through(tmp_path, system.value, run.state()).error is None
+
+
+def test_what_an_observation_hides_is_not_sent(tmp_path: Path) -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "shop"}}
+    write_observation(tmp_path, observed([*KARMADA, {**secret, "data": {"k": "djE="}}], System.KARMADA), update=False)
+    policy = next(tmp_path.rglob("policies/PropagationPolicy/*.yaml"))
+    data = yaml.safe_load(policy.read_text())
+    data["spec"]["resourceSelectors"].append({"apiVersion": "v1", "kind": "Secret", "name": "s"})
+    policy.write_text(yaml.safe_dump(data))
+    (tmp_path / "objects" / "shop" / "Secret.s.yaml").write_text(yaml.safe_dump({**secret, "data": {"k": "[secret]"}}))
+    run = through(tmp_path, "karmada")
+    assert run.error is None
+    assert any("Secret shop/s: left on the hub as it is" in text for _, text in run.messages)
+    assert not any(one.type.endswith(":Secret") for one in run.registrations)
+
+
+CANARY = "canary-0f3a"
+KINDS = {
+    "FederatedHPA": "autoscaling.karmada.io/v1alpha1",
+    "MultiClusterService": "networking.karmada.io/v1alpha1",
+    "OverridePolicy": "policy.karmada.io/v1alpha1",
+}
+
+
+@st.composite
+def sources(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """A fleet of Karmada with objects that a policy claims, some that none does, and kinds that are passed on."""
+    names = draw(st.lists(st.sampled_from("abcdef"), unique=True))
+    objects = [
+        {
+            "apiVersion": "v1",
+            "kind": draw(st.sampled_from(["ConfigMap", "Secret"])),
+            "metadata": {"name": name, "namespace": draw(st.sampled_from(["shop", "till"]))},
+            "data": {"k": CANARY},
+        }
+        for name in names
+    ]
+    more = draw(st.lists(st.sampled_from(sorted(KINDS)), unique=True))
+    others = [
+        {"apiVersion": KINDS[kind], "kind": kind, "metadata": {"name": "x", "namespace": "shop"}, "spec": RULES[kind]}
+        for kind in more
+    ]
+    return [*KARMADA, *objects, *others, *draw(st.sampled_from([[], [CLAIMS]]))]
+
+
+RULES: dict[str, Any] = {
+    "FederatedHPA": {},
+    "MultiClusterService": {},
+    "OverridePolicy": {"overrideRules": [{"overriders": {}}]},
+}
+CLAIMS = {
+    "apiVersion": "policy.karmada.io/v1alpha1",
+    "kind": "PropagationPolicy",
+    "metadata": {"name": "all", "namespace": "shop"},
+    "spec": {
+        "resourceSelectors": [{"apiVersion": "v1", "kind": kind} for kind in ("ConfigMap", "Secret")],
+        "placement": {"clusterAffinity": {"clusterNames": ["a"]}},
+    },
+}
+
+
+@given(sources())
+def test_everything_goes_to_the_hub_once_or_is_named_and_no_secret_is_told(objects: list[dict[str, Any]]) -> None:
+    settings = Settings(delivery="karmada")
+    plan = plan_fleet(source_of(map(Manifest, objects)), Past(settings=settings), Options(settings=settings))
+    sent = [one.manifest.key for one in plan.consignment.objects]
+    assert len(sent) == len(set(sent))
+    left = {Manifest(one).key for one in objects} - set(sent)
+    claimed = {one.subject.content and Manifest(one.subject.content[0]).key for one in plan.subjects}
+    # A member without labels and taints has nothing that could be set; what no policy claims is counted in a warning.
+    assert not {key for key in left if key.kind != "Cluster"} & claimed
+    unclaimed = [key for key in left if key.kind in ("ConfigMap", "Secret")]
+    warnings = "\n".join(map(str, plan.warnings))
+    assert bool(unclaimed) == ("no policy" in warnings), warnings
+    assert all(
+        kind in warnings for kind in ("FederatedHPA", "MultiClusterService") if any(o["kind"] == kind for o in objects)
+    )
+    assert CANARY not in warnings + "\n".join(map(str, plan.refused))
+    assert CANARY not in repr(plan.consignment)
