@@ -145,7 +145,7 @@ def through(folder: Path, way: str, state: StackState | None = None) -> ProgramR
     return run_program(program, state=state, preview=False)
 
 
-@pytest.mark.parametrize(("system", "objects"), [(System.KUBEFLEET, kubefleet()), (System.KARMADA, list(KARMADA))])
+@pytest.mark.parametrize(("system", "objects"), [(System.KUBEFLEET, kubefleet()), (System.KARMADA, [*map(dict, KARMADA)])])
 def test_a_forecast_starts_from_the_hub_as_it_was_observed(
     system: System, objects: list[dict[str, Any]], tmp_path: Path
 ) -> None:
@@ -207,7 +207,7 @@ def sources(draw: st.DrawFn) -> list[dict[str, Any]]:
         {"apiVersion": KINDS[kind], "kind": kind, "metadata": {"name": "x", "namespace": "shop"}, "spec": RULES[kind]}
         for kind in more
     ]
-    return [*KARMADA, *objects, *others, *draw(st.sampled_from([[], [CLAIMS]]))]
+    return [*map(dict, KARMADA), *objects, *others, *draw(st.sampled_from([[], [CLAIMS]]))]
 
 
 RULES: dict[str, Any] = {
