@@ -1,4 +1,4 @@
-"""What goes through a hub: the objects that steer it and those that it places, by one provider."""
+"""Registers the objects that go through a hub, those that steer it and those that it places, by one provider."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fleet_components.plan.consignment import Consigned, Consignment
 from fleet_components.plan.ways import NAMES
 
 HubReach = pulumi.Input[str] | pulumi.ProviderResource | None
-"""How a hub is reached: text or path of a kubeconfig, or a Kubernetes provider of one's own."""
+"""Access to a hub: text or path of a kubeconfig, or a Kubernetes provider of one's own."""
 _HINT = "pulumi config set fleet:hub PATH, or FleetArgs(hub=...): the kubeconfig of the hub, as text or path"
 
 

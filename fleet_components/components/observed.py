@@ -14,7 +14,7 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import few
 from fleet_components.plan.past import Past
 from fleet_components.plan.stored import Keeper
-from fleet_components.plan.ways import NAMES, Way, ways_of
+from fleet_components.plan.ways import NAMES, ways_of
 
 _ONE = "give one of them as the source: a fleet has one hub"
 
@@ -58,8 +58,7 @@ def start_of(past: Past, fleet: str, stack: str, args: FleetArgs) -> Start:
         what = f"was observed of a hub of {NAMES[found.system]}, and this fleet goes through one of {NAMES[ways.hub]}"
         raise FleetError([Problem(what, file=str(folders[0]))])
     # Where all goes through the hub, nothing is sent with the data of Secrets that the observation leaves out.
-    hidden = all(way != Way.DIRECT for way in (ways.default, *ways.asked.values()))
-    return Start(_together(past, found, fleet, hidden=hidden), found.as_of)
+    return Start(_together(past, found, fleet, hidden=ways.whole), found.as_of)
 
 
 def _together(past: Past, found: Remembered, fleet: str, *, hidden: bool) -> Past:

@@ -67,7 +67,7 @@ class Consigned:
 
 @attrs.frozen
 class Consignment:
-    """What goes to a hub.
+    """The objects that go to a hub.
 
     Attributes:
         system: the system of the hub; empty if nothing goes to one.

@@ -64,6 +64,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     inventory = Inventory((one for one in source.clusters if one.name in reached), options.as_of)
     past = past.renamed(options.renamed).carried_out({one.name: one for one in inventory.clusters}).reaching(reached)
     ways, contradicting = ways_of(source.policies, options.settings.delivery)
+    source, passed_on = passed_to(source, ways)
     selections, matching = source.selections()
     placements = _decided(
         placement_subjects(source, selections, inventory, past, options), past, source, ways, planning
@@ -73,7 +74,6 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     planning += refused_changes(source.policies, past.held)
     subjects = (*placements, *_templates(source, templates, inventory, past, options, ways, planning))
     planning += _unreachable(subjects, members, options)
-    source, passed_on = passed_to(source, ways)
     refused = (*source.problems, *not_passed_over(source, options.pass_over))
     # Each layer works on what the earlier ones could read; ``layered`` drops problems that only follow from those.
     if problems := layered(refused, (*of_options, *matching, *contradicting), planning):

@@ -69,7 +69,10 @@ def not_passed_over(source: Source, kinds: Set[str]) -> Iterator[Problem]:
 
 
 def passed_to(source: Source, ways: Ways) -> tuple[Source, tuple[Problem, ...]]:
-    """Return a source without the policies that only its hub carries out, and a warning that names them."""
+    """Return a source as its hub takes it: without the policies that only that carries out, which a warning names."""
+    if ways.whole and ways.hub == Way.KARMADA:
+        # It brings every namespace to every member by itself, and leaves nothing to a later update.
+        source = attrs.evolve(source, settings=attrs.evolve(source.settings, exact=True, brings_namespaces=True))
     groups = SYSTEMS[Way(ways.hub)] if ways.hub else ()
     found = [one for one in source.not_carried_out if one.group in groups]
     if not found:

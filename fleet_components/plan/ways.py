@@ -19,7 +19,7 @@ _PATH: FieldPath = ("metadata", "annotations", ANNOTATION)
 
 
 class Way(StrEnum):
-    """How objects get to members: written there by the stack, or by the hub of one of the two systems."""
+    """Way of objects to members: written there by the stack, or by the hub of one of the two systems."""
 
     DIRECT = "direct"
     KUBEFLEET = "kubefleet"
@@ -76,6 +76,11 @@ class Ways:
     default: str = Way.DIRECT
     hub: str = ""
     asked: Mapping[tuple[str, str, str], str] = attrs.field(factory=dict)
+
+    @property
+    def whole(self) -> bool:
+        """True if everything goes through the hub."""
+        return bool(self.hub) and all(way == self.hub for way in (self.default, *self.asked.values()))
 
     def placement(self, kind: str, key: str) -> str:
         """Return the hub of a placement, given by its kind and key; empty if it is delivered directly."""
