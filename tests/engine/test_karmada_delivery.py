@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.engine.driver import Engine, provider_or_skip
-from tests.engine.hub_stories import Data, HubStory, status, web, written
+from tests.engine.hub_stories import Data, HubStory, status, takes_over, web, written
 from tests.hubs.karmada import CLUSTERS, KarmadaHub, KarmadaMember, karmada_hub
 
 pytestmark = [pytest.mark.engine, pytest.mark.hubs, pytest.mark.long]
@@ -82,6 +82,12 @@ def test_a_template_goes_through_the_hub_and_is_taken_back(stack: Engine[HubStor
     assert (done := stack.destroy()).ok, done.text
     assert hub.hub.get("propagationpolicy", "web", "-n", "shop") is None
     assert set(hub.members) == {one["metadata"]["name"] for one in hub.hub.get(CLUSTERS)["items"]}
+
+
+def test_a_control_plane_that_runs_becomes_that_of_a_stack(stack: Engine[HubStory], hub: KarmadaHub) -> None:
+    hub.apply([web(replicas=9), policy()])
+    hub.settle()
+    takes_over(stack, hub.settle)
 
 
 def replicas(hub: KarmadaHub, member: str) -> int:

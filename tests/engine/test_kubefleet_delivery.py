@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.engine.driver import Engine, provider_or_skip
-from tests.engine.hub_stories import Data, HubStory, status, web, written
+from tests.engine.hub_stories import Data, HubStory, status, takes_over, web, written
 from tests.hubs.kubefleet import KubeFleetHub, MemberSpec, kubefleet_hub
 
 pytestmark = [pytest.mark.engine, pytest.mark.hubs, pytest.mark.long]
@@ -90,6 +90,12 @@ def test_a_placement_goes_through_the_hub_and_is_taken_back(stack: Engine[HubSto
     assert (done := stack.destroy()).ok, done.text
     assert hub.hub.get("clusterresourceplacement", "shop") is None
     assert set(hub.members) == {one["metadata"]["name"] for one in hub.hub.get("memberclusters")["items"]}
+
+
+def test_a_hub_that_runs_becomes_that_of_a_stack(stack: Engine[HubStory], hub: KubeFleetHub) -> None:
+    hub.apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}, web(), placement()])
+    hub.settle()
+    takes_over(stack, hub.settle)
 
 
 def test_a_member_that_the_hub_does_not_know_is_refused(stack: Engine[HubStory]) -> None:
