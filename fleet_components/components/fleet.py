@@ -191,7 +191,7 @@ class Fleet(pulumi.ComponentResource):
 
     def _send_to_hub(self, name: str, args: FleetArgs) -> Hub | None:
         """Register what goes through a hub, once everything is decided; None if nothing does."""
-        if not self.plan.consignment.system or args.render_to:
+        if not self.plan.consignment.system:
             return None
         decided = [one for made in (self.placements, self.templates) for one in made.values()]
         after = [resource for one in decided if one.decided.hub for resource in one.last]
@@ -204,6 +204,9 @@ class Fleet(pulumi.ComponentResource):
             pulumi.log.info("\n".join(map(visible, (f"{self.plan.options.fleet}:", *lines))), self)
         for warning in (*self.plan.warnings, *self.plan.hidden):
             pulumi.log.warn(str(warning), self)
+
+
+_RENDERED = "objects are rendered, and some of them go through a hub"
 
 
 class _ByKey(dict[str, SubjectDelivery]):
@@ -295,8 +298,10 @@ def _plan(
         plan = plan_fleet(attrs.evolve(args.source, clusters=clusters, problems=wrong), start.past, options)
     except FleetError as error:
         raise FleetError(error.problems if isinstance(args, FromConfig) else of_the_program(error.problems)) from None
-    if unreached_hub := unreachable_hub(plan.consignment, None if args.render_to else args.hub):
-        if not in_process() and not args.render_to:
+    if args.render_to and plan.consignment.system:
+        raise FleetError([Problem(_RENDERED, ("render_to",), "take one of the two out: a hub is not rendered to")])
+    if unreached_hub := unreachable_hub(plan.consignment, args.hub):
+        if not in_process():
             raise FleetError([unreached_hub])
         plan = attrs.evolve(plan, warnings=(*plan.warnings, in_earnest(unreached_hub)))
     if in_process():  # no cluster is contacted, so a member without a usable kubeconfig is only a warning

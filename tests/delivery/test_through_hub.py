@@ -18,7 +18,7 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.plan.fleet import plan_fleet
 from fleet_components.plan.options import Options, Settings
 from fleet_components.plan.past import Past
-from fleet_components.testing import ProgramRun, StackState, run_program
+from fleet_components.testing import ProgramRun, StackState, kubeconfig, run_program
 from tests.delivery.driver import InProcess
 from tests.delivery.world import World
 from tests.hub.folder.hubs import KARMADA, kubefleet, observed
@@ -112,6 +112,34 @@ def test_a_placement_of_one_system_does_not_go_through_the_other(driver: InProce
     refused = driver.preview()
     assert not refused.ok
     assert "is a policy of KubeFleet, and this fleet goes through a hub of Karmada" in refused.text
+
+
+def test_a_placement_may_go_another_way_than_the_rest(driver: InProcess) -> None:
+    driver.world.config["kubeconfigs"] = {name: kubeconfig(name) for name in driver.world.members}
+    driver.world.extra = [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "till"}},
+        {
+            "apiVersion": GROUP,
+            "kind": "ClusterResourcePlacement",
+            "metadata": {"name": "till", "annotations": {"fleet-components/delivery": "direct"}},
+            "spec": {"resourceSelectors": [{"group": "", "version": "v1", "kind": "Namespace", "name": "till"}]},
+        },
+    ]
+    done = driver.up()
+    assert done.ok, done.text
+    assert not [name for name in on_hub(driver) if "till" in name]
+    assert "dev/till@a/till" in {one.name for one in driver.state.resources.values()}
+    assert driver.preview().changes == {}
+    # What the hub places is not brought there directly as well.
+    driver.world.extra[1]["spec"]["resourceSelectors"][0]["name"] = "shop"
+    refused = driver.preview()
+    assert not refused.ok
+    assert "is brought to a by ClusterResourcePlacement/shop and ClusterResourcePlacement/till" in refused.text
+
+
+def test_a_hub_is_not_rendered_to(driver: InProcess, tmp_path: Path) -> None:
+    driver.world.config["render"] = str(tmp_path)
+    assert "objects are rendered, and some of them go through a hub" in driver.preview().text
 
 
 def test_an_unknown_way_is_refused(driver: InProcess) -> None:
