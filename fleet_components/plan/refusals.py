@@ -26,6 +26,7 @@ from fleet_components.plan.moving import moved_over
 from fleet_components.plan.past import Past
 from fleet_components.plan.record import Record
 from fleet_components.plan.subject import Decided
+from fleet_components.plan.ways import Way
 
 _SHOWN = 10
 _CLASH = "let one of them select it, or keep their policies on different members; a hub answers FailedToTakeOver"
@@ -217,9 +218,12 @@ def _taking_along(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
 
 def _off_the_hub(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
     """Yield deletions of namespaces and definitions on the hub: what others have in them there goes along."""
+    # Which hands every namespace out, and takes it back.
+    too = " and on every member" if Way.KARMADA in plan.past.forecast.values() else ""
     for key in sorted(plan.past.on_hub.keys() - plan.consignment.keys):
         if key.kind in _CONTAINERS:
-            what = "would be deleted on the hub, with all that is in it, whoever has put it there"
+            where = too if key.kind == "Namespace" else ""
+            what = f"would be deleted on the hub{where}, with all that is in it, whoever has put it there"
             yield guard.refuse(str(key), what, ["hub"])
 
 
