@@ -132,7 +132,8 @@ class Fleet(pulumi.ComponentResource):
         last += hub.last if hub else ()
         protect = args.protect if options.protect is None else options.protect
         # Without any binding it depends on the providers, so that a deletion still begins with the roster and stops.
-        roster = self._enroll(former, [*last, *(providers.declared() if not last else ())], protect=protect)
+        after = [*last, *(providers.declared() if not last else ())]
+        roster = self._enroll(former, after, hub.uid if hub else None, protect=protect)
         self.delivered = _once(roster, {key: one.delivered for key, one in delivered.items()})
         self.register_outputs({key: one.decisions for key, one in delivered.items()})
 
@@ -149,7 +150,9 @@ class Fleet(pulumi.ComponentResource):
         """
         return cls(name, read_config(), opts)
 
-    def _enroll(self, former: Former, after: Sequence[pulumi.Resource], *, protect: bool) -> dynamic.Roster:
+    def _enroll(
+        self, former: Former, after: Sequence[pulumi.Resource], hub: pulumi.Output[str] | None, *, protect: bool
+    ) -> dynamic.Roster:
         """Register the roster, the record of all members, once everything else stands.
 
         The roster also guards the fleet: a program that no longer declares the fleet would delete everything without
@@ -157,7 +160,8 @@ class Fleet(pulumi.ComponentResource):
         is protected and stops the deletion.
         """
         plan, name = self.plan, self.plan.options.fleet
-        props = {**plan.roster, dynamic.FEED: feed_plan(plan)}
+        uid = {"hub": hub} if hub is not None else {}
+        props = {**plan.roster, **uid, dynamic.FEED: feed_plan(plan)}
         options = pulumi.ResourceOptions(
             parent=self, protect=protect, depends_on=list(after), hide_diffs=["waiting", "held"]
         )
@@ -196,7 +200,7 @@ class Fleet(pulumi.ComponentResource):
         decided = [one for made in (self.placements, self.templates) for one in made.values()]
         after = [resource for one in decided if one.decided.hub for resource in one.last]
         after = between(f"{names.hub_name(name)}/decided", after, 2, self)
-        return Hub(name, self.plan.consignment, args.hub, after, self)
+        return Hub(name, self.plan, args.hub, after, self)
 
     def _report(self) -> None:
         lines = [line.text for line in describe_plan(self.plan)]

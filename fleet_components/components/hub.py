@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import attrs
@@ -17,15 +18,17 @@ from fleet_components.components.process import in_process
 from fleet_components.components.provider import member_provider
 from fleet_components.components.refusal import RefusedError
 from fleet_components.content.secret import REDACTED
-from fleet_components.live.hub_members import missing_members
+from fleet_components.live.hub_members import identified_hub
 from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
 from fleet_components.plan.consignment import Consigned, Consignment
+from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.ways import NAMES
 
 HubReach = pulumi.Input[str] | pulumi.ProviderResource | None
 """Access to a hub: text or path of a kubeconfig, or a Kubernetes provider of one's own."""
+_ANOTHER = "give the kubeconfig of the other; a fleet for this one is another fleet, under another name"
 _HINT = "pulumi config set fleet:hub PATH, or FleetArgs(hub=...): the kubeconfig of the hub, as text or path"
 
 
@@ -46,24 +49,28 @@ class Hub(pulumi.ComponentResource):
 
     Attributes:
         last: the resources of the last stage, which come after all others.
+        uid: the uid of the hub, to be recorded; None if it is not asked.
     """
 
     last: Sequence[pulumi.Resource]
+    uid: pulumi.Output[str] | None
 
     def __init__(
         self,
         fleet: str,
-        consignment: Consignment,
+        plan: FleetPlan,
         reach: HubReach,
         after: Sequence[pulumi.Resource],
         parent: pulumi.Resource,
     ) -> None:
-        self._name, self._consignment = names.hub_name(fleet), consignment
+        self._name, self._plan = names.hub_name(fleet), plan
+        # Where the hub is not asked, what is known of it stays.
+        self.uid = pulumi.Output.from_input(plan.past.hub) if plan.past.hub else None
         opts = pulumi.ResourceOptions(parent=parent, depends_on=list(after))
         super().__init__(names.HUB, self._name, {}, opts)
         provider = reach if isinstance(reach, pulumi.ProviderResource) else self._reached(reach)
         before: list[pulumi.Resource] = list(after)
-        for stage, group in groupby(consignment.objects, key=lambda one: one.stage):
+        for stage, group in groupby(plan.consignment.objects, key=lambda one: one.stage):
             objects = list(group)
             before = between(f"{self._name}/stage-{int(stage)}", before, len(objects), self)
             before = [self._object(one, provider, before) for one in objects]
@@ -72,11 +79,14 @@ class Hub(pulumi.ComponentResource):
 
     def _reached(self, reach: pulumi.Input[str] | None) -> pulumi.ProviderResource:
         given: pulumi.Output[Any] = pulumi.Output.from_input(reach)
-        checked: pulumi.Output[str] = pulumi.Output.secret(given.apply(self._checked))
+        checked: pulumi.Output[tuple[str, str]] = given.apply(self._checked)
+        if not in_process():
+            # What is made of a secret kubeconfig would be a secret.
+            self.uid = pulumi.Output.unsecret(checked.apply(itemgetter(1)))
         return member_provider(
             self._name,
             cluster="hub",
-            kubeconfig=checked,
+            kubeconfig=pulumi.Output.secret(checked.apply(itemgetter(0))),
             # Another kubeconfig of the hub replaces nothing.
             identifier=self._name,
             render_to="",
@@ -84,23 +94,28 @@ class Hub(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self),
         )
 
-    async def _checked(self, given: Any) -> str:
-        """Return the text of the kubeconfig, once the hub has said that it knows the members.
+    async def _checked(self, given: Any) -> tuple[str, str]:
+        """Return the text of the kubeconfig and the hub's uid, once the hub has said that it knows the members.
 
         Raises:
-            RefusedError: it does not know some, or cannot be asked.
+            RefusedError: it does not know some, is another hub than before, or cannot be asked.
         """
+        known, system = self._plan.past.hub, NAMES[self._plan.consignment.system]
         if in_process():
-            return REDACTED
-        members = [one.manifest for one in self._consignment.objects if one.patch]
+            return REDACTED, known
+        members = [one.manifest for one in self._plan.consignment.objects if one.patch]
         try:
             text = _read(given)
-            if text != REDACTED:
-                ask = partial(missing_members, text, NAMES[self._consignment.system], members)
-                await asyncio.get_running_loop().run_in_executor(None, ask)
+            if text == REDACTED:
+                return text, known
+            ask = partial(identified_hub, text, system, members)
+            uid = await asyncio.get_running_loop().run_in_executor(None, ask)
         except FleetError as error:
             raise RefusedError(error.problems) from None
-        return text
+        if known and uid and uid != known:
+            what = f"is another one than this stack has used: its uid is {uid}, and that of the other {known}"
+            raise RefusedError([Problem(what, subject="the hub", hint=_ANOTHER)])
+        return text, uid or known
 
     def _object(
         self, one: Consigned, provider: pulumi.ProviderResource, before: Sequence[pulumi.Resource]

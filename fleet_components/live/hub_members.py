@@ -18,13 +18,16 @@ _JOIN = {
 }
 
 
-def missing_members(kubeconfig: str, system: str, members: Sequence[Manifest]) -> None:
-    """Return once a hub has said that it knows all members.
+def identified_hub(kubeconfig: str, system: str, members: Sequence[Manifest]) -> str:
+    """Return the uid of a hub, that of its namespace kube-system, once it has said that it knows all members.
 
     Args:
         kubeconfig: the text of its kubeconfig.
         system: the name of its system.
         members: the members, as they are declared.
+
+    Returns:
+        The uid; empty if the hub does not tell it.
 
     Raises:
         FleetError: it lacks some, is no hub of the system, or cannot be asked.
@@ -32,6 +35,7 @@ def missing_members(kubeconfig: str, system: str, members: Sequence[Manifest]) -
     try:
         with getter(kubeconfig, _SECONDS) as hub:
             lacking = hub.within(lambda: list(_lacking(hub, members)))
+            uid = hub.within(lambda: _uid(hub))
     except Unreachable as error:
         raise FleetError([Problem(f"cannot be asked: {error}", subject="the hub")]) from None
     except Unanswered as error:
@@ -39,6 +43,18 @@ def missing_members(kubeconfig: str, system: str, members: Sequence[Manifest]) -
     if lacking:
         what = f"the hub does not know {few([one.name for one in lacking])}, of which labels or taints are declared"
         raise FleetError([lacking[0].problem(what, ("metadata", "name"), _JOIN[system])])
+    return uid
+
+
+def _uid(hub: Getter) -> str:
+    try:
+        return str(hub.get("/api/v1/namespaces/kube-system")["metadata"]["uid"])
+    except Unanswered as error:
+        if error.code not in (http.NOT_FOUND, http.FORBIDDEN):
+            raise
+        return ""
+    except (KeyError, TypeError):
+        return ""
 
 
 def _lacking(hub: Getter, members: Sequence[Manifest]) -> Iterator[Manifest]:

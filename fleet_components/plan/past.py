@@ -122,6 +122,7 @@ class Past:
         others: Kubernetes objects of the same stack that no fleet has brought, by URN.
         urns: URNs of the registered resources, by type and name.
         on_hub: URNs of the objects that the stack has on its hub, by object.
+        hub: the uid of the hub; empty if it is not known, or there is none.
         observed: subjects of which it is known how their hub has them, as ``Kind/key``.
     """
 
@@ -140,6 +141,7 @@ class Past:
     others: Mapping[str, ObjectKey] = attrs.field(factory=dict)
     urns: Mapping[tuple[str, str], str] = attrs.field(factory=dict)
     on_hub: Mapping[ObjectKey, str] = attrs.field(factory=dict)
+    hub: str = ""
     observed: frozenset[str] = frozenset()
 
     def record(self, name: str, kind: type[T]) -> T:
@@ -339,6 +341,7 @@ class _Roster:
     held: Held = attrs.field(factory=dict, metadata=checked(damaged))
     manager: str = ""
     redacted: bool = False
+    hub: str = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -482,6 +485,7 @@ class _Collector:
             others=self.others,
             urns=self.urns,
             on_hub=self.on_hub,
+            hub=roster.hub,
         )
 
     def _standing(self, place: names.ObjectLocation, urn: Urn, found: bool) -> Standing:
