@@ -20,6 +20,7 @@ from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.model.problem import FleetError
 from fleet_components.review.documents.statuses import api_list, statuses_document
 from fleet_components.review.planning.asked import asked
+from fleet_components.review.planning.hub_asked import hub_asked
 from fleet_components.review.planning.statuses import statuses
 from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.statuses import BY, print_statuses, statuses_markdown
@@ -31,6 +32,7 @@ from fleet_components.status.events import read_events
     examples={
         "a Pulumi project: the Pulumi CLI gives its state": "fleet status . --stack prod",
         "what the members themselves say, of each member": "fleet status . --stack prod --live --by member",
+        "what a hub has made of what goes through it": "fleet status . --stack prod --hub hub.kubeconfig",
         "a directory, with an exported state": "pulumi stack export --stack prod | fleet status fleet/ --state -",
     },
 )
@@ -49,6 +51,14 @@ from fleet_components.status.events import read_events
     help="Ask the members what they have, and why a workload is not ready. Nothing is written: what was never "
     "delivered is tried without effect.",
 )
+@click.option(
+    "--hub",
+    "hub_file",
+    type=click.Path(path_type=Path),
+    metavar="KUBECONFIG",
+    help="Ask the hub that carries placements out what it has made of them, and show it beside the forecast. Without "
+    "it --live asks the hub of the stack.",
+)
 @options.reaching
 @click.option("--by", type=click.Choice(BY), help="Show each placement, member or object with all that is known of it.")
 @click.option("--only", metavar="PLACEMENT", shell_complete=placements, help="Show this placement or template alone.")
@@ -59,6 +69,7 @@ def status(
     paths: tuple[Path, ...],
     events: Path | None,
     live: bool,
+    hub_file: Path | None,
     kubeconfigs: Mapping[str, Path],
     timeout: float,
     by: str | None,
@@ -85,7 +96,8 @@ def status(
     command = with_state(paths, command)
     members = () if member is None else (member,)
     ask = partial(asked, state=command.state.state, given=kubeconfigs, members=members, timeout=timeout, watch=watch)
-    found = statuses(paths, command, heard, ask if live else None)
+    hub = hub_asked(command.state.state, hub_file, timeout, watch) if hub_file or live else None
+    found = statuses(paths, command, heard, ask if live else None, hub)
     document = statuses_document(found, only, member)
     match output:
         case "json":

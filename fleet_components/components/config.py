@@ -21,6 +21,7 @@ from fleet_components.model.text import few, nearest
 from fleet_components.model.wire import read_time
 from fleet_components.plan.options import A_SHARE, A_TIMEOUT, A_WAIT, Renamed, no_share, no_timeout, no_wait
 from fleet_components.plan.source import Given, gather, gathered
+from fleet_components.plan.ways import A_WAY, Way, no_way
 
 NAMESPACE = "fleet"
 
@@ -44,7 +45,8 @@ def read_config() -> FromConfig:
     paths: tuple[str, ...] = values.read("source") or ()
     if not paths and not values.problems:  # with problems, a misspelt key may be the source
         values.problems.append(_wrong("source", "is not set", _A_DIRECTORY))
-    source = gather(*paths) if paths else gathered(Given())
+    hub = values.config.get("delivery") not in (None, "", Way.DIRECT)
+    source = gather(*paths, hub=hub) if paths else gathered(Given(hub=hub))
     args = FromConfig(source=source, render_to=values.read("render") or "")
     args = attrs.evolve(args, kubeconfigs=_kubeconfigs(values, _unreached(args)), **_heard(values, args))
     return attrs.evolve(args, source=attrs.evolve(source, problems=layered(values.problems, source.problems)))
@@ -59,6 +61,8 @@ def configured(args: FleetArgs) -> FleetArgs:
     """
     if isinstance(args, FromConfig):
         return args
+    if (pulumi.Config(NAMESPACE).get("delivery") or args.delivery) != Way.DIRECT:
+        args = attrs.evolve(args, source=args.source.for_hub())
     # Keys that resemble none of ours may be the program's own.
     meant = [_unknown(key) for key in _given() if key not in KEYS and nearest(key, KEYS)]
     own = {member.name for member in args.members}
@@ -268,6 +272,12 @@ def _seconds(text: str, wrong: Callable[[int], str], hint: str) -> int:
     return int(text)
 
 
+def _way(text: str) -> str:
+    if wrong := no_way(text):
+        raise WrongValueError(wrong, A_WAY)
+    return text
+
+
 def _flag(text: str) -> bool:
     if text.lower() not in ("true", "false"):
         raise WrongValueError("is neither true nor false", "write true or false")
@@ -356,6 +366,8 @@ KEYS: Mapping[str, Key] = {
     ),
     "render": Key("render_to", str, "a directory to render to instead of reaching clusters; relative to the program"),
     "kubeconfigs": Key("kubeconfigs", _texts, "kubeconfigs by member: text or path", _merged, by_member=True),
+    "delivery": Key("delivery", _way, "how objects get to members: direct, or through a hub: kubefleet or karmada"),
+    "hub": Key("hub", str, "kubeconfig of the hub: text or path"),
     "asOf": Key("as_of", _time, "the time at which observed members and waits are judged, as 2026-01-31T12:00:00Z"),
     "approvals": Key(
         "approvals",

@@ -22,6 +22,7 @@ from fleet_components.model.observed import ObservedMember
 from fleet_components.model.text import visible
 from fleet_components.plan import names
 from fleet_components.plan.apply_mode import ApplyMode
+from fleet_components.plan.delivered import forecast_of
 from fleet_components.plan.describe import describe_subject, heading
 from fleet_components.plan.drift import left_alone
 from fleet_components.plan.feed import Feed, feed_subject
@@ -77,7 +78,7 @@ class SubjectDelivery(pulumi.ComponentResource):
     Attributes:
         delivered: by member name, the revision that runs there. Known once every object of every wave stands; in a
             preview at once, as planned. A held member has the revision that it keeps; a member that is left has
-            none, although its objects are deleted later.
+            none, although its objects are deleted later. Through a hub it is the forecast.
         decisions: by member name: rank, wave and revision of a placement; revision and replicas of a template.
         decided: the decision and its reasons, known at once.
         targets: by member name, the component of the member, with the binding that is registered once all of its
@@ -122,7 +123,13 @@ class SubjectDelivery(pulumi.ComponentResource):
             **subject.shown(),
             **({"protected": True} if subject.protected else {}),
             **({"plugins": list(subject.plugins)} if subject.plugins else {}),
-            dynamic.FEED: feed_subject(self.decided, self._args.inventory, self._args.plan.options.renamed.members),
+            **forecast_of(self.decided),
+            dynamic.FEED: feed_subject(
+                self.decided,
+                self._args.inventory,
+                self._args.plan.options.renamed.members,
+                observed=subject.name in self._args.plan.past.observed,
+            ),
         }
         alias = self._args.former.alias(token, self._name, self._formerly)
         return kind(self._name, props, pulumi.ResourceOptions.merge(pulumi.ResourceOptions(parent=self), alias))
@@ -135,6 +142,8 @@ class SubjectDelivery(pulumi.ComponentResource):
         Returns:
             The targets by member, and the bindings of the last wave, or the decision if there are none.
         """
+        if self.decided.hub:
+            return {}, [decision]
         targets: dict[str, Target] = {}
         waits = {wave.number: wave.wait_seconds for wave in self.decided.outcome.rollout.waves}
         before: list[pulumi.Resource] = []
@@ -160,6 +169,9 @@ class SubjectDelivery(pulumi.ComponentResource):
             # The engine hands numbers back as floats.
             return {member: int(revision) for member, revision in zip(members, found[1:], strict=True)}
 
+        if self.decided.hub:
+            forecast = {member: placed.revision for member, placed in self.decided.record.decisions.items()}
+            return decision.urn.apply(lambda _: forecast)
         # With no member to deliver to, it counts as delivered once that is decided.
         revisions = [self.targets[member].binding.revision for member in members]
         return pulumi.Output.all(decision.urn, *revisions).apply(by_member)

@@ -11,15 +11,18 @@ import attrs
 import pulumi
 
 from fleet_components import dynamic
+from fleet_components.components.barrier import between
 from fleet_components.components.comparison import compare
 from fleet_components.components.config import FromConfig, configured, read_config
 from fleet_components.components.delivery import DeliveryArgs, SubjectDelivery
 from fleet_components.components.fleet_args import FleetArgs
 from fleet_components.components.fleet_options import read_options
 from fleet_components.components.former import Former
+from fleet_components.components.hub import Hub, unreachable_hub
 from fleet_components.components.identification import Identification, identities_of
 from fleet_components.components.made import manifests_of
 from fleet_components.components.member import Member
+from fleet_components.components.observed import Start, start_of
 from fleet_components.components.past import past_kubeconfigs, read_past
 from fleet_components.components.process import in_process, tell_at_end
 from fleet_components.components.progress import Progress
@@ -119,15 +122,18 @@ class Fleet(pulumi.ComponentResource):
             transform=redacted if args.render_to else dict,
         )
         self._deliver(delivery)
+        hub = self._send_to_hub(name, args)
         self._report()
         delivered = {**self.placements, **self.templates}
         if not in_process():
             # In a preview nothing breaks, and what refuses there ends the program in the same way.
             tell_at_end(tuple if pulumi.runtime.is_dry_run() else Progress(list(delivered.values())).broken)
         last = [binding for one in delivered.values() for binding in one.last]
+        last += hub.last if hub else ()
         protect = args.protect if options.protect is None else options.protect
         # Without any binding it depends on the providers, so that a deletion still begins with the roster and stops.
-        roster = self._enroll(former, [*last, *(providers.declared() if not last else ())], protect=protect)
+        after = [*last, *(providers.declared() if not last else ())]
+        roster = self._enroll(former, after, hub.uid if hub else None, protect=protect)
         self.delivered = _once(roster, {key: one.delivered for key, one in delivered.items()})
         self.register_outputs({key: one.decisions for key, one in delivered.items()})
 
@@ -144,7 +150,9 @@ class Fleet(pulumi.ComponentResource):
         """
         return cls(name, read_config(), opts)
 
-    def _enroll(self, former: Former, after: Sequence[pulumi.Resource], *, protect: bool) -> dynamic.Roster:
+    def _enroll(
+        self, former: Former, after: Sequence[pulumi.Resource], hub: pulumi.Output[str] | None, *, protect: bool
+    ) -> dynamic.Roster:
         """Register the roster, the record of all members, once everything else stands.
 
         The roster also guards the fleet: a program that no longer declares the fleet would delete everything without
@@ -152,7 +160,8 @@ class Fleet(pulumi.ComponentResource):
         is protected and stops the deletion.
         """
         plan, name = self.plan, self.plan.options.fleet
-        props = {**plan.roster, dynamic.FEED: feed_plan(plan)}
+        uid = {"hub": hub} if hub is not None else {}
+        props = {**plan.roster, **uid, dynamic.FEED: feed_plan(plan)}
         options = pulumi.ResourceOptions(
             parent=self, protect=protect, depends_on=list(after), hide_diffs=["waiting", "held"]
         )
@@ -184,12 +193,24 @@ class Fleet(pulumi.ComponentResource):
             for component in ("Placement", "Template")
         )
 
+    def _send_to_hub(self, name: str, args: FleetArgs) -> Hub | None:
+        """Register what goes through a hub, once everything is decided; None if nothing does."""
+        if not self.plan.consignment.system:
+            return None
+        decided = [one for made in (self.placements, self.templates) for one in made.values()]
+        after = [resource for one in decided if one.decided.hub for resource in one.last]
+        after = between(f"{names.hub_name(name)}/decided", after, 2, self)
+        return Hub(name, self.plan, args.hub, after, self)
+
     def _report(self) -> None:
         lines = [line.text for line in describe_plan(self.plan)]
         if lines:
             pulumi.log.info("\n".join(map(visible, (f"{self.plan.options.fleet}:", *lines))), self)
         for warning in (*self.plan.warnings, *self.plan.hidden):
             pulumi.log.warn(str(warning), self)
+
+
+_RENDERED = "objects are rendered, and some of them go through a hub"
 
 
 class _ByKey(dict[str, SubjectDelivery]):
@@ -253,14 +274,19 @@ def _plan(
         keep_found=args.keep_found,
         max_wait=args.max_wait,
         plugins=tuple(args.plugins),
+        delivery=args.delivery,
     )
     past, former, damaged = _past(name, [*filter(None, [args.renamed.fleet]), *formerly])
+    try:
+        start = start_of(past, name, stack_name(), args)
+    except FleetError as error:
+        start, damaged = Start(past), (*damaged, *error.problems)
     unreachable = {} if args.render_to else unreachable_members(members.values())
     options = Options(
         stack=stack_name(),
         fleet=name,
         settings=settings,
-        as_of=args.as_of,
+        as_of=args.as_of or start.as_of,
         lost=frozenset((*args.lost, *(member for member, declared in members.items() if declared.lost))),
         confirm=frozenset(args.confirm),
         renamed=attrs.evolve(args.renamed, fleet=former),
@@ -273,9 +299,15 @@ def _plan(
     refused = not_passed_over(args.source, options.pass_over)
     wrong = layered((*damaged, *args.source.problems, *refused), problems)
     try:
-        plan = plan_fleet(attrs.evolve(args.source, clusters=clusters, problems=wrong), past, options)
+        plan = plan_fleet(attrs.evolve(args.source, clusters=clusters, problems=wrong), start.past, options)
     except FleetError as error:
         raise FleetError(error.problems if isinstance(args, FromConfig) else of_the_program(error.problems)) from None
+    if args.render_to and plan.consignment.system:
+        raise FleetError([Problem(_RENDERED, ("render_to",), "take one of the two out: a hub is not rendered to")])
+    if unreached_hub := unreachable_hub(plan.consignment, args.hub):
+        if not in_process():
+            raise FleetError([unreached_hub])
+        plan = attrs.evolve(plan, warnings=(*plan.warnings, in_earnest(unreached_hub)))
     if in_process():  # no cluster is contacted, so a member without a usable kubeconfig is only a warning
         unreached = [in_earnest(unreachable[member]) for member in plan.sent_to if member in unreachable]
         plan = attrs.evolve(plan, warnings=(*plan.warnings, *unreached))

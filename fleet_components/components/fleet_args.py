@@ -15,6 +15,7 @@ from fleet_components.model.problem import Problem
 from fleet_components.model.typed import HINT, LATER, fitted
 from fleet_components.plan.options import A_SHARE, A_TIMEOUT, Renamed, no_timeout, wrong_limits
 from fleet_components.plan.source import AnySource, Source, source_from
+from fleet_components.plan.ways import A_WAY, Way, no_way
 
 _BY_MEMBER = "give a dict by member name: each of its values may be an output, the dict itself may not"
 
@@ -60,6 +61,9 @@ class FleetArgs(Arguments):
             ``docs/plugins.md``. With any, decisions are no longer those of the real system, and every plan says so.
         objects: objects made in the program, as if they stood in the source: dicts as in YAML, input types of
             ``pulumi_kubernetes``, and what :func:`fleet_components.objects_of` makes of its resources.
+        delivery: how objects get to members: ``direct``, or through the hub of a system, ``kubefleet`` or ``karmada``.
+            The annotation ``fleet-components/delivery`` of a placement or propagation policy goes before it.
+        hub: how the hub is reached: a kubeconfig as text or path, or a Kubernetes provider of one's own.
     """
 
     source: Source = attrs.field(converter=_source)
@@ -82,12 +86,16 @@ class FleetArgs(Arguments):
     plugins: Sequence[str] = ()
     objects: Sequence[Any] = attrs.field(default=(), repr=False)
     providers: Mapping[str, pulumi.ProviderResource] = attrs.field(factory=dict)
+    delivery: str = attrs.field(default=Way.DIRECT.value, metadata={HINT: A_WAY})
+    hub: pulumi.Input[str] | pulumi.ProviderResource | None = attrs.field(default=None, repr=False)
 
     def wrong_values(self) -> Iterator[Problem]:
         """Yield a problem for each value that has the right type and is still invalid."""
         yield from wrong_limits(self.limit, self.max_wait)
         if wrong := no_timeout(self.ready_timeout):
             yield Problem(wrong, ("ready_timeout",), A_TIMEOUT)
+        if wrong := no_way(self.delivery):
+            yield Problem(wrong, ("delivery",), A_WAY)
         for name in sorted(self.kubeconfigs.keys() & self.providers.keys()):
             yield Problem(f'the member "{name}" has a kubeconfig as well', ("providers", name), "give one of the two")
         for name, provider in self.providers.items():

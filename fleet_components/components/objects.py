@@ -9,7 +9,7 @@ from typing import Any
 import pulumi
 
 from fleet_components.content.secret import secret_fields
-from fleet_components.plan.names import type_token
+from fleet_components.plan.names import PATCH, type_token
 
 
 class KubernetesObject(pulumi.CustomResource):
@@ -19,10 +19,13 @@ class KubernetesObject(pulumi.CustomResource):
         name: the resource's logical name.
         data: the object in wire form.
         opts: resource options, with an explicit provider and its version.
+        patch: True to set the given fields of an object that somebody else has made, and no others.
     """
 
-    def __init__(self, name: str, data: Mapping[str, Any], opts: pulumi.ResourceOptions) -> None:
-        super().__init__(type_token(data), name, dict(data), opts)
+    def __init__(
+        self, name: str, data: Mapping[str, Any], opts: pulumi.ResourceOptions, *, patch: bool = False
+    ) -> None:
+        super().__init__(type_token(data) + (PATCH if patch else ""), name, dict(data), opts)
 
 
 @cache

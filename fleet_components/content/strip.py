@@ -57,6 +57,14 @@ def strip(manifest: Manifest) -> Manifest:
     return attrs.evolve(manifest, data=data)
 
 
+def as_sent(manifest: Manifest) -> dict[str, Any]:
+    """Return the object without what an API server writes for itself, so that it can be sent to one.
+
+    What each cluster assigns, such as the ports of a Service, stays as it is written.
+    """
+    return dict(_strip_annotations(_without(manifest.data, *_OBJECT)))
+
+
 def _strip_annotations(data: Mapping[str, Any]) -> Mapping[str, Any]:
     data = _without(data, *_ANNOTATIONS)
     # KubeFleet leaves out a map that is empty afterwards, even one that was empty before.

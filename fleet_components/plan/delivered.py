@@ -8,10 +8,11 @@ from typing import Any
 from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, annotated
 from fleet_components.plan import names
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.past import MODES
+from fleet_components.plan.past import ALL, MODES
 from fleet_components.plan.state import StoredResource
 from fleet_components.plan.stored import Keeper
 from fleet_components.plan.subject import Decided
+from fleet_components.plan.ways import Way
 
 
 def delivered(plan: FleetPlan, *, redacted: bool) -> list[StoredResource]:
@@ -42,9 +43,9 @@ def _member(plan: FleetPlan, member: str) -> dict[str, Any]:
 def _subject(plan: FleetPlan, decided: Decided, keeper: Keeper, redacted: bool) -> Iterator[StoredResource]:
     component = decided.subject.COMPONENT
     modes = {key: value for key, value in decided.subject.shown().items() if key in MODES}
-    shown = {"protected": decided.subject.protected, **modes}
+    shown = {"protected": decided.subject.protected, **modes, **forecast_of(decided)}
     yield keeper.decision(component, decided.name, decided.record, shown, redacted=redacted)
-    for cluster, placed in decided.record.decisions.items():
+    for cluster, placed in decided.record.decisions.items() if not decided.hub else ():
         keeps = plan.keeps(decided, cluster)
         yield keeper.binding(component, decided.name, cluster, decided.settled(cluster), keeps=keeps)
         for data, object_key in zip(decided.deliveries[cluster].written, decided.keys(cluster), strict=True):
@@ -52,6 +53,14 @@ def _subject(plan: FleetPlan, decided: Decided, keeper: Keeper, redacted: bool) 
             yield keeper.object(component, decided.name, cluster, data, found=found)
         if not (decided.record.knows(placed) or decided.subject.reports):
             yield from _unseen(plan, decided, cluster)
+
+
+def forecast_of(decided: Decided) -> dict[str, str]:
+    """Return what is kept of a subject that a hub carries out, beside its decision, which is a forecast then."""
+    if not decided.hub:
+        return {}
+    keeps = decided.hub == Way.KARMADA and any(one.keeps for one in decided.deliveries.values())
+    return {"delivery": decided.hub, **({"keeps": ALL} if keeps else {})}
 
 
 def _unseen(plan: FleetPlan, decided: Decided, cluster: str) -> Iterator[StoredResource]:

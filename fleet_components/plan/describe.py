@@ -17,6 +17,7 @@ from fleet_components.plan.karmada.place import TemplateOutcome
 from fleet_components.plan.override_changes import in_force_in_words, in_words, override_changes
 from fleet_components.plan.remainder import remainder_of
 from fleet_components.plan.subject import Decided
+from fleet_components.plan.ways import NAMES
 from fleet_components.rollout.describe import describe, describe_stages
 from fleet_components.rollout.rollout import Change
 from fleet_components.scheduler.explain import MemberExplanation
@@ -57,7 +58,8 @@ def heading(decided: Decided) -> str:
     """Return the heading above the lines of a subject: its key, where it is written, and what else decides on it."""
     subject = decided.subject
     written = f" ({subject.origin})" if subject.origin else ""
-    return f"{subject.key}{written}:{f' {subject.decided_by}' if subject.decided_by else ''}"
+    said = (f"forecast of the hub of {NAMES[decided.hub]}" if decided.hub else "", subject.decided_by)
+    return f"{subject.key}{written}:{''.join(f' {words}' for words in said if words)}"
 
 
 def describe_subject(decided: Decided) -> tuple[list[str], list[str]]:
@@ -71,7 +73,8 @@ def describe_subject(decided: Decided) -> tuple[list[str], list[str]]:
         lines += [outcome.left] if outcome.left else []
     lines += describe_stages(outcome.rollout.stages) if decided.moves else []
     lines += outcome.notes
-    lines += [f"left: {words}"] if (words := remainder_of(decided).words) else []
+    # A hub goes on by itself.
+    lines += [f"left: {words}"] if not decided.hub and (words := remainder_of(decided).words) else []
     warnings += outcome.warnings
     return lines, [*warnings, *([not_fulfilled(decided)] if outcome.unfulfilled else [])]
 

@@ -5,7 +5,7 @@ It covers the kinds that admission knows. The status of members is input, so its
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
 from fleet_components.admission import KINDS
@@ -128,26 +128,29 @@ EFFECTS: tuple[Unheeded, ...] = (*kubefleet.EFFECTS, *karmada.EFFECTS, *_METADAT
 
 
 def unheeded(
-    manifests: Iterable[Manifest], settings: KarmadaSettings, *, hub: bool = False
+    manifests: Iterable[Manifest],
+    settings: KarmadaSettings,
+    *,
+    hub: Callable[[Manifest], bool] = lambda _: False,
 ) -> tuple[list[Problem], list[Problem]]:
     """Return refusals and warnings for fields of objects that are not carried out; similar warnings are merged.
 
     Args:
         manifests: the objects, as written.
         settings: how the Karmada control plane would be set up.
-        hub: whether a hub carries them out, and a plan is its forecast: what it heeds is refused nowhere then, and left
-            out where the plan would do otherwise.
+        hub: returns whether a hub carries one out, and a plan is its forecast: what it heeds is refused nowhere then, and
+            left out where the plan would do otherwise.
     """
     refused: list[Problem] = []
-    alike: dict[tuple[Unheeded, str], list[Found]] = {}
+    alike: dict[tuple[Unheeded, str, bool], list[Found]] = {}
     for manifest in manifests:
         for found in _found(manifest, settings):
-            heeded = hub and found.entry.on_hub
+            heeded = bool(found.entry.on_hub) and hub(manifest)
             if found.entry.effect is Effect.REFUSED and not heeded:
                 refused.append(found.problem())
             elif found.entry.left_out if heeded else found.entry.effect is Effect.NONE:
-                alike.setdefault((found.entry, manifest.kind), []).append(found)
-    return refused, [_one_of(found, hub=hub) for found in alike.values()]
+                alike.setdefault((found.entry, manifest.kind, heeded), []).append(found)
+    return refused, [_one_of(found, heeded=heeded) for (_, _, heeded), found in alike.items()]
 
 
 @cache
@@ -168,9 +171,9 @@ def _found(manifest: Manifest, settings: KarmadaSettings) -> Iterator[Found]:
                 yield found
 
 
-def _one_of(found: list[Found], *, hub: bool) -> Problem:
+def _one_of(found: list[Found], *, heeded: bool) -> Problem:
     """Return one warning for objects with the same problem, located at the first one."""
     first = found[0]
     others = {str(one.manifest.key): one.manifest for one in found if one.manifest.key != first.manifest.key}
-    said = first.left_out if hub and first.entry.on_hub else first.problem
+    said = first.left_out if heeded else first.problem
     return said(few([f"{m.namespace}/{m.name}".lstrip("/") for m in others.values()]))

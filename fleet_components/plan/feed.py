@@ -41,17 +41,22 @@ def feed_inventory(inventory: Inventory) -> Feed:
     return write_feed({"clusters": [encode(cluster) for cluster in inventory.clusters], "asOf": as_of})
 
 
-def feed_subject(decided: Decided, inventory: Feed, renamed: Mapping[str, str] | None = None) -> Feed:
+def feed_subject(
+    decided: Decided, inventory: Feed, renamed: Mapping[str, str] | None = None, *, observed: bool = False
+) -> Feed:
     """Write one subject with its decision.
 
     Args:
         decided: the subject.
         inventory: the feed of the members.
         renamed: former names of members, by their new names.
+        observed: True if what was decided before was observed on a hub, and is not what the state has.
     """
     subject = decided.subject
     wire = {"inventory": inventory, "policies": _policies(subject), "subject": subject.to_wire()}
-    feed = write_feed({**wire, "decided": decided.record.decided(), "renamed": dict(renamed or {})})
+    before = decided.before.to_wire() if observed else None
+    given = {"decided": decided.record.decided(), "renamed": dict(renamed or {}), "before": before}
+    feed = write_feed({**wire, **given})
     _AT_HAND[feed["path"]] = decided
     return feed
 
@@ -92,7 +97,9 @@ def decide(feed: Feed, olds: Mapping[str, Any]) -> dict[str, Any]:
     # The engine's old inputs still have the former names.
     former = {old: new for new, old in wire["renamed"].items()}
     try:
-        before = subject.RECORD.from_wire(olds).renamed(lambda name: former.get(name, name))
+        given = wire["before"]
+        before = subject.RECORD.from_wire(olds if given is None else given)
+        before = before if given is not None else before.renamed(lambda name: former.get(name, name))
     except MisfitError as misfit:
         raise FleetError(Problem(one.what, one.path, MEND, subject.name) for one in misfit.problems) from None
     # If the engine's old inputs equal the program's past, the result is the same and need not be computed again.

@@ -17,6 +17,7 @@ from fleet_components.model.inventory import Inventory
 from fleet_components.model.karmada.policy import CLUSTER_PROPAGATION, PROPAGATION
 from fleet_components.model.problem import FleetError, Problem, in_order, layered
 from fleet_components.plan import names
+from fleet_components.plan.consignment import consignment_of
 from fleet_components.plan.departures import Coverage, departures, replacements, swept, undone, unseen
 from fleet_components.plan.fleet_plan import FleetPlan, sent_to
 from fleet_components.plan.guard import not_tokens
@@ -28,13 +29,14 @@ from fleet_components.plan.kubefleet.subject import located
 from fleet_components.plan.kubefleet.subjects import placement_subjects
 from fleet_components.plan.kubefleet.unmatched import in_approvals
 from fleet_components.plan.options import Options, Renamed
-from fleet_components.plan.pass_over import not_passed_over, passed_over
+from fleet_components.plan.pass_over import not_passed_over, passed_over, passed_to
 from fleet_components.plan.past import DECLARED, LOST, Past
 from fleet_components.plan.quantities import no_quantities
 from fleet_components.plan.refusals import known_clashes, refusals
 from fleet_components.plan.source import Source
 from fleet_components.plan.subject import Decided, Subject
 from fleet_components.plan.unmatched import unmatched
+from fleet_components.plan.ways import Ways, ways_of
 from fleet_components.scheduler.karmada.estimator import UnreadableMemberError
 from fleet_components.scheduler.plugins import load_plugins
 
@@ -59,18 +61,22 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     renamed, vain = _renamed(source, past, options, members, of_options)
     options = attrs.evolve(options, renamed=renamed)
     # Renamed first: ``reached`` holds the current names.
-    past = past.renamed(options.renamed).reaching(reached)
     inventory = Inventory((one for one in source.clusters if one.name in reached), options.as_of)
+    past = past.renamed(options.renamed).carried_out({one.name: one for one in inventory.clusters}).reaching(reached)
+    ways, contradicting = ways_of(source.policies, options.settings.delivery)
+    source, passed_on = passed_to(source, ways)
     selections, matching = source.selections()
-    placements = _decided(placement_subjects(source, selections, inventory, past, options), past, source, planning)
+    placements = _decided(
+        placement_subjects(source, selections, inventory, past, options), past, source, ways, planning
+    )
     templates = templates_of(source, selections, past.templates())
     planning += templates.problems
     planning += refused_changes(source.policies, past.held)
-    subjects = (*placements, *_templates(source, templates, inventory, past, options, planning))
+    subjects = (*placements, *_templates(source, templates, inventory, past, options, ways, planning))
     planning += _unreachable(subjects, members, options)
     refused = (*source.problems, *not_passed_over(source, options.pass_over))
     # Each layer works on what the earlier ones could read; ``layered`` drops problems that only follow from those.
-    if problems := layered(refused, (*of_options, *matching), planning):
+    if problems := layered(refused, (*of_options, *matching, *contradicting), planning):
         raise FleetError(problems)
     # What a held member keeps counts as wanted, also if its content is hidden: else its objects would seem to leave.
     coverage = Coverage(subjects, unseen(subjects, past))
@@ -80,6 +86,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     broken_off = undone(past, coverage, inventory, keep=keep, reporting=reporting)
     unrecorded = (*swept(past, coverage, reached), *broken_off)
     matchless = unmatched(source, templates, subjects, inventory)
+    consignment = consignment_of(source, ways, subjects)
     plan = FleetPlan(
         options=options,
         past=past,
@@ -97,6 +104,8 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
                 *in_approvals(placements, options.settings.approvals),
                 *templates.warnings,
                 *matchless,
+                *passed_on,
+                *consignment.left_out,
             )
         ),
         waiting=templates.waiting,
@@ -104,6 +113,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
         members=members,
         # The recorded one first: under another, API servers would refuse changes of what this stack has set.
         manager=past.manager or manager_of(options.stack),
+        consignment=consignment,
     )
     shared = known_clashes(plan, coverage, source.catalogue)
     return attrs.evolve(
@@ -225,14 +235,15 @@ def _in_vain(field: str, renamed: Mapping[str, str], known: Collection[str]) -> 
 
 
 def _decided(
-    subjects: Iterable[Subject[Any]], past: Past, source: Source, problems: list[Problem]
+    subjects: Iterable[Subject[Any]], past: Past, source: Source, ways: Ways, problems: list[Problem]
 ) -> tuple[Decided, ...]:
     """Return the placements, decided; problems get the location of the member or placement that causes them."""
     found = []
     for subject in subjects:
         before = past.record(subject.name, subject.RECORD)
         try:
-            found.append(Decided(subject, before, subject.decide(before)))
+            hub = ways.placement(subject.kind, subject.key)
+            found.append(Decided(subject, before, subject.decide(before), hub=hub))
         except FleetError as error:
             namespace, _, name = subject.key.rpartition("/")
             policy = source.policy(subject.kind, namespace, name)
@@ -241,7 +252,13 @@ def _decided(
 
 
 def _templates(
-    source: Source, templates: Templates, inventory: Inventory, past: Past, options: Options, problems: list[Problem]
+    source: Source,
+    templates: Templates,
+    inventory: Inventory,
+    past: Past,
+    options: Options,
+    ways: Ways,
+    problems: list[Problem],
 ) -> tuple[Decided, ...]:
     """Return the templates, decided in the order of the workloads.
 
@@ -258,7 +275,10 @@ def _templates(
         subject = templates.subject(workload, inventory, past, options, needs)
         before = past.record(subject.name, subject.RECORD)
         try:
-            found[workload.key] = Decided(subject, before, subject.decide(before), tuple(first[workload.key]))
+            outcome = subject.decide(before)
+            along = [found[key].hub for key in workload.needed_by if key in found]
+            hub = ways.template(outcome.record.memory.policy, along, past.shown.get(subject.name, {}))
+            found[workload.key] = Decided(subject, before, outcome, tuple(first[workload.key]), hub)
         except FleetError as error:
             problems += (attrs.evolve(one, subject=one.subject or subject.name) for one in error.problems)
         except UnreadableMemberError:

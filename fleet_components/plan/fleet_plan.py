@@ -14,6 +14,7 @@ from fleet_components.content.stamp import stamped
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.problem import Problem
+from fleet_components.plan.consignment import Consignment
 from fleet_components.plan.departures import UNRECORDED, Departure, Replacement
 from fleet_components.plan.guard import Pair
 from fleet_components.plan.immutable import Held
@@ -23,6 +24,7 @@ from fleet_components.plan.past import ALL, CLUSTER_SCOPED, LOST, MODES, Past, S
 from fleet_components.plan.record import FORMAT, LACKS_HINT
 from fleet_components.plan.remainder import Remainder, remainder_of
 from fleet_components.plan.subject import Decided
+from fleet_components.plan.ways import Way
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -45,6 +47,7 @@ class FleetPlan:
         held: policy fields to be remembered, since later updates are compared with them.
         members: the state of each member for the roster: ``member`` or ``lost``.
         manager: field manager of all objects: what an earlier resource of this stack has set belongs to it.
+        consignment: what goes to the hub.
     """
 
     options: Options
@@ -59,6 +62,7 @@ class FleetPlan:
     held: Held = attrs.field(factory=dict)
     members: Mapping[str, str] = attrs.field(factory=dict)
     manager: str = ""
+    consignment: Consignment = Consignment()
 
     @property
     def roster(self) -> dict[str, Any]:
@@ -99,8 +103,9 @@ class FleetPlan:
 
     def asks_otherwise(self, decided: Decided) -> bool:
         """Return whether the request differs from what was recorded of it before, as far as it was recorded."""
-        before = {"protected": False, **MODES, **self.past.shown.get(decided.name, {})}
-        now = {**MODES, **decided.subject.shown(), "protected": decided.subject.protected}
+        before = {"protected": False, "delivery": "", **MODES, **self.past.shown.get(decided.name, {})}
+        asked = {"protected": decided.subject.protected, "delivery": decided.hub}
+        now = {**MODES, **decided.subject.shown(), **asked}
         return any(key in before and before[key] != value for key, value in now.items() if value is not None)
 
     @cached_property
@@ -160,7 +165,9 @@ class FleetPlan:
     @property
     def hidden(self) -> tuple[Problem, ...]:
         """Problems of subjects that keep an old revision on some members while the state hides its content."""
-        return tuple(_lacking(one, revision) for one in self.subjects for revision in one.record.hidden()[:1])
+        return tuple(
+            _lacking(one, revision) for one in self.subjects if not one.hub for revision in one.record.hidden()[:1]
+        )
 
     def emitted(self, decided: Decided, member: str) -> Iterator[dict[str, Any]]:
         """Yield the objects that a member gets, stamped with the subject that brings them."""
@@ -171,7 +178,9 @@ class FleetPlan:
     def keeps(self, decided: Decided, member: str) -> str:
         """Return which objects outlive their subject on a member: all, the cluster-scoped ones, or none if empty."""
         if decided.deliveries[member].keeps:
-            return ALL
+            return "" if decided.hub == Way.KUBEFLEET else ALL  # which does not read deleteStrategy
+        if decided.hub:
+            return ""
         return CLUSTER_SCOPED if self.options.settings.keep_cluster_resources else ""
 
     def was_found(self, member: str, key: ObjectKey) -> bool:
@@ -180,7 +189,7 @@ class FleetPlan:
 
     def outlives(self, decided: Decided, member: str, key: ObjectKey) -> bool:
         """Return whether an object stays on a member when its subject does not bring it any more."""
-        found = self.options.settings.keep_found and self.was_found(member, key)
+        found = self.options.settings.keep_found and not decided.hub and self.was_found(member, key)
         return outlives(key, self.keeps(decided, member), found=found)
 
     def forgotten(self, member: str) -> tuple[str, ...]:
@@ -188,7 +197,7 @@ class FleetPlan:
         if self.members.get(member) != LOST:
             return ()
         known = self.past.members.get(member)
-        stood = (one for one in self._stood.get(member, ()) if not one.kept)
+        stood = (one for one in self._stood.get(member, ()) if not one.kept and not one.hub)
         return tuple(sorted({*(known.forgotten if known else ()), *(one.written for one in stood)}))
 
     def swept(self, member: str) -> tuple[Departure, ...]:
@@ -214,7 +223,7 @@ def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
 
 def sent_to(subjects: Iterable[Decided], members: Mapping[str, str]) -> tuple[str, ...]:
     """Return the members for which something is decided, and the lost ones."""
-    placed = {cluster for one in subjects for cluster in one.record.decisions}
+    placed = {cluster for one in subjects if not one.hub for cluster in one.record.decisions}
     return tuple(name for name, state in members.items() if name in placed or state == LOST)
 
 

@@ -5,6 +5,8 @@ A name begins with the fleet's, so that two fleets of one program may hold place
     prod/shop                              a placement or template, and its decision
     prod/shop@aks-dublin                   the same on a member, and its binding
     prod/shop@aks-dublin/shop/storefront   an object there, as namespace/name
+    prod@hub                               what goes through a hub, and the provider of the hub
+    prod@hub/shop/storefront               an object on the hub
 """
 
 from __future__ import annotations
@@ -27,8 +29,10 @@ PROVISIONED = f"{_DYNAMIC}Provisioned"
 """Type of the records of what guests have provisioned."""
 TEMPLATE_KIND = "Template"
 """Kind with which the names of templates begin."""
-FLEET, TARGET = "fleet:index:Fleet", "fleet:index:Target"
+FLEET, TARGET, HUB = "fleet:index:Fleet", "fleet:index:Target", "fleet:index:Hub"
 PROVIDER = "pulumi:providers:kubernetes"
+PATCH = "Patch"
+"""End of the type of a resource that sets some fields of an object that somebody else has made."""
 _URN, _URN_SEPARATORS = "urn:pulumi:", 3
 _KUBERNETES, _CORE = "kubernetes:", "core/"
 # Unambiguous: names of members contain neither @ nor /, namespaces no @, and names of objects no /.
@@ -158,6 +162,24 @@ def api_version_of(token: str) -> str:
     """Return the apiVersion of a Kubernetes object, from its type token."""
     version, _, _ = token.removeprefix(_KUBERNETES).rpartition(":")
     return version.removeprefix(_CORE)
+
+
+def hub_name(fleet: str) -> str:
+    """Return the name of what a fleet has on its hub, and of the hub's provider."""
+    return f"{fleet}@hub"
+
+
+def is_hub(name: str) -> bool:
+    """Return whether a name is that of what some fleet has on its hub."""
+    return name.endswith("@hub")
+
+
+def hub_key_of(fleet: str, urn: Urn) -> ObjectKey | None:
+    """Return the key of an object that a fleet has on its hub; None if the URN is of another fleet, or of a patch."""
+    before = f"{hub_name(fleet)}/"
+    if not urn.name.startswith(before) or urn.type.endswith(PATCH):
+        return None
+    return _key_of(urn.type, urn.name.removeprefix(before))
 
 
 def place_of(fleet: str, urn: Urn) -> ObjectLocation | None:

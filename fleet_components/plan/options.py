@@ -11,6 +11,7 @@ import attrs
 from fleet_components.model.codec import checked, encode
 from fleet_components.model.problem import Problem
 from fleet_components.model.typed import HINT, Typed
+from fleet_components.plan.ways import A_WAY, Way, no_way
 from fleet_components.rollout.rollout import Gates
 
 MOST_WAIT = 31_536_000
@@ -48,6 +49,8 @@ class Settings(Typed):
         keep_found: whether objects that stood on a member before a placement took them over outlive it.
         max_wait: the longest time in seconds that an update waits between stages; 900 by default.
         plugins: import paths of the scheduler's plug-ins that are not this package's, ``MODULE:CLASS``.
+        delivery: how objects get to members, unless a placement or policy says otherwise: ``direct``, or through the
+            hub of a system, ``kubefleet`` or ``karmada``; ``direct`` by default.
     """
 
     limit: float = attrs.field(default=0.5, metadata={HINT: A_SHARE, **checked(no_share)})
@@ -56,10 +59,13 @@ class Settings(Typed):
     keep_found: bool = True
     max_wait: int = attrs.field(default=900, metadata={HINT: A_WAIT, **checked(no_wait)})
     plugins: tuple[str, ...] = ()
+    delivery: str = attrs.field(default=Way.DIRECT.value, metadata={HINT: A_WAY, **checked(no_way)})
 
     def wrong_values(self) -> Iterator[Problem]:
         """Yield problems of a limit outside 0 to 1 and of an invalid wait."""
         yield from wrong_limits(self.limit, self.max_wait)
+        if wrong := no_way(self.delivery):
+            yield Problem(wrong, ("delivery",), A_WAY)
 
     def to_wire(self) -> dict[str, Any]:
         """Return the form in the state: the values that are not the defaults."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence, Set
+
+import attrs
 
 from fleet_components.admission import KINDS
 from fleet_components.model.kinds import BUILT_IN
@@ -10,6 +13,7 @@ from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import count, few, nearest
 from fleet_components.plan.source import CARRIED_OUT, Source
+from fleet_components.plan.ways import SYSTEMS, Way, Ways
 
 _PATH = ("passOver",)
 _TAKE_OUT = "leave it out of fleet:passOver"
@@ -57,6 +61,22 @@ def not_passed_over(source: Source, kinds: Set[str]) -> Iterator[Problem]:
             yield Problem(f"{kind} steers no hub: what nothing selects is not placed", _PATH, _TAKE_OUT)
         elif meant := nearest(kind, {manifest.kind for manifest in left}):
             yield Problem(f"there is no {kind}", _PATH, f"did you mean {meant}?")
+
+
+def passed_to(source: Source, ways: Ways) -> tuple[Source, tuple[Problem, ...]]:
+    """Return a source as its hub takes it: without the policies that only that carries out, which a warning names."""
+    if ways.whole and ways.hub == Way.KARMADA:
+        # It brings every namespace to every member by itself, and leaves nothing to a later update.
+        source = attrs.evolve(source, settings=attrs.evolve(source.settings, exact=True, brings_namespaces=True))
+    groups = SYSTEMS[Way(ways.hub)] if ways.hub else ()
+    found = [one for one in source.not_carried_out if one.group in groups]
+    if not found:
+        return source, ()
+    kinds = sorted(Counter(one.kind for one in found).items())
+    what = f"passed on to the hub, and no part of the forecast: {few([count(n, kind, kind) for kind, n in kinds])}"
+    left = tuple(one for one in source.not_carried_out if one.group not in groups)
+    warning = attrs.evolve(found[0].problem(what, (), "the hub may decide otherwise where they have a say"), subject="")
+    return attrs.evolve(source, not_carried_out=left), (warning,)
 
 
 def _said(kind: str, found: Sequence[Manifest]) -> Problem:

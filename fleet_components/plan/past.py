@@ -16,6 +16,7 @@ import attrs
 from fleet_components.content.header import check_header
 from fleet_components.content.revision import Budget
 from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION
+from fleet_components.model.cluster import Cluster
 from fleet_components.model.codec import MisfitError, below, checked, decode, one_of
 from fleet_components.model.labels import subdomain_errors
 from fleet_components.model.manifest import Manifest, ObjectKey, value_at
@@ -28,7 +29,7 @@ from fleet_components.plan.karmada.record import TemplateRecord
 from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.names import Urn
 from fleet_components.plan.options import Renamed, Settings
-from fleet_components.plan.record import Record, check_format
+from fleet_components.plan.record import Record, check_format, particulars
 from fleet_components.plan.state import MEND, StoredResource
 from fleet_components.rollout.rollout import Done
 
@@ -42,7 +43,7 @@ _TEMPLATE = names.component_type(names.TEMPLATE_KIND)
 _NOT_IN_URN = "is not what the URN says"
 MODES: Mapping[str, Any] = {"reports": False, "apply": {}}
 """Records of the way in which objects are written, each with what its absence stands for."""
-_SHOWN = ("policy", "strategy", "protected", *MODES)
+_SHOWN = ("policy", "strategy", "protected", "delivery", "keeps", *MODES)
 _RECORDS: Mapping[str, type[Record[Any, Any]]] = {names.PLACEMENT: PlacementRecord, names.TEMPLATE: TemplateRecord}
 
 
@@ -58,6 +59,7 @@ class Standing:
         kept: True if it stays on the member when it leaves the stack.
         urn: its URN.
         found: True if it stood on the member before the fleet took it over.
+        hub: True if a hub has brought it, according to its last forecast: it is in no state.
     """
 
     subject: str
@@ -67,6 +69,7 @@ class Standing:
     kept: bool = False
     urn: str = ""
     found: bool = False
+    hub: bool = False
 
     @property
     def written(self) -> str:
@@ -119,6 +122,9 @@ class Past:
         stays_on_leaving: True if objects stay on a member that leaves the fleet, as on a hub of KubeFleet.
         others: Kubernetes objects of the same stack that no fleet has brought, by URN.
         urns: URNs of the registered resources, by type and name.
+        on_hub: URNs of the objects that the stack has on its hub, by object.
+        hub: the uid of the hub; empty if it is not known, or there is none.
+        observed: subjects of which it is known how their hub has them, as ``Kind/key``.
     """
 
     file: str = ""
@@ -136,6 +142,9 @@ class Past:
     stays_on_leaving: bool = False
     others: Mapping[str, ObjectKey] = attrs.field(factory=dict)
     urns: Mapping[tuple[str, str], str] = attrs.field(factory=dict)
+    on_hub: Mapping[ObjectKey, str] = attrs.field(factory=dict)
+    hub: str = ""
+    observed: frozenset[str] = frozenset()
 
     def record(self, name: str, kind: type[T]) -> T:
         """Return the record of a subject; the default record for a new one."""
@@ -219,8 +228,40 @@ class Past:
             ),
             members={cluster(name): member for name, member in _renamed_first(self.members, cluster)},
             protected=frozenset(map(subject, self.protected)),
+            observed=frozenset(map(subject, self.observed)),
             shown={subject(name): shown for name, shown in _renamed_first(self.shown, subject)},
         )
+
+    @property
+    def forecast(self) -> Mapping[str, str]:
+        """The system of the hub that carries out each subject of the last update, by ``Kind/key``."""
+        return {name: str(system) for name, shown in self.shown.items() if (system := shown.get("delivery"))}
+
+    def carried_out(self, members: Mapping[str, Cluster]) -> Past:
+        """Return the past in which a hub has carried out the last forecast of each subject that goes through it.
+
+        Args:
+            members: the members by name: what stands on one depends on its labels.
+        """
+        names_of_hub = [name for name in self.forecast if name in self.records and name not in self.observed]
+        done, standing = dict(self.done), list(self.standing)
+        for name in names_of_hub:
+            record, shown = self.records[name], self.shown[name]
+            # What a run directly before has left there is told by its bindings.
+            done[name] = {
+                **{
+                    cluster: Done(placed.revision, **particulars(placed))
+                    for cluster, placed in record.decisions.items()
+                },
+                **self.done.get(name, {}),
+            }
+            for cluster, placed in record.decisions.items() if not shown.get("reports") else ():
+                objects = record.objects(placed, members.get(cluster) or Cluster(cluster))
+                standing += (
+                    Standing(name, cluster, one.key, one.api_version, kept=shown.get("keeps") == ALL, hub=True)
+                    for one in map(Manifest, objects)
+                )
+        return attrs.evolve(self, done=done, standing=tuple(standing)) if names_of_hub else self
 
     def reaching(self, reached: Collection[str]) -> Past:
         """Return the past with ``lost`` set for what runs on members that are not reached.
@@ -303,6 +344,7 @@ class _Roster:
     manager: str = ""
     redacted: bool = False
     stays_on_leaving: bool = False
+    hub: str = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -360,6 +402,7 @@ class _Collector:
         self.objects: list[tuple[names.ObjectLocation, Urn, bool]] = []
         self.others: dict[str, ObjectKey] = {}
         self.urns: dict[tuple[str, str], str] = {}
+        self.on_hub: dict[ObjectKey, str] = {}
 
     def read(self, urn: Urn, outputs: Mapping[str, Any]) -> None:
         """Take over what a resource says.
@@ -368,7 +411,10 @@ class _Collector:
             MisfitError: the resource is damaged.
             FleetError: a later version has written it.
         """
-        if names.is_object(urn.type):
+        if names.is_object(urn.type) and names.HUB in urn.types:
+            if key := names.hub_key_of(self.fleet, urn):
+                self.on_hub[key] = urn.text
+        elif names.is_object(urn.type):
             place = names.place_of(self.fleet, urn)
             if place:
                 self.objects.append((place, urn, was_found(outputs)))
@@ -442,6 +488,8 @@ class _Collector:
             stays_on_leaving=roster.stays_on_leaving,
             others=self.others,
             urns=self.urns,
+            on_hub=self.on_hub,
+            hub=roster.hub,
         )
 
     def _standing(self, place: names.ObjectLocation, urn: Urn, found: bool) -> Standing:

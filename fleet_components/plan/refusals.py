@@ -22,9 +22,11 @@ from fleet_components.plan.karmada.templates import PROTECTED_LABEL
 from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.kubefleet.subjects import PROTECTED, is_protected
+from fleet_components.plan.moving import moved_over
 from fleet_components.plan.past import Past
 from fleet_components.plan.record import Record
 from fleet_components.plan.subject import Decided
+from fleet_components.plan.ways import Way
 
 _SHOWN = 10
 _CLASH = "let one of them select it, or keep their policies on different members; a hub answers FailedToTakeOver"
@@ -45,7 +47,7 @@ def refusals(plan: FleetPlan, coverage: Coverage, written: Catalogue) -> Iterato
         written: the objects as written, for their locations.
     """
     fresh = _clashes(coverage, Places(plan.subjects, written), plan.past, known=False)
-    problems = (*fresh, *_compared_only(plan), *_guarded(plan))
+    problems = (*fresh, *_compared_only(plan), *moved_over(plan), *_guarded(plan))
     origins = {str(manifest.key): manifest.origin for manifest in written.manifests} if problems else {}
     for problem in problems:
         origin = None if problem.file else origins.get(problem.subject)
@@ -143,6 +145,7 @@ def _guarded(plan: FleetPlan) -> Iterator[Problem]:
         *_marked(plan, guard),
         *_taking_along(plan, guard),
         *_replaced(plan, guard),
+        *_off_the_hub(plan, guard),
     ]
     return (problem for problem in found if problem)
 
@@ -211,6 +214,17 @@ def _taking_along(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
         clusters = sorted(one.cluster for one in found)
         what = f"would be deleted on {few(clusters)}, with all that is in it, whoever has put it there"
         yield guard.refuse(str(key), what, clusters)
+
+
+def _off_the_hub(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
+    """Yield deletions of namespaces and definitions on the hub: what others have in them there goes along."""
+    # Which hands every namespace out, and takes it back.
+    too = " and on every member" if Way.KARMADA in plan.past.forecast.values() else ""
+    for key in sorted(plan.past.on_hub.keys() - plan.consignment.keys):
+        if key.kind in _CONTAINERS:
+            where = too if key.kind == "Namespace" else ""
+            what = f"would be deleted on the hub{where}, with all that is in it, whoever has put it there"
+            yield guard.refuse(str(key), what, ["hub"])
 
 
 def _replaced(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
 from typing import TypeVar
@@ -39,6 +39,7 @@ from fleet_components.plan.karmada.member import serving_both
 from fleet_components.plan.kubefleet.runs import STRATEGY_OF, is_approved, runs_of
 from fleet_components.plan.record import Objects
 from fleet_components.plan.status import misread, unread
+from fleet_components.plan.ways import is_for_hub
 from fleet_components.rollout.strategy import External, UpdateRun, in_reach, read_update_run
 
 A = TypeVar("A")
@@ -49,7 +50,8 @@ _OVERRIDES = ("ClusterResourceOverride", "ResourceOverride")
 _STEERING = (*_PLACEMENTS, *_OVERRIDES, *STRATEGY_OF, *STRATEGY_OF.values(), EVICTION, BUDGET)
 CARRIED_OUT = frozenset((*_STEERING, *_KARMADA, "WorkloadRebalancer"))
 """Kinds of policies that this package carries out."""
-_MADE_BY_A_HUB = ("Snapshot", "Binding", "Work", "AppliedWork", "InternalMemberCluster", "Status", "ApprovalRequest")
+MADE_BY_A_HUB = ("Snapshot", "Binding", "Work", "AppliedWork", "InternalMemberCluster", "Status", "ApprovalRequest")
+"""Ends of the kinds of which a hub makes the objects for itself."""
 
 
 @attrs.frozen
@@ -85,13 +87,15 @@ class Given:
         warnings: warnings from reading them.
         unread: problems of what could not be read.
         location: the paths that were read; empty for objects made in a program.
-        hub: True if a hub carries the fleet out, and a plan is its forecast.
+        paths: the same, one by one.
+        hub: True if a hub carries the fleet out, unless a policy asks otherwise, and a plan is its forecast.
     """
 
     manifests: tuple[Manifest, ...] = attrs.field(default=(), repr=False)
     warnings: tuple[Problem, ...] = ()
     unread: tuple[Problem, ...] = ()
     location: str = ""
+    paths: tuple[str, ...] = ()
     hub: bool = False
 
 
@@ -132,6 +136,16 @@ class Source:
         if not more:
             return self
         return gathered(attrs.evolve(self.given, manifests=(*self.given.manifests, *more)))
+
+    def for_hub(self) -> Source:
+        """Return the source of a fleet that a hub carries out: what only that does is refused nowhere."""
+        if self.given.hub:
+            return self
+        found, known = gathered(attrs.evolve(self.given, hub=True)), gathered(self.given)
+        # What was added after it was read stays.
+        more = tuple(one for one in self.problems if one not in known.problems)
+        warnings = tuple(one for one in self.warnings if one not in known.warnings)
+        return attrs.evolve(found, problems=layered(more, found.problems), warnings=(*found.warnings, *warnings))
 
     def sound(self) -> Source:
         """Return the source itself if it has no problems.
@@ -278,7 +292,9 @@ def gather(*sources: str | Path | Text, build: bool = True, hub: bool = False, w
     """
     problems, warnings = list[Problem](), list[Problem]()
     manifests = readable(sources, problems, warnings, build=build, watch=watch)
-    return gathered(Given(manifests, tuple(warnings), tuple(problems), ", ".join(map(named, sources)), hub))
+    paths = tuple(str(one) for one in sources if not isinstance(one, Text))
+    location = ", ".join(map(named, sources))
+    return gathered(Given(manifests, tuple(warnings), tuple(problems), location, paths, hub))
 
 
 def gathered(given: Given) -> Source:
@@ -304,7 +320,9 @@ def gathered(given: Given) -> Source:
     health = _collected(problems, read_health, parts.objects.manifests) or ()
     problems += [_listed_too(written[cluster.name]) for cluster in declared if cluster.name in written]
     carried_out = [policy for policy in parts.policies if not _is_beyond_us(policy) or _made_by_a_hub(policy)]
-    refused, warnings = unheeded((*parts.members, *carried_out, *envelopes), settings, hub=given.hub)
+    refused, warnings = unheeded(
+        (*parts.members, *carried_out, *envelopes), settings, hub=partial(is_for_hub, default=given.hub)
+    )
     problems += refused
     warnings += [problem for member in declarations for problem in unread(member)]
     warnings += _of_a_hub(parts.policies)
@@ -428,7 +446,7 @@ def _collected(problems: list[Problem], read: Callable[[A], T], value: A) -> T |
 
 
 def _made_by_a_hub(policy: Manifest) -> bool:
-    return policy.kind.endswith(_MADE_BY_A_HUB)
+    return policy.kind.endswith(MADE_BY_A_HUB)
 
 
 def _is_beyond_us(policy: Manifest) -> bool:

@@ -303,12 +303,15 @@ class Decided:
         before: the record of the last decision.
         outcome: the decision: an :class:`Outcome` of the type that belongs to the subject.
         first: names of the subjects that are delivered before it on each member.
+        hub: the system of the hub that carries it out, ``kubefleet`` or ``karmada``: the decision is a forecast then.
+            Empty if it is delivered directly.
     """
 
     subject: Subject[Any]
     before: Record[Any, Any]
     outcome: Any
     first: tuple[str, ...] = ()
+    hub: str = ""
 
     @property
     def name(self) -> str:

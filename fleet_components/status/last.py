@@ -36,7 +36,7 @@ def last(plan: FleetPlan, decided: Decided) -> Decided | None:
     if isinstance(subject, PlacementSubject):
         subject = _subject(subject, record, plan.past.shown.get(decided.name, {}))
         outcome = attrs.evolve(outcome, decision=subject.schedule(record.memory))
-    return Decided(subject, decided.before, outcome, decided.first)
+    return Decided(subject, decided.before, outcome, decided.first, decided.hub)
 
 
 def comes(decided: Decided, cluster: str) -> frozenset[ObjectKey]:

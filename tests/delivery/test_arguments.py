@@ -94,6 +94,7 @@ COMPONENTS: list[tuple[type[Any], type[Any]]] = [
     (AzureUpgrades, AzureUpgradesArgs),
 ]
 TAKES_OUTPUTS = {
+    "hub",
     *("kubeconfig", "subnet", "identity", "principal", "scope", "agent_subnet", "api_server_subnet"),
     *("pod_subnet", "disk_encryption_set", "workspace", "trusted_ca"),
 }

@@ -102,7 +102,7 @@ def test_what_asks_for_it_is_said(field: Field, entry: Unheeded) -> None:
 
 @pytest.mark.parametrize(("field", "entry"), CASES, ids=[f"{field}-{entry.effect}" for field, entry in CASES])
 def test_a_forecast_of_a_hub_refuses_nothing_and_names_what_it_leaves_out(field: Field, entry: Unheeded) -> None:
-    said = [unheeded([Manifest(one)], KarmadaSettings(), hub=True) for one in _asking(field, entry)]
+    said = [unheeded([Manifest(one)], KarmadaSettings(), hub=lambda _: True) for one in _asking(field, entry)]
     refused = [problem for found, _ in said for problem in found if _matches(problem.path, entry)]
     warned = [problem for _, found in said for problem in found if _matches(problem.path, entry)]
     assert not refused

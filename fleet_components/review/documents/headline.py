@@ -62,7 +62,7 @@ def _what_is_lost(document: Document) -> str:
         what = count(len(names), "resource of the program", "resources of the program")
         lost.append(f"{what} {'is' if len(names) == 1 else 'are'} deleted or replaced: {few(names, 3)}")
     left = document["remaining"]["words"]
-    if document["observed"]:  # a hub updates by itself
+    if document["forecast"] == document["placements"] + document["templates"] > 0:  # a hub updates by itself
         left = left and f"the hub goes on: {left.replace('more update', 'more step')}"
         return "; ".join(filter(None, [", ".join(lost or ["no object is deleted or replaced"]), left]))
     return ", ".join(lost or ["no object is deleted or replaced"]) + (f"; left: {left}" if left else "")
@@ -86,6 +86,9 @@ def _what_it_starts_from(document: Document) -> str:
     of = [f"{same[noun]} of {count(document[noun], noun[:-1])}" for noun in same if document[noun]]
     begin = "from" if document["observed"] else "compared with"
     parts = [f"{begin} {start}: unchanged are {few(of, 3)}"] if of else [f"{begin} {start}"]
+    if (number := document["forecast"]) and not document["observed"]:
+        whole = number == document["placements"] + document["templates"]
+        parts.append("a forecast: the hub decides" if whole else f"{count(number, 'forecast')}: there the hub decides")
     if unsure := document["unsure"]:
         parts.append(f"{count(unsure, 'decision')} could be another with the state that is in force")
     if document["secretsHidden"]:

@@ -63,6 +63,7 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
         "state": surveyed.file or None,
         "against": surveyed.against or None,
         "observed": _observed(surveyed.observed),
+        "forecast": len(subjects) if surveyed.observed else sum(bool(one.decided.hub) for one in subjects),
         "asOf": as_of.isoformat() if as_of else None,
         "members": sum(len(plan.inventory) for plan in plans),
         **_numbers(surveyed, subjects),

@@ -127,6 +127,7 @@ _DEFINITIONS: Schema = {
         otherPolicies=_NUMBER,
         plugins=_TEXTS,
         decidedBy=_MAYBE_TEXT,
+        delivery=_one_of("direct", "kubefleet", "karmada"),
         revision=_OLD_AND_NEW,
         objects=_NUMBER,
         content=_or_null(_list(_shared("content"))),
@@ -190,6 +191,7 @@ _PLAN: Schema = _object(
             silent=_list(_object(member=_TEXT, why=_TEXT, since=_MAYBE_TEXT)),
         )
     ),
+    forecast=_NUMBER,
     asOf=_MAYBE_TEXT,
     members=_NUMBER,
     placements=_NUMBER,

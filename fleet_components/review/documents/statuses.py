@@ -7,10 +7,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from fleet_components.hub.folder.header import told_time
 from fleet_components.model.observed import ObservedObject
 from fleet_components.model.problem import FleetError
 from fleet_components.model.text import count, few
 from fleet_components.plan.kubefleet.subject import PlacementSubject
+from fleet_components.plan.ways import Way
 from fleet_components.review.documents.form import VERSION, Document
 from fleet_components.review.documents.lookup import find, unknown
 from fleet_components.review.planning.statuses import Status, Statuses
@@ -58,9 +60,10 @@ def statuses_document(found: Statuses, placement: str | None = None, member: str
         "state": found.survey.file or None,
         "events": found.events,
         "live": found.live,
+        "hub": {"system": found.hub.system.value, "asOf": told_time(found.hub.as_of)} if found.hub else None,
         "interrupted": found.interrupted,
         "settled": all(row["settled"] for one in subjects for row in one["members"])
-        and not any(one["undelivered"] for one in subjects),
+        and not any(one["undelivered"] or _unsettled_on_hub(one) for one in subjects),
         "gone": list(found.gone) if placement is None else [],
         "refused": [str(problem) for problem in found.survey.refused],
         "subjects": subjects,
@@ -78,8 +81,36 @@ def api_list(found: Statuses, placement: str | None = None) -> Document:
     return {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": items}
 
 
+def _unsettled_on_hub(subject: Document) -> bool:
+    hub = subject["onHub"]
+    return bool(hub) and (hub["missing"] or any(row["differs"] or not row["fine"] for row in hub["members"]))
+
+
+def _on_hub(status: Status, member: str | None) -> Document | None:
+    found = status.on_hub
+    if found is None:
+        return None
+    rows = [
+        {
+            "name": row.member,
+            "forecast": row.forecast,
+            "hub": row.hub,
+            "differs": row.differs,
+            "fine": row.fine,
+            "causes": list(row.causes),
+        }
+        for row in found.rows
+        if member in (None, row.member)
+    ]
+    return {"missing": found.missing, "conditions": [dict(one) for one in found.conditions], "members": rows}
+
+
 def _api_objects(status: Status) -> Iterator[Document]:
     if status.last is None:
+        return
+    if status.last.hub:
+        # What the hub itself says stands in the place of what would be said.
+        yield from [dict(status.on_hub.shown)] if status.on_hub and status.on_hub.shown else []
         return
     if isinstance(status.next.subject, PlacementSubject):
         yield from kubefleet.api_objects(status.last, status.observed)
@@ -95,6 +126,8 @@ def _subject(found: Statuses, status: Status, member: str | None) -> Document:
         "name": status.next.name,
         "kind": status.next.subject.kind,
         "key": status.next.subject.key,
+        "delivery": (last or status.next).hub or Way.DIRECT.value,
+        "onHub": _on_hub(status, member),
         "undelivered": last is None,
         "changed": status.changed,
         "revision": last.record.revision if last else None,

@@ -11,6 +11,7 @@ from fleet_components.plan.override_changes import in_words, override_changes
 from fleet_components.plan.past import MODES
 from fleet_components.plan.remainder import Remainder, opens
 from fleet_components.plan.subject import Decided
+from fleet_components.plan.ways import Way
 from fleet_components.review.documents.differences import differences
 from fleet_components.review.documents.facts import facts_of
 from fleet_components.review.documents.form import WORDS, Document
@@ -50,6 +51,7 @@ def subject_document(plan: FleetPlan, decided: Decided, view: View = EVERYTHING)
         "otherPolicies": facts.other_policies,
         "plugins": list(decided.subject.plugins),
         "decidedBy": decided.subject.decided_by or None,
+        "delivery": decided.hub or Way.DIRECT.value,
         "revision": {"old": old if old >= 0 else None, "new": new},
         "objects": len(decided.subject.objects),
         "content": differences(plan, decided),

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import attrs
 
+from fleet_components.hub.listing import Listing
+from fleet_components.hub.observation import Observation
+from fleet_components.hub.reading import read_hub
 from fleet_components.model.observed import ObservedMember
 from fleet_components.model.problem import Problem
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -14,6 +17,7 @@ from fleet_components.plan.subject import Decided
 from fleet_components.review.planning.survey import CommandLine, Survey, survey
 from fleet_components.status.events import Events
 from fleet_components.status.last import changed_since, last
+from fleet_components.status.on_hub import OnHub, on_hub
 from fleet_components.status.recorded import recorded
 
 _EXPORT = "give the output of: pulumi stack export --file FILE; or a Pulumi project with --stack NAME"
@@ -28,7 +32,8 @@ class Status:
         next: the subject in that plan.
         last: the subject as the last update has decided it; None if none has.
         changed: True if the source has changed since.
-        observed: what is known of its objects, by member.
+        observed: what is known of its objects, by member; nothing of one that a hub carries out.
+        on_hub: the subject as its hub has it; None if no hub carries it out, or none was asked.
     """
 
     plan: FleetPlan
@@ -36,6 +41,7 @@ class Status:
     last: Decided | None
     changed: bool
     observed: Mapping[str, ObservedMember] = attrs.field(factory=dict)
+    on_hub: OnHub | None = None
 
 
 @attrs.frozen
@@ -50,6 +56,7 @@ class Statuses:
         interrupted: True if the last update was killed.
         events: True if the events of the last update were read.
         live: True if the members were asked.
+        hub: the answers of the hub; None if it was not asked.
     """
 
     survey: Survey
@@ -59,6 +66,7 @@ class Statuses:
     interrupted: bool = False
     events: bool = False
     live: bool = False
+    hub: Listing | None = None
 
     @property
     def gone(self) -> tuple[str, ...]:
@@ -71,7 +79,11 @@ Asked = Callable[[Sequence[Status]], Sequence[Status]]
 
 
 def statuses(
-    paths: Sequence[Path], command: CommandLine, events: Events | None = None, ask: Asked | None = None
+    paths: Sequence[Path],
+    command: CommandLine,
+    events: Events | None = None,
+    ask: Asked | None = None,
+    hub: Listing | None = None,
 ) -> Statuses:
     """Return the statuses of a fleet.
 
@@ -80,12 +92,16 @@ def statuses(
         command: the options of the command line, with the state.
         events: the events of the last update; None where they were not kept.
         ask: asks the members; None to leave them alone.
+        hub: the answers of the hub; None to leave it alone.
 
     Raises:
         FleetError: there is no plan, or no state of a fleet.
     """
     surveyed = survey(paths, command.wrong(_unfit(command)))
+    observation = read_hub(hub) if hub else None
     found = tuple(_status(plan, one, command, events) for plan in surveyed.plans for one in plan.subjects)
+    if hub and observation:
+        found = tuple(_on_hub(one, hub, observation) for one in found)
     return Statuses(
         surveyed,
         tuple(map(str, paths)),
@@ -94,13 +110,20 @@ def statuses(
         interrupted=bool(command.state.state.pending) or (events is not None and not events.ended),
         events=events is not None,
         live=ask is not None,
+        hub=hub,
     )
 
 
 def _status(plan: FleetPlan, decided: Decided, command: CommandLine, events: Events | None) -> Status:
     before = last(plan, decided)
-    observed = recorded(plan, before, command.state.state, events) if before else {}
+    observed = recorded(plan, before, command.state.state, events) if before and not before.hub else {}
     return Status(plan, decided, before, changed_since(plan, decided), observed)
+
+
+def _on_hub(status: Status, listing: Listing, observation: Observation) -> Status:
+    if status.last is None or not status.last.hub:
+        return status
+    return attrs.evolve(status, on_hub=on_hub(status.last, listing, observation))
 
 
 def _unfit(command: CommandLine) -> list[Problem]:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from fleet_components.model.text import count, few
+from fleet_components.plan.ways import NAMES
 from fleet_components.review.documents.form import Document, to_read
 from fleet_components.review.documents.headline import subjects_in_words
 from fleet_components.review.showing.markdown import escaped, fitted, folded, table
@@ -121,7 +122,8 @@ Table = tuple[Row, list[Row]]
 
 def blocks(document: Document, by: str | None) -> Iterator[tuple[str, list[Table]]]:
     """Yield what a view shows, a title with its tables; the titles are empty where there is but one table."""
-    subjects = [one for one in document["subjects"] if not one["undelivered"]]
+    yield from _of_hub(document)
+    subjects = [one for one in document["subjects"] if not one["undelivered"] and one["delivery"] == "direct"]
     header = Row(("placement", "runs", "state"), "what", "bold")
     match by:
         case None:
@@ -136,6 +138,39 @@ def blocks(document: Document, by: str | None) -> Iterator[tuple[str, list[Table
         case "member":
             for name in sorted({row["name"] for subject in subjects for row in subject["members"]}):
                 yield name, [(header, list(_on_member(subjects, name)))]
+
+
+def _of_hub(document: Document) -> Iterator[tuple[str, list[Table]]]:
+    """Yield what a hub has made of the subjects that it carries out, beside the forecast."""
+    for subject in document["subjects"]:
+        found = subject["onHub"]
+        if found is None:
+            continue
+        title = f"{_title(subject)} on the hub of {NAMES[subject['delivery']]}"
+        if found["missing"]:
+            yield title, [(Row(("it",), "why", "bold"), [Row(("is not there",), "the hub has no such object", "red")])]
+            continue
+        wrong = [one for one in found["conditions"] if one.get("status") != "True"]
+        rows = [
+            Row((row["name"], row["forecast"], row["hub"]), one_line("; ".join(row["causes"])), _style_on_hub(row))
+            for row in found["members"]
+        ]
+        tables = [(Row(("member", "forecast", "hub"), "why", "bold"), rows)]
+        if wrong:
+            lines = [
+                Row(
+                    (one["type"].removeprefix(subject["kind"]),), one_line(f"{one.get('reason')}: {one.get('message')}")
+                )
+                for one in wrong
+            ]
+            tables.append((Row(("condition",), "why", "bold"), lines))
+        yield title, tables
+
+
+def _style_on_hub(row: Document) -> str:
+    if row["differs"]:
+        return "red"
+    return "" if row["fine"] else "yellow"
 
 
 def _of_placement(subject: Document) -> Iterator[Table]:
@@ -223,6 +258,9 @@ def notes(document: Document) -> Iterator[str]:
     changed = [_title(one) for one in subjects if one["changed"] and not one["undelivered"]]
     if document["interrupted"]:
         yield "the last update was killed: pulumi cancel if the stack is still locked, then pulumi up"
+    unasked = [_title(one) for one in subjects if one["delivery"] != "direct" and one["onHub"] is None]
+    if unasked:
+        yield f"a hub carries out {few(unasked, _SHOWN)}: --hub KUBECONFIG asks it"
     if changed:
         what = "this is of the last update; fleet plan shows the next one"
         yield f"the source has changed since for {few(changed, _SHOWN)}: {what}"
@@ -240,6 +278,15 @@ def summary(document: Document) -> str:
     fine = sum(row["settled"] for row in rows)
     templates = sum(one["kind"] == "Template" for one in document["subjects"])
     placements = subjects_in_words(len(document["subjects"]) - templates, templates)
+    on_hub = [row for subject in document["subjects"] if subject["onHub"] for row in subject["onHub"]["members"]]
+    if on_hub:
+        alike = sum(not row["differs"] for row in on_hub)
+        told = (
+            f"{alike} of {len(on_hub)} as forecast, {sum(row['fine'] for row in on_hub)} of them well, as the hub says"
+        )
+        if not rows:
+            return f"{placements} on {count(len({row['name'] for row in on_hub}), 'member')}: {told}"
+        placements = f"{placements}: {told}; directly"
     from_where = "as the members say" if document["live"] else "as the last update left it"
     return f"{placements} on {count(members, 'member')}: {fine} of {len(rows)} as decided, {from_where}"
 

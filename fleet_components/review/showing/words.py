@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fleet_components.model.text import count, few
+from fleet_components.plan.ways import NAMES
 from fleet_components.review.documents.form import Document
 from fleet_components.review.documents.headline import gone_in_view, subjects_in_words
 from fleet_components.review.documents.view import is_narrow
@@ -150,6 +151,7 @@ def holders(subject: Document, *, whole: bool = True) -> list[str]:
     others = [one for one in subject["policies"] if whole or one["wins"] or one["matches"]]
     return [
         *([subject["decidedBy"]] if subject["decidedBy"] else []),
+        *([f"forecast of the hub of {NAMES[way]}"] if (way := subject.get("delivery", "direct")) != "direct" else []),
         *(f"{one['policy']} {'claims it' if one['wins'] else 'does not claim it'}: {one['why']}" for one in others),
         *([f"{count(more, 'more policy')} of other objects"] if whole and (more := subject["otherPolicies"]) else []),
     ]

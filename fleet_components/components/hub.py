@@ -1,0 +1,146 @@
+"""Registers the objects that go through a hub, those that steer it and those that it places, by one provider."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+import attrs
+import pulumi
+
+from fleet_components.components.barrier import between
+from fleet_components.components.objects import KubernetesObject, provider_version, sealed
+from fleet_components.components.process import in_process
+from fleet_components.components.provider import member_provider
+from fleet_components.components.refusal import RefusedError
+from fleet_components.content.secret import REDACTED
+from fleet_components.live.hub_members import identified_hub
+from fleet_components.live.kubeconfig import read_kubeconfig
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.plan import names
+from fleet_components.plan.consignment import Consigned, Consignment
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.ways import NAMES
+
+HubReach = pulumi.Input[str] | pulumi.ProviderResource | None
+"""Access to a hub: text or path of a kubeconfig, or a Kubernetes provider of one's own."""
+_ANOTHER = "give the kubeconfig of the other; a fleet for this one is another fleet, under another name"
+_HINT = "pulumi config set fleet:hub PATH, or FleetArgs(hub=...): the kubeconfig of the hub, as text or path"
+
+
+def unreachable_hub(consignment: Consignment, reach: HubReach) -> Problem | None:
+    """Return why the hub cannot be reached, as far as it is known before the program runs; None if nothing is."""
+    if not consignment.system or isinstance(reach, pulumi.ProviderResource):
+        return None
+    try:
+        if isinstance(reach, str | None):
+            _read(reach)
+    except FleetError as error:
+        return error.problems[0]
+    return None
+
+
+class Hub(pulumi.ComponentResource):
+    """Component of all that a fleet has on its hub.
+
+    Attributes:
+        last: the resources of the last stage, which come after all others.
+        uid: the uid of the hub, to be recorded; None if it is not asked.
+    """
+
+    last: Sequence[pulumi.Resource]
+    uid: pulumi.Output[str] | None
+
+    def __init__(
+        self,
+        fleet: str,
+        plan: FleetPlan,
+        reach: HubReach,
+        after: Sequence[pulumi.Resource],
+        parent: pulumi.Resource,
+    ) -> None:
+        self._name, self._plan = names.hub_name(fleet), plan
+        # Where the hub is not asked, what is known of it stays.
+        self.uid = pulumi.Output.from_input(plan.past.hub) if plan.past.hub else None
+        opts = pulumi.ResourceOptions(parent=parent, depends_on=list(after))
+        super().__init__(names.HUB, self._name, {}, opts)
+        provider = reach if isinstance(reach, pulumi.ProviderResource) else self._reached(reach)
+        before: list[pulumi.Resource] = list(after)
+        for stage, group in groupby(plan.consignment.objects, key=lambda one: one.stage):
+            objects = list(group)
+            before = between(f"{self._name}/stage-{int(stage)}", before, len(objects), self)
+            before = [self._object(one, provider, before) for one in objects]
+        self.last = before
+        self.register_outputs({})
+
+    def _reached(self, reach: pulumi.Input[str] | None) -> pulumi.ProviderResource:
+        given: pulumi.Output[Any] = pulumi.Output.from_input(reach)
+        checked: pulumi.Output[tuple[str, str]] = given.apply(self._checked)
+        if not in_process():
+            # What is made of a secret kubeconfig would be a secret.
+            self.uid = pulumi.Output.unsecret(checked.apply(itemgetter(1)))
+        return member_provider(
+            self._name,
+            cluster="hub",
+            kubeconfig=pulumi.Output.secret(checked.apply(itemgetter(0))),
+            # Another kubeconfig of the hub replaces nothing.
+            identifier=self._name,
+            render_to="",
+            lost=False,
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+
+    async def _checked(self, given: Any) -> tuple[str, str]:
+        """Return the text of the kubeconfig and the hub's uid, once the hub has said that it knows the members.
+
+        Raises:
+            RefusedError: it does not know some, is another hub than before, or cannot be asked.
+        """
+        known, system = self._plan.past.hub, NAMES[self._plan.consignment.system]
+        if in_process():
+            return REDACTED, known
+        members = [one.manifest for one in self._plan.consignment.objects if one.patch]
+        try:
+            text = _read(given)
+            if text == REDACTED:
+                return text, known
+            ask = partial(identified_hub, text, system, members)
+            uid = await asyncio.get_running_loop().run_in_executor(None, ask)
+        except FleetError as error:
+            raise RefusedError(error.problems) from None
+        if known and uid and uid != known:
+            what = f"is another one than this stack has used: its uid is {uid}, and that of the other {known}"
+            raise RefusedError([Problem(what, subject="the hub", hint=_ANOTHER)])
+        return text, uid or known
+
+    def _object(
+        self, one: Consigned, provider: pulumi.ProviderResource, before: Sequence[pulumi.Resource]
+    ) -> pulumi.Resource:
+        manifest = one.manifest
+        name = f"{self._name}/{names.short_name(manifest.key)}"
+        options = pulumi.ResourceOptions(
+            parent=self,
+            provider=provider,
+            version=provider_version(),
+            depends_on=list(before),
+            # A member that is not declared any more stays one: its agents have joined it.
+            retain_on_delete=one.patch,
+        )
+        return KubernetesObject(name, sealed(manifest.data), options, patch=one.patch)
+
+
+def _read(given: Any) -> str:
+    """Return the text of a hub's kubeconfig.
+
+    Raises:
+        FleetError: there is none, or it cannot be used. The text is never shown.
+    """
+    try:
+        return read_kubeconfig(given, "hub")
+    except FleetError as error:
+        told = (attrs.evolve(one, subject="the hub", hint=_HINT) for one in error.problems)
+        raise FleetError(told) from None

@@ -1,0 +1,84 @@
+"""The start of a forecast: what a hub had decided, and what ran, when the directory of the source was observed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import attrs
+
+from fleet_components.components.fleet_args import FleetArgs
+from fleet_components.content.observed import observed_in
+from fleet_components.hub.folder.reading import Remembered, read_observation
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import few
+from fleet_components.plan.past import Past
+from fleet_components.plan.stored import Keeper
+from fleet_components.plan.ways import NAMES, ways_of
+
+_ONE = "give one of them as the source: a fleet has one hub"
+
+
+@attrs.frozen
+class Start:
+    """Starting point of a plan.
+
+    Attributes:
+        past: the past: of what goes through a hub as it was observed, if it was.
+        as_of: when that was; None if nothing was observed.
+    """
+
+    past: Past
+    as_of: datetime | None = None
+
+
+def start_of(past: Past, fleet: str, stack: str, args: FleetArgs) -> Start:
+    """Return the starting point of a fleet's plan.
+
+    Args:
+        past: what the state of the stack says.
+        fleet: the fleet's name.
+        stack: the stack, as ``organization/project/stack``.
+        args: the fleet's arguments.
+
+    Raises:
+        FleetError: an observed directory among the source is damaged, or is of another system than the hub.
+    """
+    ways, _ = ways_of(args.source.policies, args.delivery)
+    if not ways.hub:
+        return Start(past)
+    folders = list(observed_in(map(Path, args.source.given.paths)))
+    if not folders:
+        return Start(past)
+    if len(folders) > 1:
+        what = f"are {len(folders)} observed directories, each of a hub of its own: {few(list(map(str, folders)))}"
+        raise FleetError([Problem(what, hint=_ONE, file=str(folders[0]))])
+    found = read_observation(folders[0], Keeper(stack, fleet))
+    if found.system != ways.hub:
+        what = f"was observed of a hub of {NAMES[found.system]}, and this fleet goes through one of {NAMES[ways.hub]}"
+        raise FleetError([Problem(what, file=str(folders[0]))])
+    # Where all goes through the hub, nothing is sent with the data of Secrets that the observation leaves out.
+    return Start(_together(past, found, fleet, hidden=ways.whole), found.as_of)
+
+
+def _together(past: Past, found: Remembered, fleet: str, *, hidden: bool) -> Past:
+    """Return the past of a stack with what its hub has made of the subjects that go through it."""
+    observed = found.past(fleet)
+    # What stands directly is known better from the state.
+    names = frozenset(name for name in observed.records if name not in past.records or name in past.forecast)
+    shown = {
+        name: {**observed.shown.get(name, {}), **past.shown.get(name, {}), "delivery": found.system} for name in names
+    }
+    return attrs.evolve(
+        past,
+        records={**past.records, **{name: observed.records[name] for name in names}},
+        done={**past.done, **{name: observed.done.get(name, {}) for name in names}},
+        standing=(
+            *(one for one in past.standing if one.subject not in names),
+            *(attrs.evolve(one, hub=True, urn="") for one in observed.standing if one.subject in names),
+        ),
+        waiting={**past.waiting, **observed.waiting},
+        shown={**past.shown, **shown},
+        redacted=past.redacted or (observed.redacted and hidden),
+        observed=names,
+    )

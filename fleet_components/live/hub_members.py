@@ -1,0 +1,67 @@
+"""Asks a hub whether it knows the members of a fleet, before anything is written to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from http import client as http
+
+from fleet_components.live.getting import Getter, Unanswered, Unreachable, getter
+from fleet_components.model.kinds import guess_plural
+from fleet_components.model.manifest import Manifest
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import few
+
+_SECONDS = 30.0
+_JOIN = {
+    "KubeFleet": "a member joins by its agents: make its MemberCluster and start them, then run again",
+    "Karmada": "karmadactl join NAME, or karmadactl register, then run again",
+}
+
+
+def identified_hub(kubeconfig: str, system: str, members: Sequence[Manifest]) -> str:
+    """Return the uid of a hub, that of its namespace kube-system, once it has said that it knows all members.
+
+    Args:
+        kubeconfig: the text of its kubeconfig.
+        system: the name of its system.
+        members: the members, as they are declared.
+
+    Returns:
+        The uid; empty if the hub does not tell it.
+
+    Raises:
+        FleetError: it lacks some, is no hub of the system, or cannot be asked.
+    """
+    try:
+        with getter(kubeconfig, _SECONDS) as hub:
+            lacking = hub.within(lambda: list(_lacking(hub, members)))
+            uid = hub.within(lambda: _uid(hub))
+    except Unreachable as error:
+        raise FleetError([Problem(f"cannot be asked: {error}", subject="the hub")]) from None
+    except Unanswered as error:
+        raise FleetError([Problem(f"what it knows of members {error.what}", subject="the hub")]) from None
+    if lacking:
+        what = f"the hub does not know {few([one.name for one in lacking])}, of which labels or taints are declared"
+        raise FleetError([lacking[0].problem(what, ("metadata", "name"), _JOIN[system])])
+    return uid
+
+
+def _uid(hub: Getter) -> str:
+    try:
+        return str(hub.get("/api/v1/namespaces/kube-system")["metadata"]["uid"])
+    except Unanswered as error:
+        if error.code not in (http.NOT_FOUND, http.FORBIDDEN):
+            raise
+        return ""
+    except (KeyError, TypeError):
+        return ""
+
+
+def _lacking(hub: Getter, members: Sequence[Manifest]) -> Iterator[Manifest]:
+    for member in members:
+        try:
+            hub.get(f"/apis/{member.api_version}/{guess_plural(member.kind)}/{member.name}")
+        except Unanswered as error:
+            if error.code != http.NOT_FOUND:
+                raise
+            yield member

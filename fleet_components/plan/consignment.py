@@ -1,0 +1,228 @@
+"""The objects that go to a hub, in the order in which it can take them, and what of the source stays away from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import IntEnum
+from typing import Any
+
+import attrs
+
+from fleet_components.content.catalogue import Catalogue, Parts
+from fleet_components.content.secret import is_hidden, secret_fields
+from fleet_components.content.stamp import annotated
+from fleet_components.content.strip import as_sent
+from fleet_components.model.karmada.policy import CLUSTER_OVERRIDE, CLUSTER_PROPAGATION, OVERRIDE, PROPAGATION
+from fleet_components.model.kubefleet.eviction import BUDGET, EVICTION
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.problem import Problem
+from fleet_components.model.reader import API_VERSION
+from fleet_components.model.text import count, few
+from fleet_components.plan.kubefleet.runs import APPROVALS, PLACEMENT_OF, STRATEGY_OF
+from fleet_components.plan.kubefleet.subject import PlacementSubject
+from fleet_components.plan.source import MADE_BY_A_HUB, Source
+from fleet_components.plan.subject import Decided
+from fleet_components.plan.ways import SYSTEMS, Way, Ways
+
+_PLACEMENTS = ("ClusterResourcePlacement", "ResourcePlacement", PROPAGATION, CLUSTER_PROPAGATION)
+_OVERRIDES = ("ClusterResourceOverride", "ResourceOverride", OVERRIDE, CLUSTER_OVERRIDE)
+_REBALANCER = "WorkloadRebalancer"
+_CONTAINERS = ("Namespace", "CustomResourceDefinition")
+_AWAITED = frozenset(
+    {
+        *("DaemonSet", "Deployment", "Ingress", "Job", "PersistentVolume", "PersistentVolumeClaim", "Pod"),
+        *("ReplicaSet", "ReplicationController", "ResourceQuota", "Service", "StatefulSet"),
+    }
+)
+"""Kinds for which the Kubernetes provider waits; on a hub none of them gets ready (pulumi/pulumi-kubernetes v4.34)."""
+_SKIP = "pulumi.com/skipAwait"
+
+
+class Stage(IntEnum):
+    """Place in the order: a hub has everything of a stage before the next one comes."""
+
+    CONTAINERS = 1
+    RULES = 2
+    MEMBERS = 3
+    OBJECTS = 4
+    PLACEMENTS = 5
+    OTHERS = 6
+    JOBS = 7
+
+
+@attrs.frozen
+class Consigned:
+    """An object as it goes to a hub.
+
+    Attributes:
+        manifest: the object; of a member the fields that are set of it.
+        stage: its place in the order.
+        patch: True if only the given fields are set of an object that somebody else has made.
+    """
+
+    manifest: Manifest
+    stage: Stage
+    patch: bool = False
+
+
+@attrs.frozen
+class Consignment:
+    """The objects that go to a hub.
+
+    Attributes:
+        system: the system of the hub; empty if nothing goes to one.
+        objects: the objects, in the order in which they go.
+        left_out: what of the source does not go there, in warnings.
+        hidden: the objects that are not sent, because the source does not have their secret data.
+    """
+
+    system: str = ""
+    objects: tuple[Consigned, ...] = attrs.field(default=(), repr=False)
+    left_out: tuple[Problem, ...] = ()
+    hidden: tuple[Manifest, ...] = attrs.field(default=(), repr=False)
+
+    @property
+    def keys(self) -> frozenset[ObjectKey]:
+        """Keys of the objects, those of which only fields are set left out."""
+        return frozenset(one.manifest.key for one in self.objects if not one.patch)
+
+
+def consignment_of(source: Source, ways: Ways, subjects: Iterable[Decided]) -> Consignment:
+    """Return what goes to the hub of a fleet.
+
+    Args:
+        source: the fleet.
+        ways: how its placements and policies are delivered.
+        subjects: its placements and templates, decided.
+    """
+    if not ways.hub:
+        return Consignment()
+    parts = Catalogue.of(source.given.manifests, []).split()
+    every = list(_Reading(source, ways, parts, tuple(subjects)).objects())
+    hidden = tuple(one.manifest for one in every if _is_hidden(one.manifest))
+    found = (one for one in every if one.manifest not in hidden)
+    ordered = tuple(sorted(found, key=lambda one: (one.stage, str(one.manifest.key))))
+    return Consignment(ways.hub, ordered, tuple(_left_out(parts, ways, hidden)), hidden)
+
+
+@attrs.frozen
+class _Reading:
+    source: Source
+    ways: Ways
+    parts: Parts
+    subjects: tuple[Decided, ...]
+
+    def objects(self) -> Iterator[Consigned]:
+        policies = [one for one in self.parts.policies if self._goes(one)]
+        placed = dict(self._placed())
+        used = {one.namespace for one in (*policies, *placed.values())} - {""}
+        for one in self.parts.objects.manifests:
+            needed = one.kind == "Namespace" and one.name in used
+            if one.key in placed or needed or self._defines(one, placed.values()):
+                stage = Stage.CONTAINERS if one.kind in _CONTAINERS else Stage.OBJECTS
+                yield Consigned(attrs.evolve(one, data=_unawaited(as_sent(one))), stage)
+        for policy in policies:
+            yield Consigned(attrs.evolve(policy, data=as_sent(policy)), _stage(policy))
+        for member in self.parts.members:
+            if member.group in SYSTEMS[Way(self.ways.hub)] and (fields := _fields(member)):
+                yield Consigned(attrs.evolve(member, data=fields), Stage.MEMBERS, patch=True)
+
+    def _placed(self) -> Iterator[tuple[ObjectKey, Manifest]]:
+        """Yield the objects that placements select or policies claim, and that the hub places."""
+        for one in self.subjects:
+            if one.hub:
+                subject: Any = one.subject
+                selected = subject.selected if isinstance(subject, PlacementSubject) else (subject.manifest,)
+                yield from ((manifest.key, manifest) for manifest in selected)
+
+    @staticmethod
+    def _defines(definition: Manifest, placed: Iterable[Manifest]) -> bool:
+        """Return whether a definition of a custom kind has to be on the hub for what is placed."""
+        if definition.kind != "CustomResourceDefinition":
+            return False
+        defined = Catalogue((definition,))
+        return any(defined.defines(one.group, one.kind) for one in placed)
+
+    def _goes(self, policy: Manifest) -> bool:
+        """Return whether a policy goes to the hub: with its placement, or as everything else there."""
+        if policy.group not in SYSTEMS[Way(self.ways.hub)] or is_made_by_a_hub(policy):
+            return False
+        if policy.kind in _PLACEMENTS:
+            key = f"{policy.namespace}/{policy.name}".lstrip("/")
+            return self.ways.placement(policy.kind, key) == self.ways.hub
+        placement = _placement_of(policy)
+        way = self.ways.asked.get(placement) if placement else None
+        return way != Way.DIRECT
+
+
+def is_made_by_a_hub(policy: Manifest) -> bool:
+    """Return whether a hub makes the objects of this kind for itself, so that nobody sends them to one."""
+    return policy.kind.endswith(MADE_BY_A_HUB)
+
+
+def _placement_of(policy: Manifest) -> tuple[str, str, str] | None:
+    """Return kind, namespace and name of the placement that a policy of KubeFleet is about; None for all, or none."""
+    spec = policy.data.get("spec")
+    spec = spec if isinstance(spec, Mapping) else {}
+    if policy.kind in STRATEGY_OF:
+        return PLACEMENT_OF[policy.kind], policy.namespace, str(spec.get("placementName", ""))
+    if policy.kind == EVICTION:
+        return "ClusterResourcePlacement", "", str(spec.get("placementName", ""))
+    if policy.kind == BUDGET:
+        return "ClusterResourcePlacement", "", policy.name
+    named = spec.get("placement")
+    if policy.kind in ("ClusterResourceOverride", "ResourceOverride") and isinstance(named, Mapping):
+        inside = named.get("scope") == "Namespaced"
+        kind = "ResourcePlacement" if inside else "ClusterResourcePlacement"
+        return kind, policy.namespace if inside else "", str(named.get("name", ""))
+    return None
+
+
+def _stage(policy: Manifest) -> Stage:
+    if policy.kind in (*STRATEGY_OF, EVICTION, _REBALANCER):
+        return Stage.JOBS
+    if policy.kind in _PLACEMENTS:
+        return Stage.PLACEMENTS
+    # What the hub goes by when it places: nothing is to be rolled out without it.
+    rules = (*_OVERRIDES, *STRATEGY_OF.values(), BUDGET)
+    return Stage.RULES if policy.kind in rules or policy.group == "config.karmada.io" else Stage.OTHERS
+
+
+def _unawaited(data: dict[str, Any]) -> dict[str, Any]:
+    """Return an object for which the provider does not wait: on a hub nothing runs."""
+    return annotated(data, {_SKIP: "true"}) if data["kind"] in _AWAITED else data
+
+
+def _fields(member: Manifest) -> dict[str, Any]:
+    """Return labels and taints of a member, all that is set of it; empty if it has neither."""
+    spec = member.data.get("spec")
+    taints = spec.get("taints") if isinstance(spec, Mapping) else None
+    if not member.labels and not taints:
+        return {}
+    labels = {"labels": dict(member.labels)} if member.labels else {}
+    head = {"apiVersion": member.api_version, "kind": member.kind, "metadata": {"name": member.name, **labels}}
+    return {**head, "spec": {"taints": taints}} if taints else head
+
+
+def _is_hidden(manifest: Manifest) -> bool:
+    """Return whether the secret data of an object is hidden, as an observation hides it: sent, it would be lost."""
+    return bool(secret_fields(manifest.data)) and is_hidden(manifest.data)
+
+
+def _left_out(parts: Parts, ways: Ways, hidden: Sequence[Manifest]) -> Iterator[Problem]:
+    """Yield warnings of what is in the source and goes neither to the hub nor to members by another way."""
+    if hidden:
+        what = f"{few([str(one.key) for one in hidden])}: left on the hub as it is, because the source hides its data"
+        yield attrs.evolve(hidden[0].problem(what, (), "fleet observe --secrets reads it"), subject="")
+    given = [one for one in parts.policies if one.kind in APPROVALS and one.group in SYSTEMS[Way(ways.hub)]]
+    if given:
+        names = few([f"{one.namespace}/{one.name}".lstrip("/") for one in given])
+        what = f"{names}: approvals are given on the hub, which makes the requests: they do not go there"
+        hint = "once it has asked: kubectl patch --subresource=status, with a condition Approved"
+        yield attrs.evolve(given[0].problem(what, (), hint), subject=count(len(given), "approval"))
+    foreign = [
+        one for one in parts.members if one.group not in SYSTEMS[Way(ways.hub)] and one.api_version != API_VERSION
+    ]
+    if foreign:
+        what = f"{few([one.name for one in foreign])}: of another system than the hub, so nothing of it goes there"
+        yield attrs.evolve(foreign[0].problem(what, ("kind",), ""), subject=count(len(foreign), "member"))

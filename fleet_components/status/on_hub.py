@@ -1,0 +1,191 @@
+"""Compares the forecast of a subject with what its hub has made of it, and tells the causes that the hub names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from fleet_components.hub.karmada.kinds import BINDINGS, MEMBER, MEMBER_GROUP, WORK_GROUP
+from fleet_components.hub.kubefleet.kinds import GROUP, MEMBERS
+from fleet_components.hub.listing import Listing, Object, System
+from fleet_components.hub.observation import Observation, ObservedSubject
+from fleet_components.model.cluster import Cluster
+from fleet_components.model.manifest import ObjectKey
+from fleet_components.plan.names import TEMPLATE_KIND
+from fleet_components.plan.subject import Decided
+from fleet_components.rollout.rollout import Done, Placed
+
+NOWHERE, NEWEST, OLDER = "not there", "newest", "older"
+_MEMBERS = {System.KUBEFLEET: ("MemberCluster", MEMBERS), System.KARMADA: (MEMBER, MEMBER_GROUP)}
+_PASSING = ("True", None)
+
+
+@attrs.frozen
+class HubRow:
+    """A member of a subject, as it was forecast and as the hub has it.
+
+    Attributes:
+        member: its name.
+        forecast: what it was to have: ``newest`` or ``older`` content, with its replicas if they are divided, or ``not
+            there``.
+        hub: what the hub has sent it, in the same words.
+        causes: what the hub says of the member, and what else explains a difference.
+        fine: True if the hub says that what it has sent is applied and available.
+    """
+
+    member: str
+    forecast: str
+    hub: str
+    causes: tuple[str, ...] = ()
+    fine: bool = True
+
+    @property
+    def differs(self) -> bool:
+        """True if the hub has made something else of it."""
+        return self.forecast != self.hub
+
+
+@attrs.frozen
+class OnHub:
+    """A subject as its hub has it.
+
+    Attributes:
+        rows: the members that were forecast, or that the hub has, by name.
+        conditions: conditions of the whole, as the hub writes them.
+        shown: the placement, or the binding of the template, with nothing but the status that the hub has written;
+            empty if there is none yet.
+        missing: True if the hub does not have it at all.
+    """
+
+    rows: tuple[HubRow, ...] = ()
+    conditions: tuple[Mapping[str, Any], ...] = ()
+    shown: Mapping[str, Any] = attrs.field(factory=dict)
+    missing: bool = False
+
+
+def on_hub(decided: Decided, listing: Listing, observation: Observation) -> OnHub:
+    """Return a subject as its hub has it.
+
+    Args:
+        decided: the subject, as the last update has decided it.
+        listing: the answers of the hub.
+        observation: what they amount to.
+    """
+    found = next((one for one in observation.subjects if one.name == decided.name), None)
+    holder = _holder(decided, listing) or {}
+    status = holder.get("status") or {}
+    if found is None and not status:
+        return OnHub(missing=True)
+    told = dict(_told(listing.system, status))
+    declared = {one["metadata"]["name"]: one for one in listing.all(*_MEMBERS[listing.system])}
+    rows = []
+    for name in sorted({*decided.record.decisions, *_standing(found)}):
+        forecast = _in_words(decided.record.decisions.get(name), decided.record.revision)
+        done = found.done.get(name) if found else None
+        hub = _in_words(done, found.record.revision if found else 0)
+        said = told.get(name, [])
+        causes = [*said, *_of_member(decided, name, declared.get(name))] if forecast != hub or said else []
+        if forecast != hub and not causes:
+            causes = [_UNTOLD]
+        rows.append(HubRow(name, forecast, hub, tuple(dict.fromkeys(causes)), fine=not said))
+    return OnHub(tuple(rows), tuple(status.get("conditions") or ()), _shown(holder))
+
+
+_UNTOLD = "the hub does not say why: it may be under way still, or somebody has changed something there since"
+
+
+def _standing(found: ObservedSubject | None) -> Iterable[str]:
+    return (name for name, done in found.done.items() if done.revision is not None) if found else ()
+
+
+def _in_words(placed: Placed | Done | None, newest: int) -> str:
+    if placed is None or placed.revision is None:
+        return NOWHERE
+    replicas = getattr(placed, "replicas", None)
+    words = NEWEST if placed.revision == newest else OLDER
+    return words if replicas is None else f"{words}, {replicas} replicas"
+
+
+def _shown(holder: Mapping[str, Any]) -> Mapping[str, Any]:
+    if not holder.get("status"):
+        return {}
+    metadata = {key: holder["metadata"][key] for key in ("name", "namespace") if holder["metadata"].get(key)}
+    return {**{key: holder[key] for key in ("apiVersion", "kind")}, "metadata": metadata, "status": holder["status"]}
+
+
+def _holder(decided: Decided, listing: Listing) -> Object | None:
+    """Return the object whose status tells of a subject: the placement, or the binding of a template."""
+    if listing.system is System.KUBEFLEET:
+        namespace, _, name = decided.subject.key.rpartition("/")
+        return listing.object(ObjectKey(GROUP, decided.subject.kind, namespace, name))
+    return next((one for one in _bindings(listing) if _of_template(one, decided)), None)
+
+
+def _bindings(listing: Listing) -> Iterator[Object]:
+    return (one for kind in BINDINGS for one in listing.all(kind, WORK_GROUP))
+
+
+def _of_template(binding: Object, decided: Decided) -> bool:
+    resource = (binding.get("spec") or {}).get("resource") or {}
+    subject: Any = decided.subject
+    key: ObjectKey = subject.manifest.key
+    group = str(resource.get("apiVersion", "")).rpartition("/")[0]
+    asked = (group, resource.get("kind"), resource.get("namespace") or "", resource.get("name"))
+    return decided.subject.kind == TEMPLATE_KIND and asked == (key.group, key.kind, key.namespace, key.name)
+
+
+def _told(system: System, status: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """Yield what the hub says of members on which not all is well."""
+    if system is System.KUBEFLEET:
+        # The field has another name in version v1beta1.
+        for one in status.get("perClusterPlacementStatuses") or status.get("placementStatuses") or ():
+            wrong = [*_conditions(one.get("conditions")), *_failed(one)]
+            if one.get("clusterName") and wrong:
+                yield one["clusterName"], wrong
+        return
+    for one in status.get("aggregatedStatus") or ():
+        wrong = [] if one.get("applied") else [one.get("appliedMessage") or "is not applied yet"]
+        wrong += [f"is {one['health']}"] if one.get("health") == "Unhealthy" else []
+        if one.get("clusterName") and wrong:
+            yield one["clusterName"], wrong
+
+
+def _conditions(conditions: Iterable[Mapping[str, Any]] | None) -> Iterator[str]:
+    for one in conditions or ():
+        if one.get("status") not in _PASSING:
+            yield f"{one.get('reason')}: {one.get('message')}"
+
+
+def _failed(cluster: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a member of KubeFleet said of single objects."""
+    for one in cluster.get("failedPlacements") or ():
+        message = (one.get("condition") or {}).get("message")
+        yield f"{one.get('kind')} {'/'.join(filter(None, (one.get('namespace'), one.get('name'))))}: {message}"
+
+
+def _of_member(decided: Decided, name: str, live: Object | None) -> Iterator[str]:
+    """Yield what is otherwise with a member than the forecast took it to be."""
+    position = decided.subject.inventory.position(name)
+    if live is None:
+        yield "the hub has no such member"
+        return
+    if position is None:
+        yield "the forecast knew no such member"
+        return
+    known: Cluster = decided.subject.inventory.clusters[position]
+    labels = dict(live["metadata"].get("labels") or {})
+    if changed := sorted(key for key, text in known.labels.items() if labels.get(key) != text):
+        yield f"its labels are otherwise on the hub: {', '.join(changed)}"
+    taints = {(one.get("key"), one.get("effect")) for one in (live.get("spec") or {}).get("taints") or ()}
+    expected = {(one.key, one.effect) for one in known.taints}
+    if added := sorted(f"{key}:{effect}" for key, effect in taints - expected):
+        yield f"tainted on the hub since: {', '.join(added)}"
+    if removed := sorted(f"{key}:{effect}" for key, effect in expected - taints):
+        yield f"a taint is gone from the hub since: {', '.join(removed)}"
+    status = live.get("status") or {}
+    agents = (one for agent in status.get("agentStatus") or () for one in agent.get("conditions") or ())
+    for one in (*(status.get("conditions") or ()), *agents):
+        if one.get("type") in ("Ready", "Joined") and one.get("status") != "True":
+            yield f"the hub does not reach it: {one.get('reason')}: {one.get('message')}"

@@ -1,0 +1,288 @@
+"""Delivery through a hub: what goes there, in which order, what is forecast and what is refused."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fleet_components import Fleet, FleetArgs, source_of
+from fleet_components.hub.folder.writing import write_observation
+from fleet_components.hub.listing import System
+from fleet_components.model.manifest import Manifest
+from fleet_components.plan.fleet import plan_fleet
+from fleet_components.plan.options import Options, Settings
+from fleet_components.plan.past import Past
+from fleet_components.testing import ProgramRun, StackState, kubeconfig, run_program
+from tests.delivery.driver import InProcess
+from tests.delivery.world import World
+from tests.hub.folder.hubs import KARMADA, kubefleet, observed
+
+GROUP = "placement.kubernetes-fleet.io/v1beta1"
+
+
+@pytest.fixture
+def driver() -> InProcess:
+    world = World(members={"a": {"region": "west"}, "b": {"region": "east"}}, tainted={"b"})
+    world.policy = {"placementType": "PickAll", "tolerations": [{"key": "drained", "operator": "Exists"}]}
+    world.config = {"delivery": "kubefleet", "kubeconfigs": None}
+    return InProcess(world)
+
+
+def on_hub(driver: InProcess) -> list[str]:
+    """Type and name of the objects on the hub, in the order of their registration."""
+    found = (one for one in driver.state.resources.values() if one.type.startswith("kubernetes:"))
+    return [f"{one.type.rpartition(':')[2]} {one.name.partition('/')[2]}" for one in found if "@hub/" in one.name]
+
+
+def override(name: str = "images") -> dict[str, Any]:
+    patch = {"op": "add", "path": "/metadata/labels", "value": {"on": "${MEMBER-CLUSTER-NAME}"}}
+    rule = {"clusterSelector": {"clusterSelectorTerms": []}, "jsonPatchOverrides": [patch]}
+    selected = {"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}
+    spec = {"placement": {"name": "shop"}, "clusterResourceSelectors": [selected], "policy": {"overrideRules": [rule]}}
+    return {"apiVersion": GROUP, "kind": "ClusterResourceOverride", "metadata": {"name": name}, "spec": spec}
+
+
+def test_everything_goes_to_the_hub_in_an_order_that_it_can_take(driver: InProcess) -> None:
+    driver.world.extra = [override()]
+    done = driver.up()
+    assert done.ok, done.text
+    sent = on_hub(driver)
+    assert [*sent[:2], *sorted(sent[2:4]), *sent[4:]] == [
+        "Namespace shop",
+        "ClusterResourceOverride images",
+        "MemberClusterPatch a",
+        "MemberClusterPatch b",
+        "Deployment shop/web",
+        "ClusterResourcePlacement shop",
+    ]
+    types = {one.type for one in driver.state.resources.values()}
+    assert not any(one.endswith(("Target", "Binding")) for one in types)
+    patches = [one.inputs for one in driver.state.resources.values() if one.type.endswith("MemberClusterPatch")]
+    assert [one["spec"]["taints"] for one in patches if "spec" in one] == [[{"key": "drained", "effect": "NoSchedule"}]]
+    assert all(one["spec"].keys() == {"taints"} for one in patches if "spec" in one)
+
+
+def test_what_is_placed_has_no_stamp_but_the_one_that_the_provider_needs(driver: InProcess) -> None:
+    assert driver.up().ok
+    sent = {one.type: one.inputs for one in driver.state.resources.values() if "@hub/" in one.name}
+    assert "annotations" not in sent["kubernetes:core/v1:Namespace"]["metadata"]
+    assert sent["kubernetes:apps/v1:Deployment"]["metadata"]["annotations"] == {"pulumi.com/skipAwait": "true"}
+
+
+def test_the_decision_is_a_forecast(driver: InProcess) -> None:
+    assert "shop (" in (first := driver.up()).text
+    assert "forecast of the hub of KubeFleet" in first.text
+    assert driver.record()["delivery"] == "kubefleet"
+    assert driver.record()["decisions"].keys() == {"a", "b"}
+    assert driver.preview().changes == {}
+    driver.world.image = "web:2"
+    second = driver.preview()
+    assert "wave 1: update a (revision 1): Deployment shop/web changes" in second.text
+    assert second.changes["Deployment dev@hub/shop/web"] == "update"
+    assert driver.up().ok
+    assert driver.preview().changes == {}
+
+
+def test_what_the_hub_would_delete_on_members_is_guarded(driver: InProcess) -> None:
+    assert driver.up().ok
+    driver.world.policy |= affinity("nowhere")
+    refused = driver.up()
+    assert not refused.ok
+    assert "Namespace shop: would be deleted on a, b, with all that is in it" in refused.text
+    driver.world.config["confirm"] = ",".join(re.findall("fleet:confirm=([0-9a-f]{8})", refused.text))
+    assert driver.up().ok
+    assert driver.record()["decisions"] == {}
+    assert "ClusterResourcePlacement shop" in on_hub(driver)
+
+
+def affinity(region: str) -> dict[str, Any]:
+    terms = [{"labelSelector": {"matchLabels": {"region": region}}}]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"clusterSelectorTerms": terms}}
+    return {"affinity": {"clusterAffinity": required}}
+
+
+def test_a_placement_of_one_system_does_not_go_through_the_other(driver: InProcess) -> None:
+    driver.world.config["delivery"] = "karmada"
+    refused = driver.preview()
+    assert not refused.ok
+    assert "is a policy of KubeFleet, and this fleet goes through a hub of Karmada" in refused.text
+
+
+def test_a_placement_may_go_another_way_than_the_rest(driver: InProcess) -> None:
+    driver.world.config["kubeconfigs"] = {name: kubeconfig(name) for name in driver.world.members}
+    driver.world.extra = [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "till"}},
+        {
+            "apiVersion": GROUP,
+            "kind": "ClusterResourcePlacement",
+            "metadata": {"name": "till", "annotations": {"fleet-components/delivery": "direct"}},
+            "spec": {"resourceSelectors": [{"group": "", "version": "v1", "kind": "Namespace", "name": "till"}]},
+        },
+    ]
+    done = driver.up()
+    assert done.ok, done.text
+    assert not [name for name in on_hub(driver) if "till" in name]
+    assert "dev/till@a/till" in {one.name for one in driver.state.resources.values()}
+    assert driver.preview().changes == {}
+    # What the hub places is not brought there directly as well.
+    driver.world.extra[1]["spec"]["resourceSelectors"][0]["name"] = "shop"
+    refused = driver.preview()
+    assert not refused.ok
+    assert "is brought to a by ClusterResourcePlacement/shop and ClusterResourcePlacement/till" in refused.text
+
+
+def test_a_hub_is_not_rendered_to(driver: InProcess, tmp_path: Path) -> None:
+    driver.world.config["render"] = str(tmp_path)
+    assert "objects are rendered, and some of them go through a hub" in driver.preview().text
+
+
+def test_an_unknown_way_is_refused(driver: InProcess) -> None:
+    driver.world.config["delivery"] = "hub"
+    refused = driver.preview()
+    assert not refused.ok
+    assert "fleet:delivery" in refused.text
+    assert "the ways are: direct, kubefleet, karmada" in refused.text
+
+
+def test_what_stands_is_not_moved_by_deleting_it(driver: InProcess) -> None:
+    driver.world.config |= {"delivery": "direct", "kubeconfigs": {}}
+    assert driver.up().ok
+    driver.world.config["delivery"] = "kubefleet"
+    refused = driver.up()
+    assert not refused.ok
+    assert "is to go through a hub of KubeFleet, and its objects would be deleted on a, b first" in refused.text
+
+
+def test_what_a_hub_has_placed_is_not_taken_from_it_by_deleting_it(driver: InProcess) -> None:
+    assert driver.up().ok
+    driver.world.config |= {"delivery": "direct", "kubeconfigs": {}}
+    refused = driver.up()
+    assert not refused.ok
+    assert "leaves its hub of KubeFleet, which would delete its objects on a, b" in refused.text
+
+
+ON_KARMADA: list[dict[str, Any]] = [
+    {
+        "apiVersion": "fleet-components/v1",
+        "kind": "KarmadaSettings",
+        "metadata": {"name": "karmada"},
+        "spec": {"bringsNamespaces": True},
+    },
+    *map(dict, KARMADA),
+]
+"""A Karmada control plane as it is observed."""
+
+
+def through(folder: Path, way: str, state: StackState | None = None) -> ProgramRun:
+    """Run a program whose source is an observed directory."""
+    program = lambda: Fleet("dev", FleetArgs(str(folder), delivery=way, hub="apiVersion: v1"))  # noqa: E731
+    return run_program(program, state=state, preview=False)
+
+
+@pytest.mark.parametrize(("system", "objects"), [(System.KUBEFLEET, kubefleet()), (System.KARMADA, ON_KARMADA)])
+def test_a_forecast_starts_from_the_hub_as_it_was_observed(
+    system: System, objects: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    write_observation(tmp_path, observed(objects, system), update=False)
+    run = through(tmp_path, system.value)
+    assert run.error is None
+    text = "\n".join(text for _, text in run.messages)
+    assert "wave 1: add" not in text
+    (deployment,) = tmp_path.rglob("Deployment.*.yaml")
+    data = yaml.safe_load(deployment.read_text())
+    data["spec"]["template"]["spec"]["containers"][0]["image"] = "another:2"
+    deployment.write_text(yaml.safe_dump(data))
+    run = through(tmp_path, system.value)
+    assert run.error is None
+    text = "\n".join(text for _, text in run.messages)
+    assert "update" in text
+    assert "add" not in text
+    # Once more, as what was decided last is not what the state has, but what was observed.
+    assert through(tmp_path, system.value, run.state()).error is None
+
+
+def test_what_an_observation_hides_is_not_sent(tmp_path: Path) -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "shop"}}
+    write_observation(
+        tmp_path, observed([*ON_KARMADA, {**secret, "data": {"k": "djE="}}], System.KARMADA), update=False
+    )
+    policy = next(tmp_path.rglob("policies/PropagationPolicy/*.yaml"))
+    data = yaml.safe_load(policy.read_text())
+    data["spec"]["resourceSelectors"].append({"apiVersion": "v1", "kind": "Secret", "name": "s"})
+    policy.write_text(yaml.safe_dump(data))
+    (tmp_path / "objects" / "shop" / "Secret.s.yaml").write_text(yaml.safe_dump({**secret, "data": {"k": "[secret]"}}))
+    run = through(tmp_path, "karmada")
+    assert run.error is None
+    assert any("Secret shop/s: left on the hub as it is" in text for _, text in run.messages)
+    assert not any(one.type.endswith(":Secret") for one in run.registrations)
+
+
+CANARY = "canary-0f3a"
+KINDS = {
+    "FederatedHPA": "autoscaling.karmada.io/v1alpha1",
+    "MultiClusterService": "networking.karmada.io/v1alpha1",
+    "OverridePolicy": "policy.karmada.io/v1alpha1",
+}
+
+
+@st.composite
+def sources(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """A fleet of Karmada with objects that a policy claims, some that none does, and kinds that are passed on."""
+    names = draw(st.lists(st.sampled_from("abcdef"), unique=True))
+    objects = [
+        {
+            "apiVersion": "v1",
+            "kind": draw(st.sampled_from(["ConfigMap", "Secret"])),
+            "metadata": {"name": name, "namespace": draw(st.sampled_from(["shop", "till"]))},
+            "data": {"k": CANARY},
+        }
+        for name in names
+    ]
+    more = draw(st.lists(st.sampled_from(sorted(KINDS)), unique=True))
+    others = [
+        {"apiVersion": KINDS[kind], "kind": kind, "metadata": {"name": "x", "namespace": "shop"}, "spec": RULES[kind]}
+        for kind in more
+    ]
+    return [*ON_KARMADA, *objects, *others, *draw(st.sampled_from([[], [CLAIMS]]))]
+
+
+RULES: dict[str, Any] = {
+    "FederatedHPA": {},
+    "MultiClusterService": {},
+    "OverridePolicy": {"overrideRules": [{"overriders": {}}]},
+}
+CLAIMS = {
+    "apiVersion": "policy.karmada.io/v1alpha1",
+    "kind": "PropagationPolicy",
+    "metadata": {"name": "all", "namespace": "shop"},
+    "spec": {
+        "resourceSelectors": [{"apiVersion": "v1", "kind": kind} for kind in ("ConfigMap", "Secret")],
+        "placement": {"clusterAffinity": {"clusterNames": ["a"]}},
+    },
+}
+
+
+@given(sources())
+def test_everything_goes_to_the_hub_once_or_is_named_and_no_secret_is_told(objects: list[dict[str, Any]]) -> None:
+    settings = Settings(delivery="karmada")
+    plan = plan_fleet(source_of(map(Manifest, objects)), Past(settings=settings), Options(settings=settings))
+    sent = [one.manifest.key for one in plan.consignment.objects]
+    assert len(sent) == len(set(sent))
+    left = {Manifest(one).key for one in objects} - set(sent)
+    claimed = {one.subject.content and Manifest(one.subject.content[0]).key for one in plan.subjects}
+    # A member without labels and taints has nothing that could be set; what no policy claims is counted in a warning.
+    assert not {key for key in left if key.kind != "Cluster"} & claimed
+    unclaimed = [key for key in left if key.kind in ("ConfigMap", "Secret")]
+    warnings = "\n".join(map(str, plan.warnings))
+    assert bool(unclaimed) == ("no policy" in warnings), warnings
+    assert all(
+        kind in warnings for kind in ("FederatedHPA", "MultiClusterService") if any(o["kind"] == kind for o in objects)
+    )
+    assert CANARY not in warnings + "\n".join(map(str, plan.refused))
+    assert CANARY not in repr(plan.consignment)

@@ -1,0 +1,118 @@
+"""A fleet whose source goes through a real hub, and whose objects are looked for on the hub and on the members."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+import yaml
+
+from tests.engine.driver import Engine
+from tools.clusters.cluster import ControlPlane
+
+Data = dict[str, Any]
+
+
+@attrs.define
+class HubStory:
+    """What the user has written.
+
+    Attributes:
+        hub: the control plane of the hub.
+        planes: the control planes of the members.
+        members: the declarations of the members, by name.
+        objects: everything else, by a name of the test's own.
+        config: the configuration of the stack.
+        observed: whether the source is the hub as it was observed.
+    """
+
+    hub: ControlPlane
+    planes: Mapping[str, ControlPlane]
+    members: dict[str, Data]
+    objects: dict[str, Data] = attrs.field(factory=dict)
+    config: dict[str, Any] = attrs.field(factory=dict)
+    observed: bool = False
+
+    def write(self, folder: Path) -> None:
+        """Write the YAML into a folder of its own, unless that was observed."""
+        if self.observed:
+            return
+        folder.mkdir(exist_ok=True)
+        (folder / "fleet.yaml").write_text(yaml.safe_dump_all([*self.members.values(), *self.objects.values()]))
+
+    def image(self, plane: str) -> str | None:
+        """The image that the Deployment ``web`` has on a member; None if it is not there."""
+        found = self.planes[plane].get("deployment", "web", "-n", "shop")
+        return found and str(found["spec"]["template"]["spec"]["containers"][0]["image"])
+
+
+def status(stack: Engine[HubStory], *options: str) -> tuple[int, str]:
+    """What ``fleet status --hub`` tells: its exit status, and all that it prints."""
+    hub = str(stack.world.hub.kubeconfig)
+    with stack.fleet("status", ".", "--stack", stack.name, "--hub", hub, *options) as process:
+        told, errors = process.communicate(timeout=120)
+    return process.returncode, told + errors
+
+
+def observe(stack: Engine[HubStory]) -> Path:
+    """Make the hub as it is the source of the stack, and return the file of its Deployment."""
+    stack.world.observed = True
+    hub, folder = str(stack.world.hub.kubeconfig), stack.project / "fleet"
+    update = ("--update",) if folder.exists() else ()
+    with stack.fleet("observe", "--hub", hub, "--out", str(folder), *update) as process:
+        told, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, told + errors
+    return folder / "objects" / "shop" / "Deployment.web.yaml"
+
+
+def takes_over(stack: Engine[HubStory], settle: Callable[[], None]) -> None:
+    """A hub that runs becomes the hub of a stack: nothing moves, and then a change goes through the stack."""
+    tale = stack.world
+    uids = {name: uid(plane) for name, plane in tale.planes.items()}
+    assert all(uids.values())
+    deployment = observe(stack)
+    seen = stack.preview()
+    print(seen.text, seen.changes, sep="\n")
+    assert seen.ok, seen.text
+    assert "wave 1" not in seen.text
+    assert (first := stack.up()).ok, first.text
+    settle()
+    assert {name: uid(plane) for name, plane in tale.planes.items()} == uids
+    assert stack.preview().changes == {}
+    deployment.write_text(deployment.read_text().replace("image: web:1", "image: web:2"))
+    seen = stack.preview()
+    print(seen.text, seen.changes, sep="\n")
+    assert "Deployment shop/web changes" in seen.text
+    assert (second := stack.up()).ok, second.text
+    settle()
+    assert {name: tale.image(name) for name in tale.planes} == dict.fromkeys(tale.planes, "web:2")
+    assert {name: uid(plane) for name, plane in tale.planes.items()} == uids
+    observe(stack)
+    again = stack.preview()
+    print(again.text, again.changes, sep="\n")
+    assert "wave 1" not in again.text
+
+
+def uid(plane: ControlPlane) -> str | None:
+    found = plane.get("deployment", "web", "-n", "shop")
+    return found and str(found["metadata"]["uid"])
+
+
+def written(live: Data) -> Data:
+    """A member as its user declares it: with the labels and taints that it has, and what it reports."""
+    metadata = {"name": live["metadata"]["name"], "labels": dict(live["metadata"].get("labels") or {})}
+    kept: Data = {key: live[key] for key in ("apiVersion", "kind", "spec", "status") if key in live}
+    return {**kept, "metadata": metadata}
+
+
+def web(image: str = "web:1", replicas: int = 2) -> Data:
+    labels = {"app": "web"}
+    pod = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "web", "image": image}]}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"replicas": replicas, "selector": {"matchLabels": labels}, "template": pod},
+    }

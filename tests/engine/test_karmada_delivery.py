@@ -1,0 +1,117 @@
+"""Delivery through a real Karmada control plane: templates and policies, divided there, and guarded here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.engine.driver import Engine, provider_or_skip
+from tests.engine.hub_stories import Data, HubStory, status, takes_over, web, written
+from tests.hubs.karmada import CLUSTERS, KarmadaHub, KarmadaMember, karmada_hub
+
+pytestmark = [pytest.mark.engine, pytest.mark.hubs, pytest.mark.long]
+POLICY = "policy.karmada.io/v1alpha1"
+
+
+@pytest.fixture(scope="module")
+def hub() -> Iterator[KarmadaHub]:
+    provider_or_skip()
+    with karmada_hub([KarmadaMember("a", provider="aws"), KarmadaMember("b", nodes=2)]) as started:
+        yield started
+
+
+@pytest.fixture
+def stack(hub: KarmadaHub, tmp_path_factory: pytest.TempPathFactory) -> Engine[HubStory]:
+    live = {name: hub.hub.get(CLUSTERS, name) for name in hub.members}
+    story = HubStory(hub.hub, hub.members, {name: written(one) for name, one in live.items()})
+    story.config = {"delivery": "karmada", "hub": hub.hub.kubeconfig.read_text(), "kubeconfigs": None}
+    return Engine(tmp_path_factory.mktemp("stack"), world=story, standin=False)
+
+
+def test_a_template_goes_through_the_hub_and_is_taken_back(stack: Engine[HubStory], hub: KarmadaHub) -> None:
+    tale = stack.world
+    tale.members["b"]["metadata"]["labels"]["tier"] = "front"
+    tale.members["b"]["spec"]["taints"] = [{"key": "lab", "value": "only", "effect": "NoSchedule"}]
+    tale.objects = {"shop": {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}}
+    tale.objects |= {"web": web(replicas=9), "policy": policy(), "override": override()}
+    seen = stack.preview()
+    print(seen.text, seen.changes, sep="\n")
+    assert seen.ok, seen.text
+    assert "forecast of the hub of Karmada" in seen.text
+    assert (first := stack.up()).ok, first.text
+    assert first.changes == seen.changes
+    member = hub.hub.get(CLUSTERS, "b")
+    assert member["metadata"]["labels"]["tier"] == "front"
+    assert [one["key"] for one in member["spec"]["taints"]] == ["lab"]
+    assert member["spec"]["syncMode"] == "Push"
+    hub.settle()
+    assert {name: tale.image(name) for name in tale.planes} == {"a": "web:1", "b": "web:1"}
+    assert {name: replicas(hub, name) for name in tale.planes} == {"a": 6, "b": 3}
+    assert stack.record("shop/Deployment/web")["delivery"] == "karmada"
+    assert stack.preview().changes == {}
+    code, told = status(stack, "--strict")
+    print(told)
+    assert code == 0, told
+    assert "2 of 2 as forecast, 2 of them well, as the hub says" in told
+
+    tale.objects["web"] = web("web:2", replicas=9)
+    seen = stack.preview()
+    print(seen.text, seen.changes, sep="\n")
+    assert stack.up().ok
+    hub.settle()
+    assert {name: tale.image(name) for name in tale.planes} == {"a": "web:2", "b": "web:2"}
+    assert stack.preview().changes == {}
+
+    gone = {name: tale.objects.pop(name) for name in ("web", "policy", "override", "shop")}
+    refused = stack.up()
+    print(refused.text)
+    assert not refused.ok
+    assert tale.image("b") == "web:2"
+    tale.config["confirm"] = ",".join(sorted(set(re.findall("fleet:confirm=([0-9a-f]{8})", refused.text))))
+    assert (done := stack.up()).ok, done.text
+    hub.settle()
+    assert {name: tale.image(name) for name in tale.planes} == {"a": None, "b": None}
+
+    tale.objects |= gone
+    del tale.config["confirm"]
+    assert (done := stack.up()).ok, done.text
+    hub.settle()
+    assert stack.unprotect().ok
+    assert (done := stack.destroy()).ok, done.text
+    assert hub.hub.get("propagationpolicy", "web", "-n", "shop") is None
+    assert set(hub.members) == {one["metadata"]["name"] for one in hub.hub.get(CLUSTERS)["items"]}
+
+
+def test_a_control_plane_that_runs_becomes_that_of_a_stack(stack: Engine[HubStory], hub: KarmadaHub) -> None:
+    hub.apply([web(replicas=9), policy()])
+    hub.settle()
+    takes_over(stack, hub.settle)
+
+
+def replicas(hub: KarmadaHub, member: str) -> int:
+    return int(hub.members[member].get("deployment", "web", "-n", "shop")["spec"]["replicas"])
+
+
+def policy() -> Data:
+    shares = [{"targetCluster": {"clusterNames": [name]}, "weight": weight} for name, weight in (("a", 2), ("b", 1))]
+    dividing = {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Weighted"}
+    placement = {
+        "clusterTolerations": [{"key": "lab", "operator": "Exists"}],
+        "replicaScheduling": {**dividing, "weightPreference": {"staticWeightList": shares}},
+    }
+    spec = {"resourceSelectors": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}]}
+    head = {"apiVersion": POLICY, "kind": "PropagationPolicy", "metadata": {"name": "web", "namespace": "shop"}}
+    return {**head, "spec": {**spec, "placement": placement}}
+
+
+def override() -> Data:
+    patch = {"path": "/metadata/labels", "operator": "add", "value": {"on": "b"}}
+    rule = {"targetCluster": {"clusterNames": ["b"]}, "overriders": {"plaintext": [patch]}}
+    spec = {
+        "resourceSelectors": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}],
+        "overrideRules": [rule],
+    }
+    head = {"apiVersion": POLICY, "kind": "OverridePolicy", "metadata": {"name": "on", "namespace": "shop"}}
+    return {**head, "spec": spec}

@@ -1,0 +1,127 @@
+"""Delivery through a real KubeFleet hub: members get what the stack has given to the hub, and lose it only if meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.engine.driver import Engine, provider_or_skip
+from tests.engine.hub_stories import Data, HubStory, status, takes_over, web, written
+from tests.hubs.kubefleet import KubeFleetHub, MemberSpec, kubefleet_hub
+
+pytestmark = [pytest.mark.engine, pytest.mark.hubs, pytest.mark.long]
+GROUP = "placement.kubernetes-fleet.io/v1beta1"
+
+
+@pytest.fixture(scope="module")
+def hub() -> Iterator[KubeFleetHub]:
+    provider_or_skip()
+    members = {"east": MemberSpec(labels={"region": "east"}), "west": MemberSpec(labels={"region": "west"})}
+    with kubefleet_hub(members) as started:
+        yield started
+
+
+@pytest.fixture
+def stack(hub: KubeFleetHub, tmp_path_factory: pytest.TempPathFactory) -> Engine[HubStory]:
+    live = {name: hub.hub.get("membercluster", name) for name in hub.members}
+    story = HubStory(hub.hub, hub.members, {name: written(one) for name, one in live.items()})
+    story.config = {"delivery": "kubefleet", "hub": hub.hub.kubeconfig.read_text(), "kubeconfigs": None}
+    return Engine(tmp_path_factory.mktemp("stack"), world=story, standin=False)
+
+
+def test_a_placement_goes_through_the_hub_and_is_taken_back(stack: Engine[HubStory], hub: KubeFleetHub) -> None:
+    tale = stack.world
+    tale.objects = {"shop": {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}, "web": web()}
+    tale.objects |= {"override": override(), "placement": placement()}
+    tale.members["west"]["metadata"]["labels"]["tier"] = "front"
+    seen = stack.preview()
+    print(seen.text, seen.changes, sep="\n")
+    assert seen.ok, seen.text
+    assert "forecast of the hub of KubeFleet" in seen.text
+    assert (first := stack.up()).ok, first.text
+    assert first.changes == seen.changes
+    labels = hub.hub.get("membercluster", "west")["metadata"]["labels"]
+    assert labels.items() >= {"region": "west", "tier": "front"}.items()
+    hub.settle()
+    assert {name: tale.image(name) for name in tale.planes} == {"east": "web:1", "west": "web:1"}
+    live = hub.members["west"].get("deployment", "web", "-n", "shop")
+    assert live["metadata"]["labels"]["on"] == "west"
+    assert not any(key.startswith("fleet-components/") for key in live["metadata"]["annotations"])
+    assert stack.preview().changes == {}
+
+    hub.stop_member("east")
+    tale.objects["web"] = web("web:2")
+    seen = stack.preview()
+    print(seen.text, seen.changes, sep="\n")
+    assert "wave 1: update" in seen.text
+    assert stack.up().ok
+    hub.settle()
+    code, told = status(stack, "--strict")
+    print(told)
+    assert code == 3
+    assert "west    newest    older" in told
+    assert "blocked by the rollout strategy" in told
+    hub.start_member("east")
+    hub.settle()
+    code, told = status(stack, "--strict")
+    print(told)
+    assert code == 0, told
+    assert {name: tale.image(name) for name in tale.planes} == {"east": "web:2", "west": "web:2"}
+    assert stack.preview().changes == {}
+
+    gone = tale.objects.pop("placement"), tale.objects.pop("override")
+    refused = stack.up()
+    print(refused.text)
+    assert not refused.ok
+    assert tale.image("west") == "web:2"
+    tale.config["confirm"] = ",".join(sorted(set(re.findall("fleet:confirm=([0-9a-f]{8})", refused.text))))
+    assert (done := stack.up()).ok, done.text
+    for plane in hub.members.values():
+        plane.kubectl("wait", "--for=delete", "namespace/shop", "--timeout=60s")
+    assert hub.hub.get("membercluster", "west")["metadata"]["labels"]["tier"] == "front"
+
+    tale.objects |= {"placement": gone[0], "override": gone[1]}
+    del tale.config["confirm"]
+    assert stack.up().ok
+    hub.settle()
+    assert stack.unprotect().ok
+    assert (done := stack.destroy()).ok, done.text
+    assert hub.hub.get("clusterresourceplacement", "shop") is None
+    assert set(hub.members) == {one["metadata"]["name"] for one in hub.hub.get("memberclusters")["items"]}
+
+
+def test_a_hub_that_runs_becomes_that_of_a_stack(stack: Engine[HubStory], hub: KubeFleetHub) -> None:
+    hub.apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}, web(), placement()])
+    hub.settle()
+    takes_over(stack, hub.settle)
+
+
+def test_a_member_that_the_hub_does_not_know_is_refused(stack: Engine[HubStory]) -> None:
+    lost = {**stack.world.members["west"], "metadata": {"name": "lab", "labels": {"tier": "lab"}}}
+    stack.world.members["lab"] = lost
+    stack.world.objects = {"placement": placement()}
+    refused = stack.preview()
+    print(refused.text)
+    assert not refused.ok
+    assert "the hub does not know lab" in refused.text
+
+
+def placement() -> Data:
+    selector = {"group": "", "version": "v1", "kind": "Namespace", "name": "shop"}
+    spec = {"resourceSelectors": [selector], "policy": {"placementType": "PickAll"}}
+    return {"apiVersion": GROUP, "kind": "ClusterResourcePlacement", "metadata": {"name": "shop"}, "spec": spec}
+
+
+def override() -> Data:
+    patch = {"op": "add", "path": "/metadata/labels", "value": {"on": "${MEMBER-CLUSTER-NAME}"}}
+    rule = {"clusterSelector": {"clusterSelectorTerms": []}, "jsonPatchOverrides": [patch]}
+    selected = {"group": "apps", "version": "v1", "kind": "Deployment", "name": "web"}
+    spec = {"placement": {"name": "shop"}, "resourceSelectors": [selected], "policy": {"overrideRules": [rule]}}
+    return {
+        "apiVersion": GROUP,
+        "kind": "ResourceOverride",
+        "metadata": {"name": "on", "namespace": "shop"},
+        "spec": spec,
+    }
