@@ -32,7 +32,6 @@ from fleet_components.status.events import read_events
     examples={
         "a Pulumi project: the Pulumi CLI gives its state": "fleet status . --stack prod",
         "what the members themselves say, of each member": "fleet status . --stack prod --live --by member",
-        "what a hub has made of what goes through it": "fleet status . --stack prod --hub hub.kubeconfig",
         "a directory, with an exported state": "pulumi stack export --stack prod | fleet status fleet/ --state -",
     },
 )
