@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
 from fleet_components.rollout.rollout import Change
 from tests.clusters.documents import Document
-from tests.hubs.kubefleet import KubeFleetHub, kubefleet_hub
-from tests.hubs.kubefleet_story import MEMBERS, begun, rejoin
+from tests.hubs.kubefleet import KubeFleetHub
+from tests.hubs.kubefleet_story import MEMBERS, rejoin
 from tests.hubs.placements import PLACING, config, labelled, made, namespace, pick, placement, rolling, web
 from tests.hubs.processes import until
 from tests.hubs.story import Edit, Story, put
@@ -21,18 +19,6 @@ pytestmark = pytest.mark.hubs
 
 PLACED = "policies/ClusterResourcePlacement"
 CONTAINER = ("spec", "template", "spec", "containers", 0)
-
-
-@pytest.fixture(scope="module")
-def fleet() -> Iterator[KubeFleetHub]:
-    with kubefleet_hub(MEMBERS) as started:
-        yield started
-
-
-@pytest.fixture
-def story(fleet: KubeFleetHub, tmp_path: Path) -> Iterator[Story]:
-    with begun(fleet, tmp_path / "fleet") as told:
-        yield told
 
 
 def test_one_member_after_the_other(story: Story) -> None:

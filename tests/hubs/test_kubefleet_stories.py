@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
-from tests.hubs.kubefleet import KubeFleetHub, kubefleet_hub
-from tests.hubs.kubefleet_story import MEMBERS, begun
 from tests.hubs.placements import config, labelled, namespace, pick, placement, resource_placement, web
 from tests.hubs.story import Known, Story, put
 
@@ -20,18 +15,6 @@ ONE_BY_ONE = Known(
     "--resource-changes-collection-duration), so that each has made a snapshot",
 )
 PLACED = "policies/ClusterResourcePlacement"
-
-
-@pytest.fixture(scope="module")
-def fleet() -> Iterator[KubeFleetHub]:
-    with kubefleet_hub(MEMBERS) as started:
-        yield started
-
-
-@pytest.fixture
-def story(fleet: KubeFleetHub, tmp_path: Path) -> Iterator[Story]:
-    with begun(fleet, tmp_path / "fleet") as told:
-        yield told
 
 
 def test_all_members_with_a_label(story: Story) -> None:
