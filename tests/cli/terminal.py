@@ -11,6 +11,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 MAIN = (sys.executable, "-m", "fleet_components.cli")
+
+# Ctrl-C is heard again, which what runs in the background of a shell inherits as ignored.
+INTERRUPTIBLE = (
+    "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+)
+
 ERASE = "\r\x1b[K"
 
 
@@ -38,23 +44,17 @@ def in_terminal(
     surroundings |= {"TERM": "xterm-256color", "COLUMNS": "80", **(env or {})}
     out = secondary if both else subprocess.PIPE
     with subprocess.Popen(
-        [*MAIN, *map(str, args)],
+        [sys.executable, "-c", INTERRUPTIBLE, *MAIN, *map(str, args)],
         cwd=where,
         stdout=out,
         stderr=secondary,
         env=surroundings,
-        preexec_fn=_interruptible,
     ) as process:
         os.close(secondary)
         text = _read(main, process, interrupted_at)
         piped = process.stdout.read().decode() if process.stdout else ""
     os.close(main)
     return process.returncode, text.replace("\r\n", "\n"), piped
-
-
-def _interruptible() -> None:
-    """Hear Ctrl-C, which what runs in the background of a shell inherits as ignored."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _read(main: int, process: subprocess.Popen[bytes], interrupted_at: str) -> str:
