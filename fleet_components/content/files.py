@@ -11,7 +11,7 @@ import attrs
 
 from fleet_components.content.confined import within
 from fleet_components.content.guarded import UnreadableError
-from fleet_components.content.observed import MEMORY, is_observed
+from fleet_components.content.observed import MEMORY, PARTS, is_observed
 from fleet_components.content.regular_file import read_regular
 from fleet_components.model.problem import FleetError, Problem
 
@@ -52,21 +52,24 @@ class SourceEntry:
         root: the directory of the source that it belongs to.
         kind: whether it is a file, a chart or a kustomization.
         named: it is itself a source, not only found in one.
+        part: the folder in which an observation has written it, of :data:`~fleet_components.content.observed.PARTS`;
+            empty for a file of people.
     """
 
     path: Path
     root: Path
     kind: Literal["file", "chart", "kustomization"] = "file"
     named: bool = False
+    part: str = ""
 
 
 def find(source: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
     """Yield the manifest files, charts and kustomizations under a path.
 
     A directory stands for all files in it with a known extension, at any depth, ordered by path; hidden files and
-    directories are skipped, as is what an observed directory remembers of its hub, and links to directories are not
-    followed. A link that leads out of the directory is a problem: it could lead to any file that the caller may read. A
-    chart or kustomization is one entry. Problems are added to ``problems``.
+    directories are skipped, as is what an observed directory remembers of its hub but for the parts of the source
+    there, and links to directories are not followed. A link that leads out of the directory is a problem: it could lead
+    to any file that the caller may read. A chart or kustomization is one entry. Problems are added to ``problems``.
     """
     # Unlike those of Path, these functions take any text.
     if os.path.isdir(source):
@@ -125,14 +128,14 @@ def _in_folder(source: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
     if marker != source:
         yield SourceEntry(source, source, _kind(marker.name), named=True)
     else:
-        yield from sorted(_walk(source, problems), key=lambda entry: entry.path)
+        yield from sorted(_walk(source, source, problems), key=lambda entry: entry.path)
 
 
-def _walk(top: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
+def _walk(start: Path, top: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
     def failed(error: OSError) -> None:
         problems.append(unreadable(Path(error.filename), error))
 
-    for folder, subfolders, names in os.walk(top, onerror=failed):
+    for folder, subfolders, names in os.walk(start, onerror=failed):
         marker = _marker(Path(folder))
         if marker != Path(folder):
             yield SourceEntry(Path(folder), top, _kind(marker.name))
@@ -140,6 +143,8 @@ def _walk(top: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
             subfolders.clear()
             continue
         observed = MEMORY in subfolders and is_observed(Path(folder))
+        if observed:
+            yield from _parts(Path(folder, MEMORY), top, problems)
         subfolders[:] = [
             name for name in sorted(subfolders) if not (name.startswith(".") or (observed and name == MEMORY))
         ]
@@ -150,6 +155,14 @@ def _walk(top: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
                 problems.append(Problem(f"is a link that leads out of {top}", file=str(path), hint=hint))
             else:
                 yield SourceEntry(path, top)
+
+
+def _parts(memory: Path, top: Path, problems: list[Problem]) -> Iterator[SourceEntry]:
+    """Yield the files with parts of the source that an observation has written."""
+    for part in PARTS:
+        place = memory / part
+        if place.is_dir() and not (memory.is_symlink() or place.is_symlink()):
+            yield from (attrs.evolve(entry, part=part) for entry in _walk(place, top, problems))
 
 
 def _marker(folder: Path) -> Path:

@@ -15,6 +15,7 @@ from fleet_components.content.declared import misplaced, names_a_build, read_bui
 from fleet_components.content.document import Document, documents
 from fleet_components.content.files import SourceEntry, Text, find, read_file, unbuilt
 from fleet_components.content.header import check_header, fill_nulls
+from fleet_components.content.joined import joined
 from fleet_components.content.kustomization import Kustomization
 from fleet_components.content.tool import ToolError
 from fleet_components.model.manifest import Manifest, Origin
@@ -28,7 +29,9 @@ def load(*sources: str | Path | Text, warnings: list[Problem] | None = None) -> 
 
     Files end in ``.yaml``, ``.yml`` or ``.json`` and contain any number of objects; a ``List`` stands for its items.
     The directory of a Helm chart or a kustomization stands for the output of ``helm template`` or ``kustomize build``.
-    If it is only found in a directory, it is built if an object there declares it, and refused otherwise.
+    If it is only found in a directory, it is built if an object there declares it, and refused otherwise. Of an
+    observed directory the parts in its folder ``observed`` count, too: what changes by itself in members, and objects
+    whose data is hidden, unless another file has the same object.
 
     Args:
         sources: paths, and named texts.
@@ -70,7 +73,7 @@ def readable(
     problems += (problem for one in used if not (one.unnamed and misspelt) for problem in one.problems)
     warnings += _named_and_declared([build for one in used for build in one.builds])
     problems += (problem for one in read if one.place in inputs for problem in _both(one))
-    manifests = [manifest for one in used for manifest in one.manifests]
+    manifests = [manifest for one in used if not one.part for manifest in one.manifests]
     heard: list[Problem] = []
     for one in used:
         for asked in () if one.problems else one.builds:
@@ -80,6 +83,7 @@ def readable(
             else:
                 problems.append(asked.problem("would be built by a program", f"build it elsewhere: {asked.by_hand}"))
     warnings += (*_hooks_among(manifests), *heard)
+    manifests = joined(manifests, ((one.part, manifest) for one in used if one.part for manifest in one.manifests))
     if not manifests and not problems:
         problems.append(_nothing_found(", ".join(map(named, sources))))
     return tuple(manifests)
@@ -110,6 +114,7 @@ class _Read:
         problems: the problems found.
         unnamed: it is a chart or kustomization that is not a source, so an object must declare it.
         misspelt: it contains an invalid declaration of a chart or kustomization.
+        part: as that of :class:`~fleet_components.content.files.SourceEntry`.
     """
 
     place: Path | None = None
@@ -118,6 +123,7 @@ class _Read:
     problems: list[Problem] = attrs.field(factory=list)
     unnamed: bool = False
     misspelt: bool = False
+    part: str = ""
 
 
 def _read_all(sources: Iterable[str | Path | Text], problems: list[Problem]) -> Iterator[_Read]:
@@ -136,7 +142,7 @@ def _read_all(sources: Iterable[str | Path | Text], problems: list[Problem]) -> 
             # A folder that one source only contains may be named as another source.
             if entry.path not in seen and (entry.named or entry.path not in named):
                 seen.add(entry.path)
-                yield _read_entry(entry)
+                yield attrs.evolve(_read_entry(entry), part=entry.part)
 
 
 def _read_entry(entry: SourceEntry) -> _Read:

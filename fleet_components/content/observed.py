@@ -11,7 +11,10 @@ from fleet_components.content.guarded import UnreadableError
 from fleet_components.content.regular_file import read_regular
 
 MEMORY = "observed"
-"""Folder of what a hub has decided; its files are no source."""
+"""Folder of what a hub has decided; of its files only those in :data:`PARTS` are a part of the source."""
+MEMBERS, OBJECTS, POLICIES = "members", "objects", "policies"
+PARTS = (MEMBERS, OBJECTS, POLICIES)
+"""Folders in it with what changes by itself in members, and with objects whose data is hidden."""
 _HEADER = f"{MEMORY}/hub.yaml"
 # Not parsed: a header that is damaged, by a merge for example, is one still.
 _MARKS = (

@@ -33,12 +33,19 @@ class Origin:
         line: its first line, from 1; None if the object is the output of a tool, whose lines are not those of the file.
         locate: returns the line of a field by its path; None if unknown.
         envelope: the envelope that holds the object, with the key in it; empty for an object of its own.
+        parts: the manifests that the object was joined of, the one that counts most first; empty if it was one.
     """
 
     file: str
     line: int | None
     locate: Callable[[FieldPath], int | None] = attrs.field(repr=False)
     envelope: str = ""
+    parts: tuple[Manifest, ...] = attrs.field(default=(), repr=False)
+
+    def at(self, path: FieldPath) -> Origin:
+        """Return where a field was read from: the origin of the part that has it, or the most of its path."""
+        origins = (max(self.parts, key=lambda part: part.reach(path)).origin,) if self.parts else ()
+        return next(filter(None, origins), self)
 
     @property
     def location(self) -> str:
@@ -50,6 +57,11 @@ class Origin:
         if not os.path.isfile(self.file):
             return self
         return attrs.evolve(self, file=os.path.relpath(self.file, os.path.dirname(other.file) or os.curdir))
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that the object was read from."""
+        return tuple(one.origin.file for one in self.parts if one.origin) or (self.file,)
 
     @property
     def place(self) -> str:
@@ -119,6 +131,10 @@ class Manifest:
         """Identity of the object in a cluster."""
         return ObjectKey(self.group, self.kind, self.namespace, self.name)
 
+    def reach(self, path: FieldPath) -> int:
+        """Return how many steps of a path lead to something that the object has."""
+        return next(n for n in range(len(path), -1, -1) if not n or value_at(self.data, path[:n]) is not None)
+
     def located(self, problem: Problem, *below: str) -> Problem:
         """Return a problem of a part of this object with file and line.
 
@@ -130,7 +146,8 @@ class Manifest:
         """Return a problem of this object, with file and the line of the field."""
         file, line, subject = "", None, str(self.key)
         if self.origin:
-            file, line = self.origin.file, self.origin.locate(path)
+            origin = self.origin.at(path)
+            file, line = origin.file, origin.locate(path)
             subject += f" in {self.origin.envelope}" if self.origin.envelope else ""
         return Problem(what, path, hint, subject, file, line)
 

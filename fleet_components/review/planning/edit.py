@@ -10,6 +10,7 @@ import attrs
 
 from fleet_components.content.files import Text
 from fleet_components.content.guarded import read_json
+from fleet_components.content.joined import join
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.source import Source, gather, gathered
@@ -129,6 +130,7 @@ def edited(source: Source, edits: Sequence[Edit]) -> Source:
     """Return the source as it is once the edits are written."""
     files = {edit.file for edit in edits}
     kept = [one for one in source.given.manifests if one.origin is None or one.origin.file not in files]
-    read = [gather(Text(edit.file, edit.new)).given.manifests for edit in edits]
-    manifests = (*kept, *(manifest for found in read for manifest in found))
+    apart = {one.key: one.origin.parts[1:] for one in source.given.manifests if one.origin}
+    read = [one for edit in edits for one in gather(Text(edit.file, edit.new)).given.manifests]
+    manifests = (*kept, *(join(one, apart.get(one.key, ())) for one in read))
     return gathered(attrs.evolve(source.given, manifests=manifests))

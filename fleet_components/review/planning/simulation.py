@@ -173,6 +173,6 @@ def _as_supposed(problems: Iterable[Problem], before: Source, after: Source) -> 
 
     The fleet as it is has none, so what is wrong with an object that its files have was supposed.
     """
-    known = {one.origin.file for one in before.given.manifests if one.origin}
-    given = {one.origin.file for one in after.given.manifests if one.origin and one.origin.file not in known}
+    known = {file for one in before.given.manifests if one.origin for file in one.origin.files}
+    given = {one.origin.file for one in after.given.manifests if one.origin} - known
     return [one if one.file in given else attrs.evolve(one, file=SUPPOSED.file, line=None) for one in problems]
