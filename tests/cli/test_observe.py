@@ -182,8 +182,9 @@ def test_secrets_are_asked_for_where_that_is_wished(
 def test_a_member_is_asked_besides_the_hub(place: Place) -> None:
     done = place.observe("--members", "east=cluster")
     assert done.exit_code == 0, done.output
-    assert yaml.safe_load(place.files()["members/east.yaml"])["status"]["resourceUsage"]["available"]["cpu"] == "3500m"
-    assert "status" not in yaml.safe_load(place.files()["members/west.yaml"])
+    status = yaml.safe_load(place.files()["observed/members/east.yaml"])["status"]
+    assert status["resourceUsage"]["available"]["cpu"] == "3500m"
+    assert "observed/members/west.yaml" not in place.files()
     place.cluster.answers["/version"] = refuses(500)
     done = place.observe("--members", "east=cluster", "--update")
     assert "! member east cannot be observed: a request is answered with 500" in done.stdout
@@ -203,7 +204,7 @@ def test_a_silent_cluster_keeps_its_record(place: Place) -> None:
     (place.folder / "gone").write_text(text)
     both = ("--members", "a=cluster", "--members", "b=gone", "--out", "out")
     assert place.run(*both).exit_code == 0
-    before = place.files()["members/b.yaml"]
+    before = place.files()
     since = yaml.safe_load(place.files()["observed/hub.yaml"])["spec"]["asOf"]
     (place.folder / "gone").write_text(text.replace("http:", "ftp:"))
     for _ in range(2):  # the time is that of the record, not that of the last observation
@@ -213,11 +214,12 @@ def test_a_silent_cluster_keeps_its_record(place: Place) -> None:
             f"! member b cannot be observed: a request is not asked: the address in the kubeconfig is not one of http or https; its record of {since} counts\n"
             in done.stdout
         )
-    assert place.files()["members/b.yaml"] == before
+    for path in ("members/b.yaml", "observed/members/b.yaml"):
+        assert place.files()[path] == before[path]
     done = place.run(*both, "--members", "c=gone", "--update")
     assert "! member c cannot be observed" in done.stdout
     assert "nothing but its name" in done.stdout
-    assert "status" not in yaml.safe_load(place.files()["members/c.yaml"])
+    assert "observed/members/c.yaml" not in place.files()
 
 
 def test_the_system_of_a_directory_stays(place: Place) -> None:

@@ -15,6 +15,8 @@ from fleet_components.cli import clock
 from fleet_components.hub.folder.writing import write_observation
 from fleet_components.hub.listing import System
 from fleet_components.hub.observation import Observation
+from fleet_components.plan.source import gather
+from fleet_components.review.planning.edit import Edit, edited
 from tests.cli.clone import Clone
 from tests.cli.fleets import SECRET, edit, plan, run, write
 from tests.hub.folder.hubs import AS_OF, KARMADA, kubefleet, later, observed
@@ -338,3 +340,38 @@ def test_a_damaged_memory_is_no_new_fleet(cloned: Clone) -> None:
     assert result.exit_code == 1
     assert "observed/fleet.json" in result.stderr
     assert "fleet observe --update" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["plan DIR", "explain DIR shop", "simulate DIR --lose iowa", "drain iowa DIR"],
+)
+def test_every_command_reads_what_was_observed_of_a_member(
+    command: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    part = folder / "observed/members/dublin.yaml"
+    edit(part, "value: ", "value: many # ")
+    name, _, rest = command.partition(" ")
+    result = run(name, *rest.replace("DIR", folder.name).split())
+    place = f"{folder.name}/observed/members/dublin.yaml:7: MemberCluster dublin: status.properties"
+    assert place in result.output, result.output
+
+
+def test_a_review_reads_what_was_observed_of_a_member_in_both_commits(cloned: Clone) -> None:
+    part = cloned.fleet / "observed/members/dublin.yaml"
+    edit(part, "metadata:", "metadata: [")
+    assert "hub/observed/members/dublin.yaml:5" in run("review", cloned.fleet, "--base", "main").output
+    cloned.commit()
+    cloned.git("branch", "-f", "main")
+    edit(part, "metadata: [", "metadata:")
+    assert "cannot be planned, so what it changes as well is not known" in review(cloned)["against"]
+
+
+def test_a_member_that_a_command_edits_keeps_what_was_observed_of_it(folder: Path) -> None:
+    source = gather(folder)
+    file = folder / "members/dublin.yaml"
+    text = file.read_text()
+    after = edited(source, [Edit(str(file), text, text.replace("region: europe", "region: west"))])
+    (dublin,) = (one for one in after.clusters if one.name == "dublin")
+    assert (dublin.labels["region"], len(dublin.properties)) == ("west", 1)

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from fleet_components.content.observed import MEMORY
+from fleet_components.content.observed import MEMBERS, MEMORY
 from fleet_components.hub.listing import Object
 from fleet_components.hub.observation import Observation
 from fleet_components.model.kinds import BUILT_IN
@@ -44,6 +44,22 @@ def object_files(observation: Observation) -> dict[str, Object]:
         *((_object_path(one, kinds), one) for one in placed),
     ]
     return _unique((path, Manifest(one).key, one) for path, one in named)
+
+
+def member_parts(found: Mapping[str, Object]) -> tuple[dict[str, Object], dict[str, Object]]:
+    """Return objects by path without what changes by itself in members, and that part of each by its own path."""
+    own, parts = dict(found), dict[str, Object]()
+    for path, one in found.items():
+        if path.startswith(f"{MEMBERS}/") and "status" in one:
+            own[path] = {field: value for field, value in one.items() if field != "status"}
+            header = {"apiVersion": one["apiVersion"], "kind": one["kind"], "metadata": {"name": _name(one)}}
+            parts[part_of(path)] = {**header, "status": one["status"]}
+    return own, parts
+
+
+def part_of(path: str) -> str:
+    """Return the path of what changes by itself in a member, from the path of its file."""
+    return f"{MEMORY}/{path}"
 
 
 def memory_files(subjects: Iterable[str]) -> dict[str, str]:

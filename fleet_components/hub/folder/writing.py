@@ -11,9 +11,10 @@ from pathlib import Path
 import attrs
 
 from fleet_components.content.files import find
+from fleet_components.content.joined import join
 from fleet_components.content.load import readable
 from fleet_components.content.lock import alone, create
-from fleet_components.content.observed import MEMORY, is_observed
+from fleet_components.content.observed import MEMBERS, MEMORY, is_observed
 from fleet_components.hub.azure.file import AZURE_FILE, azure_file
 from fleet_components.hub.folder.form import digest, digests, object_text, public, settled
 from fleet_components.hub.folder.header import UPGRADE, Header, read_header, silences
@@ -26,8 +27,10 @@ from fleet_components.hub.folder.paths import (
     HEADER,
     INVENTORY,
     by_key,
+    member_parts,
     memory_files,
     object_files,
+    part_of,
 )
 from fleet_components.hub.folder.reading import Inventory, read_inventory
 from fleet_components.hub.listing import Object
@@ -120,8 +123,10 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
     before = _header(folder) if update else None
     inventory = _inventory(folder) if update else Inventory()
     observation = _with_silent(folder, observation, inventory)
-    found = {path: one if secrets else public(one) for path, one in object_files(observation).items()}
-    _check_places(folder, [*found, *inventory.objects])
+    found, parts = member_parts(
+        {path: one if secrets else public(one) for path, one in object_files(observation).items()}
+    )
+    _check_places(folder, [*found, *parts, *inventory.objects])
     plan = _Update(folder, inventory, found)
     if problems := () if update else tuple(plan.in_the_way()):
         raise FleetError(problems)
@@ -136,9 +141,10 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
         ).text(),
     }
     azure = {AZURE_FILE: azure_file(observation.fleet)} if observation.fleet else {}
-    texts = {**plan.texts, **_attributes(folder), **memory, **azure, **last}
+    apart = {path: object_text(one) for path, one in parts.items()}
+    texts = {**plan.texts, **apart, **_attributes(folder), **memory, **azure, **last}
     changed = {path: text for path, text in texts.items() if _read(folder / path) != text.encode()}
-    removed = [*plan.removed, *_stale(folder, memory)]
+    removed = [*plan.removed, *_stale(folder, memory, parts)]
     if not azure and (folder / AZURE_FILE).exists():
         removed.append(AZURE_FILE)
     private = frozenset(path for path, one in found.items() if secrets and public(one) != one)
@@ -234,7 +240,7 @@ class _Update:
         """Yield the objects in files that no observation has written."""
         ours = {self.folder / path for path in (*self.found, *self.inventory.objects)}
         for entry in find(self.folder, []):
-            if entry.kind == "file" and entry.path not in ours:
+            if entry.kind == "file" and not entry.part and entry.path not in ours:
                 path = entry.path.relative_to(self.folder).as_posix()
                 for one in readable([entry.path], [], [], build=False):
                     if one.api_version != API_VERSION:
@@ -243,10 +249,13 @@ class _Update:
 
 def _object(file: Path, like: Object | None) -> Object | None:
     """Return the object that a file has; None if it has not exactly one, or another one than is asked for."""
+    found = _manifest(file)
+    return found.data if found and (like is None or found.key == Manifest(like).key) else None
+
+
+def _manifest(file: Path) -> Manifest | None:
     found = readable([file], [], [], build=False)
-    if len(found) != 1 or (like is not None and found[0].key != Manifest(like).key):
-        return None
-    return found[0].data
+    return found[0] if len(found) == 1 else None
 
 
 def _memory(observation: Observation) -> dict[str, str]:
@@ -260,10 +269,9 @@ def _with_silent(folder: Path, observation: Observation, inventory: Inventory) -
     """Return the observation with the old records of members that did not answer, and lists without order sorted."""
     members = {Manifest(one).name: settled(one) for one in observation.members}
     for path in inventory.objects if observation.silent.keys() - members.keys() else ():
-        if path.startswith("members/") and (one := _object(folder / path, None)) is not None:
-            name = Manifest(one).name
-            if name in observation.silent:
-                members.setdefault(name, one)
+        if path.startswith(f"{MEMBERS}/") and (one := _manifest(folder / path)) and one.name in observation.silent:
+            part = _manifest(folder / part_of(path))
+            members.setdefault(one.name, join(one, [part] if part else []).data)
     return attrs.evolve(observation, members=tuple(one for _, one in sorted(members.items())))
 
 
@@ -295,10 +303,12 @@ def _attributes(folder: Path) -> dict[str, str]:
     return {ATTRIBUTES: f"{text}\n{ATTRIBUTE}\n" if text and not text.endswith("\n") else f"{text}{ATTRIBUTE}\n"}
 
 
-def _stale(folder: Path, memory: Mapping[str, str]) -> list[str]:
-    """Return the files of subjects that are no more."""
-    found = (path.relative_to(folder).as_posix() for path in sorted((folder / MEMORY).rglob("*.json")))
-    return [path for path in found if path not in memory and path != INVENTORY]
+def _stale(folder: Path, memory: Mapping[str, str], parts: Mapping[str, Object]) -> list[str]:
+    """Return the files of subjects and members that are no more."""
+    subjects = sorted((folder / MEMORY).rglob("*.json"))
+    members = sorted((folder / MEMORY / MEMBERS).glob("*.yaml"))
+    found = (path.relative_to(folder).as_posix() for path in (*subjects, *members))
+    return [path for path in found if path not in memory and path not in parts and path != INVENTORY]
 
 
 def _check_places(folder: Path, paths: Iterable[str]) -> None:

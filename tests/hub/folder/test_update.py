@@ -14,7 +14,7 @@ import attrs
 import pytest
 import yaml
 
-from fleet_components import FleetError
+from fleet_components import FleetError, load
 from fleet_components.content.lock import alone
 from fleet_components.hub.folder.merge import Merged, merged
 from fleet_components.hub.folder.reading import read_observation
@@ -28,7 +28,7 @@ from tests.hub.folder.hubs import KARMADA, kubefleet, later, observed, texts
 
 POLICY = "policies/ClusterResourcePlacement/shop.yaml"
 CONFIG = "objects/shop/ConfigMap.storefront.yaml"
-MEMBER = "members/dublin.yaml"
+MEMBER, PART = "members/dublin.yaml", "observed/members/dublin.yaml"
 KEEPER = Keeper("local", "fleet")
 INTO_SECRET = {
     "apiVersion": "policy.karmada.io/v1alpha1",
@@ -158,10 +158,27 @@ def test_a_label_of_a_member_stays_while_its_properties_change(folder: Path, obs
     cheaper = on_hub(observation, "dublin", lambda one: {**one, "status": {"properties": price}})
     found = updated(folder, cheaper)
     assert (found.edited, found.lost) == ((MEMBER,), ())
-    text = (folder / MEMBER).read_text()
-    assert "region: west" in text
-    assert "'0.1'" in text or '"0.1"' in text
+    assert "region: west" in (folder / MEMBER).read_text()
+    assert yaml.safe_load((folder / PART).read_text())["status"] == {"properties": price}
     assert updated(folder, cheaper) == Changes(edited=(MEMBER,))
+
+
+def test_what_changes_by_itself_in_a_member_is_in_a_file_of_its_own(folder: Path, observation: Observation) -> None:
+    assert yaml.safe_load((folder / MEMBER).read_text()).keys() == {"apiVersion", "kind", "metadata", "spec"}
+    part = yaml.safe_load((folder / PART).read_text())
+    assert (part.keys(), part["metadata"]) == ({"apiVersion", "kind", "metadata", "status"}, {"name": "dublin"})
+    used = {"resourceUsage": {what: {"cpu": "4"} for what in ("capacity", "allocatable", "available")}}
+    found = updated(folder, on_hub(observation, "dublin", lambda one: {**one, "status": used}))
+    assert (found.changed, found.edited, found.lost) == (("observed/hub.yaml", PART), (), ())
+    found = updated(folder, on_hub(observation, "dublin", lambda one: None, "MemberCluster"))
+    assert {MEMBER, PART} <= set(found.removed)
+
+
+def test_a_member_that_a_pull_request_removes_stays_away(folder: Path, observation: Observation) -> None:
+    (folder / MEMBER).unlink()
+    found = updated(folder, later(observation))
+    assert (found.edited, found.added) == ((MEMBER,), ())
+    assert "dublin" not in {one.name for one in load(folder)}
 
 
 def test_a_policy_of_a_pull_request_stays_and_is_the_hubs_once_it_is_applied(
