@@ -292,9 +292,16 @@ def test_what_was_merged_and_not_applied_is_pending(cloned: Clone) -> None:
     cloned.commit()
     cloned.git("checkout", "-q", "-B", "change")
     document = review(cloned, status=3)
-    assert document["headline"][0] == LOSES
+    assert document["headline"][0] == "refused: nothing changes but what is due already"
     assert document["subjects"][0]["pending"]
     assert "1 of these changes comes from main at" in document["against"]
+    text = " ".join(run("review", cloned.fleet, "--base", "main").stdout.split())
+    assert "due already, as what is compared with changes the same: 1 placement (shop): --all shows them" in text
+    assert "ClusterResourcePlacement shop PickN" not in text
+    edit(cloned.fleet / CONFIG, "currency: EUR", "currency: CHF")
+    document = review(cloned, status=3)
+    assert document["headline"][0].startswith("refused: shop loses amsterdam, ")
+    assert not document["subjects"][0]["pending"]
 
 
 def test_the_observation_of_the_reviewed_side_counts(cloned: Clone, of_kubefleet: Observation) -> None:

@@ -157,10 +157,21 @@ def agree(clone: Clone, checkout: Path, saved: Path) -> None:
         approve += [word for name in needed for word in ("--approve", name)]
     one, other = plan(clone.fleet, "--state", saved, *approve), review(*asked(clone.fleet), "--all")
     for document in (one, other):
-        for key in ("state", "against", "headline", "messages", "fleet", "unsure", "secretsHidden"):
+        for key in (
+            "state",
+            "against",
+            "headline",
+            "messages",
+            "fleet",
+            "unsure",
+            "secretsHidden",
+            "asBefore",
+            "unchanged",
+        ):
             document.pop(key, None)
         for subject in document["subjects"]:
             subject.pop("unsure")
+            subject.pop("asBefore")
     assert one == other
 
 

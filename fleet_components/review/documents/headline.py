@@ -10,6 +10,7 @@ from fleet_components.model.text import count, few
 from fleet_components.plan.names import FLEET
 from fleet_components.review.documents.form import Document
 from fleet_components.review.documents.view import is_narrow
+from fleet_components.review.planning.standing import CONDITIONS
 
 _IMAGE = re.compile(r"(^|\.)image$")
 _REPLICAS = re.compile(r"(^|\.)(replicas|parallelism|completions)$")
@@ -29,20 +30,22 @@ def subjects_in_words(placements: int, templates: int) -> str:
 
 def _what_happens(document: Document) -> str:
     """Return the first line: ``2 placements lose a cluster, 1 is not fulfilled, nothing else changes``."""
-    subjects = document["subjects"]
-    parts = [*_gone(document), *_losing(subjects), *_unfulfilled(subjects), *_gaining(subjects), *_updated(subjects)]
-    parts += [*_held(subjects), *_untaken(subjects), *_recorded(subjects), *_of_program(document)]
+    subjects = [one for one in document["subjects"] if not one["pending"]]
+    due = " but what is due already" if len(subjects) < len(document["subjects"]) else ""
+    failing, held = ([one for one in subjects if what not in one["asBefore"]] for what in CONDITIONS)
+    parts = [*_gone(document), *_losing(subjects), *_unfulfilled(failing), *_gaining(subjects), *_updated(subjects)]
+    parts += [*_held(held), *_untaken(held), *_recorded(subjects), *_of_program(document)]
     refused = "refused: " if document["refused"] else ""
     if member := document["view"]["member"]:
-        rest = f"nothing else changes on {member}" if parts else f"nothing changes on {member}"
+        rest = f"nothing {'else ' if parts else ''}changes on {member}{due}"
         return refused + ", ".join([*parts, rest])
     if document["view"]["only"]:
         left = document["leftOut"]
         others = [f"{left} more that {'change' if left > 1 else 'changes'} not shown"] if left else []
-        return refused + ", ".join([*(parts or ["nothing changes here"]), *others])
-    if not parts:
+        return refused + ", ".join([*(parts or [f"nothing changes here{due}"]), *others])
+    if not parts and not due:
         return refused + ("no placement changes" if document["changes"] else "nothing changes")
-    return refused + ", ".join([*parts, "nothing else changes"])
+    return refused + ", ".join([*parts, f"nothing {'else ' if parts else ''}changes{due}"])
 
 
 def _what_is_lost(document: Document) -> str:
@@ -61,11 +64,17 @@ def _what_is_lost(document: Document) -> str:
     if names := [one["name"] for one in _others(document) if one["change"] in ("delete", "replace")]:
         what = count(len(names), "resource of the program", "resources of the program")
         lost.append(f"{what} {'is' if len(names) == 1 else 'are'} deleted or replaced: {few(names, 3)}")
-    left = document["remaining"]["words"]
+    left = newly_left(document)
     if document["forecast"] == document["placements"] + document["templates"] > 0:  # a hub updates by itself
         left = left and f"the hub goes on: {left.replace('more update', 'more step')}"
         return "; ".join(filter(None, [", ".join(lost or ["no object is deleted or replaced"]), left]))
     return ", ".join(lost or ["no object is deleted or replaced"]) + (f"; left: {left}" if left else "")
+
+
+def newly_left(document: Document) -> str:
+    """Return what an update leaves to later ones, in words; empty if nothing, or only what was left before."""
+    left = document["remaining"]["words"]
+    return "" if left == document["asBefore"]["left"] else left or ""
 
 
 _DELETED = {"swept": "deleted", "undone": "deleted"}
@@ -93,7 +102,8 @@ def _what_it_starts_from(document: Document) -> str:
         parts.append(f"{count(unsure, 'decision')} could be another with the state that is in force")
     if document["secretsHidden"]:
         parts.append("data of Secrets is not compared, as the state has left it out")
-    parts += [count(document["warned"], "warning")] if document["warned"] else []
+    warned = document["warned"] - len(document["asBefore"]["warnings"])
+    parts += [count(warned, "warning")] if warned else []
     return "; ".join(parts)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import attrs
@@ -29,8 +29,9 @@ from fleet_components.review.documents.subject import (
     warnings_of,
 )
 from fleet_components.review.documents.view import View
-from fleet_components.review.documents.weight import Weight, weight_of
+from fleet_components.review.documents.weight import Weight, is_as_before, weight_of
 from fleet_components.review.planning.resource import CHANGES
+from fleet_components.review.planning.standing import CONDITIONS
 from fleet_components.review.planning.survey import Survey
 from fleet_components.rollout.rollout import Change
 
@@ -49,11 +50,12 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
     """
     plans = surveyed.plans
     view.check(plans)
-    weighed = [_Weighed(weight_of(plan, one), plan, one) for plan in plans for one in plan.subjects]
-    subjects = sorted(weighed, key=lambda one: one.weight.order)
+    weighed = [_Weighed.of(plan, one, surveyed.standing.of(one.name)) for plan in plans for one in plan.subjects]
+    subjects = sorted(weighed, key=lambda one: (one.as_before, one.decided.name in surveyed.pending, one.weight.order))
     shown, others = list[_Weighed](), list[_Weighed]()
     for one in subjects:
-        (shown if view.shows(one.decided, changes=one.changes) else others).append(one)
+        (shown if view.shows(one.decided, changes=one.changes or one.as_before) else others).append(one)
+    warnings = [problem for plan in plans for problem in (*plan.warnings, *plan.hidden)]
     as_of = next((plan.options.as_of for plan in plans if plan.options.as_of), None)
     document = {
         "version": VERSION,
@@ -73,6 +75,10 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
             for one in subjects
             if one.decided.outcome.unfulfilled
         ],
+        "asBefore": {
+            **_as_before(subjects),
+            "warnings": [str(one) for one in warnings if surveyed.standing.warned(one)],
+        },
         "refused": [_problem(problem) for plan in plans for problem in plan.refused],
         "gone": {
             "subjects": [name for plan in plans for name in plan.gone],
@@ -90,7 +96,7 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
         "unchanged": _unchanged(surveyed, subjects),
         "leftOut": sum(one.changes for one in others),
         "warnings": [
-            *(str(problem) for plan in plans for problem in (*plan.warnings, *plan.hidden)),
+            *map(str, warnings),
             *(text for one in (() if view.narrow else others) for text in one.named_warnings),
         ],
         **_of_a_project(surveyed, view),
@@ -117,10 +123,19 @@ class _Weighed:
     weight: Weight
     plan: FleetPlan
     decided: Decided
+    standing: Collection[str]
+
+    @classmethod
+    def of(cls, plan: FleetPlan, decided: Decided, standing: Collection[str]) -> _Weighed:
+        return cls(weight_of(plan, decided, standing), plan, decided, standing)
+
+    @property
+    def as_before(self) -> bool:
+        return is_as_before(self.weight, self.standing)
 
     @property
     def changes(self) -> bool:
-        return self.weight is not Weight.UNCHANGED
+        return self.weight is not Weight.UNCHANGED and not self.as_before
 
     @property
     def warnings(self) -> list[str]:
@@ -137,8 +152,16 @@ class _Weighed:
 def _subject(surveyed: Survey, one: _Weighed, view: View) -> Document:
     """Return the document of a subject, with what a comparison of two plans knows of it."""
     name = one.decided.name
-    document = view.narrowed(subject_document(one.plan, one.decided, view))
+    document = view.narrowed(subject_document(one.plan, one.decided, view, one.standing))
     return {**document, "unsure": surveyed.unsure.get(name), "pending": name in surveyed.pending}
+
+
+def _as_before(subjects: Iterable[_Weighed]) -> Document:
+    """Return what subjects are in already, and what is left of those to which nothing else happens."""
+    found = [one for one in subjects if one.standing]
+    left = together(one.plan.remainders[one.decided.name] for one in found if one.as_before)
+    names = {condition: [one.decided.name for one in found if condition in one.standing] for condition in CONDITIONS}
+    return {**names, "left": left.words or None}
 
 
 def _unchanged(surveyed: Survey, subjects: Iterable[_Weighed]) -> Document:
@@ -148,6 +171,7 @@ def _unchanged(surveyed: Survey, subjects: Iterable[_Weighed]) -> Document:
         cluster
         for one in subjects
         for cluster, entry in one.decided.entries.items()
+        if not one.as_before
         if entry.change is not Change.KEEP and one.decided.subject.inventory.position(cluster) is not None
     }
     members = sum(len(plan.inventory) for plan in surveyed.plans)

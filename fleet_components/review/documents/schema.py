@@ -9,6 +9,7 @@ from typing import Any
 
 from fleet_components.review.documents.form import VERSION, WORDS, Document
 from fleet_components.review.documents.weight import Weight
+from fleet_components.review.planning.standing import CONDITIONS
 
 Schema = dict[str, Any]
 _ANY: Schema = {}
@@ -121,6 +122,7 @@ _DEFINITIONS: Schema = {
         kind=_one_of("ClusterResourcePlacement", "ResourcePlacement", "Template"),
         key=_TEXT,
         weight=_one_of(*Weight),
+        asBefore=_list(_one_of(*CONDITIONS)),
         source=_MAYBE_TEXT,
         policy=_TEXT,
         policies=_list(_object(policy=_TEXT, wins=_TRUTH, matches=_TRUTH, why=_TEXT)),
@@ -201,6 +203,7 @@ _PLAN: Schema = _object(
     secretsHidden=_TRUTH,
     changes=_TRUTH,
     unfulfilled=_list(_object(subject=_TEXT, why=_TEXT)),
+    asBefore=_object(**dict.fromkeys(CONDITIONS, _TEXTS), left=_MAYBE_TEXT, warnings=_TEXTS),
     refused=_list(
         _object(
             subject=_MAYBE_TEXT,

@@ -25,13 +25,15 @@ from fleet_components.scheduler.explain import MemberExplanation
 MOST_NOT_PICKED = 20
 
 
-def subject_document(plan: FleetPlan, decided: Decided, view: View = EVERYTHING) -> Document:
+def subject_document(
+    plan: FleetPlan, decided: Decided, view: View = EVERYTHING, standing: Collection[str] = ()
+) -> Document:
     """Return the changes of a placement or template, with their reasons.
 
     Members that stay, and those that it does not concern, are explained where the view asks for all, or where it is a
-    question of who is picked.
+    question of who is picked. ``standing`` has the conditions that it is in already.
     """
-    facts, weight, whole = facts_of(decided), weight_of(plan, decided), view.whole(decided)
+    facts, weight, whole = facts_of(decided), weight_of(plan, decided, standing), view.whole(decided)
     old, new = decided.before.revision, decided.record.revision
     others = _others(decided, facts.first_told)
     told = others[:MOST_NOT_PICKED] if whole or weight.picks else []
@@ -45,6 +47,7 @@ def subject_document(plan: FleetPlan, decided: Decided, view: View = EVERYTHING)
         "kind": decided.subject.kind,
         "key": decided.subject.key,
         "weight": str(weight),
+        "asBefore": sorted(standing),
         "source": decided.subject.origin or None,
         "policy": facts.policy,
         "policies": list(facts.policies),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import StrEnum
 
 from fleet_components.plan.departures import UNRECORDED, Fate
@@ -37,21 +38,39 @@ _LOSSES = (Fate.DELETED, Fate.FORGOTTEN, *UNRECORDED)
 _CHANGES = {Change.ADD: Weight.MOVED, Change.UPDATE: Weight.UPDATED, Change.HELD: Weight.HELD}
 
 
-def weight_of(plan: FleetPlan, decided: Decided) -> Weight:
-    """Return the weight of what a plan does to a subject."""
+def weight_of(plan: FleetPlan, decided: Decided, standing: Collection[str] = ()) -> Weight:
+    """Return the weight of what a plan does to a subject.
+
+    Args:
+        plan: the plan.
+        decided: the subject.
+        standing: the conditions that it is in already, see :mod:`fleet_components.review.planning.standing`. They count
+            only where nothing else happens.
+    """
+    weight = _weight(plan, decided, standing)
+    return min(map(Weight, standing), key=lambda one: one.order) if standing and weight is Weight.UNCHANGED else weight
+
+
+def is_as_before(weight: str, standing: Collection[str]) -> bool:
+    """Return whether the gravest that is to be said of a subject stands already, so that nothing else happens."""
+    return weight in standing
+
+
+def _weight(plan: FleetPlan, decided: Decided, standing: Collection[str]) -> Weight:
     changes = {entry.change for entry in decided.entries.values()}
+    changes -= {Change.HELD} if Weight.HELD in standing else set()
     leaving, replacing = plan.leaving.get(decided.name, ()), plan.replacing.get(decided.name, ())
     if _refused(plan, decided):
         return Weight.REFUSED
     if Change.REMOVE in changes or replacing or any(one.fate in _LOSSES for one in leaving):
         return Weight.LOST
-    if decided.outcome.unfulfilled:
+    if decided.outcome.unfulfilled and Weight.UNFULFILLED not in standing:
         return Weight.UNFULFILLED
     if leaving:
         return Weight.MOVED
     if found := [_CHANGES[change] for change in changes & _CHANGES.keys()]:
         return min(found, key=lambda weight: weight.order)
-    if decided.outcome.untaken:
+    if decided.outcome.untaken and Weight.HELD not in standing:
         return Weight.HELD
     return Weight.RECORDED if decided.changes or plan.asks_otherwise(decided) else Weight.UNCHANGED
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import attrs
 
 from fleet_components.content.confined import resolved
+from fleet_components.model.guests import present
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.reader import API_VERSION
+from fleet_components.plan import names
+from fleet_components.plan.past import Past
+from fleet_components.plan.source import Source
 from fleet_components.review.planning.config_file import ConfigFile
 
 _NAMES = ("Pulumi.yaml", "Pulumi.yml")
@@ -162,3 +167,21 @@ def _stack_folder(file: ConfigFile) -> str:
     """Return ``stackConfigDir``, whose former name is ``config``."""
     config = file.data.get("config")
     return str(file.data.get("stackConfigDir") or (config if isinstance(config, str) else "."))
+
+
+def only_of_a_project(source: Source, past: Past) -> Iterator[Problem]:
+    """Yield a warning if clusters are declared, or were provisioned: only a project's program provides for them."""
+    manifests = source.catalogue.manifests
+    kinds = {kind for guest in present(manifests) for kind in guest.KINDS}
+    declared = [one for one in manifests if one.api_version == API_VERSION and one.kind in kinds]
+    hint = "plan the project whose program provisions it: fleet plan PROJECT --stack STACK"
+    if declared:
+        named = ", ".join(f"{one.kind} {one.name}" for one in declared)
+        what = (
+            f"{named}: only a project provisions that; this plan places on the declared members, and neither shows nor"
+            " guards what would be made, changed or deleted for them"
+        )
+        yield attrs.evolve(declared[0].problem(what, (), hint), subject="")
+    elif any(kind == names.PROVISIONED for kind, _ in past.urns):
+        what = "a project has provisioned clusters that nothing declares here; this plan does not guard their deletion"
+        yield Problem(what, file=past.file, hint=hint)

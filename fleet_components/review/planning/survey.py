@@ -18,10 +18,8 @@ from fleet_components.hub.folder.reading import Remembered
 from fleet_components.model.extras import extra_of, not_installed
 from fleet_components.model.guests import present
 from fleet_components.model.problem import FleetError, Problem, layered
-from fleet_components.model.reader import API_VERSION
 from fleet_components.model.text import count, few
 from fleet_components.model.watch import Watch, unwatched
-from fleet_components.plan import names
 from fleet_components.plan.delivered import delivered
 from fleet_components.plan.fleet import lacking, plan_fleet
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -33,8 +31,10 @@ from fleet_components.plan.source import Source, gather
 from fleet_components.review.planning.observed import said_of, start_in_words, state_among, without_others
 from fleet_components.review.planning.other_stacks import OtherStack
 from fleet_components.review.planning.past import DEFAULT_FLEET, DEFAULT_STACK, StateFile, to_render
-from fleet_components.review.planning.project import asked_project, instead_of, read_project
+from fleet_components.review.planning.project import asked_project, instead_of, only_of_a_project, read_project
 from fleet_components.review.planning.resource import Resource
+from fleet_components.review.planning.standing import Standing
+from fleet_components.review.planning.standing import on_hub as conditions_on_hub
 
 PIPED, STANDARD_INPUT = Path("-"), "standard input"
 
@@ -113,6 +113,7 @@ class Survey:
         against: what the plan starts from, in words; empty where the file of the state says it.
         unsure: what another memory could decide otherwise, in words, by the name of the subject.
         pending: names of the subjects of which what is compared with would change the same.
+        standing: the conditions and warnings that are there already.
         observed: what is remembered of the hub that the plan starts from; None where it starts from no hub.
         after: returns the state after the update, as ``--state`` takes it; not to be called where that is refused.
     """
@@ -125,6 +126,7 @@ class Survey:
     against: str = ""
     unsure: Mapping[str, str] = attrs.field(factory=dict)
     pending: frozenset[str] = frozenset()
+    standing: Standing = Standing()
     observed: Remembered | None = None
     after: Callable[[], Mapping[str, Any]] = attrs.field(kw_only=True, eq=False)
 
@@ -261,7 +263,7 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
     except FleetError as error:
         raise FleetError(map(said_here, error.problems)) from error
     refused = map(said_here, plan.refused)
-    warnings = map(said_here, (*plan.warnings, *_of_a_project(source, past)))
+    warnings = map(said_here, (*plan.warnings, *only_of_a_project(source, past)))
     aged = [each for guest in present(manifests) for each in guest.warnings(manifests, command.as_of)]
     said = (*said_of(observed, plan), *passed_over) if observed else ()
     plan = attrs.evolve(plan, refused=tuple(refused), warnings=(*said, *aged, *warnings))
@@ -270,27 +272,10 @@ def survey_source(source: Source, paths: Sequence[Path], command: CommandLine) -
         past.file,
         subject,
         against=start_in_words(command.state, paths),
+        standing=conditions_on_hub(plan) if observed else Standing(),
         observed=observed,
         after=lambda: to_render(stack, delivered(plan, redacted=True)),
     )
-
-
-def _of_a_project(source: Source, past: Past) -> Iterator[Problem]:
-    """Yield a warning if clusters are declared, or were provisioned: only a project's program provides for them."""
-    manifests = source.catalogue.manifests
-    kinds = {kind for guest in present(manifests) for kind in guest.KINDS}
-    declared = [one for one in manifests if one.api_version == API_VERSION and one.kind in kinds]
-    hint = "plan the project whose program provisions it: fleet plan PROJECT --stack STACK"
-    if declared:
-        named = ", ".join(f"{one.kind} {one.name}" for one in declared)
-        what = (
-            f"{named}: only a project provisions that; this plan places on the declared members, and neither shows nor"
-            " guards what would be made, changed or deleted for them"
-        )
-        yield attrs.evolve(declared[0].problem(what, (), hint), subject="")
-    elif any(kind == names.PROVISIONED for kind, _ in past.urns):
-        what = "a project has provisioned clusters that nothing declares here; this plan does not guard their deletion"
-        yield Problem(what, file=past.file, hint=hint)
 
 
 def _unnamed(past: Past, command: CommandLine) -> Iterator[Problem]:

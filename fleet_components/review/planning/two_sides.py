@@ -28,6 +28,7 @@ from fleet_components.plan.subject import Decided
 from fleet_components.review.planning.observed import headers_below, later_observation
 from fleet_components.review.planning.past import MADE_UP, StateFile, parse_state
 from fleet_components.review.planning.repository import Entry, Repository, Written, below
+from fleet_components.review.planning.standing import changed_by_both, on_both
 from fleet_components.review.planning.survey import PIPED, CommandLine, Survey, on_hub, project_among, survey
 from fleet_components.scheduler.plugins import forget_plugins
 
@@ -264,11 +265,13 @@ class _Delivered:
         state: the state after it; that of a new fleet if the base cannot be delivered.
         approve: the approvals that it needs.
         waits: what even so it waits for, in words, by subject.
+        plans: the plans of the last update of it.
         problems: why it cannot be delivered.
     """
 
     state: StateFile = StateFile()
     approve: frozenset[str] = frozenset()
+    plans: tuple[FleetPlan, ...] = ()
     waits: Mapping[str, str] = attrs.field(factory=dict)
     problems: tuple[Problem, ...] = ()
 
@@ -291,7 +294,9 @@ def _as_if_new(mine: _Reviewed, side: Side) -> Review:
     approve = mine.command.approve | base.approve
     surveyed = mine.planned(attrs.evolve(mine.command, state=base.state, approve=approve))
     unsure = {**_unsure(surveyed.plans, failed=bool(base.problems)), **base.waits}
-    return Review(attrs.evolve(surveyed, file="", against=against, unsure=unsure), side.notes, base.problems)
+    standing = on_both(base.plans, surveyed.plans)
+    surveyed = attrs.evolve(surveyed, file="", against=against, unsure=unsure, standing=standing)
+    return Review(surveyed, side.notes, base.problems)
 
 
 def _delivered(side: Side, command: CommandLine) -> _Delivered:
@@ -314,7 +319,7 @@ def _delivered(side: Side, command: CommandLine) -> _Delivered:
             if not (left.updates or left.approvals):
                 break
     waits = {name: f"{side.name} waits: {one.words}" for name, one in remainders.items() if one.words}
-    return _Delivered(alone.state, alone.approve, waits)
+    return _Delivered(alone.state, alone.approve, planned.plans, waits)
 
 
 def _after(planned: Survey, side: Side) -> StateFile:
@@ -341,7 +346,7 @@ def _on_what_runs(mine: _Reviewed, side: Side) -> Review:
         except SideError as error:
             warnings = error.problems
     surveyed = mine.planned(mine.command)
-    shared = dict(_changed_by_both(base, surveyed.plans))
+    shared = dict(changed_by_both(base, surveyed.plans))
     pending = frozenset(name for name, alike in shared.items() if alike)
     parts = [surveyed.against or f"what runs, by {mine.command.state.file}"]
     if warnings:
@@ -351,25 +356,9 @@ def _on_what_runs(mine: _Reviewed, side: Side) -> Review:
         parts.append(f"{alike} from {side.name} as well")
     if others := sorted(name.partition("/")[2] for name, alike in shared.items() if not alike):
         parts.append(f"{side.name} changes {few(others)} too, in another way")
-    return Review(attrs.evolve(surveyed, against="; ".join(parts), pending=pending), side.notes, warnings)
-
-
-def _changed_by_both(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Iterator[tuple[str, bool]]:
-    """Yield the names of the subjects that both sides change, each with whether they make the same of it."""
-    others = {plan.options.fleet: plan for plan in base}
-    for plan in head:
-        if (other := others.get(plan.options.fleet)) is None:
-            continue
-        known = {one.name: one for one in other.subjects if one.moves or one.changes}
-        for one in plan.subjects:
-            if (one.moves or one.changes) and one.name in known:
-                yield one.name, _alike(one, known[one.name])
-        for name in set(plan.gone) & set(other.gone):
-            yield name, plan.leaving.get(name) == other.leaving.get(name)
-
-
-def _alike(one: Decided, other: Decided) -> bool:
-    return one.entries == other.entries and one.record.to_wire() == other.record.to_wire()
+    standing = on_both(base, surveyed.plans) if base else surveyed.standing
+    surveyed = attrs.evolve(surveyed, against="; ".join(parts), pending=pending, standing=standing)
+    return Review(surveyed, side.notes, warnings)
 
 
 def _unsure(plans: Sequence[FleetPlan], *, failed: bool) -> dict[str, str]:

@@ -10,6 +10,7 @@ from fleet_components.review.documents.form import Document, to_read
 from fleet_components.review.documents.view import is_narrow
 from fleet_components.review.showing import words
 from fleet_components.review.showing.diffs import diff_block, heading, shown_changes
+from fleet_components.review.showing.folded import in_full, left_out, new_warnings
 
 LIMIT = 60_000
 """Largest number of characters of a comment; GitHub cuts comments at 65,536."""
@@ -36,12 +37,12 @@ def to_markdown(document: Document, *, diff: bool = False, command: str = "plan"
     if line := words.uncompared(document.get("resources") or ()):
         parts.append(f"{escaped(line)}\n")
     parts += _few(f"> {m['level']}: {escaped(m['text'])}\n" for m in document.get("messages", ()))
-    parts += _few(f"> warning: {escaped(warning)}\n" for warning in document["warnings"])
-    parts += [f"{escaped(line)}\n" for line in words.left_out(document)]
+    parts += _few(f"> warning: {escaped(warning)}\n" for warning in new_warnings(document))
+    parts += [f"{escaped(line)}\n" for line in left_out(document)]
     asked = {"whole": document["view"]["all"], "narrow": is_narrow(document)}
     forms = (True, False) if diff else (False,)
     blocks = [
-        (*(_block(subject, diff=form, **asked) for form in forms), _title(subject)) for subject in document["subjects"]
+        (*(_block(subject, diff=form, **asked) for form in forms), _title(subject)) for subject in in_full(document)
     ]
     return fitted("\n".join(parts), blocks, f"fleet {command}")
 

@@ -10,6 +10,7 @@ from fleet_components.review.documents.view import is_narrow
 from fleet_components.review.showing import words
 from fleet_components.review.showing.console import STYLES
 from fleet_components.review.showing.diffs import diff_lines, shown_changes
+from fleet_components.review.showing.folded import in_full, left_out, new_warnings
 from fleet_components.review.showing.rows import Row, print_indented, print_rows
 from fleet_components.review.showing.tree import print_resources
 
@@ -21,13 +22,13 @@ def plan_table(console: Console, document: Document, *, diff: bool = False) -> N
     document = to_read(document)
     whole = document["view"]["all"]
     _first(console, document)
-    for subject in document["subjects"]:
+    for subject in in_full(document):
         _subject(console, subject, diff=diff, whole=whole, narrow=is_narrow(document))
     if resources := document.get("resources"):
         print_resources(console, resources, diff=diff, whole=whole)
-    for line in words.left_out(document):
+    for line in left_out(document):
         print_indented(console, Text(line, "dim"), 0)
-    for warning in document["warnings"]:
+    for warning in new_warnings(document):
         print_indented(console, Text(f"warning: {warning}", "yellow"), 0)
     for message in document.get("messages", ()):
         print_indented(console, Text(f"{message['level']}: {message['text']}"), 0)

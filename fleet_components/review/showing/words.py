@@ -11,7 +11,7 @@ from typing import Any
 from fleet_components.model.text import count, few
 from fleet_components.plan.ways import NAMES
 from fleet_components.review.documents.form import Document
-from fleet_components.review.documents.headline import gone_in_view, subjects_in_words
+from fleet_components.review.documents.headline import gone_in_view, newly_left, subjects_in_words
 from fleet_components.review.documents.view import is_narrow
 
 _SUMMARY = {
@@ -57,7 +57,7 @@ def _losses(document: Document) -> Iterator[str]:
         yield f"{count(deleted, 'object')} {'are' if deleted > 1 else 'is'} deleted"
     if document["refused"]:
         yield "the update is refused"
-    elif left := document["remaining"]["words"]:
+    elif left := newly_left(document):
         yield f"left: {left}"
 
 
@@ -159,7 +159,8 @@ def holders(subject: Document, *, whole: bool = True) -> list[str]:
 
 def notes(subject: Document) -> Iterator[tuple[str, str]]:
     """Yield the lines about a placement or template that follow the rows, each with its style."""
-    yield from (("red", f"not fulfilled: {message}") for message in subject["unfulfilled"])
+    standing = ", as before" if "unfulfilled" in subject["asBefore"] else ""
+    yield from (("red", f"not fulfilled{standing}: {message}") for message in subject["unfulfilled"])
     yield from [("yellow", f"as if newly made: {subject['unsure']}")] if subject["unsure"] else []
     yield from [("dim", "what is compared with changes the same: it is due already")] if subject["pending"] else []
     yield from (("", f"remembered: {show_field(one)}") for one in subject["recorded"][:_RECORDED_SHOWN])
@@ -335,16 +336,6 @@ def stays(subject: Document) -> list[str]:
     """Return the members on which a subject stays as it is, as far as they have no rows."""
     rows = {cluster["name"] for cluster in subject["clusters"]}
     return [name for name in subject["staying"] if name not in rows]
-
-
-def left_out(document: Document) -> Iterator[str]:
-    """Yield lines that count what is not shown: what changes elsewhere, and what does not change."""
-    if more := document["leftOut"]:
-        yield f"{count(more, 'more placement')} {'changes' if more == 1 else 'change'}: not shown"
-    same = document["unchanged"]
-    if document["view"]["all"] or not (same["placements"] or same["templates"]):
-        return
-    yield f"{subjects_in_words(same['placements'], same['templates'])} unchanged: --all shows them"
 
 
 def grouped(members: Iterable[Document]) -> list[str]:

@@ -1,0 +1,128 @@
+"""Conditions of subjects that a change has not brought about: they are on the hub, or on the other side, already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import attrs
+
+from fleet_components.model.problem import FieldPath, Problem
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.karmada.record import TemplateState
+from fleet_components.plan.subject import Decided
+from fleet_components.rollout.rollout import Change
+
+UNFULFILLED, HELD = CONDITIONS = "unfulfilled", "held"
+Said = tuple[str, FieldPath, str]
+"""Content of a warning: subject, field, and what is wrong with it."""
+
+
+@attrs.frozen
+class Standing:
+    """Conditions and warnings that are there without the change that is planned.
+
+    Attributes:
+        conditions: the conditions, :data:`UNFULFILLED` and :data:`HELD`, by the name of the subject.
+        warnings: the content of warnings that are given without it.
+    """
+
+    conditions: Mapping[str, frozenset[str]] = attrs.field(factory=dict)
+    warnings: frozenset[Said] = frozenset()
+
+    def of(self, name: str) -> frozenset[str]:
+        """Return the conditions of a subject."""
+        return self.conditions.get(name, frozenset())
+
+    def warned(self, problem: Problem) -> bool:
+        """Return whether a warning was given before, wherever it was written then."""
+        return _said(problem) in self.warnings
+
+
+def on_hub(plan: FleetPlan) -> Standing:
+    """Return the conditions in which a hub was observed; what cannot be told from its memory counts as new.
+
+    Args:
+        plan: a plan that starts from an observed hub.
+    """
+    return Standing({one.name: frozenset(_on_hub(one)) for one in plan.subjects})
+
+
+def on_both(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Standing:
+    """Return the conditions and warnings that two plans have in common.
+
+    Args:
+        base: the plans of what is compared with.
+        head: the plans that are reviewed.
+    """
+    others = {(plan.options.fleet, one.name): one for plan in base for one in plan.subjects}
+    pairs = ((one, others.get((plan.options.fleet, one.name))) for plan in head for one in plan.subjects)
+    conditions = {one.name: frozenset(_on_both(one, other)) for one, other in pairs if other}
+    warnings = (problem for plan in base for problem in (*plan.warnings, *plan.hidden))
+    return Standing(conditions, frozenset(map(_said, warnings)))
+
+
+def _said(problem: Problem) -> Said:
+    """Return the content of a warning, without its file and line, which differ between two sides."""
+    return problem.subject, problem.path, problem.what
+
+
+def changed_by_both(base: Sequence[FleetPlan], head: Sequence[FleetPlan]) -> Iterator[tuple[str, bool]]:
+    """Yield the names of the subjects that both plans change, each with whether they make the same of it."""
+    others = {plan.options.fleet: plan for plan in base}
+    for plan in head:
+        if (other := others.get(plan.options.fleet)) is None:
+            continue
+        known = {one.name: one for one in other.subjects if one.changes}
+        for one in plan.subjects:
+            if one.changes and one.name in known:
+                yield one.name, _alike(one, known[one.name])
+        for name in set(plan.gone) & set(other.gone):
+            yield name, plan.leaving.get(name) == other.leaving.get(name)
+
+
+def _on_both(one: Decided, other: Decided) -> Iterator[str]:
+    if one.outcome.unfulfilled and one.outcome.unfulfilled == other.outcome.unfulfilled:
+        yield UNFULFILLED
+    # A record that differs is one of other content, or of another policy: what is held there is new.
+    if _is_held(one) and _alike(one, other) and one.outcome.goal == other.outcome.goal:
+        yield HELD
+
+
+def _on_hub(one: Decided) -> Iterator[str]:
+    if one.outcome.unfulfilled and _was_unfulfilled(one):
+        yield UNFULFILLED
+    if _is_held(one) and not one.changes and not any(_newly_held(one, cluster) for cluster in _held(one)):
+        yield HELD
+
+
+def _was_unfulfilled(one: Decided) -> bool:
+    """Return whether the policy was not fulfilled before, and for the same reason."""
+    before, now = one.before.memory, one.record.memory
+    if isinstance(before, TemplateState):
+        failed = before.schedule.retries or not before.schedule.clusters
+        return failed and before.claim.bound is not None and before.claim.bound == now.claim.bound
+    # What was found is among the bindings, and what was asked for in the policy.
+    return bool((before.policy, before.bindings) == (now.policy, now.bindings))
+
+
+def _is_held(one: Decided) -> bool:
+    return bool(_held(one) or one.outcome.untaken)
+
+
+def _held(one: Decided) -> list[str]:
+    return [cluster for cluster, entry in one.entries.items() if entry.change is Change.HELD]
+
+
+def _newly_held(one: Decided, cluster: str) -> bool:
+    """Return whether a member had all that was wanted, and is to get something else now; the record is the same."""
+    sent, wanted = one.before.decisions.get(cluster), one.outcome.goal.decisions.get(cluster)
+    if sent is None or sent.revision != one.before.revision or sent.version != one.done(cluster).version:
+        return False
+    return cluster in one.outcome.failing or (wanted is not None and wanted.version != sent.version)
+
+
+def _alike(one: Decided, other: Decided) -> bool:
+    here, there = (  # without the reasons, which may name files of either side
+        {cluster: (entry.change, entry.placed) for cluster, entry in each.entries.items()} for each in (one, other)
+    )
+    return here == there and one.record.to_wire() == other.record.to_wire()
