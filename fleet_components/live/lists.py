@@ -7,6 +7,7 @@ from http import client as http
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from fleet_components.content.secret_kind import is_secret_kind
 from fleet_components.content.strip import LAST_APPLIED
 from fleet_components.hub.listing import Object, Query, Resource
 from fleet_components.live.getting import NOT_KUBERNETES, Getter, Unanswered
@@ -22,8 +23,9 @@ _NEVER_IN_NAMES = ("/", "%")
 def objects_of(cluster: Getter, query: Query, resource: Resource) -> tuple[Object, ...]:
     """Return all objects that a request is for.
 
-    Each has the apiVersion and kind of the request, which items of lists often lack, and no ``managedFields``. Asked
-    for metadata alone, it has nothing else, nor the annotation in which kubectl keeps a copy of the whole.
+    Each has the apiVersion and kind of the request, which items of lists often lack, and no ``managedFields``, except
+    for Secrets of which only the metadata is asked for: there they name the data. Asked for metadata alone, it has
+    nothing else, nor the annotation in which kubectl keeps a copy of the whole.
 
     Raises:
         Unanswered: there is no usable answer for all of them.
@@ -69,7 +71,8 @@ def _checked(item: Any, query: Query, resource: Resource) -> Object:
     space = metadata.get("namespace")
     if resource.namespaced != _is_name(space) or (query.namespace and resource.namespaced and space != query.namespace):
         raise Unanswered(NOT_KUBERNETES)
-    metadata.pop("managedFields", None)
+    if not (query.metadata_only and is_secret_kind(query.kind)):
+        metadata.pop("managedFields", None)
     header = {"apiVersion": query.api_version, "kind": query.kind}
     if not query.metadata_only:
         return {**header, **{field: value for field, value in item.items() if field not in header}}

@@ -111,7 +111,7 @@ class KarmadaHub:
         apply(self.hub, list(unwanted), "delete", "--ignore-not-found", "--wait=false")
 
     def settle(self, quiet: float = 3.0, patience: float = 120.0) -> None:
-        """Return when no policy, template, binding or Work has changed for a while, and no binding is to be collected.
+        """Return when no policy, template, binding or Work has changed for a while, and none is being deleted.
 
         The garbage collector looks for new kinds every 30 seconds: it takes so long to learn of bindings at first.
 
@@ -122,15 +122,22 @@ class KarmadaHub:
         Raises:
             TimeoutError: changes go on.
         """
-        seen, since = self._objects(), time.monotonic()
+        seen, since, restless = self._objects(), time.monotonic(), dict[str, Document]()
 
         def still() -> bool:
-            nonlocal seen, since
-            if (now := self._objects()) != seen or self._left(now):
+            nonlocal seen, since, restless
+            now = self._objects()
+            changed = {uid for uid in now.keys() | seen.keys() if now.get(uid) != seen.get(uid)}
+            if moving := changed | self._left(now):
+                restless = {uid: now.get(uid) or seen[uid] for uid in moving}
                 seen, since = now, time.monotonic()
             return time.monotonic() - since >= quiet
 
-        until(still, "settled", patience)
+        try:
+            until(still, "settled", patience)
+        except TimeoutError as error:
+            names = sorted(f"{one.get('namespace', '')}/{one['name']}" for one in restless.values())
+            raise TimeoutError(f"{error}: {', '.join(names)}: {restless}") from None
 
     def _objects(self) -> dict[str, Document]:
         """Metadata of all objects that Karmada changes, by uid. Asked for over one connection: kubectl is slow."""
@@ -140,12 +147,15 @@ class KarmadaHub:
             found |= {one["metadata"]["uid"]: one["metadata"] for one in listed or ()}
         return found
 
-    def _left(self, found: Mapping[str, Document]) -> bool:
-        """Whether an object is there still whose owner has gone."""
-        owners = (owner for one in found.values() for owner in one.get("ownerReferences", ()))
-        return any(
-            (owner["apiVersion"], owner["kind"]) in self._templates and owner["uid"] not in found for owner in owners
-        )
+    def _left(self, found: Mapping[str, Document]) -> set[str]:
+        """The objects, by uid, that are going: they are being deleted, or their owner has gone."""
+        ownerless = {
+            uid
+            for uid, one in found.items()
+            for owner in one.get("ownerReferences", ())
+            if (owner["apiVersion"], owner["kind"]) in self._templates and owner["uid"] not in found
+        }
+        return ownerless | {uid for uid, one in found.items() if "deletionTimestamp" in one}
 
     def _lists(self, api_version: str) -> dict[str, str]:
         """Where the objects of each kind are listed."""

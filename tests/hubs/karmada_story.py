@@ -10,8 +10,9 @@ from typing import Any
 
 import attrs
 
+from fleet_components.plan.fleet_plan import FleetPlan
 from tests.clusters.documents import Document
-from tests.hubs.karmada import KarmadaHub
+from tests.hubs.karmada import MANAGER, SCHEDULER, KarmadaHub
 from tests.hubs.karmada_words import binding_words
 from tests.hubs.objects import Objects
 from tests.hubs.propagation import POLICY
@@ -78,6 +79,16 @@ class _Tale(Story):
         super().observe()
         for name, value in self.settings.items():
             self.edit(_SETTINGS, put(value, "spec", name))
+
+    def compare(self, plan: FleetPlan, rest: float = 0.0) -> None:
+        """Compare as every story does; what fails has a note of what the programs have said last."""
+        try:
+            super().compare(plan, rest)
+        except (AssertionError, TimeoutError) as error:
+            assert isinstance(self.hub, KarmadaHub)
+            for name in (SCHEDULER, MANAGER):
+                error.add_note(f"{name} has said:\n{self.hub.programs[name].tail()}")
+            raise
 
 
 def _members(hub: Objects) -> dict[str, Document]:

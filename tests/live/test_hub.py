@@ -100,8 +100,10 @@ def test_of_metadata_alone_nothing_else_is_kept_even_if_it_is_told(api: Api) -> 
     secret["metadata"]["annotations"] = notes
     api.answers[SECRETS] = lambda request: send(request, 200, {"metadata": {}, "items": [secret]})
     (one,) = ask_hub(api.kubeconfig()).answers[KEYS]
-    metadata = {"name": "key", "namespace": "shop", "annotations": {"a": "b"}}
-    assert one == {"apiVersion": "v1", "kind": "Secret", "metadata": metadata}
+    # The managed fields of a Secret name its data.
+    kept = {"annotations": {"a": "b"}, "managedFields": secret["metadata"]["managedFields"]}
+    assert one == {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "key", "namespace": "shop", **kept}}
+    assert CANARY not in str(one)
 
 
 def test_metadata_alone_is_asked_for_as_such(api: Api) -> None:

@@ -13,6 +13,7 @@ import attrs
 
 from fleet_components.content.karmada.overriders import Budget, apply_overriders
 from fleet_components.content.overridden import Overridden, OverrideError, Step
+from fleet_components.content.secret import is_hidden, is_secret
 from fleet_components.model.cluster import Cluster
 from fleet_components.model.decision import Event
 from fleet_components.model.karmada.override import OverridePolicy
@@ -40,6 +41,8 @@ class PolicyOverridden(Overridden):
 
 def override(manifest: Manifest, cluster: Cluster, policies: Iterable[OverridePolicy]) -> PolicyOverridden:
     """Apply all override policies to an object on its way to a member.
+
+    A rule that fails on a Secret whose data has been left out does nothing: whether it fails on the data is not known.
 
     Args:
         manifest: the object, with the member's replicas set.
@@ -77,6 +80,10 @@ def _apply(state: PolicyOverridden, cluster: Cluster, policy: OverridePolicy, bu
             before = state.data or {}
             data = apply_overriders(before, rule.overriders, budget)
         except OverrideError as error:
+            if is_secret(before) and is_hidden(before):
+                # Where its data has been left out, nobody knows whether the rule fails.
+                state = attrs.evolve(state, applied=(*state.applied, policy.key))
+                continue
             events = (*state.events, _event("Warning", policy, cluster))
             problem = _problem(policy, index, cluster, error.shown)
             return PolicyOverridden(None, problem, logged=str(error), events=events)

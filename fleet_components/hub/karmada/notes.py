@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from fleet_components.content.outline import is_outlined
 from fleet_components.hub.karmada.reading import Reading
 from fleet_components.hub.karmada.settings import UNTOLD
 from fleet_components.model.manifest import Manifest
@@ -13,7 +14,7 @@ from fleet_components.model.text import count, few
 
 def notes_of(reading: Reading) -> tuple[str, ...]:
     """Return the notes, sorted."""
-    kinds = (_refused, _unusable, _leaving, _bindings, _passed_over, _workloads, _pending)
+    kinds = (_refused, _unusable, _leaving, _bindings, _passed_over, _workloads, _overridden, _pending)
     return tuple(sorted({UNTOLD, *(note for notes in kinds for note in notes(reading))}))
 
 
@@ -46,6 +47,17 @@ def _pending(reading: Reading) -> Iterator[str]:
         yield f"a policy selects {workload.manifest.key}, and it has no binding yet: a plan makes one"
 
 
+def _overridden(reading: Reading) -> Iterator[str]:
+    found = [
+        one.bound.binding.template
+        for one in reading.copies.values()
+        if one.in_force.numbers and is_outlined(one.bound.subject.manifest.data)
+    ]
+    if found:
+        which = count(len(found), "Secret")
+        yield f"override policies go into {which} of which the data was not read, and may fail: {few(found)}"
+
+
 def _passed_over(reading: Reading) -> Iterator[str]:
     found: dict[str, list[str]] = defaultdict(list)
     for manifest in reading.source.not_carried_out:
@@ -72,6 +84,8 @@ def _bindings(reading: Reading) -> Iterator[str]:
         if failing and (one.bound.state.spec.get("failover") or {}).get("application"):
             yield f"{template} is Unhealthy on {few(sorted(failing))}; only an ApplicationHealth tells a plan"
         if one.unlike and not one.works:
-            yield f"members may run another version of {template}: its Works were not read"
+            hidden = is_outlined(one.bound.subject.manifest.data)
+            why = "without --secrets, Works that hold a Secret are not read" if hidden else "its Works were not read"
+            yield f"members may run another version of {template}: {why}"
         if one.bound.replicas != (counted := one.bound.binding.spec.get("replicas") or 0):
             yield f"the control plane counts {counted} replicas of {template}, a plan {one.bound.replicas}"

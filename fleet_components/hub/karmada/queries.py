@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from fleet_components.content.secret_kind import is_secret_kind
 from fleet_components.hub.karmada.binding import Binding
-from fleet_components.hub.karmada.kinds import BINDINGS, MEMBER, MEMBER_GROUP, STEERING, WORK, WORK_GROUP
+from fleet_components.hub.karmada.kinds import BINDINGS, MEMBER, MEMBER_GROUP, NAMESPACE, STEERING, WORK, WORK_GROUP
 from fleet_components.hub.karmada.reading import reading_of
 from fleet_components.hub.listing import Listing, Query
 from fleet_components.model.karmada.policy import CLUSTER_PROPAGATION, PROPAGATION
@@ -17,8 +17,8 @@ from fleet_components.scheduler.karmada.matching import skips
 def karmada_queries(listing: Listing) -> tuple[Query, ...]:
     """Return all requests that an observation needs, as far as the answers so far tell.
 
-    First members, policies and bindings; then the templates that these name; then the Works of bindings whose members
-    may run something else than the template as it is now.
+    First members, policies, bindings and namespaces; then the templates that these name; then the Works of bindings
+    whose members may run something else than the template as it is now.
     """
     first = tuple(_first(listing))
     if listing.lacking(first):
@@ -30,6 +30,8 @@ def karmada_queries(listing: Listing) -> tuple[Query, ...]:
 
 
 def _first(listing: Listing) -> Iterator[Query]:
+    if space := listing.served.get(("", NAMESPACE)):
+        yield Query(space.api_version, NAMESPACE)
     for (group, kind), resource in sorted(listing.served.items()):
         binds = group == WORK_GROUP and kind in BINDINGS
         if binds or group in STEERING or (group, kind) == (MEMBER_GROUP, MEMBER):

@@ -10,10 +10,11 @@ import attrs
 
 from fleet_components.content.catalogue import Catalogue
 from fleet_components.content.eligible import why_skipped
+from fleet_components.content.outline import outlined
 from fleet_components.content.secret import is_secret, redacted, redacted_policy
 from fleet_components.hub.karmada.binding import Binding
 from fleet_components.hub.karmada.copies import Copies
-from fleet_components.hub.karmada.kinds import BINDINGS, MEMBER, MEMBER_GROUP, STEERING, WORK, WORK_GROUP
+from fleet_components.hub.karmada.kinds import BINDINGS, MEMBER, MEMBER_GROUP, NAMESPACE, STEERING, WORK, WORK_GROUP
 from fleet_components.hub.karmada.marks import MEMBER_NAMESPACE, as_written, is_leaving, marks_of
 from fleet_components.hub.karmada.member import member_as_written
 from fleet_components.hub.karmada.settings import settings_of
@@ -37,7 +38,7 @@ from fleet_components.plan.names import TEMPLATE_KIND
 from fleet_components.plan.options import Options
 from fleet_components.plan.past import Past
 from fleet_components.plan.source import Given, Source, gathered
-from fleet_components.scheduler.karmada.matching import matches, propagates
+from fleet_components.scheduler.karmada.matching import matches, propagates, skips
 
 
 @attrs.frozen(slots=False)
@@ -83,7 +84,10 @@ class Reading:
 
     @cached_property
     def objects(self) -> tuple[Object, ...]:
-        """Objects that have a binding or that a policy selects, and those beside them that no policy has claimed."""
+        """Objects that have a binding or that a policy selects, and those beside them that no policy has claimed.
+
+        So are the namespaces that the control plane brings to its members by itself, or may be asked to.
+        """
         policies = [*self._propagation]
         found = []
         for data in self._candidates:
@@ -109,6 +113,8 @@ class Reading:
 
     def _may_be_placed(self, manifest: Manifest) -> bool:
         """Return whether an unclaimed object may be one that its user would place."""
+        if (manifest.group, manifest.kind) == ("", NAMESPACE):
+            return manifest.name != "default" and not skips(manifest.name)
         if not manifest.namespace or is_secret(manifest.data) or manifest.metadata.get("ownerReferences"):
             return False
         return not why_skipped(manifest, Catalogue(()))
@@ -239,4 +245,4 @@ def _reading(same: _Same) -> Reading:
 
 
 def _public(data: Object) -> dict[str, Any]:
-    return dict(redacted(as_written(data)))
+    return dict(redacted(as_written(outlined(data))))

@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from fleet_components.content.karmada.replicas import replicas_of
+from fleet_components.content.outline import data_written
 from fleet_components.hub.karmada.binding import Binding
 from fleet_components.hub.karmada.marks import policy_of
 from fleet_components.hub.listing import Object
@@ -83,6 +84,7 @@ class BoundTemplate:
             seen=digest((subject.manifest.data,)),
             generation=FIRST,
             replicas=self.replicas,
+            data_written=data_written(self.original),
             schedule=memory,
         )
 

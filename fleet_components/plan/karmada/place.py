@@ -10,6 +10,7 @@ import attrs
 
 from fleet_components.content.karmada.replicas import divide_completions, replicas_of
 from fleet_components.content.karmada.requirements import requirements_of
+from fleet_components.content.outline import outlines_of
 from fleet_components.model.codec import decode
 from fleet_components.model.karmada.claims import Bound, Claim, Claims, template_key
 from fleet_components.model.karmada.policy import Failover, Placement, PolicyKey, PropagationPolicy
@@ -207,7 +208,7 @@ def _matched(request: TemplateSubject, before: TemplateState) -> TemplateState:
     # The object is older than its first policy: with activationPreference Lazy it is left until it changes.
     if request.waited and not before.seen:
         before = attrs.evolve(before, claim=Claim(revision=1), seen=request.waited, generation=1)
-    key, seen = template_key(request.manifest), digest((request.manifest.data,))
+    key, seen = template_key(request.manifest), _seen(request.manifest, before)
     generation = before.generation + (seen != before.seen)
     overrides = request.policies.override_index.keys
     policies = _concerning(request, before)
@@ -227,6 +228,12 @@ def _matched(request: TemplateSubject, before: TemplateState) -> TemplateState:
         generation=generation,
         schedule=attrs.evolve(before.schedule, uid=before.schedule.uid or request.uid, required_by=required),
     )
+
+
+def _seen(manifest: Manifest, before: TemplateState) -> str:
+    """Return the digest of an object; that of before for a Secret of which nothing that was read has changed."""
+    outlines = (digest((outline,)) for outline in outlines_of(manifest.data))
+    return before.seen if before.seen in outlines else digest((manifest.data,))
 
 
 def _concerning(request: TemplateSubject, before: TemplateState) -> tuple[PropagationPolicy, ...]:

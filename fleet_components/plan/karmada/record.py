@@ -56,6 +56,7 @@ class TemplateState:
         seen: a digest of the object as seen by the last run, without the data of Secrets.
         generation: a number that grows with every change of the object.
         replicas: the replicas that the object asked for when its binding was made.
+        data_written: when the data of a Secret was last written on its hub, in RFC 3339; empty if that is not known.
         schedule: what the scheduler remembers.
     """
 
@@ -64,6 +65,7 @@ class TemplateState:
     seen: str = ""
     generation: int = attrs.field(default=0, metadata=ranged(0))
     replicas: int = attrs.field(default=0, metadata=ranged(0))
+    data_written: str = ""
     schedule: TemplateMemory = TemplateMemory()
 
     @property

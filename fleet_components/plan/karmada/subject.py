@@ -12,6 +12,7 @@ import attrs
 
 from fleet_components.content.karmada.override_index import OverrideIndex
 from fleet_components.content.karmada.workload import shape_of
+from fleet_components.content.outline import outlines_of
 from fleet_components.content.secret import redacted, redacted_content
 from fleet_components.content.strip import strip
 from fleet_components.model.codec import decode, encode
@@ -331,9 +332,11 @@ def _completed(request: TemplateSubject, before: TemplateRecord) -> TemplateReco
     if redacted(request.manifest.data) is request.manifest.data:
         return before
     whole = content_of(request.manifest, request.settings.workloads, divided=False)
-    known = tuple(zip(redacted_content(whole), whole, strict=True))
+    known = [
+        ((hidden, *outlines_of(hidden)), plain) for hidden, plain in zip(redacted_content(whole), whole, strict=True)
+    ]
     contents = {
-        revision: tuple(next((plain for hidden, plain in known if hidden == part), part) for part in parts)
+        revision: tuple(next((plain for hidden, plain in known if part in hidden), part) for part in parts)
         for revision, parts in before.contents.items()
     }
     return attrs.evolve(before, contents=contents)

@@ -83,8 +83,8 @@ class Templates:
         workloads: the templates; one that needs another comes before it.
         policies: the policies, and how the control plane would be set up.
         unclaimed: the objects that neither a policy nor a placement claims.
-        waiting: a digest of each unclaimed object, by key: a lazy policy that is added later leaves it until it
-            changes. Empty if no Karmada policy is involved.
+        waiting: a digest of each unclaimed object, and of each namespace that comes by itself, by key: a lazy policy
+            that is added later leaves it until it changes. Empty if no Karmada policy is involved.
         warnings: warnings about policies without effect.
         problems: what cannot be carried out.
         refused: objects that both systems claim.
@@ -264,16 +264,23 @@ class _Reading:
     @cached_property
     def unclaimed(self) -> tuple[Manifest, ...]:
         """Objects that nothing claims; namespaces that a control plane brings by itself are none of them."""
-        taken = {*self.own, *self.dependencies, *self.namespaces}
-        left = (m for key, m in self.objects.items() if key not in taken and m.key not in self.brought)
         everywhere = self.source.settings.brings_namespaces
-        return tuple(m for m in left if not (everywhere and (m.group, m.kind) == ("", "Namespace")))
+        return tuple(m for m in self._left if not (everywhere and (m.group, m.kind) == ("", "Namespace")))
+
+    @cached_property
+    def _left(self) -> tuple[Manifest, ...]:
+        """Objects that no policy, template or placement takes."""
+        taken = {*self.own, *self.dependencies, *self.namespaces}
+        return tuple(m for key, m in self.objects.items() if key not in taken and m.key not in self.brought)
 
     def waiting(self) -> dict[str, str]:
-        """Return digests of what nothing claims; empty if the fleet has placements but no propagation policy."""
+        """Return digests of what nothing claims; empty if the fleet has placements but no propagation policy.
+
+        Namespaces that a control plane brings by itself are among them, so that their changes are seen.
+        """
         if self.placed and not self.propagation:
             return {}
-        return {template_name(manifest): digest((manifest.data,)) for manifest in self.unclaimed}
+        return {template_name(manifest): digest((manifest.data,)) for manifest in self._left}
 
     @cached_property
     def rebalances(self) -> dict[ObjectKey, frozenset[str]]:

@@ -7,15 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import attrs
 
 from fleet_components.content.observed import observed_in
+from fleet_components.content.secret import is_hidden, is_secret, secret_fields
 from fleet_components.hub.azure.file import AZURE_FILE
 from fleet_components.hub.azure.remarks import run_warnings
 from fleet_components.hub.folder.header import read_header, told_time
 from fleet_components.hub.folder.paths import HEADER
 from fleet_components.hub.folder.reading import Remembered
+from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few
 from fleet_components.plan.fleet_plan import FleetPlan
@@ -90,9 +93,46 @@ def said_of(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
     for name, silence in sorted(observed.silent.items()):
         record = f"its record is of {silence.since}" if silence.since else "there is no record of it"
         yield Problem(f"{name} did not answer when the hub was observed; {record}", hint=silence.why)
+    if given := [str(one) for one in _secrets_given(plan)]:
+        what = f"the data of {count(len(given), 'Secret')} is given here and not compared: {few(given)}"
+        yield Problem(what, hint="once it is applied, the hub has it, whatever it had before")
+    yield from _of_namespaces(plan)
     if observed.notes:
         what = f"the observation leaves out: {few(observed.notes, 2)}"
         yield Problem(what, hint=f"see spec.notes in {observed.folder / HEADER}")
+
+
+def _of_namespaces(plan: FleetPlan) -> Iterator[Problem]:
+    """Yield warnings about namespaces that a control plane brings to its members by itself, which no plan shows.
+
+    Source: karmada-io/karmada 1.19, pkg/controllers/namespace: each member has a Work of each namespace, which goes
+    with the namespace.
+    """
+    before, now = (
+        {key: one for key, one in waiting.items() if key.startswith("Namespace/")}
+        for waiting in (plan.past.waiting, plan.waiting)
+    )
+    taken = {one.subject.key for one in plan.subjects}
+    members = count(len(plan.inventory), "member")
+    if gone := [key.removeprefix("Namespace/") for key in sorted(before.keys() - now.keys() - taken)]:
+        what = f"{count(len(gone), 'Namespace')} would be deleted on {members}, with all that is in it: {few(gone)}"
+        yield Problem(what, hint="the control plane deletes there what it has brought; leave the file to keep it")
+    if changed := [key.removeprefix("Namespace/") for key in sorted(now) if before.get(key) != now[key]]:
+        what = f"{count(len(changed), 'Namespace')} that {members} get from the hub as it is: {few(changed)}"
+        yield Problem(what, hint="every member has every namespace of a control plane; what changes is not shown")
+
+
+def _secrets_given(plan: FleetPlan) -> list[ObjectKey]:
+    """Return the Secrets that the hub has, and of which the source has the data."""
+    known = (data for one in plan.subjects if one.name in plan.past.records for data in one.subject.content)
+    return sorted({Manifest(data).key for data in known if is_secret(data) and _gives(data)})
+
+
+def _gives(secret: Mapping[str, Any]) -> bool:
+    """Return whether a Secret has data that was not left out."""
+    fields = (secret[field] for field in secret_fields(secret))
+    values = (value for one in fields for value in (one.values() if isinstance(one, Mapping) else (one,)))
+    return any(not is_hidden(value) for value in values)
 
 
 def headers_below(places: Sequence[PurePosixPath], entries: Mapping[str, Entry]) -> list[Entry]:

@@ -284,13 +284,6 @@ def test_a_kind_that_no_plan_carries_out_is_passed_over_and_named() -> None:
     assert "FederatedResourceQuota" in [one["kind"] for one in observation.policies]
 
 
-def test_a_namespace_that_the_control_plane_brings_waits_for_no_policy() -> None:
-    bound = binding(OLD, WEB, {"a": 2, "b": 2}, placement=on("a", "b"))
-    observation = observed(WEB, claimed(OLD, WEB), bound)
-    plan = changed(observation, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "new"}})
-    assert list(changes(plan)) == []
-
-
 def test_what_its_policy_keeps_on_members_is_kept_already() -> None:
     owner = policy(placement=on("a"), preserveResourcesOnDeletion=True)
     observation = observed(
