@@ -87,6 +87,7 @@ bench: setup
 
 docs: setup
 	$(BIN)/fleet fields -o markdown > docs/fields.md
+	$(BIN)/fleet fields --deliveries -o markdown > docs/fields-by-delivery.md
 	$(BIN)/python -m tests.packaging.settings > docs/settings.md
 
 clean:

@@ -9,8 +9,10 @@ import click
 from fleet_components.cli import options
 from fleet_components.cli.help import Command
 from fleet_components.content.wire import to_json
+from fleet_components.review.documents.deliveries import deliveries_document
 from fleet_components.review.documents.fields import fields_document
 from fleet_components.review.showing.console import shown
+from fleet_components.review.showing.deliveries import deliveries_markdown, print_deliveries
 from fleet_components.review.showing.fields import fields_markdown, print_fields
 
 
@@ -19,23 +21,29 @@ from fleet_components.review.showing.fields import fields_markdown, print_fields
     examples={
         "every kind": "fleet fields",
         "one kind": "fleet fields ClusterResourcePlacement",
+        "what every delivery does with a field": "fleet fields PropagationPolicy --deliveries",
         "for a program": "fleet fields -o json",
     },
 )
 @click.argument("kind", required=False)
+@click.option(
+    "--deliveries",
+    is_flag=True,
+    help="Show what each delivery does with the fields of policies: direct, through a hub, and by Argo CD and Flux.",
+)
 @options.output("table", "markdown", "json")
-def fields(kind: str | None, output: str) -> None:
+def fields(kind: str | None, deliveries: bool, output: str) -> None:
     """Show which fields of policies and members are not carried out, and why; of KIND alone where one is given.
 
     What is refused stops a plan, with file and line; what has no effect is a warning; what is not needed passes in
     silence. All other fields are carried out.
     """
-    document = fields_document(kind)
+    document = deliveries_document(kind) if deliveries else fields_document(kind)
     match output:
         case "json":
             text = to_json(document)
         case "markdown":
-            text = fields_markdown(document)
+            text = deliveries_markdown(document, whole=kind is None) if deliveries else fields_markdown(document)
         case _:
-            text = shown(lambda console: print_fields(console, document))
+            text = shown(lambda console: (print_deliveries if deliveries else print_fields)(console, document))
     sys.stdout.write(text)

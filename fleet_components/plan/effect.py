@@ -101,6 +101,32 @@ class Unheeded:
         return neighbour and (not self.only or any(_matches(text, pattern) for pattern in self.only))
 
 
+@attrs.frozen(kw_only=True)
+class Elsewhere:
+    """A field that a plan carries out, and that another delivery than the direct one treats otherwise.
+
+    Attributes:
+        kinds: the kinds that have the field.
+        field: its path, as that of :class:`Unheeded`.
+        only: the values concerned; empty for all.
+        on_hub: what a hub does with it; empty if that carries it out, too.
+        argocd: what becomes of it where Argo CD brings the rendered manifests; empty if it is carried out.
+        flux: the same of Flux.
+    """
+
+    kinds: tuple[str, ...]
+    field: str
+    only: tuple[str, ...] = ()
+    on_hub: str = ""
+    argocd: str = ""
+    flux: str = ""
+
+    @property
+    def steps(self) -> Steps:
+        """The path, step by step."""
+        return _steps(self.field)
+
+
 @attrs.frozen
 class Found:
     """A field of an object that is not carried out."""

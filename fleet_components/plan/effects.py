@@ -14,7 +14,7 @@ from fleet_components.model.karmada.settings import KarmadaSettings
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
-from fleet_components.plan.effect import Effect, Found, Unheeded
+from fleet_components.plan.effect import Effect, Elsewhere, Found, Unheeded
 from fleet_components.plan.karmada import effects as karmada
 from fleet_components.plan.kubefleet import effects as kubefleet
 
@@ -23,8 +23,9 @@ _MEMBERS = (*kubefleet.MEMBER, *karmada.MEMBER)
 _KARMADA = (*karmada.PROPAGATIONS, *karmada.OVERRIDES, *karmada.REBALANCER)
 _STAGED = (*kubefleet.RUNS, *kubefleet.STRATEGIES, *kubefleet.APPROVALS)
 _KUBEFLEET = (*kubefleet.PLACEMENTS, *_STAGED, *kubefleet.EVICTIONS, *kubefleet.OVERRIDES)
-_STEERING = (*_KUBEFLEET, *_KARMADA)
-ALL = (*_STEERING, *kubefleet.ENVELOPES, *_MEMBERS)
+STEERING = (*_KUBEFLEET, *_KARMADA)
+"""Kinds of policies: all that steers a fleet."""
+ALL = (*STEERING, *kubefleet.ENVELOPES, *_MEMBERS)
 """Kinds that are carried out: neither refused as a whole nor made by a hub."""
 _NAMESPACED = {kind.name for kind in KINDS.values() if kind.namespaced}
 
@@ -38,7 +39,7 @@ _METADATA: tuple[Unheeded, ...] = (
         hint="write it on the objects",
     ),
     Unheeded(
-        kinds=_STEERING,
+        kinds=STEERING,
         field="metadata.labels{}",
         effect=Effect.NOT_NEEDED,
         reason="nothing selects by it",
@@ -100,7 +101,7 @@ _METADATA: tuple[Unheeded, ...] = (
         hint="take it out of the source when it is to go",
     ),
     Unheeded(
-        kinds=_STEERING,
+        kinds=STEERING,
         field="metadata.deletionTimestamp",
         effect=Effect.REFUSED,
         on_hub="the object is about to go",
@@ -125,6 +126,8 @@ _METADATA: tuple[Unheeded, ...] = (
 
 EFFECTS: tuple[Unheeded, ...] = (*kubefleet.EFFECTS, *karmada.EFFECTS, *_METADATA)
 """The table. A field of :data:`KINDS` without an entry is carried out."""
+ELSEWHERE: tuple[Elsewhere, ...] = (*kubefleet.ELSEWHERE, *karmada.ELSEWHERE)
+"""Of the fields that are carried out, those that other deliveries treat otherwise."""
 
 
 def unheeded(

@@ -5,7 +5,7 @@ Source: Karmada 1.19 with the default settings of a control plane, unless a ``Ka
 
 from __future__ import annotations
 
-from fleet_components.plan.effect import Effect, Unheeded
+from fleet_components.plan.effect import Effect, Elsewhere, Unheeded
 
 PROPAGATIONS = ("PropagationPolicy", "ClusterPropagationPolicy")
 OVERRIDES = ("OverridePolicy", "ClusterOverridePolicy")
@@ -14,6 +14,17 @@ MEMBER = ("Cluster",)
 _DIVIDING = "spec.placement.replicaScheduling"
 _REACHED = "a member is reached by its kubeconfig"
 _OBSERVED = "what a control plane makes of it stands in the taints"
+
+ELSEWHERE: tuple[Elsewhere, ...] = (
+    Elsewhere(
+        kinds=PROPAGATIONS,
+        field="spec.conflictResolution",
+        only=("Abort",),
+        argocd="what is there is overwritten; the render warns",
+        flux="what is there is overwritten; the render warns",
+    ),
+)
+"""Fields that are carried out, and that other deliveries treat otherwise."""
 
 EFFECTS: tuple[Unheeded, ...] = (
     Unheeded(

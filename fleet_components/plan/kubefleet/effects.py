@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fleet_components.model.kubefleet.eviction import BUDGET, EVICTION
 from fleet_components.model.kubefleet.override import CLUSTER_OVERRIDE, OVERRIDE
-from fleet_components.plan.effect import Effect, Unheeded
+from fleet_components.plan.effect import Effect, Elsewhere, Unheeded
 
 PLACEMENTS = ("ClusterResourcePlacement", "ResourcePlacement")
 RUNS = ("ClusterStagedUpdateRun", "StagedUpdateRun")
@@ -19,6 +19,89 @@ OVERRIDES = (CLUSTER_OVERRIDE, OVERRIDE)
 ENVELOPES = ("ClusterResourceEnvelope", "ResourceEnvelope")
 MEMBER = ("MemberCluster",)
 _OBSERVED = "times and texts of an observation decide nothing"
+_OVERWRITTEN = "what is there is overwritten; the render warns"
+_STEPS = "one commit keeps the waves with --topology hub, with pull a commit for each does: --wave N"
+_LATER = "is not waited: --wave N says how long to wait before the next is merged"
+_APPLYING = "spec.strategy.applyStrategy"
+
+ELSEWHERE: tuple[Elsewhere, ...] = (
+    *(
+        Elsewhere(kinds=PLACEMENTS, field=f"spec.strategy.rollingUpdate.{field}", argocd=_STEPS, flux=_STEPS)
+        for field in ("maxUnavailable", "maxSurge")
+    ),
+    Elsewhere(
+        kinds=PLACEMENTS, field="spec.strategy.rollingUpdate.unavailablePeriodSeconds", argocd=_LATER, flux=_LATER
+    ),
+    Elsewhere(
+        kinds=PLACEMENTS,
+        field=f"{_APPLYING}.type",
+        only=("ReportDiff",),
+        argocd="nothing of it is rendered, so that nothing is compared",
+        flux="nothing of it is rendered, so that nothing is compared",
+    ),
+    Elsewhere(
+        kinds=PLACEMENTS,
+        field=f"{_APPLYING}.whenToTakeOver",
+        only=("IfNoDiff", "Never"),
+        argocd=_OVERWRITTEN,
+        flux=_OVERWRITTEN,
+    ),
+    Elsewhere(
+        kinds=PLACEMENTS,
+        field=f"{_APPLYING}.whenToApply",
+        only=("IfNotDrifted",),
+        argocd="drift is undone, with --topology hub by the next sync; the render warns",
+        flux="drift is undone; the render warns",
+    ),
+    Elsewhere(
+        kinds=PLACEMENTS,
+        field=f"{_APPLYING}.comparisonOption",
+        argocd="what is rendered is compared, by field",
+        flux="what is rendered is compared, by field",
+    ),
+    Elsewhere(
+        kinds=PLACEMENTS,
+        field=f"{_APPLYING}.serverSideApplyConfig.force",
+        only=("false",),
+        argocd=_OVERWRITTEN,
+        flux=_OVERWRITTEN,
+    ),
+    Elsewhere(
+        kinds=PLACEMENTS,
+        field=f"{_APPLYING}.allowCoOwnership",
+        only=("false",),
+        argocd="owners of an object are not looked at",
+        flux="owners of an object are not looked at",
+    ),
+    Elsewhere(
+        kinds=PLACEMENTS,
+        field="spec.strategy.deleteStrategy.propagationPolicy",
+        only=("Abandon",),
+        on_hub="v0.3.1 does not read it: what goes is deleted",
+    ),
+    Elsewhere(
+        kinds=RUNS,
+        field="spec.resourceSnapshotIndex",
+        on_hub="a snapshot of the hub, which counts them itself",
+    ),
+    *(
+        Elsewhere(kinds=STRATEGIES, field=f"spec.stages[].{field}", argocd=_STEPS, flux=_STEPS)
+        for field in ("labelSelector", "sortingLabelKey", "maxConcurrency")
+    ),
+    *(
+        Elsewhere(
+            kinds=STRATEGIES,
+            field=f"spec.stages[].{field}[].type",
+            only=("Approval",),
+            on_hub="the hub asks for it by a request of its own: fleet approve --hub",
+            argocd="the render ends before it; the next one goes on once it is given",
+            flux="the render ends before it; the next one goes on once it is given",
+        )
+        for field in ("beforeStageTasks", "afterStageTasks")
+    ),
+    Elsewhere(kinds=STRATEGIES, field="spec.stages[].afterStageTasks[].waitTime", argocd=_LATER, flux=_LATER),
+)
+"""Fields that are carried out, and that other deliveries treat otherwise."""
 
 EFFECTS: tuple[Unheeded, ...] = (
     Unheeded(

@@ -1,0 +1,103 @@
+"""``fleet fields --deliveries``: every field of every policy is in it, and what it says of renders is so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fleet_components.admission import KINDS
+from fleet_components.plan.effects import ELSEWHERE, STEERING
+from tests.cli.fleets import edit, run, write
+
+PAGE = Path(__file__).parents[2] / "docs" / "fields-by-delivery.md"
+REPO = ("--repo", "https://git.example/ops", "--path", "ops", "--omit-secrets")
+WARNS = "the render warns"
+
+
+def printed(*args: str) -> str:
+    done = run("fields", *args, "--deliveries")
+    assert done.exit_code == 0, done.output
+    return str(done.output)
+
+
+def policies() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(printed("-o", "json"))["policies"]
+    return found
+
+
+def test_the_page_of_the_documentation_is_what_the_command_prints() -> None:
+    assert PAGE.read_text() == printed("-o", "markdown"), "run: make docs"
+
+
+@pytest.mark.parametrize("kind", STEERING)
+def test_every_field_of_a_policy_is_in_a_row_or_carried_out_by_all(kind: str) -> None:
+    (policy,) = (one for one in policies() if kind in one["kinds"])
+    told = {row["field"] for row in policy["fields"]} | set(policy["carriedOut"])
+    paths = {steps for (_, name), one in KINDS.items() if name == kind for steps, _ in one.structure.walk()}
+    fields = {".".join(steps).replace(".[]", "[]").replace(".{}", "{}") for steps in paths if steps[:1] == ("spec",)}
+    assert fields
+    assert told <= fields
+    unsaid = {one for one in fields if not any(_touches(one, other) for other in told)}
+    assert unsaid == set()
+
+
+def _touches(field: str, told: str) -> bool:
+    """Whether a field is one that is told, is a part of it, or holds it."""
+    return field == told or field.startswith((f"{told}.", f"{told}[", f"{told}{{")) or told.startswith(field)
+
+
+def test_no_field_is_told_both_ways() -> None:
+    for policy in policies():
+        rows = {row["field"] for row in policy["fields"]}
+        assert rows.isdisjoint(policy["carriedOut"])
+
+
+def test_every_entry_is_shown() -> None:
+    table, page = printed(), printed("-o", "markdown")
+    for one in ELSEWHERE:
+        for words in filter(None, (one.on_hub, one.argocd, one.flux)):
+            assert words in page
+            assert " ".join(words.split()) in " ".join(table.split())
+
+
+def test_one_kind_is_shown_alone() -> None:
+    told = printed("workloadrebalancer")
+    assert "direct, Argo CD, Flux" not in told
+    assert "through a hub: the object is deleted after that time" in told
+    assert "PropagationPolicy" not in told
+
+
+@pytest.mark.parametrize("kind", ["Cluster", "Deployment"])
+def test_what_is_no_policy_is_an_error(kind: str) -> None:
+    done = run("fields", kind, "--deliveries")
+    assert done.exit_code == 1
+    assert f'there is no kind of policy "{kind}"' in done.stderr
+
+
+APPLYING = {
+    "whenToTakeOver": ("whenToTakeOver: Never", "take over nothing"),
+    "whenToApply": ("whenToApply: IfNotDrifted", "leave drift alone"),
+    "serverSideApplyConfig.force": (
+        "type: ServerSideApply, serverSideApplyConfig: {force: false}",
+        "fail where others have set fields otherwise",
+    ),
+}
+
+
+def test_a_render_warns_where_the_table_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    warned = {
+        one.field.removeprefix("spec.strategy.applyStrategy.")
+        for one in ELSEWHERE
+        if WARNS in one.flux and "ClusterResourcePlacement" in one.kinds
+    }
+    assert warned == APPLYING.keys()
+    for name, (fields, said) in APPLYING.items():
+        folder = write(tmp_path / name)
+        edit(folder / "placement.yaml", "  strategy:\n", f"  strategy:\n    applyStrategy: {{{fields}}}\n")
+        done = run("render", folder, "--out", f"out-{name}", "--for", "flux", *REPO)
+        assert done.exit_code == 0, done.output
+        assert f"ask to {said}" in done.output, name
