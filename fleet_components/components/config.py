@@ -427,7 +427,9 @@ KEYS: Mapping[str, Key] = {
         _added,
     ),
     "moving": Key(
-        "moving", _flag, "whether an update prepares a move to another way of delivery; fleet move sets it for that update"
+        "moving",
+        _flag,
+        "whether an update prepares a move to another way of delivery; fleet move sets it for that update",
     ),
     "protect": Key("protect", _flag, "whether a program without its fleet is stopped before it deletes everything"),
 }
