@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -124,20 +125,44 @@ class Engine:
         data = {"version": exported.version, "deployment": exported.deployment or {}}
         return parse_state(json.dumps(data).encode(), f"stack {self.stack}")
 
-    def update(self, seen: Seen, as_of: datetime | None) -> str:
+    def update(self, seen: Seen, as_of: datetime | None, config: Mapping[str, str] = MappingProxyType({})) -> str:
         """Update the stack, and return what went wrong; empty if nothing did.
 
         Args:
             seen: called with each event of the engine, in another thread.
             as_of: the time of the update in the place of the one that is configured; None for that one.
+            config: configuration values that count in this update alone, by key.
         """
+        settings = {**config, **({"fleet:asOf": as_of.isoformat()} if as_of else {})}
         with ExitStack() as during:
-            config = during.enter_context(self._dated(as_of)) if as_of else None
+            file = during.enter_context(self._with(settings)) if settings else None
             try:
-                self._stack.up(on_event=seen, config_file=config and config.name)
+                self._stack.up(on_event=seen, config_file=file and file.name)
             except automation.CommandError as error:
                 return words_of(error)
         return ""
+
+    def settings(self) -> Mapping[str, str]:
+        """Return the configuration of the stack by key, with its secrets in plain text.
+
+        Raises:
+            FleetError: it cannot be read.
+        """
+        try:
+            return {key: value.value for key, value in self._stack.get_all_config().items()}
+        except automation.CommandError as error:
+            raise FleetError([Problem(words_of(error), subject=f"stack {self.stack}")]) from None
+
+    def configure(self, key: str, value: str) -> None:
+        """Set a value of the stack's configuration, in its file.
+
+        Raises:
+            FleetError: it cannot be set.
+        """
+        try:
+            self._stack.set_config(key, automation.ConfigValue(value))
+        except automation.CommandError as error:
+            raise FleetError([Problem(words_of(error), subject=f"stack {self.stack}")]) from None
 
     def stop(self) -> None:
         """Ask the running update to stop; it ends what it has begun."""
@@ -148,11 +173,11 @@ class Engine:
         warnings.filterwarnings("ignore", "Error in event stream")  # of the SDK, whose stream breaks off
         self._command.send(signal.SIGKILL, everyone=True)
 
-    def _dated(self, as_of: datetime) -> Any:
-        """Return the file of the stack with the time of an update, readable for its owner alone."""
+    def _with(self, config: Mapping[str, str]) -> Any:
+        """Return the file of the stack with values of an update, readable for its owner alone."""
         settings = read_yaml(self._config.read_bytes()) if self._config.is_file() else None
         settings = settings or {}
-        settings["config"] = {**(settings.get("config") or {}), "fleet:asOf": as_of.isoformat()}
+        settings["config"] = {**(settings.get("config") or {}), **config}
         file = tempfile.NamedTemporaryFile("w", suffix=".yaml")  # noqa: SIM115
         yaml.safe_dump(settings, file)
         file.flush()

@@ -29,6 +29,7 @@ GROUPS = {
     },
     "Roll out and look after": {
         "rollout": "Update a stack until everything is rolled out",
+        "move": "Move objects between direct delivery and a hub, and delete none",
         "status": "Show what stands on each cluster, and what went wrong",
         "drift": "Show what somebody has changed by hand on the clusters",
         "drain": "Move the work off a member by a pull request",

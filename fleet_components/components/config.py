@@ -426,5 +426,10 @@ KEYS: Mapping[str, Key] = {
         "import paths of plug-ins that decide with those of the real system, MODULE:CLASS; see docs/plugins.md",
         _added,
     ),
+    "moving": Key(
+        "moving",
+        _flag,
+        "whether an update prepares a move to another way of delivery; fleet move sets it for that update",
+    ),
     "protect": Key("protect", _flag, "whether a program without its fleet is stopped before it deletes everything"),
 }

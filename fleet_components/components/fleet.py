@@ -294,6 +294,7 @@ def _plan(
         takes_over=args.takes_over,
         pass_over=frozenset(args.pass_over),
         unreachable={} if in_process() else unreachable,
+        moving=args.moving,
     )
     clusters = tuple(serving_both(member.cluster) for member in members.values())
     refused = not_passed_over(args.source, options.pass_over)

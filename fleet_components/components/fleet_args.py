@@ -64,6 +64,8 @@ class FleetArgs(Arguments):
         delivery: how objects get to members: ``direct``, or through the hub of a system, ``kubefleet`` or ``karmada``.
             The annotation ``fleet-components/delivery`` of a placement or propagation policy goes before it.
         hub: how the hub is reached: a kubeconfig as text or path, or a Kubernetes provider of one's own.
+        moving: whether an update prepares a move to another way of delivery: everything stays on its way, and is kept
+            when it leaves the stack. ``fleet move`` sets it for one update.
     """
 
     source: Source = attrs.field(converter=_source)
@@ -88,6 +90,7 @@ class FleetArgs(Arguments):
     providers: Mapping[str, pulumi.ProviderResource] = attrs.field(factory=dict)
     delivery: str = attrs.field(default=Way.DIRECT.value, metadata={HINT: A_WAY})
     hub: pulumi.Input[str] | pulumi.ProviderResource | None = attrs.field(default=None, repr=False)
+    moving: bool = False
 
     def wrong_values(self) -> Iterator[Problem]:
         """Yield a problem for each value that has the right type and is still invalid."""

@@ -22,7 +22,7 @@ from fleet_components.live.hub_members import identified_hub
 from fleet_components.live.kubeconfig import read_kubeconfig
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan import names
-from fleet_components.plan.consignment import Consigned, Consignment
+from fleet_components.plan.consignment import Consigned, Consignment, Stage
 from fleet_components.plan.fleet_plan import FleetPlan
 from fleet_components.plan.ways import NAMES
 
@@ -128,7 +128,8 @@ class Hub(pulumi.ComponentResource):
             version=provider_version(),
             depends_on=list(before),
             # A member that is not declared any more stays one: its agents have joined it.
-            retain_on_delete=one.patch,
+            # Before a move, what others may have something in stays, too: Karmada takes it from all members.
+            retain_on_delete=one.patch or (self._plan.options.moving and one.stage is Stage.CONTAINERS),
         )
         return KubernetesObject(name, sealed(manifest.data), options, patch=one.patch)
 

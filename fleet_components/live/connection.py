@@ -241,6 +241,31 @@ class Connection:
         path = self._path(one)
         return self.ask("GET", path) if path else None
 
+    def items(self, group: str, kind: str, label: str = "") -> list[Mapping[str, Any]]:
+        """Return all objects of a kind, those with a label if one is given; nothing if the kind is not served.
+
+        Raises:
+            TimeoutError: the deadline has passed.
+            UnexpectedAnswer: the cluster answers with an error.
+        """
+        options = f"?{urlencode({'labelSelector': label})}" if label else ""
+        for root in self._roots(group, ""):
+            for resource in self._once(root)["resources"]:
+                if resource["kind"] == kind and "/" not in resource["name"]:
+                    return list(self._answer("GET", f"{root}/{resource['name']}{options}", None).json()["items"])
+        return []
+
+    def change(self, one: Leftover, patch: Any, *, manager: str) -> None:
+        """Change an object: by a merge patch, or by a JSON patch if a list is given.
+
+        Raises:
+            TimeoutError: the deadline has passed.
+            UnexpectedAnswer: the cluster refuses it, or the object is not there.
+        """
+        content = "application/json-patch+json" if isinstance(patch, list) else "application/merge-patch+json"
+        path = f"{self._path(one)}?{urlencode({'fieldManager': manager})}"
+        self._answer("PATCH", path, patch, content)
+
     def delete(self, leftover: Leftover, stack: str, *, spares_found: bool) -> bool | str:
         """Return whether the object was deleted, or the reason why it could not be."""
         try:

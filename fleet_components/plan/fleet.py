@@ -28,6 +28,7 @@ from fleet_components.plan.karmada.templates import Templates, templates_of
 from fleet_components.plan.kubefleet.subject import located
 from fleet_components.plan.kubefleet.subjects import placement_subjects
 from fleet_components.plan.kubefleet.unmatched import in_approvals
+from fleet_components.plan.moving import former_ways
 from fleet_components.plan.options import Options, Renamed
 from fleet_components.plan.pass_over import not_passed_over, passed_over, passed_to
 from fleet_components.plan.past import DECLARED, LOST, Past
@@ -64,6 +65,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
     inventory = Inventory((one for one in source.clusters if one.name in reached), options.as_of)
     past = past.renamed(options.renamed).carried_out({one.name: one for one in inventory.clusters}).reaching(reached)
     ways, contradicting = ways_of(source.policies, options.settings.delivery)
+    ways = ways.held(former_ways(past)) if options.moving else ways
     source, passed_on = passed_to(source, ways)
     selections, matching = source.selections()
     placements = _decided(

@@ -181,6 +181,8 @@ class FleetPlan:
             return "" if decided.hub == Way.KUBEFLEET else ALL  # which does not read deleteStrategy
         if decided.hub:
             return ""
+        if self.options.moving:
+            return ALL
         return CLUSTER_SCOPED if self.options.settings.keep_cluster_resources else ""
 
     def was_found(self, member: str, key: ObjectKey) -> bool:

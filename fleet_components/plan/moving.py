@@ -2,40 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from fleet_components.model.problem import Problem
 from fleet_components.model.text import few
 from fleet_components.plan.fleet_plan import FleetPlan
-from fleet_components.plan.ways import NAMES
+from fleet_components.plan.guard import loss_token
+from fleet_components.plan.karmada.record import TemplateRecord
+from fleet_components.plan.past import Past
+from fleet_components.plan.subject import Decided
+from fleet_components.plan.ways import NAMES, Way
 
-_KEPT_FIRST = (
-    "let it stay direct for one update that keeps its objects, with deleteStrategy: {propagationPolicy: Abandon} of a "
-    "placement or preserveResourcesOnDeletion: true of a policy; then they stay where they are, and the hub takes them"
-)
-_RELEASED_FIRST = "the hub deletes what it has placed when it goes from there: take its marks off the members first"
+_BY_STEPS = "fleet move PROJECT --stack STACK --to {} does it step by step, and deletes nothing"
+
+
+def former_ways(past: Past) -> Mapping[tuple[str, str, str], str]:
+    """Return the ways that placements and propagation policies have gone, by kind, namespace and name."""
+    found = {}
+    for name, record in past.records.items():
+        way = past.forecast.get(name, Way.DIRECT.value)
+        if isinstance(record, TemplateRecord):
+            if policy := record.memory.policy:
+                found[policy.kind, policy.namespace, policy.name] = way
+        else:
+            kind, _, key = name.partition("/")
+            namespace, _, own = key.rpartition("/")
+            found[kind, namespace, own] = way
+    return found
 
 
 def moved_over(plan: FleetPlan) -> Iterator[Problem]:
     """Yield the subjects whose objects would be deleted on members, to be made anew by another way.
 
-    What stays on its members when it leaves the stack, or the hub, may move.
+    What stays on its members when it leaves the stack, or the hub, may move; so may what was released from its hub.
     """
-    before = plan.past.forecast
+    before, tokens = plan.past.forecast, releases(plan)
     for manifest in plan.consignment.hidden:
         if manifest.key in plan.past.on_hub:
             what = "the source hides its data, and without it the hub would lose what this stack has sent there"
             yield manifest.problem(what, (), "write it as it is, or fleet observe --secrets")
     for one in plan.subjects:
-        stands = [it for member in one.subject.done for it in plan.standing_of.get((one.name, member), ())]
-        losing = sorted({it.cluster for it in stands if not it.kept and it.hub != bool(one.hub)})
+        losing = _losing(plan, one)
         if not losing:
             continue
         if one.hub and one.name not in before:
             what = (
                 f"is to go through a hub of {NAMES[one.hub]}, and its objects would be deleted on {few(losing)} first"
             )
-            yield Problem(what, subject=one.name, hint=_KEPT_FIRST)
-        elif not one.hub and one.name in before:
+            yield Problem(what, subject=one.name, hint=_BY_STEPS.format(one.hub))
+        elif one.name in tokens and tokens[one.name] not in plan.options.confirm:
             what = f"leaves its hub of {NAMES[before[one.name]]}, which would delete its objects on {few(losing)}"
-            yield Problem(what, subject=one.name, hint=_RELEASED_FIRST)
+            yield Problem(what, subject=one.name, hint=_BY_STEPS.format(Way.DIRECT))
+
+
+def releases(plan: FleetPlan) -> Mapping[str, str]:
+    """Return the subjects that leave their hub, each with the token that says that the hub lets its objects stay.
+
+    No message tells the token: what would allow it has to be found out on the hub and on the members.
+    """
+    leaving = (one for one in plan.subjects if not one.hub and one.name in plan.past.forecast)
+    return {one.name: loss_token(one.name, ["released", *lost]) for one in leaving if (lost := _losing(plan, one))}
+
+
+def _losing(plan: FleetPlan, decided: Decided) -> list[str]:
+    """Return the members on which the objects of a subject would be deleted because they go another way."""
+    stands = [it for member in decided.subject.done for it in plan.standing_of.get((decided.name, member), ())]
+    return sorted({it.cluster for it in stands if not it.kept and it.hub != bool(decided.hub)})

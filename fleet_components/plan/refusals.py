@@ -22,7 +22,7 @@ from fleet_components.plan.karmada.templates import PROTECTED_LABEL
 from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.kubefleet.subjects import PROTECTED, is_protected
-from fleet_components.plan.moving import moved_over
+from fleet_components.plan.moving import moved_over, releases
 from fleet_components.plan.past import Past
 from fleet_components.plan.record import Record
 from fleet_components.plan.subject import Decided
@@ -72,7 +72,8 @@ def confirmed_in_vain(plan: FleetPlan) -> frozenset[str]:
     told = plan.options.confirm
     unconfirmed = attrs.evolve(plan, options=attrs.evolve(plan.options, confirm=frozenset())) if told else plan
     hints = [problem.hint for problem in _guarded(unconfirmed)] if told else []
-    return frozenset(token for token in told if not any(hint.endswith(token) for hint in hints))
+    released = set(releases(unconfirmed).values()) if told else set()
+    return frozenset(token for token in told - released if not any(hint.endswith(token) for hint in hints))
 
 
 class Places:

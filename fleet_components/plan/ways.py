@@ -82,6 +82,15 @@ class Ways:
         """True if everything goes through the hub."""
         return bool(self.hub) and all(way == self.hub for way in (self.default, *self.asked.values()))
 
+    def held(self, before: Mapping[tuple[str, str, str], str]) -> Ways:
+        """Return the ways of an update that prepares a move: what has gone some way before stays on it.
+
+        Args:
+            before: the former ways, by kind, namespace and name of the placement or policy.
+        """
+        asked = {policy: before.get(policy, way) for policy, way in self.asked.items()}
+        return Ways(self.default, next((way for way in asked.values() if way != Way.DIRECT), ""), asked)
+
     def placement(self, kind: str, key: str) -> str:
         """Return the hub of a placement, given by its kind and key; empty if it is delivered directly."""
         namespace, _, name = key.rpartition("/")

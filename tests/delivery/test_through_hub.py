@@ -16,6 +16,7 @@ from fleet_components.hub.folder.writing import write_observation
 from fleet_components.hub.listing import System
 from fleet_components.model.manifest import Manifest
 from fleet_components.plan.fleet import plan_fleet
+from fleet_components.plan.guard import loss_token
 from fleet_components.plan.options import Options, Settings
 from fleet_components.plan.past import Past
 from fleet_components.testing import ProgramRun, StackState, kubeconfig, run_program
@@ -165,6 +166,49 @@ def test_what_a_hub_has_placed_is_not_taken_from_it_by_deleting_it(driver: InPro
     refused = driver.up()
     assert not refused.ok
     assert "leaves its hub of KubeFleet, which would delete its objects on a, b" in refused.text
+
+
+def on_members(driver: InProcess) -> set[str]:
+    """Names of the objects that the state has on members."""
+    every = (one.name for one in driver.state.resources.values() if one.type.startswith("kubernetes:"))
+    return {name for name in every if "@hub/" not in name and "@" in name}
+
+
+def test_an_update_prepares_a_move_to_a_hub(driver: InProcess) -> None:
+    driver.world.config |= {"delivery": "direct", "kubeconfigs": {}}
+    assert driver.up().ok
+    stood = on_members(driver)
+    driver.world.config |= {"delivery": "kubefleet", "moving": "true"}
+    prepared = driver.up()
+    assert prepared.ok, prepared.text
+    assert (on_members(driver), on_hub(driver)) == (stood, [])
+    bindings = [one for one in driver.state.resources.values() if one.type.endswith("fleet:Binding")]
+    assert [one.outputs["keeps"] for one in bindings] == ["all", "all"]
+    del driver.world.config["moving"]
+    moved = driver.up()
+    assert moved.ok, moved.text
+    assert on_members(driver) == set()
+    assert "ClusterResourcePlacement shop" in on_hub(driver)
+
+
+def test_a_placement_leaves_its_hub_once_it_was_released(driver: InProcess) -> None:
+    assert driver.up().ok
+    sent = on_hub(driver)
+    driver.world.config |= {"delivery": "direct", "kubeconfigs": {}, "moving": "true"}
+    prepared = driver.up()
+    assert prepared.ok, prepared.text
+    assert on_hub(driver) == sent
+    del driver.world.config["moving"]
+    refused = driver.up()
+    assert not refused.ok
+    assert "leaves its hub of KubeFleet" in refused.text
+    released = loss_token("ClusterResourcePlacement/shop", ["released", "a", "b"])
+    assert released not in refused.text
+    driver.world.config["confirm"] = ",".join([released, *re.findall("fleet:confirm=([0-9a-f]{8})", refused.text)])
+    moved = driver.up()
+    assert moved.ok, moved.text
+    assert on_hub(driver) == []
+    assert on_members(driver)
 
 
 ON_KARMADA: list[dict[str, Any]] = [

@@ -95,6 +95,63 @@ def takes_over(stack: Engine[HubStory], settle: Callable[[], None]) -> None:
     assert "wave 1" not in again.text
 
 
+def moves(stack: Engine[HubStory], way: str, settle: Callable[[], None], taken: Callable[[Data], bool]) -> None:
+    """What stands directly moves to a hub and back: no object is deleted, and each way brings changes.
+
+    Args:
+        stack: the stack, with objects and their placement.
+        way: the way of the hub.
+        settle: waits until the hub rests.
+        taken: tells of an object whether it has the mark of the hub.
+    """
+    tale = stack.world
+    tale.config |= {"delivery": "direct", "kubeconfigs": {n: p.kubeconfig.read_text() for n, p in tale.planes.items()}}
+    assert (first := stack.up()).ok, first.text
+    uids = {name: uid(plane) for name, plane in tale.planes.items()}
+    assert all(uids.values())
+
+    def check(there: str, image: str, *, marked: bool) -> None:
+        settle()
+        assert {name: uid(plane) for name, plane in tale.planes.items()} == uids
+        assert {name: tale.image(name) for name in tale.planes} == dict.fromkeys(tale.planes, image)
+        live = [plane.get("deployment", "web", "-n", "shop") for plane in tale.planes.values()]
+        assert [taken(one) for one in live] == [marked] * len(live)
+        tale.config["delivery"] = there
+        seen = stack.preview()
+        assert seen.changes == {}, (seen.changes, seen.text)
+
+    code, told = move(stack, way)
+    print(told)
+    assert code == 0
+    assert "nothing was done" in told
+    check("direct", "web:1", marked=False)
+    for there, image in ((way, "web:2"), ("direct", "web:3")):
+        tale.config["delivery"] = there
+        refused = stack.preview()
+        assert not refused.ok
+        assert f"fleet move PROJECT --stack STACK --to {there}" in refused.text
+        tale.config["delivery"] = "direct" if there == way else way
+        code, told = move(stack, there, "--yes")
+        print(told)
+        assert code == 0, told
+        assert "each with the uid that it had" in told
+        before = f"web:{int(image[-1]) - 1}"
+        check(there, before, marked=there == way)
+        tale.objects["web"]["spec"]["template"]["spec"]["containers"][0]["image"] = image
+        assert (done := stack.up()).ok, done.text
+        check(there, image, marked=there == way)
+        code, told = move(stack, there, "--yes")
+        assert code == 0, told
+        assert "nothing is left to do" in told
+
+
+def move(stack: Engine[HubStory], to: str, *options: str) -> tuple[int, str]:
+    """What ``fleet move`` tells: its exit status, and all that it prints."""
+    with stack.fleet("move", ".", "--stack", stack.name, "--to", to, *options) as process:
+        told, errors = process.communicate(timeout=400)
+    return process.returncode, told + errors
+
+
 def uid(plane: ControlPlane) -> str | None:
     found = plane.get("deployment", "web", "-n", "shop")
     return found and str(found["metadata"]["uid"])

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.engine.driver import Engine, provider_or_skip
-from tests.engine.hub_stories import Data, HubStory, status, takes_over, web, written
+from tests.engine.hub_stories import Data, HubStory, moves, status, takes_over, web, written
 from tests.hubs.karmada import CLUSTERS, KarmadaHub, KarmadaMember, karmada_hub
 
 pytestmark = [pytest.mark.engine, pytest.mark.hubs, pytest.mark.long]
@@ -88,6 +88,15 @@ def test_a_control_plane_that_runs_becomes_that_of_a_stack(stack: Engine[HubStor
     hub.apply([web(replicas=9), policy()])
     hub.settle()
     takes_over(stack, hub.settle)
+
+
+def test_a_template_moves_to_the_hub_and_back(stack: Engine[HubStory], hub: KarmadaHub) -> None:
+    takes = policy()
+    takes["spec"]["conflictResolution"] = "Overwrite"
+    shop = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+    stack.world.objects = {"shop": shop, "web": web(replicas=9), "policy": takes}
+    moves(stack, "karmada", hub.settle, lambda live: "karmada.io/managed" in (live["metadata"].get("labels") or {}))
+    assert hub.hub.get("propagationpolicy", "web", "-n", "shop") is None
 
 
 def replicas(hub: KarmadaHub, member: str) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.engine.driver import Engine, provider_or_skip
-from tests.engine.hub_stories import Data, HubStory, status, takes_over, web, written
+from tests.engine.hub_stories import Data, HubStory, moves, status, takes_over, web, written
 from tests.hubs.kubefleet import KubeFleetHub, MemberSpec, kubefleet_hub
 
 pytestmark = [pytest.mark.engine, pytest.mark.hubs, pytest.mark.long]
@@ -96,6 +96,13 @@ def test_a_hub_that_runs_becomes_that_of_a_stack(stack: Engine[HubStory], hub: K
     hub.apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}, web(), placement()])
     hub.settle()
     takes_over(stack, hub.settle)
+
+
+def test_a_placement_moves_to_the_hub_and_back(stack: Engine[HubStory], hub: KubeFleetHub) -> None:
+    shop = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+    stack.world.objects = {"shop": shop, "web": web(), "placement": placement()}
+    moves(stack, "kubefleet", hub.settle, lambda live: "AppliedWork" in str(live["metadata"].get("ownerReferences")))
+    assert hub.hub.get("clusterresourceplacement", "shop") is None
 
 
 def test_a_member_that_the_hub_does_not_know_is_refused(stack: Engine[HubStory]) -> None:

@@ -27,11 +27,20 @@ def hub_asked(state: StackState, given: Path | None, timeout: float, watch: Watc
     Raises:
         FleetError: the kubeconfig cannot be read, or the hub does not answer.
     """
-    text = _text(state, given)
+    text = hub_kubeconfig(state, given)
     return ask_hub(text, timeout=timeout, watch=watch) if text else None
 
 
-def _text(state: StackState, given: Path | None) -> str:
+def hub_kubeconfig(state: StackState, given: Path | None) -> str:
+    """Return the text of a hub's kubeconfig; empty if none is given, and the state has none that can be read.
+
+    Args:
+        state: the state after the last update.
+        given: the file of a kubeconfig; None for that of the stack.
+
+    Raises:
+        FleetError: it cannot be read.
+    """
     try:
         if given:
             return read_kubeconfig_file(given, "hub")

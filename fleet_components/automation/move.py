@@ -1,0 +1,393 @@
+"""A stack that moves to another way of delivery: what is there already, and each step through engine and clusters."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from fleet_components.automation.engine import Engine
+from fleet_components.content.guarded import read_json
+from fleet_components.live.connection import Connection, Leftover
+from fleet_components.live.kubeconfig import read_kubeconfig
+from fleet_components.live.marks import HeldObjects, clear, connecting, held_objects, hold, release, seen_object
+from fleet_components.model.manifest import Manifest, ObjectKey
+from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import few
+from fleet_components.plan.departures import Fate
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.guard import loss_token
+from fleet_components.plan.karmada.record import TemplateRecord
+from fleet_components.plan.moving import releases
+from fleet_components.plan.names import TEMPLATE_KIND
+from fleet_components.plan.past import LOST
+from fleet_components.plan.subject import Decided
+from fleet_components.plan.transfer import Deed, SeenObject, Standpoint
+from fleet_components.plan.ways import NAMES, Way
+from fleet_components.review.planning.hub_asked import hub_kubeconfig
+from fleet_components.review.planning.kubeconfigs import MemberName, kubeconfigs
+from fleet_components.review.planning.past import StateFile
+from fleet_components.review.planning.project import Project
+from fleet_components.review.planning.stack_config import read_stack_config
+from fleet_components.review.planning.survey import CommandLine, survey
+
+DELIVERY = "fleet:delivery"
+_PATIENCE = 180.0
+"""Seconds to wait until a hub has done something."""
+_TICK = 1.0
+_CONTAINERS = ("Namespace", "CustomResourceDefinition")
+_PREFIX = "fleet-components/"
+_STOPPING = "stopping: what has begun is finished"
+
+
+@attrs.define(kw_only=True)
+class StackMove:
+    """One stack on its way.
+
+    Attributes:
+        project: the project.
+        name: the name of the stack, without its organization.
+        folder: the project, as the command line names it.
+        command: the options that plans depend on, with the stack.
+        to: the way that the objects are to go.
+        placements: keys of the placements and templates that move; all that stand if empty.
+        hub_file: the kubeconfig of the hub; None for that of the stack.
+        given: files of kubeconfigs of members that count instead of the stack's, by member.
+        timeout: how long a cluster has for its answers, in seconds.
+        say: is told what happens, in lines.
+    """
+
+    project: Project
+    name: str
+    folder: Path
+    command: CommandLine
+    to: str
+    placements: frozenset[str] = frozenset()
+    hub_file: Path | None = None
+    given: Mapping[str, Path] = attrs.field(factory=dict)
+    timeout: float = 30.0
+    say: Callable[[str], None]
+    engine: Engine = attrs.field(init=False)
+    _state: StateFile = attrs.field(factory=StateFile, init=False)
+    _plan: FleetPlan | None = attrs.field(default=None, init=False)
+    _known: dict[str, dict[Leftover, str]] = attrs.field(factory=dict, init=False)
+    _reached: dict[str, str] = attrs.field(factory=dict, init=False)
+    _hub_text: str = attrs.field(default="", init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.engine = Engine(self.project, self.command.stack or "", self.project.stack_file(self.name))
+
+    def look(self) -> Standpoint:
+        """Return where the move stands, as the state, the hub and the members tell it.
+
+        Raises:
+            FleetError: there is nothing to move, or something cannot be asked.
+        """
+        self._state = self.engine.state()
+        self._plan = self._planned({})
+        moving = self._moving()
+        moved = self._is_moved(moving)
+        sent = HeldObjects() if moved or self.to != Way.DIRECT else self._ask_hub(moving)
+        self._remember(moving, sent)
+        return Standpoint(
+            to=self.to,
+            hub=self._system(moving),
+            declared=self._is_declared(),
+            kept=self._is_kept(moving),
+            held=sent.held,
+            let_go=sent.let_go,
+            moved=moved,
+            objects=self._objects(),
+        )
+
+    def moving(self) -> tuple[str, ...]:
+        """Return the names of what moves, once it was looked."""
+        return tuple(one.name for one in self._moving())
+
+    def do(self, deed: Deed) -> None:
+        """Carry out a step.
+
+        Raises:
+            FleetError: it cannot be done, or would delete something.
+        """
+        match deed:
+            case Deed.DECLARE:
+                self.engine.configure(DELIVERY, self.to)
+            case Deed.KEEP:
+                self._update({"fleet:moving": "true"})
+            case Deed.HOLD:
+                self._hold()
+            case Deed.RELEASE:
+                self._release()
+            case Deed.SWITCH:
+                self._switch()
+            case Deed.SETTLE:
+                self._settle()
+
+    @property
+    def plan(self) -> FleetPlan:
+        """The plan of the last look."""
+        assert self._plan is not None
+        return self._plan
+
+    @property
+    def _aim(self) -> Mapping[str, str]:
+        """The configuration that asks for the new way, unless single policies ask for it."""
+        return {} if self.placements else {DELIVERY: self.to}
+
+    def _planned(self, config: Mapping[str, str]) -> FleetPlan:
+        command = attrs.evolve(self.command, state=self._state, config={**self.command.config, **self._aim, **config})
+        plans = survey([self.folder], command).plans
+        if len(plans) != 1:
+            hint = "move the stack of one fleet; or go by the steps of docs/moving.md"
+            raise FleetError([Problem(f"has {len(plans)} fleets", subject=f"stack {self.name}", hint=hint)])
+        return plans[0]
+
+    def _moving(self) -> tuple[Decided, ...]:
+        """Return the subjects that stand, and that are to go the new way.
+
+        Raises:
+            FleetError: there are none, or one that is named goes another way.
+        """
+        stand = [one for one in self.plan.subjects if one.name in self.plan.past.records]
+        named = [one for one in stand if not self.placements or one.subject.key in self.placements]
+        if unknown := sorted(self.placements - {one.subject.key for one in named}):
+            known = f"there is: {few(sorted(one.subject.key for one in stand)) or 'nothing'}"
+            raise FleetError([Problem(f"nothing that stands is called {few(unknown)}", hint=known)])
+        otherwise = [one for one in named if _way(one) != self.to]
+        if otherwise and (self.placements or len(otherwise) == len(named)):
+            hint = f"annotate its placement or policy in the source with fleet-components/delivery: {self.to}"
+            what = f"is to go {_way(otherwise[0])}, as the source says"
+            raise FleetError([Problem(what, subject=otherwise[0].name, hint=hint)])
+        if not named:
+            raise FleetError([Problem("nothing stands yet", hint="set fleet:delivery, and update", subject=self.name)])
+        return tuple(one for one in named if _way(one) == self.to)
+
+    def _is_moved(self, moving: Iterable[Decided]) -> bool:
+        past = self.plan.past
+        if self.to == Way.DIRECT:
+            return not any(one.name in past.forecast or _key(one) in past.on_hub for one in moving)
+        there = {one.name for one in moving}
+        direct = any(one.urn and not one.hub and one.subject in there for one in past.standing)
+        return not direct and all(past.forecast.get(name) == self.to for name in there)
+
+    def _system(self, moving: Iterable[Decided]) -> str:
+        if self.to != Way.DIRECT:
+            return self.to
+        ways = [self.plan.past.forecast.get(one.name, "") for one in moving]
+        return next(filter(None, ways), "") or _system_of(next(iter(moving)).name)
+
+    def _is_declared(self) -> bool:
+        if self.placements:
+            return True
+        said = read_stack_config(self.project, self.name).values.get(DELIVERY)
+        if said is not None:
+            return said == self.to
+        plain = survey([self.folder], attrs.evolve(self.command, state=self._state)).plans
+        return all(plan.options.settings.delivery == self.to for plan in plain)
+
+    def _is_kept(self, moving: Iterable[Decided]) -> bool:
+        past = self.plan.past
+        if self.to != Way.DIRECT:
+            names = {one.name for one in moving}
+            return all(one.kept for one in past.standing if one.subject in names and not one.hub)
+        exported = (self._state.export or {}).get("deployment") or {}
+        retained = {one["urn"] for one in exported.get("resources") or () if one.get("retainOnDelete")}
+        return all(urn in retained for key, urn in past.on_hub.items() if key.kind in _CONTAINERS)
+
+    def _remember(self, moving: Iterable[Decided], sent: HeldObjects) -> None:
+        """Remember which objects to ask for: those that the state has on members, and those that the hub has sent."""
+        system = self._system(tuple(moving))
+        names = {one.name: _system_of(one.name) for one in moving}
+        for one in self.plan.past.standing:
+            # Karmada has namespaces on all members for reasons of its own.
+            if one.subject in names and not (one.key.kind == "Namespace" and names[one.subject] == Way.KARMADA):
+                key = Leftover(one.api_version, one.key.kind, one.key.namespace, one.key.name)
+                self._known.setdefault(one.cluster, {})[key] = names[one.subject]
+        for member, objects in sent.objects.items():
+            self._known.setdefault(member, {}).update(dict.fromkeys(objects, system))
+
+    def _objects(self) -> dict[tuple[str, ObjectKey], SeenObject]:
+        self._reach(self._known)
+        lost = {name for name, state in self.plan.members.items() if state == LOST}
+        with ThreadPoolExecutor(8) as pool:
+            each = {
+                member: pool.submit(self._on_member, member, partial(_gotten, wanted=tuple(wanted)))
+                for member, wanted in self._known.items()
+                if member not in lost
+            }
+        found = {}
+        for member, answers in each.items():
+            for one, data in answers.result().items():
+                seen = seen_object(data, self._known[member][one], self._stack)
+                found[member, Manifest(data).key] = seen
+        return found
+
+    def _on_member(self, member: str, work: Callable[[Connection], Any]) -> Any:
+        return connecting(self._reached[member], f"member {member}", work, timeout=self.timeout)
+
+    @property
+    def _stack(self) -> str:
+        """The stack as its objects name it: as the last update has recorded it."""
+        manager = self.plan.manager
+        return self.plan.options.stack if "/" not in manager.removeprefix(_PREFIX) else manager.removeprefix(_PREFIX)
+
+    def _reach(self, members: Iterable[str]) -> None:
+        """Find the kubeconfigs of members: given ones, those of the last update, those of the configuration."""
+        if not (missing := [name for name in members if name not in self._reached]):
+            return
+        fleet = self.plan.options.fleet
+        names = {MemberName(fleet, name): name for name in members}
+        self._reached.update(
+            {names[one]: text for one, text in kubeconfigs(self._state.state, self.given, names).items()}
+        )
+        configured = read_json(self.engine.settings().get("fleet:kubeconfigs") or "{}")
+        for name in missing:
+            if name not in self._reached and name in configured:
+                self._reached[name] = self._text(configured[name], name)
+        if unknown := sorted(set(missing) - self._reached.keys()):
+            hint = "set fleet:kubeconfigs of the stack, or give --kubeconfig MEMBER=PATH"
+            raise FleetError([Problem(f"no kubeconfig of {few(unknown)} is known", subject="members", hint=hint)])
+
+    def _text(self, said: Any, who: str) -> str:
+        """Return the text of a kubeconfig of the configuration, whose path is relative to the program."""
+        path = self.project.folder / said if isinstance(said, str) and "\n" not in said else None
+        return read_kubeconfig(str(path) if path and path.is_file() else said, who)
+
+    def _on_hub(self, work: Callable[[Connection], Any]) -> Any:
+        if not self._hub_text:
+            said = hub_kubeconfig(self._state.state, self.hub_file)
+            self._hub_text = said or self._text(self.engine.settings().get("fleet:hub"), "hub")
+        return connecting(self._hub_text, "the hub", work, timeout=self.timeout)
+
+    def _ask_hub(self, moving: Iterable[Decided]) -> HeldObjects:
+        subjects = {_key(one) for one in moving}
+        found: HeldObjects = self._on_hub(partial(held_objects, system=self._system(tuple(moving)), subjects=subjects))
+        return found
+
+    def _update(self, config: Mapping[str, str]) -> None:
+        """Run one update, once its plan deletes nothing on members.
+
+        Raises:
+            FleetError: the plan is refused or deletes something, or the update has failed.
+        """
+        plan = self._planned(config)
+        if plan.refused:
+            raise FleetError(plan.refused)
+        gone = [one for one in plan.departures if one.fate is Fate.DELETED]
+        if gone or plan.replacements:
+            pairs = {(one.cluster, one.key) for one in gone} | {(one.cluster, one.key) for one in plan.replacements}
+            what = few([f"{key} on {member}" for member, key in sorted(pairs)])
+            hint = "that is no part of the move: update the stack the way it goes now, or change the source, first"
+            raise FleetError([Problem(f"the update would delete {what}", subject=f"stack {self.name}", hint=hint)])
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(self.engine.update, lambda _: None, self.command.as_of, {**self._aim, **config})
+            try:
+                wrong = running.result()
+            except KeyboardInterrupt:
+                self.say(_STOPPING)
+                self.engine.stop()
+                running.result()
+                raise
+        if wrong:
+            hint = "mend it, then run the same command again: it goes on from what it finds"
+            raise FleetError([Problem(f"the update has failed: {wrong}", subject=f"stack {self.name}", hint=hint)])
+
+    def _hold(self) -> None:
+        moving = self._moving()
+        steering = tuple(dict.fromkeys(self._steering(moving)))
+        self._on_hub(partial(hold, system=self._system(moving), steering=steering, manager=self.plan.manager))
+        self._wait(lambda: self._ask_hub(moving).held, "the hub has not told every Work to let its objects stay")
+
+    def _steering(self, moving: Iterable[Decided]) -> Iterator[ObjectKey]:
+        for one in moving:
+            record = self.plan.past.records[one.name]
+            if not isinstance(record, TemplateRecord):
+                yield _key(one)
+            elif policy := record.memory.policy:
+                yield ObjectKey("policy.karmada.io", policy.kind, policy.namespace, policy.name)
+
+    def _release(self) -> None:
+        moving = self._moving()
+        for member, wanted in self._known.items():
+            self.say(f"  {member}: {few([str(one) for one in wanted])}")
+            self._on_member(member, partial(self._released, wanted=wanted))
+        self._wait(lambda: self._ask_hub(moving).let_go, "the agents of the hub have not let go of every object")
+
+    def _released(self, member: Connection, wanted: Mapping[Leftover, str]) -> None:
+        for one, hub in wanted.items():
+            release(member, one, hub, self._stack, self.plan.manager)
+
+    def _switch(self) -> None:
+        moving = self._moving()
+        if self.to != Way.DIRECT:
+            self._update({})
+            return
+        names = {one.name for one in moving}
+        tokens = {token for name, token in releases(self.plan).items() if name in names}
+        # The step before has checked that these stay on the hub.
+        tokens |= {loss_token(str(key), ["hub"]) for key in self.plan.past.on_hub if key.kind in _CONTAINERS}
+        said = self.engine.settings().get("fleet:confirm") or ""
+        self._update({"fleet:confirm": ",".join(filter(None, (said, *sorted(tokens))))})
+        self._wait(lambda: not self._ask_hub(moving).objects, "the hub has not taken its Works back")
+
+    def _settle(self) -> None:
+        if self.to != Way.DIRECT:
+            self._wait(
+                lambda: all(one.taken for one in self._objects().values()),
+                f"the hub of {NAMES[self.to]} has not taken over every object; fleet status --hub tells what it says",
+            )
+            return
+        self._wait(lambda: not any(one.taken for one in self._objects().values()), "objects are still the hub's")
+        marked = defaultdict[str, list[tuple[Leftover, str]]](list)
+        for (member, key), seen in self._objects().items():
+            for one, hub in self._known[member].items() if seen.marked else ():
+                if (one.kind, one.namespace, one.name) == (key.kind, key.namespace, key.name):
+                    marked[member].append((one, hub))
+        for member, found in marked.items():
+            self._on_member(member, partial(self._cleared, found=found))
+
+    def _cleared(self, member: Connection, found: Iterable[tuple[Leftover, str]]) -> None:
+        for one, hub in found:
+            clear(member, one, hub, self.plan.manager)
+
+    def _wait(self, done: Callable[[], bool], otherwise: str) -> None:
+        """Wait until something is so.
+
+        Raises:
+            FleetError: it is not so in time.
+        """
+        until = time.monotonic() + _PATIENCE
+        while not done():
+            if time.monotonic() > until:
+                hint = "see what it says, then run the same command again: it goes on from what it finds"
+                raise FleetError([Problem(f"{otherwise}, within {_PATIENCE:g} s", subject="the hub", hint=hint)])
+            time.sleep(_TICK)
+
+
+def _gotten(member: Connection, wanted: Iterable[Leftover]) -> dict[Leftover, Mapping[str, Any]]:
+    return {one: found for one in wanted if (found := member.get(one))}
+
+
+def _way(decided: Decided) -> str:
+    return decided.hub or Way.DIRECT.value
+
+
+def _system_of(name: str) -> str:
+    return Way.KARMADA if name.startswith(f"{TEMPLATE_KIND}/") else Way.KUBEFLEET
+
+
+def _key(decided: Decided) -> ObjectKey:
+    """Return the key that a subject has on a hub: of its placement, or of the template."""
+    subject: Any = decided.subject
+    if _system_of(decided.name) == Way.KARMADA:
+        key: ObjectKey = subject.manifest.key
+        return key
+    namespace, _, name = decided.subject.key.rpartition("/")
+    return ObjectKey("placement.kubernetes-fleet.io", decided.subject.kind, namespace, name)
