@@ -73,8 +73,13 @@ def memory_files(subjects: Iterable[str]) -> dict[str, str]:
 
 def _object_path(data: Object, kinds: _Kinds) -> str:
     manifest = Manifest(data)
-    folder = f"objects/{_stem(manifest.namespace)}" if manifest.namespace else "objects"
+    folder = f"objects/{directory_of(manifest.namespace)}" if manifest.namespace else "objects"
     return f"{folder}/{kinds.named(data)}.{_stem(manifest.name)}.yaml"
+
+
+def directory_of(namespace: str) -> str:
+    """Return the name of the folder with the objects of a namespace."""
+    return _stem(namespace)
 
 
 class _Kinds:

@@ -17,7 +17,7 @@ from fleet_components.content.lock import alone, create
 from fleet_components.content.observed import MEMBERS, MEMORY, is_observed
 from fleet_components.hub.azure.file import AZURE_FILE, azure_file
 from fleet_components.hub.folder.form import digest, digests, object_text, public, settled
-from fleet_components.hub.folder.header import UPGRADE, Header, read_header, silences
+from fleet_components.hub.folder.header import UPGRADE, Header, read_header, silences, unanswered_since
 from fleet_components.hub.folder.memory import KEEPER, memory_texts
 from fleet_components.hub.folder.merge import Merged, holds, merged
 from fleet_components.hub.folder.paths import (
@@ -33,6 +33,7 @@ from fleet_components.hub.folder.paths import (
     part_of,
 )
 from fleet_components.hub.folder.reading import Inventory, read_inventory
+from fleet_components.hub.folder.record import OldRecord
 from fleet_components.hub.listing import Object
 from fleet_components.hub.observation import Observation
 from fleet_components.hub.past import resources_of
@@ -126,27 +127,34 @@ def _written(folder: Path, observation: Observation, update: bool, secrets: bool
     found, parts = member_parts(
         {path: one if secrets else public(one) for path, one in object_files(observation).items()}
     )
+    old = OldRecord.of(folder, inventory, observation, found)
+    observation = old.with_new(observation)
     _check_places(folder, [*found, *parts, *inventory.objects])
-    plan = _Update(folder, inventory, found)
+    plan = _Update(folder, inventory, found, frozenset(old.objects))
     if problems := () if update else tuple(plan.in_the_way()):
         raise FleetError(problems)
     plan.run()
     memory = _memory(observation)
-    texts = {path: digest(text) for path, text in memory.items()}
-    known = {path: digests(one) for path, one in sorted(found.items())}
-    last = {
-        INVENTORY: Inventory(known, dict(sorted(texts.items()))).text(),
-        HEADER: Header(
-            observation.system, observation.as_of, silences(observation.silent, before), observation.notes
-        ).text(),
-    }
+    texts = {**old.memory, **{path: digest(text) for path, text in memory.items()}}
+    known = dict(sorted({**old.objects, **{path: digests(one) for path, one in found.items()}}.items()))
+    header = Header(
+        observation.system,
+        observation.as_of,
+        silences(observation.silent, before),
+        unanswered_since(observation.unanswered, before),
+        observation.unknown,
+        observation.notes,
+    )
+    last = {INVENTORY: Inventory(known, dict(sorted(texts.items()))).text(), HEADER: header.text()}
     azure = {AZURE_FILE: azure_file(observation.fleet)} if observation.fleet else {}
     apart = {path: object_text(one) for path, one in parts.items()}
     texts = {**plan.texts, **apart, **_attributes(folder), **memory, **azure, **last}
     changed = {path: text for path, text in texts.items() if _read(folder / path) != text.encode()}
-    removed = [*plan.removed, *_stale(folder, memory, parts)]
+    removed = [*plan.removed, *_stale(folder, {**old.memory, **memory}, parts)]
     if not azure and (folder / AZURE_FILE).exists():
         removed.append(AZURE_FILE)
+    if changed.keys() <= {HEADER} and not removed and header.says_no_more_than(before):
+        changed = {}  # a job that commits what has changed has nothing to commit
     private = frozenset(path for path, one in found.items() if secrets and public(one) != one)
     there = {path for path in changed if (folder / path).exists()}
     _put(folder, changed, removed, private)
@@ -168,6 +176,7 @@ class _Update:
         folder: the directory.
         inventory: what the last observation has written.
         found: what the hub has, by path.
+        kept: paths of objects of which the hub has not told whether it has them.
         texts: the texts of the files that are to be there.
         removed: the files that go.
         edited: see :class:`Changes`.
@@ -177,6 +186,7 @@ class _Update:
     folder: Path
     inventory: Inventory
     found: Mapping[str, Object]
+    kept: frozenset[str] = frozenset()
     texts: dict[str, str] = attrs.field(factory=dict)
     removed: list[str] = attrs.field(factory=list)
     edited: set[str] = attrs.field(factory=set)
@@ -213,11 +223,13 @@ class _Update:
             if result.data is not None and result.data != mine:
                 self.texts[path] = text if result.data == data else object_text(result.data)
         for path in self.inventory.objects.keys() - self.found.keys():
-            if (self.folder / path).is_file():
+            here = _object(self.folder / path, None)
+            changed = here is None or bool(merged(self.inventory.objects[path], here, None).lost)
+            if path in self.kept:
+                self.edited |= {path} if changed else set()
+            elif (self.folder / path).is_file():
                 self.removed.append(path)
-                here = _object(self.folder / path, None)
-                if here is None or merged(self.inventory.objects[path], here, None).lost:
-                    self.lost.add(f"{path}: the hub has it no more")
+                self.lost |= {f"{path}: the hub has it no more"} if changed else set()
         self.edited |= {path for key, (path, _) in own.items() if key not in keys}
 
     def _say(self, path: str, result: Merged) -> None:

@@ -28,6 +28,7 @@ from fleet_components.review.planning.project import is_project
 from fleet_components.review.planning.repository import Entry, Repository, below
 from fleet_components.rollout.rollout import Change
 
+_ASK = "fleet observe --rbac --hub KUBECONFIG prints the role that may ask for all of it"
 _ONE = "plan one at a time: a fleet has one hub"
 
 
@@ -97,6 +98,7 @@ def said_of(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
         what = f"the data of {count(len(given), 'Secret')} is given here and not compared: {few(given)}"
         yield Problem(what, hint="once it is applied, the hub has it, whatever it had before")
     yield from _of_namespaces(plan)
+    yield from _not_answered(observed, plan)
     if observed.notes:
         what = f"the observation leaves out: {few(observed.notes, 2)}"
         yield Problem(what, hint=f"see spec.notes in {observed.folder / HEADER}")
@@ -133,6 +135,25 @@ def _gives(secret: Mapping[str, Any]) -> bool:
     fields = (secret[field] for field in secret_fields(secret))
     values = (value for one in fields for value in (one.values() if isinstance(one, Mapping) else (one,)))
     return any(not is_hidden(value) for value in values)
+
+
+def _not_answered(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
+    """Yield warnings about lists that the hub did not answer, with the placements that concerns."""
+    for one in observed.unanswered:
+        where = f" in namespace {one.namespace}" if one.namespace else ""
+        named = [
+            subject.name
+            for subject in plan.subjects
+            if any(one.query.asks_for(Manifest(data).key) for data in subject.subject.objects)
+        ]
+        record = f"what is here of them is of {one.since}" if one.since else "nothing is known of them"
+        concerned = f": {few(named)} may change" if named else ""
+        group = f".{one.query.group}" if one.query.group else ""
+        what = f"{one.kind}{group} objects{where} were not answered when the hub was observed; {record}{concerned}"
+        yield Problem(what, hint=f"{one.why}; {_ASK}")
+    if observed.unknown:
+        what = f"what becomes of {few(list(observed.unknown))} is not known: the hub did not answer their objects"
+        yield Problem(what, hint=_ASK)
 
 
 def headers_below(places: Sequence[PurePosixPath], entries: Mapping[str, Entry]) -> list[Entry]:
