@@ -13,6 +13,7 @@ from fleet_components.hub.kubefleet.observation import kubefleet_observation
 from fleet_components.hub.kubefleet.queries import kubefleet_queries
 from fleet_components.hub.listing import Listing, Query, System
 from fleet_components.hub.observation import Observation
+from fleet_components.hub.unanswered import in_words
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
@@ -54,7 +55,8 @@ def read_hub(listing: Listing) -> Observation:
         FleetError: the answers are not as the system would give them, or something that steers it was not answered.
     """
     with _understood(listing.system):
-        return _READERS[listing.system].read(listing)
+        found = _READERS[listing.system].read(listing)
+        return attrs.evolve(found, notes=(*found.notes, *in_words(listing.refused)))
 
 
 @contextmanager

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 import attrs
 
+from fleet_components.content.secret_kind import is_secret_kind
 from fleet_components.hub.listing import Listing, Object, Query, System
 from fleet_components.hub.reading import missing
+from fleet_components.hub.roles import GRANT
+from fleet_components.hub.unanswered import NOT_ASKED
 from fleet_components.live.at_once import at_once
 from fleet_components.live.discovery import Served, served_by
+from fleet_components.live.failures import FORBIDDEN
 from fleet_components.live.getting import Getter, Unanswered, Unreachable, getter
+from fleet_components.live.kubeconfig import endpoint_of
 from fleet_components.live.lists import objects_of
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few, visible
@@ -34,15 +39,25 @@ _OF_KARMADA = (
 )
 _MARKS = {System.KUBEFLEET: _OF_KUBEFLEET, System.KARMADA: _OF_KARMADA}
 """Kinds that are served by the hub of a system, and together by nothing else."""
-_ROLE = "fleet observe --rbac prints the role that may ask for it"
+_LATER = "--timeout SECONDS waits longer; kubectl --kubeconfig FILE get --raw /version tries it"
 
 
-def ask_hub(kubeconfig: str, *, secrets: bool = False, timeout: float = 120.0, watch: Watch = unwatched) -> Listing:
+def ask_hub(
+    kubeconfig: str,
+    *,
+    secrets: bool = False,
+    no_secrets: bool = False,
+    partly: bool = False,
+    timeout: float = 120.0,
+    watch: Watch = unwatched,
+) -> Listing:
     """Ask a hub for all that an observation needs.
 
     Args:
         kubeconfig: the text of a kubeconfig.
         secrets: True to ask for the data of Secrets.
+        no_secrets: True not to ask for Secrets, not even for their names.
+        partly: True to return a listing, too, that lacks what steers the hub.
         timeout: limit for the whole call, in seconds.
         watch: is told how many lists have come.
 
@@ -57,13 +72,26 @@ def ask_hub(kubeconfig: str, *, secrets: bool = False, timeout: float = 120.0, w
                 raise _wrong("does not tell the time in its answers, as API servers do: something stands between")
             listing = Listing(system_of(served), hub.date, served, secrets=secrets)
             while queries := missing(listing):
-                listing = listing.with_answers(*_answers(hub, listing, queries, watch))
-                _check_essential(listing)
+                asked = tuple(one for one in queries if not (no_secrets and is_secret_kind(one.kind)))
+                left_out = dict.fromkeys(set(queries) - set(asked), NOT_ASKED)
+                listing = listing.with_answers(*_answers(hub, listing, asked, watch)).with_answers({}, left_out)
+                if not partly:
+                    _check_essential(listing)
             return listing
     except Unreachable as error:
-        raise _wrong(f"cannot be asked: {error}", "kubectl --kubeconfig FILE get --raw /version tries it") from None
+        raise _at(kubeconfig, _wrong(f"cannot be asked: {error}", error.hint)) from None
     except Unanswered as error:
-        raise _wrong(f"what it serves {error.what}", "try kubectl --kubeconfig FILE api-resources") from None
+        raise _at(kubeconfig, _wrong(f"what it serves {error.what}", error.hint or _LATER)) from None
+    except FleetError as error:
+        raise _at(kubeconfig, error) from None
+
+
+def _at(kubeconfig: str, error: FleetError) -> FleetError:
+    """Return an error with the context and the address of the hub in place of its bare name."""
+    where = endpoint_of(kubeconfig)
+    return FleetError(
+        attrs.evolve(one, subject=f"{HUB} ({where})") if where and one.subject == HUB else one for one in error.problems
+    )
 
 
 def system_of(served: Served) -> System:
@@ -126,7 +154,10 @@ def _answers(
     done = at_once((partial(ask_together if part[1:] else ask_alone, part) for part in parts), _AT_ONCE)
     for number in range(len(parts)):
         objects = sum(map(len, [*list(found.values()), *listing.answers.values()]))
-        with watch(f"asking the hub: {number} of {count(len(parts), 'list')}, {count(objects, 'object')}"):
+        # They are begun in their order.
+        begun = [part[0].kind for part in parts if part[-1] not in found and part[-1] not in refused][:_AT_ONCE]
+        told = f"asking the hub: {number} of {count(len(parts), 'list')}, {count(objects, 'object')}"
+        with watch(f"{told}, waiting for {few(list(dict.fromkeys(begun)), 3)}"):
             next(done)
     return found, refused
 
@@ -151,20 +182,17 @@ def _check_essential(listing: Listing) -> None:
     Raises:
         FleetError: something was not.
     """
-    problems = [
-        Problem(what, subject=f"{HUB}, {query.kind}.{query.group}", hint=_ROLE)
-        for query, what in sorted(listing.refused.items())
-        if f".{query.group}".endswith(_STEERING)
-    ]
-    if problems:
-        raise FleetError(problems)
-
-
-def refusals(listing: Listing) -> Iterator[str]:
-    """Yield in words what was not answered, sorted by kind."""
-    for query, what in sorted(listing.refused.items()):
-        space = f" in namespace {query.namespace}" if query.namespace else ""
-        yield visible(f"{query.kind}{f'.{query.group}' if query.group else ''}{space} {what}")
+    lacking = {query: why for query, why in listing.refused.items() if f".{query.group}".endswith(_STEERING)}
+    by_reason: dict[str, list[str]] = defaultdict(list)
+    for query, why in sorted(lacking.items()):
+        by_reason[why].append(f"{query.kind}.{query.group}")
+    if by_reason:
+        raise FleetError(
+            Problem(
+                f"{few(list(dict.fromkeys(kinds)))}: {why}", subject=HUB, hint=GRANT if why == FORBIDDEN else _LATER
+            )
+            for why, kinds in by_reason.items()
+        )
 
 
 def _wrong(what: str, hint: str = "") -> FleetError:

@@ -9,15 +9,13 @@ from fleet_components.hub.kubefleet.objects import objects_on, selected_objects
 from fleet_components.hub.kubefleet.policies import policies_of
 from fleet_components.hub.kubefleet.refused import refused_policies
 from fleet_components.hub.kubefleet.subjects import subjects_of
-from fleet_components.hub.listing import Listing, Query
+from fleet_components.hub.listing import Listing
 from fleet_components.hub.observation import Observation
 from fleet_components.model.inventory import Inventory
 from fleet_components.model.kubefleet.member_cluster import read_member_cluster
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.plan.source import Given, gathered
-
-_HINT = "grant what fleet observe --rbac prints"
 
 
 def kubefleet_observation(listing: Listing) -> Observation:
@@ -27,9 +25,8 @@ def kubefleet_observation(listing: Listing) -> Observation:
         FleetError: the hub does not tell what steers it, or what it remembers.
     """
     if unknown := [query for query in sorted(listing.refused) if query.group in (GROUP, MEMBERS)]:
-        raise FleetError(Problem(f"{one.kind} cannot be read: {listing.refused[one]}", hint=_HINT) for one in unknown)
+        raise FleetError(Problem(f"{one.kind} {listing.refused[one]}") for one in unknown)
     notes, kept, members = list[str](), Kept.of(listing), members_of(listing)
-    notes += (_unanswered(query, why) for query, why in sorted(listing.refused.items()))
     policies, objects = policies_of(listing, notes), tuple(objects_on(listing, kept, notes))
     source = gathered(Given((*map(Manifest, policies), *objects)))
     inventory = Inventory(map(read_member_cluster, members), listing.as_of)
@@ -46,8 +43,3 @@ def kubefleet_observation(listing: Listing) -> Observation:
         subjects=subjects_of(listing, kept, members, refused, notes),
         notes=tuple(notes),
     )
-
-
-def _unanswered(query: Query, why: str) -> str:
-    place = f" in {query.namespace}" if query.namespace else ""
-    return f"{query.kind}{place} cannot be read: {why}; what was sent last stands for it"

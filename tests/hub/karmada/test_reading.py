@@ -146,9 +146,9 @@ def test_what_could_not_be_asked_for_is_said() -> None:
     listing = Api((*fleet("a"), policy(placement=on("a")))).listing()
     (query,) = (query for query in listing.answers if query.kind == "Deployment")
     answers = {key: found for key, found in listing.answers.items() if key != query}
-    refused = attrs.evolve(listing, answers=answers, refused={query: "it is forbidden"})
+    refused = attrs.evolve(listing, answers=answers, refused={query: "is forbidden"})
     (note,) = (note for note in read_hub(refused).notes if "forbidden" in note)
-    assert note == "Deployment objects of apps/v1 in namespace shop were not read: it is forbidden"
+    assert note == "Deployment.apps in namespace shop is forbidden"
 
 
 def test_a_member_is_read_without_addresses_and_default_models() -> None:

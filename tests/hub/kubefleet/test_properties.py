@@ -167,21 +167,21 @@ def unanswered(kind: str) -> Listing:
     """A hub that does not answer requests for one kind."""
     listing = hub_of(*with_secret())
     answers = {query: objects for query, objects in listing.answers.items() if query.kind != kind}
-    refused = {query: "forbidden" for query in listing.answers if query.kind == kind}
+    refused = {query: "is forbidden" for query in listing.answers if query.kind == kind}
     return attrs.evolve(listing, answers=answers, refused=refused)
 
 
 def test_what_may_not_be_read_is_as_it_was_sent() -> None:
     observation = read_hub(unanswered("Secret"))
     assert list(changes(planned(observation))) == []
-    assert observation.notes == ("Secret in shop cannot be read: forbidden; what was sent last stands for it",)
+    assert observation.notes == ("Secret in namespace shop is forbidden",)
 
 
 @pytest.mark.parametrize("kind", ["MemberCluster", "ClusterResourceBinding", "Work"])
 def test_a_hub_that_does_not_tell_what_it_remembers_is_not_read(kind: str) -> None:
     with pytest.raises(FleetError) as error:
         read_hub(unanswered(kind))
-    assert [one.what for one in error.value.problems] == [f"{kind} cannot be read: forbidden"]
+    assert [one.what for one in error.value.problems] == [f"{kind} is forbidden"]
 
 
 def test_data_that_is_asked_for_is_in_the_objects() -> None:
