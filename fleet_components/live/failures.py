@@ -17,10 +17,10 @@ from fleet_components.live.exchange import Received
 
 NOT_KUBERNETES = "is not answered as Kubernetes does"
 FORBIDDEN = "is forbidden to the user of the kubeconfig"
-_CHECK_SERVER = "check the server of the kubeconfig"
+CHECK_SERVER = "check the server of the kubeconfig"
 _PROXIES = "check HTTPS_PROXY and NO_PROXY, and the server of the kubeconfig"
 _CLOCK = "ask for a new certificate of the API server, or check the clock of this machine"
-_NETWORK = f"{_CHECK_SERVER}, and that a VPN or firewall lets you there"
+_NETWORK = f"{CHECK_SERVER}, and that a VPN or firewall lets you there"
 
 
 @attrs.frozen
@@ -39,13 +39,13 @@ class Failure:
 
 
 _STATUSES: Mapping[int, Failure] = {
-    http.BAD_REQUEST: Failure("", f"{_CHECK_SERVER}: a port that takes https answers so where it has http"),
+    http.BAD_REQUEST: Failure("", f"{CHECK_SERVER}: a port that takes https answers so where it has http"),
     http.UNAUTHORIZED: Failure(
         "is refused: the user of the kubeconfig is not known there, or no longer",
         "log in anew: its credentials have expired, or are of another cluster",
     ),
     http.FORBIDDEN: Failure(FORBIDDEN),
-    http.NOT_FOUND: Failure("is not served", _CHECK_SERVER),
+    http.NOT_FOUND: Failure("is not served", CHECK_SERVER),
     http.PROXY_AUTHENTICATION_REQUIRED: Failure("is refused by a proxy, which asks who you are", _PROXIES),
     http.TOO_MANY_REQUESTS: Failure("", "it limits requests: try again later"),
 }
@@ -55,11 +55,11 @@ _CERTIFICATES: Mapping[int, Failure] = {
     10: Failure("the certificate of the server has expired", _CLOCK),
     62: Failure(
         "the certificate of the server is for another name",
-        f"{_CHECK_SERVER}: it has to be a name of the certificate",
+        f"{CHECK_SERVER}: it has to be a name of the certificate",
     ),
     64: Failure(
         "the certificate of the server is for another address",
-        f"{_CHECK_SERVER}: it has to be an address of the certificate",
+        f"{CHECK_SERVER}: it has to be an address of the certificate",
     ),
 }
 _UNTRUSTED = Failure(
@@ -87,7 +87,7 @@ def of_status(answer: Received) -> Failure:
 def of_no_json(answer: Received) -> Failure:
     """Return why an answer is none that should be JSON, and is not."""
     page = of_status(answer)
-    return page if page.hint == _PROXIES else Failure(NOT_KUBERNETES, _CHECK_SERVER)
+    return page if page.hint == _PROXIES else Failure(NOT_KUBERNETES, CHECK_SERVER)
 
 
 def of_error(error: Exception) -> Failure:
@@ -95,7 +95,7 @@ def of_error(error: Exception) -> Failure:
     from httpx2 import ConnectError, InvalidURL, ProxyError, UnsupportedProtocol
 
     if isinstance(error, (InvalidURL, UnsupportedProtocol)):
-        return Failure("is not asked: the address in the kubeconfig is not one of http or https", _CHECK_SERVER)
+        return Failure("is not asked: the address in the kubeconfig is not one of http or https", CHECK_SERVER)
     if isinstance(error, ProxyError):
         return Failure("is not asked: the proxy does not connect", _PROXIES)
     for one in _causes(error):
@@ -117,7 +117,7 @@ def _of_tls(error: ssl.SSLError) -> Failure:
         return _not_asked(Failure(what, "log in anew, if the kubeconfig has a certificate: it may have expired"))
     if "EOF" in reason or "CLOSED" in reason:
         return _BROKEN
-    return _not_asked(Failure("the server does not speak TLS", f"{_CHECK_SERVER}: has that port http, not https?"))
+    return _not_asked(Failure("the server does not speak TLS", f"{CHECK_SERVER}: has that port http, not https?"))
 
 
 def _not_asked(failure: Failure) -> Failure:

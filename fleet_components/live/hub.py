@@ -15,7 +15,7 @@ from fleet_components.hub.roles import GRANT
 from fleet_components.hub.unanswered import NOT_ASKED
 from fleet_components.live.at_once import at_once
 from fleet_components.live.discovery import Served, served_by
-from fleet_components.live.failures import FORBIDDEN
+from fleet_components.live.failures import CHECK_SERVER, FORBIDDEN, NOT_KUBERNETES
 from fleet_components.live.getting import Getter, Unanswered, Unreachable, getter
 from fleet_components.live.kubeconfig import endpoint_of
 from fleet_components.live.lists import objects_of
@@ -81,7 +81,8 @@ def ask_hub(
     except Unreachable as error:
         raise _at(kubeconfig, _wrong(f"cannot be asked: {error}", error.hint)) from None
     except Unanswered as error:
-        raise _at(kubeconfig, _wrong(f"what it serves {error.what}", error.hint or _LATER)) from None
+        hint = error.hint or (CHECK_SERVER if error.what == NOT_KUBERNETES else _LATER)
+        raise _at(kubeconfig, _wrong(f"what it serves {error.what}", hint)) from None
     except FleetError as error:
         raise _at(kubeconfig, error) from None
 
