@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import socket
 import ssl
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -35,23 +36,32 @@ class Certificate:
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Certificate]:
+    pytest.importorskip("cryptography")
     folder = tmp_path_factory.mktemp("pki")
-    ago = ("-not_before", "20200101000000Z", "-not_after", "20200102000000Z")
     return {
-        "good": certificate(folder, "good", "IP:127.0.0.1"),
-        "other": certificate(folder, "other", "IP:127.0.0.1"),
-        "elsewhere": certificate(folder, "elsewhere", "DNS:hub.example"),
-        "expired": certificate(folder, "expired", "IP:127.0.0.1", *ago),
+        "good": certificate(folder / "good"),
+        "other": certificate(folder / "other"),
+        "elsewhere": certificate(folder / "elsewhere", address="127.0.0.9"),
+        "expired": certificate(folder / "expired", days=-1),
     }
 
 
-def certificate(folder: Path, name: str, san: str, *options: str) -> Certificate:
-    made = Certificate(folder / f"{name}.crt", folder / f"{name}.key")
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={name}"]
-    command += ["-addext", f"subjectAltName={san}", "-keyout", str(made.key), "-out", str(made.cert), *options]
-    done = subprocess.run(command, capture_output=True, check=False)
-    if done.returncode:
-        pytest.skip("this openssl makes no certificates of the past")
+def certificate(path: Path, address: str = "127.0.0.1", days: int = 1) -> Certificate:
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import NameOID
+
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, path.name)])
+    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    builder = builder.not_valid_before(now - timedelta(days=9)).not_valid_after(now + timedelta(days=days))
+    names = x509.SubjectAlternativeName([x509.IPAddress(ip_address(address))])
+    signed = builder.add_extension(names, critical=False).sign(key, hashes.SHA256())
+    made = Certificate(path.with_suffix(".crt"), path.with_suffix(".key"))
+    made.cert.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
+    form = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    made.key.write_bytes(key.private_bytes(serialization.Encoding.PEM, *form))
     return made
 
 
