@@ -2,40 +2,41 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
-from collections.abc import Collection, Mapping, Sequence
-from functools import partial
+import textwrap
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from urllib.parse import unquote
 
+import attrs
 import click
 
 from fleet_components.cli import options
 from fleet_components.cli.azure_hub import ask_azure, azure_options, of_fleet
 from fleet_components.cli.exit_status import ExitStatus
+from fleet_components.cli.given_members import given_members, renamed
 from fleet_components.cli.help import Command, under
+from fleet_components.cli.interrupt import finished_first
 from fleet_components.cli.progress import watch
 from fleet_components.content.wire import to_json, to_yaml
 from fleet_components.hub.azure.fleet_id import FleetId
+from fleet_components.hub.folder.clusters import check_without_hub, recorded_members
 from fleet_components.hub.folder.header import Header, silences, told_time
 from fleet_components.hub.folder.writing import Changes, header_before, write_observation
-from fleet_components.hub.listing import Listing, System
+from fleet_components.hub.listing import Listing, Query, System
 from fleet_components.hub.observation import Observation
 from fleet_components.hub.reading import read_hub
 from fleet_components.hub.roles import first_queries, notes, role
-from fleet_components.live.hub import HUB, ask_hub, refusals
-from fleet_components.live.kubeconfig_file import context_of, contexts_of
-from fleet_components.live.observing import members_alone, with_members
+from fleet_components.live.azure_fleet import AzureHub
+from fleet_components.live.hub import HUB, ask_hub
+from fleet_components.live.kubeconfig_file import context_of
+from fleet_components.live.observation import members_alone, with_members
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.review.documents.observed import observed_document
+from fleet_components.review.documents.observed import Asked, observed_document
 from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.observed import print_observed
-from fleet_components.starting.contexts import members_of
 
 SYSTEMS = [str(system) for system in System]
-_MEMBER = "member {}"
 _plain = under("Members that are asked")
 
 
@@ -43,8 +44,8 @@ _plain = under("Members that are asked")
     cls=Command,
     examples={
         "a hub of KubeFleet, Azure Fleet Manager or Karmada": "fleet observe --hub ~/.kube/config --out observed",
-        "once more, later": "fleet observe --hub ~/.kube/config --out observed --update",
-        "the role that may do so": "fleet observe --rbac --system kubefleet",
+        "once more, or in a job that cannot know": "fleet observe --hub ~/.kube/config --out observed --update",
+        "the role that may do so": "fleet observe --rbac --hub ~/.kube/config",
         "plain clusters, without a hub": "fleet observe --members ~/.kube/config --out members",
     },
 )
@@ -56,10 +57,22 @@ _plain = under("Members that are asked")
 )
 @click.option("--context", default="", metavar="NAME", help="The context of --hub, instead of its current one.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Where to write; made to be committed.")
-@click.option("--update", is_flag=True, help="Write only what has changed into DIR, which an observation has written.")
-@click.option("--secrets", is_flag=True, help="Ask for the data of Secrets, too: they are written as they are.")
 @click.option(
-    "--rbac", is_flag=True, help="Print the role with the least rights for that, instead: with --hub for this hub."
+    "--update",
+    is_flag=True,
+    help="Bring DIR up to date, writing only what has changed; one that is missing or empty is made.",
+)
+@click.option(
+    "--secrets/--no-secrets",
+    default=None,
+    help="Ask for the data of Secrets, too, and write them as they are; or not even for their names. "
+    "[default: their metadata]",
+)
+@click.option(
+    "--rbac",
+    is_flag=True,
+    help="Print the role with the least rights for that, instead: with --hub or --azure, and the same --no-secrets, "
+    "that for this hub.",
 )
 @click.option("--system", type=click.Choice(SYSTEMS), help="Whose role --rbac prints without --hub, instead of both.")
 @azure_options
@@ -92,7 +105,7 @@ def observe(
     context: str,
     out: Path | None,
     update: bool,
-    secrets: bool,
+    secrets: bool | None,
     rbac: bool,
     system: str | None,
     azure: FleetId | None,
@@ -108,44 +121,27 @@ def observe(
 
     `fleet plan DIR` right after has nothing to do. Then edit DIR, and the plan says what the hub would do. The hub is
     of KubeFleet, of Azure Fleet Manager or of Karmada, which it tells itself; it is asked for lists, and nothing is
-    written there.
+    written there. The first run makes DIR and each later one takes --update; a job that runs both takes it always.
     """
-    if azure_login and azure is None:
-        raise click.UsageError("--azure-login is a part of --azure: give that too")
-    if azure and hub:
-        raise click.UsageError("--azure finds the hub of the fleet itself: give it or --hub")
-    _check_usage(hub or azure, context, out, members, kind, system, rbac=rbac)
-    former = header_before(out, update=update) if out else None
-    ask = None
-    fleet = ask_azure(azure, azure_login, timeout) if azure else None
-    kubeconfig = context_of(hub, context, subject=HUB) if hub else fleet.kubeconfig if fleet else ""
-    if kubeconfig:
-        ask = partial(ask_hub, kubeconfig, secrets=secrets, timeout=timeout, watch=watch)
+    _check_usage(hub, azure, azure_login, context, out, members, kind, system, rbac=rbac)
+    asking = _Asking(hub, context, azure, azure_login, secrets, timeout)
     if rbac:
-        sys.stdout.write(_roles(ask() if ask else None, system, secrets=secrets))
+        sys.stdout.write(_role_of_hub(asking) if hub or azure else _roles(system, no_secrets=asking.no_secrets))
         return
     assert out is not None
-    kubeconfigs = _kubeconfigs(members, kind or System.KUBEFLEET)
-    listing: Listing | None = None
-    if ask or fleet:
-        listing = ask() if ask else None
-        with watch("reading what the hub has answered"):
-            observation = of_fleet(read_hub(listing) if listing else None, fleet)
-        observation = with_members(observation, kubeconfigs, timeout=timeout, watch=watch)
+    former = header_before(out, update=update)
+    if hub:
+        found = _from_hub(asking, members)
+    elif azure:
+        found = _from_azure(asking, members)
     else:
-        recorded = _recorded(out) if update else ()
-        observation = members_alone(
-            System(kind or System.KUBEFLEET), kubeconfigs, recorded, timeout=timeout, watch=watch
-        )
-    refused = tuple(refusals(listing)) if listing else ()
-    incomplete = strict and bool(refused or observation.silent or (observation.fleet and observation.fleet.unread))
+        found = _from_clusters(System(kind or System.KUBEFLEET), members, out, timeout)
+    incomplete = strict and found.incomplete
     changes = Changes()
     if not incomplete:
-        with watch(f"writing {out}"):
-            changes = write_observation(out, observation, update=update, secrets=secrets)
-    silent = _silent(observation, former, of_hub=ask is not None)
-    before = told_time(former.as_of) if former else ""
-    document = observed_document(observation, changes, silent, refused, out, before)
+        with watch(f"writing {out}"), finished_first():
+            changes = write_observation(out, found.observation, update=update, secrets=bool(secrets))
+    document = observed_document(found, changes, _silent(found, former), out, told_time(former.as_of) if former else "")
     sys.stdout.write(
         to_json(document) if output == "json" else shown(lambda console: print_observed(console, document))
     )
@@ -153,13 +149,102 @@ def observe(
         click.echo("refused by --strict: not all that was asked for was answered; nothing is written", err=True)
         sys.exit(ExitStatus.REFUSED)
     if output == "text" and former is None:
-        click.echo(f"\nnext:\n  fleet plan {shlex.quote(str(out))}")
+        click.echo(f"\nnext:\n  {_next(found, out)}")
     any_change = changes.added or changes.changed or changes.removed
     sys.exit(ExitStatus.CHANGES if detailed and any_change else ExitStatus.FINE)
 
 
+@attrs.frozen
+class _Asking:
+    """How a hub is to be asked: the options of the command with these names."""
+
+    hub: Path | None
+    context: str
+    azure: FleetId | None
+    azure_login: str | None
+    secrets: bool | None
+    timeout: float
+
+    @property
+    def no_secrets(self) -> bool:
+        """Whether Secrets are not to be asked for."""
+        return self.secrets is False
+
+    @property
+    def grant(self) -> str:
+        """The command that grants what this hub is asked for."""
+        options = {
+            "--hub": self.hub,
+            "--context": self.context,
+            "--azure": self.azure,
+            "--azure-login": self.azure_login,
+        }
+        given = [f"{option} {shlex.quote(str(value))}" for option, value in options.items() if value]
+        given += ["--no-secrets"] if self.no_secrets else []
+        return f"fleet observe --rbac {' '.join(given)} | kubectl apply -f -"
+
+    def fleet(self) -> AzureHub | None:
+        """Return the fleet of Azure; None if it was not named."""
+        return ask_azure(self.azure, self.azure_login, self.timeout) if self.azure else None
+
+    def listing(self, kubeconfig: str, *, partly: bool = False) -> Listing:
+        """Return what the hub of a kubeconfig answers."""
+        secrets, no_secrets = bool(self.secrets), self.no_secrets
+        return ask_hub(
+            kubeconfig, secrets=secrets, no_secrets=no_secrets, partly=partly, timeout=self.timeout, watch=watch
+        )
+
+    def kubeconfig(self) -> str:
+        """Return the text of the kubeconfig that was given."""
+        assert self.hub is not None
+        return context_of(self.hub, self.context, subject=HUB)
+
+
+def _from_hub(asking: _Asking, members: Sequence[str]) -> Asked:
+    """Return what a hub tells, and some of its members of themselves."""
+    listing = asking.listing(asking.kubeconfig())
+    with watch("reading what the hub has answered"):
+        observation = read_hub(listing)
+    return _with_members(asking, observation, listing, members)
+
+
+def _from_azure(asking: _Asking, members: Sequence[str]) -> Asked:
+    """Return what Azure and the hub of a fleet tell; a fleet may have none."""
+    fleet = asking.fleet()
+    assert fleet is not None
+    listing = asking.listing(fleet.kubeconfig) if fleet.kubeconfig else None
+    with watch("reading what the hub has answered"):
+        observation = of_fleet(read_hub(listing) if listing else None, fleet)
+    return _with_members(asking, observation, listing, members)
+
+
+def _with_members(asking: _Asking, observation: Observation, listing: Listing | None, members: Sequence[str]) -> Asked:
+    given = given_members(members, observation.system)
+    texts = {one.name: one.kubeconfig for one in given}
+    observation = with_members(observation, texts, timeout=asking.timeout, watch=watch)
+    return Asked(observation, listing, renamed(given), asking.grant)
+
+
+def _from_clusters(system: System, members: Sequence[str], out: Path, timeout: float) -> Asked:
+    """Return what clusters without a hub tell."""
+    check_without_hub(out)
+    given = given_members(members, system)
+    texts = {one.name: one.kubeconfig for one in given}
+    observation = members_alone(system, texts, recorded_members(out), timeout=timeout, watch=watch)
+    return Asked(observation, None, renamed(given))
+
+
+def _next(found: Asked, out: Path) -> str:
+    """Return what to do after the first observation."""
+    if found.has_hub:
+        return f"fleet plan {shlex.quote(str(out))}"
+    return f"put objects and policies into {out}, and labels into its members; then: fleet plan {shlex.quote(str(out))}"
+
+
 def _check_usage(
-    hub: Path | FleetId | None,
+    hub: Path | None,
+    azure: FleetId | None,
+    azure_login: str | None,
     context: str,
     out: Path | None,
     members: Sequence[str],
@@ -173,15 +258,20 @@ def _check_usage(
     Raises:
         click.UsageError: they do not.
     """
-    if context and not isinstance(hub, Path):
+    if azure_login and azure is None:
+        raise click.UsageError("--azure-login is a part of --azure: give that too")
+    if azure and hub:
+        raise click.UsageError("--azure finds the hub of the fleet itself: give it or --hub")
+    hubs = hub is not None or azure is not None
+    if context and hub is None:
         raise click.UsageError("--context is a part of --hub: give that too")
-    if system and (hub is not None or not rbac):
+    if system and (hubs or not rbac):
         raise click.UsageError("--system is for --rbac without --hub: a hub tells itself what it runs")
-    if kind and (hub is not None or not members):
+    if kind and (hubs or not members):
         raise click.UsageError("--as is for --members without --hub: a hub tells itself what it runs")
     if rbac and (out or members):
         raise click.UsageError("--rbac prints a role alone: it takes neither --out nor --members")
-    if not rbac and hub is None and not members:
+    if not rbac and not hubs and not members:
         raise click.UsageError(
             "give --hub KUBECONFIG, or --members KUBECONFIG for clusters without a hub; or --azure RESOURCE_ID"
         )
@@ -189,85 +279,39 @@ def _check_usage(
         raise click.UsageError("give --out DIR, the directory to write")
 
 
-def _recorded(out: Path) -> Collection[str]:
-    """Return the names of the members of which a directory has a record."""
-    # Names that are no safe names of files are escaped as in URLs: hub/folder/paths.py.
-    return {unquote(path.stem) for path in (out / "members").glob("*.yaml")}
-
-
-def _silent(observation: Observation, former: Header | None, *, of_hub: bool) -> Mapping[str, str]:
+def _silent(found: Asked, former: Header | None) -> Mapping[str, str]:
     """Return the reason by member that has not answered, with what counts instead."""
-    found: dict[str, str] = {}
-    for name, one in silences(observation.silent, former).items():
-        there = name in {str(member["metadata"]["name"]) for member in observation.members}
-        if of_hub:
+    told: dict[str, str] = {}
+    known = {str(member["metadata"]["name"]) for member in found.observation.members}
+    for name, one in silences(found.observation.silent, former).items():
+        if found.has_hub:
             instead = "what the hub has of it counts"
-        elif there:
+        elif name in known:
             instead = "it is written with nothing but its name, since there is no old record of it"
         else:
             instead = f"its record of {one.since} counts"
-        found[name] = f"{one.why}; {instead}"
-    return found
+        told[name] = f"{one.why}; {instead}"
+    return told
 
 
-def _kubeconfigs(members: Sequence[str], system: str) -> Mapping[str, str]:
-    """Return the texts of kubeconfigs by name of the member.
-
-    Args:
-        members: what was given, each ``[NAME=]KUBECONFIG[:CONTEXT]``.
-        system: the system whose members they are, which limits the length of a name.
-
-    Raises:
-        FleetError: one cannot be read, or two members have one name.
-    """
-    found: dict[str, str] = {}
-    problems: list[Problem] = []
-    for given in members:
-        name, equals, rest = given.partition("=")
-        file, context = _file_and_context(rest if equals else given)
-        try:
-            texts = _texts(name if equals else "", file, context, found, system)
-        except FleetError as error:
-            problems += error.problems
-            continue
-        problems += [
-            Problem(f'two clusters are the member "{one}"', hint="give --members NAME=KUBECONFIG[:CONTEXT]")
-            for one in texts.keys() & found.keys()
-        ]
-        found |= texts
-    if problems:
-        raise FleetError(problems)
-    return found
+def _role_of_hub(asking: _Asking) -> str:
+    """Return the role for a hub as YAML."""
+    fleet = asking.fleet()
+    kubeconfig = fleet.kubeconfig if fleet else asking.kubeconfig()
+    if not kubeconfig:
+        raise FleetError([Problem("has no hub, so there is no role to ask it", subject=f"fleet {asking.azure}")])
+    listing = asking.listing(kubeconfig, partly=True)
+    return _role(listing, (*listing.answers, *listing.refused), no_secrets=asking.no_secrets)
 
 
-def _texts(name: str, file: Path, context: str, taken: Mapping[str, str], system: str) -> Mapping[str, str]:
-    if name:
-        return {name: context_of(file, context, subject=_MEMBER.format(name))}
-    contexts = [context] if context else []
-    listed = members_of([file], contexts, system, taken.keys()).members
-    texts = contexts_of(file, {_MEMBER.format(one.name): one.context for one in listed})
-    return {one.name: texts[_MEMBER.format(one.name)] for one in listed}
+def _roles(system: str | None, *, no_secrets: bool) -> str:
+    """Return the roles for hubs of which nothing is known but the system, as YAML."""
+    systems = [one for one in System if system in (None, str(one))]
+    first = "For {}, before its policies are known: with --hub KUBECONFIG, what they select is added."
+    return "---\n".join(_role(*first_queries(one), first.format(one), no_secrets=no_secrets) for one in systems)
 
 
-def _file_and_context(text: str) -> tuple[Path, str]:
-    path = os.path.expanduser(text)
-    if os.path.exists(path):
-        return Path(path), ""
-    drive, rest = os.path.splitdrive(path)  # on Windows, C: is no file with a context
-    file, _, context = rest.partition(":")
-    return Path(drive + file), context
-
-
-def _roles(listing: Listing | None, system: str | None, *, secrets: bool) -> str:
-    """Return the roles as YAML, with what is to be said about them."""
-    if listing:
-        found = [(listing, (*listing.answers, *listing.refused))]
-    else:
-        found = [first_queries(one) for one in System if system in (None, str(one))]
-    texts = []
-    for asked, queries in found:
-        lines = [f"# {line}" for line in notes(queries, secrets=secrets)]
-        if listing is None:
-            lines.append(f"# For {asked.system}, before its policies are known: with --hub, what they select is added.")
-        texts.append("\n".join([*lines, to_yaml(role(asked, queries, secrets=secrets))]))
-    return "---\n".join(texts)
+def _role(listing: Listing, queries: Sequence[Query], *more: str, no_secrets: bool) -> str:
+    told = [*notes(listing, queries, no_secrets=no_secrets), *more]
+    lines = [f"# {line}" for one in told for line in textwrap.wrap(one, 100)]
+    return "\n".join([*lines, to_yaml(role(listing, queries, no_secrets=no_secrets))])

@@ -11,8 +11,8 @@ import pulumi
 
 from fleet_components.components.identification import Identification, in_thread
 from fleet_components.content.secret import REDACTED, secret_fields
+from fleet_components.live.asked_objects import Wanted, observe
 from fleet_components.live.kubeconfig import read_kubeconfig
-from fleet_components.live.observe import Wanted, observe
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.observed import ObservedMember, ObservedObject
 from fleet_components.model.problem import FleetError

@@ -26,9 +26,9 @@ from fleet_components.content.guarded import read_yaml
 from fleet_components.content.secret import REDACTED, secret_fields
 from fleet_components.content.stamp import FOUND, FOUND_ANNOTATION, annotated
 from fleet_components.dynamic import Member as MemberRecord
+from fleet_components.live.asked_objects import Wanted, observe
 from fleet_components.live.connection import Answer, Leftover, ask_cluster, delete_leftovers
 from fleet_components.live.kubeconfig import read_kubeconfig
-from fleet_components.live.observe import Wanted, observe
 from fleet_components.model.manifest import ObjectKey, Origin
 from fleet_components.model.observed import ObservedObject
 from fleet_components.model.problem import FleetError, Problem

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
@@ -13,9 +14,10 @@ from fleet_components.hub.kubefleet.observation import kubefleet_observation
 from fleet_components.hub.kubefleet.queries import kubefleet_queries
 from fleet_components.hub.listing import Listing, Query, System
 from fleet_components.hub.observation import Observation
+from fleet_components.hub.unanswered import FORBIDDEN, GRANT, LATER
 from fleet_components.model.codec import MisfitError
 from fleet_components.model.problem import FleetError, Problem
-from fleet_components.model.text import visible
+from fleet_components.model.text import few, visible
 
 
 @attrs.frozen
@@ -39,7 +41,6 @@ _READERS: Mapping[System, Reader] = {
 
 STEERING = (".kubernetes-fleet.io", ".karmada.io")
 """Ends of the groups whose kinds steer a hub, or hold what it remembers."""
-_ROLE = "fleet observe --rbac --hub KUBECONFIG, of somebody who may read all of it, prints the role that may ask for it"
 
 
 def check_essential(listing: Listing) -> None:
@@ -48,13 +49,16 @@ def check_essential(listing: Listing) -> None:
     Raises:
         FleetError: something was not.
     """
-    problems = [
-        Problem(what, subject=f"the hub, {query.kind}.{query.group}", hint=_ROLE)
-        for query, what in sorted(listing.refused.items())
-        if f".{query.group}".endswith(STEERING)
-    ]
-    if problems:
-        raise FleetError(problems)
+    lacking = {query: why for query, why in listing.refused.items() if f".{query.group}".endswith(STEERING)}
+    by_reason: dict[str, list[str]] = defaultdict(list)
+    for query, why in sorted(lacking.items()):
+        by_reason[why].append(f"{query.kind}.{query.group}")
+    if by_reason:
+        hints = {FORBIDDEN: GRANT}
+        raise FleetError(
+            Problem(f"{few(list(dict.fromkeys(kinds)))} {why}", subject="the hub", hint=hints.get(why, LATER))
+            for why, kinds in by_reason.items()
+        )
 
 
 def missing(listing: Listing) -> tuple[Query, ...]:

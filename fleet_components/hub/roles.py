@@ -11,18 +11,23 @@ from fleet_components.content.secret_kind import is_secret_kind
 from fleet_components.hub.karmada.kinds import WORK, WORK_GROUP
 from fleet_components.hub.listing import Listing, Query, Resource, System
 from fleet_components.hub.reading import missing
+from fleet_components.hub.unanswered import missed
 
 NAME = "fleet-observe"
-NOTES = (
+NOTES: tuple[str, ...] = (
     "What fleet observe asks a hub for: lists, by GET alone. No watch, and no verb that writes.",
     "Every user may ask which kinds are served: the role system:discovery, which API servers give to all.",
 )
 SECRETS_NOTE = (
-    "Secrets: fleet observe asks for their metadata alone, but with --secrets. Kubernetes has no right for that: who "
-    "may list Secrets may read their data."
+    "Secrets: list is the only right by which their names can be read, and who has it may read their data, too: the "
+    "API has no right to metadata alone. fleet observe asks for metadata alone, but with --secrets. To do without this "
+    "right give --no-secrets to both, fleet observe --rbac and fleet observe: Secrets are then named as not observed."
 )
-NO_SECRETS_NOTE = (
-    "Secrets are left out, since who may list them may read their data. With --rbac --secrets they are in the role."
+NO_SECRETS_NOTE = "Secrets are left out: give --no-secrets to fleet observe, too, which does not ask for them then."
+
+REFUSED_NOTE = (
+    "Some of these lists were refused just now, and more may follow from what is in them: apply this role, and then "
+    "print and apply it once more."
 )
 
 
@@ -32,20 +37,20 @@ def first_queries(system: System) -> tuple[Listing, tuple[Query, ...]]:
     return listing, missing(listing)
 
 
-def role(listing: Listing, queries: Iterable[Query], *, secrets: bool) -> Mapping[str, Any]:
+def role(listing: Listing, queries: Iterable[Query], *, no_secrets: bool = False) -> Mapping[str, Any]:
     """Return the ClusterRole that may ask for some lists.
 
     Args:
         listing: what is served.
         queries: the requests.
-        secrets: True if Secrets may be listed.
+        no_secrets: True if Secrets are not asked for. Their metadata takes the same right as their data.
     """
     kinds: dict[str, set[str]] = defaultdict(set)
     # Which Works are asked for depends on what the control plane is about to do.
     if listing.system == System.KARMADA and (works := listing.served.get((WORK_GROUP, WORK))):
         kinds[WORK_GROUP].add(works.plural)
     for query in queries:
-        if secrets or not is_secret_kind(query.kind):
+        if not (no_secrets and is_secret_kind(query.kind)):
             kinds[query.group].add(listing.served[query.group, query.kind].plural)
     rules = [
         {"apiGroups": [group], "resources": sorted(plurals), "verbs": ["list"]}
@@ -55,11 +60,20 @@ def role(listing: Listing, queries: Iterable[Query], *, secrets: bool) -> Mappin
     return {**header, "rules": rules}
 
 
-def notes(queries: Iterable[Query], *, secrets: bool) -> tuple[str, ...]:
-    """Return what is to be said about a role, one sentence or two a line."""
-    if not any(is_secret_kind(query.kind) for query in queries):
-        return NOTES
-    return (*NOTES, SECRETS_NOTE if secrets else NO_SECRETS_NOTE)
+def notes(listing: Listing, queries: Iterable[Query], *, no_secrets: bool = False) -> tuple[str, ...]:
+    """Return what is to be said about a role, a few sentences each.
+
+    Args:
+        listing: as for :func:`role`.
+        queries: as for :func:`role`.
+        no_secrets: as for :func:`role`.
+    """
+    found = NOTES
+    if any(is_secret_kind(query.kind) for query in queries):
+        found += (NO_SECRETS_NOTE if no_secrets else SECRETS_NOTE,)
+    if missed(listing.refused):
+        found += (REFUSED_NOTE,)
+    return found
 
 
 _OF_KARMADA = {

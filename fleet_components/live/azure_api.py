@@ -12,8 +12,8 @@ import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.live.connection import UnexpectedAnswer
+from fleet_components.live.exchange import Budget, Received, TooLargeError, received
 from fleet_components.live.unsecret import unsecret
-from fleet_components.model.digits import integer
 
 if TYPE_CHECKING:
     from httpx2 import Client
@@ -91,56 +91,27 @@ class ResourceApi:
             refusal = _refusal(answer, self.token) if answer is not None else refusal
             if answer is not None and answer.status not in _AGAIN:
                 break
-            wait = max(answer.pause if answer is not None else 0.0, pause)
+            wait = max(answer.pause or 0.0 if answer is not None else 0.0, pause)
             if number + 1 == _TRIES or time.monotonic() + wait >= self.deadline:
                 break
             time.sleep(wait)
             pause = min(2 * pause, _LONGEST_PAUSE)
         raise refusal
 
-    def _sent(self, url: str, method: str) -> _Answer | None:
+    def _sent(self, url: str, method: str) -> Received | None:
         """Return the answer; None if there is none, or no whole one."""
         from httpx2 import HTTPError, InvalidURL
 
         headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json"}
-        content = bytearray()
-        with (
-            suppress(HTTPError, InvalidURL, TimeoutError),
-            self.client.stream(method, url, headers=headers, timeout=self._left()) as answer,
-        ):
-            for chunk in answer.iter_bytes():
-                content += chunk
-                if len(content) > _MOST_BYTES:
-                    raise UnexpectedAnswer(f"answers with more than {_MOST_BYTES} bytes")
-                self._left()
-            return _Answer(answer.status_code, bytes(content), answer.headers.get("Retry-After", ""))
+        with suppress(HTTPError, InvalidURL, TimeoutError):
+            try:
+                return received(self.client, method, url, headers, Budget(self.deadline, _MOST_BYTES))
+            except TooLargeError as error:
+                raise UnexpectedAnswer(f"answers with more than {error}") from None
         return None
 
-    def _left(self) -> float:
-        """Return how many seconds are left.
 
-        Raises:
-            TimeoutError: none are.
-        """
-        left = self.deadline - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        return left
-
-
-@attrs.frozen
-class _Answer:
-    status: int
-    content: bytes = attrs.field(repr=False)
-    retry_after: str = ""
-
-    @property
-    def pause(self) -> float:
-        """Seconds that Azure asks to wait; 0 if it does not say."""
-        return float(integer(self.retry_after)) if self.retry_after.isdecimal() else 0.0
-
-
-def _refusal(answer: _Answer, token: str) -> UnexpectedAnswer:
+def _refusal(answer: Received, token: str) -> UnexpectedAnswer:
     what = f"refuses with {answer.status} {http.responses.get(answer.status, '')}".rstrip()
     what += f", and asks to wait {answer.pause:g} s" if answer.pause else ""
     said = ": ".join(filter(None, (what, *_error(answer.content))))

@@ -16,9 +16,13 @@ from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.live.kubelogin import KUBELOGIN, is_kubelogin, sign_in_hint
 from fleet_components.live.unsecret import secrets_of, unsecret
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import visible
 
 if TYPE_CHECKING:
     from lightkube.config.models import User, UserExec
+
+
+_BY_HAND = "kubectl with that kubeconfig runs it, too, and lets it ask: sign in there first"
 
 
 class AbsentPlugin(FleetError):
@@ -68,11 +72,11 @@ def _answer(plugin: UserExec, deadline: float) -> bytes:
             _end(process)
             if not isinstance(error, subprocess.TimeoutExpired):
                 raise
-            raise _failed(plugin, "has not answered in time", sign_in_hint(plugin.args or ())) from None
+            raise _failed(plugin, "has not answered in time") from None
     if process.returncode:
         said = unsecret(err.decode(errors="replace"), {*given.values(), *secrets_of(plugin.args or ())})
         what = f"fails with exit status {process.returncode}" + (f": {said}" if said else "")
-        raise _failed(plugin, what, sign_in_hint(plugin.args or ()))
+        raise _failed(plugin, what)
     return out
 
 
@@ -90,17 +94,25 @@ def _status(plugin: UserExec, answer: bytes) -> dict[str, Any]:
         status = found.get("status") if isinstance(found, dict) else None
         if isinstance(status, dict) and (status.get("token") or status.get("clientCertificateData")):
             return status
-    raise _failed(plugin, "gives no credential: it prints no ExecCredential with a token or a certificate", "")
+    raise FleetError(
+        [_problem(plugin, "gives no credential: it prints no ExecCredential with a token or a certificate")]
+    )
 
 
-def _failed(plugin: UserExec, what: str, hint: str) -> FleetError:
-    return FleetError([_problem(plugin, what, hint)])
+def _failed(plugin: UserExec, what: str) -> FleetError:
+    return FleetError([_problem(plugin, what, sign_in_hint(plugin.args or ()) if _is_kubelogin(plugin) else _BY_HAND)])
 
 
-def _problem(plugin: UserExec, what: str, hint: str) -> Problem:
-    hint = hint if is_kubelogin(plugin.command) else ""
-    return Problem(f'the credential plugin "{plugin.command}" {what}', hint=hint)
+def _problem(plugin: UserExec, what: str, hint: str = "") -> Problem:
+    return Problem(f'the credential plugin "{visible(plugin.command)}" {what}', hint=hint)
 
 
 def _absent_hint(plugin: UserExec) -> str:
-    return f"put {KUBELOGIN} on PATH: `az aks install-cli` installs it" if is_kubelogin(plugin.command) else ""
+    if _is_kubelogin(plugin):
+        return f"put {KUBELOGIN} on PATH: `az aks install-cli` installs it"
+    # What whoever made the kubeconfig says of it.
+    return unsecret(plugin.installHint) if plugin.installHint else "install it, or put it on PATH"
+
+
+def _is_kubelogin(plugin: UserExec) -> bool:
+    return is_kubelogin(plugin.command)

@@ -10,7 +10,8 @@ import attrs
 
 from fleet_components.hub.listing import Resource
 from fleet_components.hub.members.cluster_facts import ServedKind
-from fleet_components.live.getting import NOT_KUBERNETES, Getter, Unanswered
+from fleet_components.live.failures import NOT_KUBERNETES
+from fleet_components.live.getting import Getter, Unanswered
 
 Served = dict[tuple[str, str], Resource]
 _ALL_AT_ONCE = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -15,23 +14,19 @@ import attrs
 
 from fleet_components.content.guarded import UnreadableError, read_json
 from fleet_components.live.connection import Connection, connected, within
-from fleet_components.model.digits import integer
+from fleet_components.live.exchange import Budget, TooLargeError, received
+from fleet_components.live.failures import NOT_KUBERNETES, Failure, of_error, of_no_json, of_status
+from fleet_components.live.kubeconfig_file import unreadable
 from fleet_components.model.problem import FleetError
+from fleet_components.model.text import few
 
 T = TypeVar("T")
-_MIB = 2**20
-MOST_BYTES = 1024 * _MIB
+MOST_BYTES = 1024 * 2**20
 """Largest size of all answers of one cluster."""
 _ATTEMPTS, _FIRST_WAIT, _LONGEST_WAIT = 4, 0.2, 10.0
 _BUSY = (http.TOO_MANY_REQUESTS, http.INTERNAL_SERVER_ERROR, http.SERVICE_UNAVAILABLE, http.GATEWAY_TIMEOUT)
 """Statuses after which a client asks again where the answer tells when, as client-go does."""
-NOT_KUBERNETES = "is not answered as Kubernetes does"
 _LATE = "is not answered in {:g} s"
-_WORDS: Mapping[int, str] = {
-    http.UNAUTHORIZED: "is refused: the user of the kubeconfig is not known there, or no longer",
-    http.FORBIDDEN: "is forbidden to the user of the kubeconfig",
-    http.NOT_FOUND: "is not served",
-}
 
 
 class Unanswered(Exception):
@@ -41,15 +36,25 @@ class Unanswered(Exception):
         what: the reason, in words that follow what was asked for. Nothing of the answer is in it, which may repeat
             what it was sent.
         code: the HTTP status; 0 if there is none.
+        hint: what would do; empty if nothing better can be said than to try again.
     """
 
-    def __init__(self, what: str, code: int = 0) -> None:
+    def __init__(self, what: str, code: int = 0, hint: str = "") -> None:
         super().__init__(what)
-        self.what, self.code = what, code
+        self.what, self.code, self.hint = what, code, hint
 
 
 class Unreachable(Exception):
-    """A cluster that cannot be asked at all; the text is the reason, after the name of the cluster."""
+    """A cluster that cannot be asked at all; the text is the reason, after the name of the cluster.
+
+    Args:
+        what: the reason.
+        hint: what would do; empty if nothing is known that would.
+    """
+
+    def __init__(self, what: str, hint: str = "") -> None:
+        super().__init__(what)
+        self.hint = hint
 
 
 @attrs.define
@@ -59,15 +64,14 @@ class Getter:
     Attributes:
         connection: the connection, with its deadline.
         timeout: how long the whole may take, in seconds, for messages.
-        left: bytes that answers may still have.
+        budget: the time and the bytes that its answers may take.
         date: the time of the cluster's own clock at its first answer; None before that, and if it did not tell.
     """
 
     connection: Connection
     timeout: float
-    left: int = attrs.field(factory=lambda: MOST_BYTES)
+    budget: Budget
     date: datetime | None = None
-    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
     def get(self, path: str, accept: str = "application/json") -> Any:
         """Return the value of a JSON answer.
@@ -100,63 +104,51 @@ class Getter:
             except TimeoutError:
                 refused.append(self._late())
 
-        left = self.connection.deadline - time.monotonic()
-        if left > 0:
-            within(left, run)
-        if found:
-            return found[0]
-        over = time.monotonic() >= self.connection.deadline
-        raise refused[0] if refused else self._late() if over else Unanswered(NOT_KUBERNETES)
+        with suppress(TimeoutError):
+            within(self.budget.seconds(), run)
+            if found:
+                return found[0]
+            self.budget.seconds()
+            raise refused[0] if refused else Unanswered(NOT_KUBERNETES)
+        raise refused[0] if refused else self._late()
 
     def _attempt(self, path: str, accept: str, *, last: bool) -> tuple[Any, float | None]:
         """Return an answer and None, or how many seconds to wait for the next attempt; 0 if that is not told."""
-        from httpx2 import DecodingError, RequestError, TimeoutException
+        from httpx2 import DecodingError, HTTPError, InvalidURL, TimeoutException
+        from lightkube.core.exceptions import ConfigError
 
         try:
-            with self.connection.client.stream(
-                "GET", path, headers={"Accept": accept}, timeout=self._remaining(), follow_redirects=False
-            ) as answer:
-                if self.date is None:
-                    self.date = _date(answer.headers.get("Date"))
-                status = answer.status_code
-                told = answer.headers.get("Retry-After")
-                if status in _BUSY and told is not None and not last:
-                    return None, min(float(integer(told)) if told.isdecimal() else 1.0, _LONGEST_WAIT)
-                if not answer.is_success:
-                    shown = f"{status} {http.responses.get(status, '')}".rstrip()
-                    raise Unanswered(_WORDS.get(status, f"is answered with {shown}"), status)
-                return read_json(b"".join(self._bounded(answer.iter_bytes()))), None
-        except UnreadableError:
-            raise Unanswered(NOT_KUBERNETES) from None
-        except TimeoutException:
+            answer = received(self.connection.client, "GET", path, {"Accept": accept}, self.budget)
+        except (TimeoutException, TimeoutError):
             raise self._late() from None
+        except TooLargeError as error:
+            raise Unanswered(f"has answers of more than {error} with all before it") from None
         except DecodingError:
             raise Unanswered(NOT_KUBERNETES) from None
-        except RequestError as error:
-            why, passing = _why(error)
-            if last or not passing:
-                raise Unanswered(why) from None
+        except ConfigError:
+            raise Unanswered("is not asked: the tokenFile that its kubeconfig names is not there") from None
+        except (HTTPError, InvalidURL) as error:
+            failure = of_error(error)
+            if last or not failure.passing:
+                raise _unanswered(failure) from None
             return None, 0.0
-
-    def _bounded(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        for chunk in chunks:
-            with self._lock:
-                self.left -= len(chunk)
-            if self.left < 0:
-                raise Unanswered(f"has answers of more than {MOST_BYTES // _MIB} MiB with all before it")
-            self._remaining()
-            yield chunk
-
-    def _remaining(self) -> float:
-        left = self.connection.deadline - time.monotonic()
-        if left <= 0:
-            raise self._late()
-        return left
+        if self.date is None:
+            self.date = _date(answer.headers.get("Date"))
+        if answer.status in _BUSY and answer.pause is not None and not last:
+            return None, min(answer.pause, _LONGEST_WAIT)
+        if not http.OK <= answer.status < http.MULTIPLE_CHOICES:
+            raise _unanswered(of_status(answer), answer.status)
+        try:
+            return read_json(answer.content), None
+        except UnreadableError:
+            raise _unanswered(of_no_json(answer)) from None
 
     def _sleep(self, seconds: float) -> None:
-        if seconds >= self._remaining():
-            raise self._late()
-        time.sleep(seconds)
+        with suppress(TimeoutError):
+            if seconds < self.budget.seconds():
+                time.sleep(seconds)
+                return
+        raise self._late()
 
     def _late(self) -> Unanswered:
         return Unanswered(_LATE.format(self.timeout))
@@ -174,20 +166,21 @@ def getter(kubeconfig: str, timeout: float) -> Iterator[Getter]:
         Unreachable: the kubeconfig or its credential plugin does not work. No secret of them is shown.
     """
     deadline = time.monotonic() + timeout
-    why = "its kubeconfig does not work: something in it is missing, or cannot be read"
+    why, hint = "its kubeconfig does not work: something in it is missing, or cannot be read", ""
     with ExitStack() as stack:
         found: Connection | None = None
         # Any error of the libraries, which may quote the kubeconfig.
         with suppress(Exception):
             try:
                 found = stack.enter_context(connected(kubeconfig, deadline))
-            except FileNotFoundError:
-                why = "a file that its kubeconfig names is not there"
+            except OSError:
+                fields = f" as {few(found_fields)}" if (found_fields := unreadable(kubeconfig)) else ""
+                why, hint = f"a file that its kubeconfig names{fields} cannot be read", "is it there, and yours?"
             except FleetError as error:
-                why = "; ".join(map(str, error.problems))
+                why, hint = "; ".join(one.what for one in error.problems), error.problems[0].hint
         if found is None:
-            raise Unreachable(why)
-        yield Getter(found, timeout)
+            raise Unreachable(why, hint)
+        yield Getter(found, timeout, Budget(deadline, MOST_BYTES))
 
 
 def _date(text: str | None) -> datetime | None:
@@ -197,17 +190,5 @@ def _date(text: str | None) -> datetime | None:
     return None
 
 
-def _why(error: Exception) -> tuple[str, bool]:
-    """Return why there was no answer, and whether it may be otherwise a moment later.
-
-    The library's own words may have the address of the cluster and more.
-    """
-    from httpx2 import ConnectError, UnsupportedProtocol
-
-    if isinstance(error, UnsupportedProtocol):
-        return "is not asked: the address in the kubeconfig is not one of http or https", False
-    if "CERTIFICATE" in str(error).upper():
-        return "is not asked: the certificate of the cluster is not one that the kubeconfig trusts", False
-    if isinstance(error, ConnectError):
-        return "is not answered: nobody takes the connection at the address of the kubeconfig", True
-    return "is not answered: the connection is broken off", True
+def _unanswered(failure: Failure, code: int = 0) -> Unanswered:
+    return Unanswered(failure.what, code, failure.hint)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 import attrs
 
+from fleet_components.content.secret_kind import is_secret_kind
 from fleet_components.hub.listing import Listing, Object, Query, System
 from fleet_components.hub.reading import STEERING, check_essential, missing
+from fleet_components.hub.unanswered import LATER, NOT_ASKED
 from fleet_components.live.at_once import at_once
 from fleet_components.live.discovery import Served, served_by
+from fleet_components.live.failures import CHECK_SERVER, NOT_KUBERNETES
 from fleet_components.live.getting import Getter, Unanswered, Unreachable, getter
+from fleet_components.live.kubeconfig import endpoint_of
 from fleet_components.live.lists import objects_of
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few, visible
@@ -35,12 +39,22 @@ _MARKS = {System.KUBEFLEET: _OF_KUBEFLEET, System.KARMADA: _OF_KARMADA}
 """Kinds that are served by the hub of a system, and together by nothing else."""
 
 
-def ask_hub(kubeconfig: str, *, secrets: bool = False, timeout: float = 120.0, watch: Watch = unwatched) -> Listing:
+def ask_hub(
+    kubeconfig: str,
+    *,
+    secrets: bool = False,
+    no_secrets: bool = False,
+    partly: bool = False,
+    timeout: float = 120.0,
+    watch: Watch = unwatched,
+) -> Listing:
     """Ask a hub for all that an observation needs.
 
     Args:
         kubeconfig: the text of a kubeconfig.
         secrets: True to ask for the data of Secrets.
+        no_secrets: True not to ask for Secrets, not even for their names.
+        partly: True to return a listing, too, that lacks what steers the hub.
         timeout: limit for the whole call, in seconds.
         watch: is told how many lists have come.
 
@@ -55,13 +69,27 @@ def ask_hub(kubeconfig: str, *, secrets: bool = False, timeout: float = 120.0, w
                 raise _wrong("does not tell the time in its answers, as API servers do: something stands between")
             listing = Listing(system_of(served), hub.date, served, secrets=secrets)
             while queries := missing(listing):
-                listing = listing.with_answers(*_answers(hub, listing, queries, watch))
-                check_essential(listing)
+                asked = tuple(one for one in queries if not (no_secrets and is_secret_kind(one.kind)))
+                left_out = dict.fromkeys(set(queries) - set(asked), NOT_ASKED)
+                listing = listing.with_answers(*_answers(hub, listing, asked, watch)).with_answers({}, left_out)
+                if not partly:
+                    check_essential(listing)
             return listing
     except Unreachable as error:
-        raise _wrong(f"cannot be asked: {error}", "kubectl --kubeconfig FILE get --raw /version tries it") from None
+        raise _at(kubeconfig, _wrong(f"cannot be asked: {error}", error.hint)) from None
     except Unanswered as error:
-        raise _wrong(f"what it serves {error.what}", "try kubectl --kubeconfig FILE api-resources") from None
+        hint = error.hint or (CHECK_SERVER if error.what == NOT_KUBERNETES else LATER)
+        raise _at(kubeconfig, _wrong(f"what it serves {error.what}", hint)) from None
+    except FleetError as error:
+        raise _at(kubeconfig, error) from None
+
+
+def _at(kubeconfig: str, error: FleetError) -> FleetError:
+    """Return an error with the context and the address of the hub in place of its bare name."""
+    where = endpoint_of(kubeconfig)
+    return FleetError(
+        attrs.evolve(one, subject=f"{HUB} ({where})") if where and one.subject == HUB else one for one in error.problems
+    )
 
 
 def system_of(served: Served) -> System:
@@ -124,7 +152,10 @@ def _answers(
     done = at_once((partial(ask_together if part[1:] else ask_alone, part) for part in parts), _AT_ONCE)
     for number in range(len(parts)):
         objects = sum(map(len, [*list(found.values()), *listing.answers.values()]))
-        with watch(f"asking the hub: {number} of {count(len(parts), 'list')}, {count(objects, 'object')}"):
+        # They are begun in their order.
+        begun = [part[0].kind for part in parts if part[-1] not in found and part[-1] not in refused][:_AT_ONCE]
+        told = f"asking the hub: {number} of {count(len(parts), 'list')}, {count(objects, 'object')}"
+        with watch(f"{told}, waiting for {few(list(dict.fromkeys(begun)), 3)}"):
             next(done)
     return found, refused
 
@@ -141,13 +172,6 @@ def _parts(listing: Listing, queries: Iterable[Query]) -> list[tuple[Query, ...]
         parts += [together] if together else []
         parts += [(one,) for one in same if one not in together]
     return parts
-
-
-def refusals(listing: Listing) -> Iterator[str]:
-    """Yield in words what was not answered, sorted by kind."""
-    for query, what in sorted(listing.refused.items()):
-        space = f" in namespace {query.namespace}" if query.namespace else ""
-        yield visible(f"{query.kind}{f'.{query.group}' if query.group else ''}{space} {what}")
 
 
 def _wrong(what: str, hint: str = "") -> FleetError:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from http import client as http
 
 from fleet_components.live.getting import Getter, Unanswered, Unreachable, getter
+from fleet_components.live.kubeconfig import endpoint_of
 from fleet_components.model.kinds import guess_plural
 from fleet_components.model.manifest import Manifest
 from fleet_components.model.problem import FleetError, Problem
@@ -37,13 +38,18 @@ def identified_hub(kubeconfig: str, system: str, members: Sequence[Manifest]) ->
             lacking = hub.within(lambda: list(_lacking(hub, members)))
             uid = hub.within(lambda: _uid(hub))
     except Unreachable as error:
-        raise FleetError([Problem(f"cannot be asked: {error}", subject="the hub")]) from None
+        raise _wrong(kubeconfig, f"cannot be asked: {error}", error.hint) from None
     except Unanswered as error:
-        raise FleetError([Problem(f"what it knows of members {error.what}", subject="the hub")]) from None
+        raise _wrong(kubeconfig, f"what it knows of members {error.what}", error.hint) from None
     if lacking:
         what = f"the hub does not know {few([one.name for one in lacking])}, of which labels or taints are declared"
         raise FleetError([lacking[0].problem(what, ("metadata", "name"), _JOIN[system])])
     return uid
+
+
+def _wrong(kubeconfig: str, what: str, hint: str) -> FleetError:
+    where = endpoint_of(kubeconfig)
+    return FleetError([Problem(what, subject=f"the hub ({where})" if where else "the hub", hint=hint)])
 
 
 def _uid(hub: Getter) -> str:

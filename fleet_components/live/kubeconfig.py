@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import yaml
 
@@ -12,6 +14,7 @@ from fleet_components.content.guarded import UnreadableError, read_yaml
 from fleet_components.content.regular_file import read_regular
 from fleet_components.content.secret import REDACTED
 from fleet_components.model.problem import FleetError, Problem
+from fleet_components.model.text import visible
 
 _HINT = "give the text or the path of a kubeconfig with clusters, contexts and users"
 
@@ -81,6 +84,28 @@ def chosen(text: str, settings: Mapping[str, Any]) -> str:
         for each in config["contexts"]
     ]
     return yaml.safe_dump({**config, "current-context": current, "contexts": contexts})
+
+
+def endpoint_of(text: str) -> str:
+    """Return by which context and at which address a kubeconfig reaches its cluster: ``context prod, 10.0.0.4:6443``.
+
+    Of the server host and port are told, and nothing of a user, a path or a query.
+
+    Args:
+        text: the text of a kubeconfig.
+
+    Returns:
+        The words; empty if it does not tell.
+    """
+    with suppress(AttributeError, KeyError, TypeError, ValueError):
+        config = read_yaml(text)
+        name = config["current-context"]
+        cluster = {one["name"]: one["context"] for one in config["contexts"]}[name]["cluster"]
+        url = urlsplit(str({one["name"]: one["cluster"] for one in config["clusters"]}[cluster]["server"]))
+        port = url.port or {"http": 80, "https": 443}.get(url.scheme)
+        host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
+        return visible(f"context {name}, {host or 'no address'}{f':{port}' if host and port else ''}")
+    return ""
 
 
 def _file_at(path: str) -> Path | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +59,14 @@ def contexts_of(path: Path, contexts: Mapping[str, str]) -> Mapping[str, str]:
     return {subject: _alone(config, context, path, subject) for subject, context in contexts.items()}
 
 
+def unreadable(text: str) -> Sequence[str]:
+    """Return the fields of a kubeconfig that name files which cannot be read, sorted; nothing of their values."""
+    config = read_yaml(text)
+    parts = [one.get(part) or {} for part in ("cluster", "user") for one in config.get(f"{part}s") or ()]
+    files = [(field, one[field]) for one in parts for field in _PATHS if one.get(field)]
+    return sorted({field for field, file in files if not os.access(str(file), os.R_OK)})
+
+
 def _alone(config: Mapping[str, Any], context: str, path: Path, subject: str) -> str:
     problems: list[Problem] = []
     try:
@@ -69,12 +77,13 @@ def _alone(config: Mapping[str, Any], context: str, path: Path, subject: str) ->
         raise FleetError([attrs.evolve(one, subject=subject, file=str(path)) for one in problems])
     folder = path.resolve().parent
     parts = {name: {key: _absolute(key, value, folder) for key, value in part.items()} for name, part in found.items()}
+    name = str(context or config.get("current-context"))
     return yaml.safe_dump(
         {
             "apiVersion": "v1",
             "kind": "Config",
-            "current-context": "x",
-            "contexts": [{"name": "x", "context": {**parts["context"], "cluster": "x", "user": "x"}}],
+            "current-context": name,
+            "contexts": [{"name": name, "context": {**parts["context"], "cluster": "x", "user": "x"}}],
             "clusters": [{"name": "x", "cluster": parts["cluster"]}],
             "users": [{"name": "x", "user": parts["user"]}],
         }

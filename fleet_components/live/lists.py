@@ -10,7 +10,8 @@ from urllib.parse import quote, urlencode
 from fleet_components.content.secret_kind import is_secret_kind
 from fleet_components.content.strip import LAST_APPLIED
 from fleet_components.hub.listing import Object, Query, Resource
-from fleet_components.live.getting import NOT_KUBERNETES, Getter, Unanswered
+from fleet_components.live.failures import NOT_KUBERNETES
+from fleet_components.live.getting import Getter, Unanswered
 
 _PAGE = 250
 _STARTS = 3

@@ -13,9 +13,11 @@ from fleet_components.hub.listing import Object, Query, Resource
 from fleet_components.hub.members.cluster_facts import ClusterFacts
 from fleet_components.live.at_once import at_once
 from fleet_components.live.discovery import kinds_of
-from fleet_components.live.getting import NOT_KUBERNETES, Getter, Unanswered, Unreachable, getter
+from fleet_components.live.failures import NOT_KUBERNETES
+from fleet_components.live.getting import Getter, Unanswered, Unreachable, getter
+from fleet_components.live.kubeconfig import endpoint_of
 from fleet_components.live.lists import objects_of
-from fleet_components.model.text import count
+from fleet_components.model.text import count, few
 from fleet_components.model.watch import Watch, unwatched
 
 _AT_ONCE = 32
@@ -56,7 +58,9 @@ def ask_members(
 
     done = at_once((partial(ask, name, text) for name, text in kubeconfigs.items()), _AT_ONCE)
     for number in range(len(kubeconfigs)):
-        with watch(f"asking {count(len(kubeconfigs), 'member')}: {number} answered"):
+        begun = [name for name in kubeconfigs if name not in found][:_AT_ONCE]
+        told = f"asking {count(len(kubeconfigs), 'member')}: {number} answered, waiting for {few(begun, 3)}"
+        with watch(told):
             next(done)
     return dict(sorted(found.items()))
 
@@ -66,9 +70,14 @@ def _ask(kubeconfig: str, timeout: float) -> AskedMember:
         with getter(kubeconfig, timeout) as cluster:
             return AskedMember(cluster.within(lambda: _facts(cluster)), "" if cluster.date else _NO_TIME, cluster.date)
     except Unreachable as error:
-        return AskedMember(reason=f"cannot be asked: {error}")
+        return AskedMember(reason=_silent(kubeconfig, f"cannot be asked: {error}", error.hint))
     except Unanswered as error:
-        return AskedMember(reason=f"cannot be observed: a request {error.what}")
+        return AskedMember(reason=_silent(kubeconfig, f"cannot be observed: a request {error.what}", error.hint))
+
+
+def _silent(kubeconfig: str, why: str, hint: str) -> str:
+    more = "; ".join(filter(None, (endpoint_of(kubeconfig), hint)))
+    return f"{why} ({more})" if more else why
 
 
 def _facts(cluster: Getter) -> ClusterFacts:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from fleet_components.cli.progress import Progress
-from fleet_components.live.observe import observe
+from fleet_components.live.asked_objects import observe
 from fleet_components.plan.source import gather
 from tests.cli.fleets import MEMBERS, PLACEMENT, SHOP, write
 from tests.cli.terminal import in_terminal, left_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fleet_components.live.observe import Wanted, observe
+from fleet_components.live.asked_objects import Wanted, observe
 from fleet_components.model.observed import FieldDifference, ObservedObject
 from fleet_components.plan.apply_mode import ApplyMode
 from tests.control_planes import control_planes

@@ -57,7 +57,7 @@ def user(plane: ControlPlane, name: str, allowed: Mapping[str, Any]) -> str:
 
 
 def test_the_role_for_a_hub_is_enough_to_observe_it(plane: ControlPlane, whole: Listing) -> None:
-    allowed = role(whole, whole.answers, secrets=False)
+    allowed = role(whole, whole.answers)
     listing = ask_hub(user(plane, "exact", allowed))
     assert listing.answers == whole.answers
     assert not listing.refused
@@ -66,7 +66,7 @@ def test_the_role_for_a_hub_is_enough_to_observe_it(plane: ControlPlane, whole: 
 
 @pytest.mark.parametrize("number", range(2))
 def test_without_a_part_of_the_role_what_is_missing_is_named(plane: ControlPlane, whole: Listing, number: int) -> None:
-    allowed = role(whole, whole.answers, secrets=False)
+    allowed = role(whole, whole.answers)
     steering = [rule for rule in allowed["rules"] if rule["apiGroups"][0].endswith("kubernetes-fleet.io")]
     rules = [rule for rule in allowed["rules"] if rule is not steering[number]]
     with pytest.raises(FleetError) as error:
@@ -76,7 +76,7 @@ def test_without_a_part_of_the_role_what_is_missing_is_named(plane: ControlPlane
 
 
 def test_the_role_without_a_hub_is_enough_for_what_steers_it(plane: ControlPlane, whole: Listing) -> None:
-    listing = ask_hub(user(plane, "first", role(*first_queries(whole.system), secrets=False)))
+    listing = ask_hub(user(plane, "first", role(*first_queries(whole.system))))
     assert {query.kind for query in listing.refused} >= {"ConfigMap", "Deployment"}
     assert set(listing.refused.values()) == {"is forbidden to the user of the kubeconfig"}
     assert listing.all("MemberCluster") == whole.all("MemberCluster")

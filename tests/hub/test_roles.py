@@ -1,4 +1,4 @@
-"""The role that may observe a hub: it lists what is asked for, and Secrets only where that is wished."""
+"""The role that may observe a hub: it lists what is asked for, and Secrets unless that is not wished."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 from fleet_components.hub import reading, roles
 from fleet_components.hub.listing import Listing, Query, Resource, System
 from fleet_components.hub.reading import Reader
-from fleet_components.hub.roles import NO_SECRETS_NOTE, NOTES, SECRETS_NOTE, first_queries, notes, role
+from fleet_components.hub.roles import NO_SECRETS_NOTE, NOTES, REFUSED_NOTE, SECRETS_NOTE, first_queries, notes, role
+from fleet_components.hub.unanswered import NOT_ASKED
 
 QUERIES = (
     Query("v1", "Secret", "shop", metadata_only=True),
@@ -36,19 +37,26 @@ def rules(found: Any) -> dict[str, list[str]]:
     return {rule["apiGroups"][0]: rule["resources"] for rule in found["rules"]}
 
 
-@pytest.mark.parametrize(("secrets", "core"), [(False, ["configmaps"]), (True, ["configmaps", "secrets"])])
-def test_it_lists_each_kind_once(secrets: bool, core: list[str]) -> None:
-    assert rules(role(listing(), QUERIES, secrets=secrets)) == {"": core, "apps": ["deployments"]}
+@pytest.mark.parametrize(("no_secrets", "core"), [(True, ["configmaps"]), (False, ["configmaps", "secrets"])])
+def test_it_lists_each_kind_once(no_secrets: bool, core: list[str]) -> None:
+    assert rules(role(listing(), QUERIES, no_secrets=no_secrets)) == {"": core, "apps": ["deployments"]}
 
 
 def test_works_of_karmada_are_in_it_though_they_are_not_always_asked_for() -> None:
-    assert rules(role(listing(System.KARMADA), (), secrets=False)) == {"work.karmada.io": ["works"]}
+    assert rules(role(listing(System.KARMADA), ())) == {"work.karmada.io": ["works"]}
 
 
 def test_what_is_said_of_secrets() -> None:
-    assert notes(QUERIES, secrets=True) == (*NOTES, SECRETS_NOTE)
-    assert notes(QUERIES, secrets=False) == (*NOTES, NO_SECRETS_NOTE)
-    assert notes(QUERIES[1:], secrets=False) == NOTES
+    assert notes(listing(), QUERIES) == (*NOTES, SECRETS_NOTE)
+    assert notes(listing(), QUERIES, no_secrets=True) == (*NOTES, NO_SECRETS_NOTE)
+    assert notes(listing(), QUERIES[1:]) == NOTES
+
+
+def test_a_role_that_may_not_be_whole_says_so() -> None:
+    refused = listing().with_answers({}, {QUERIES[1]: "is forbidden"})
+    assert notes(refused, QUERIES[1:]) == (*NOTES, REFUSED_NOTE)
+    left_out = listing().with_answers({}, {QUERIES[0]: NOT_ASKED})
+    assert notes(left_out, QUERIES[1:]) == NOTES
 
 
 @pytest.mark.parametrize(
@@ -68,7 +76,7 @@ def test_plurals_without_a_hub(kind: str, plural: str, monkeypatch: pytest.Monke
         reading, "_READERS", dict.fromkeys(System, Reader(queries, lambda _: pytest.fail("nothing is read")))
     )
     asked, found = first_queries(System.KUBEFLEET)
-    assert rules(role(asked, found, secrets=False)) == {"example.com": [plural]}
+    assert rules(role(asked, found)) == {"example.com": [plural]}
 
 
 def test_the_kinds_of_karmada_are_known() -> None:

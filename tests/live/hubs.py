@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pytest
 
 from fleet_components.hub import reading
-from fleet_components.hub.listing import Listing, Query, System
+from fleet_components.hub.listing import Listing, Query, Resource, System
 from fleet_components.hub.observation import Observation
 from fleet_components.hub.reading import Reader
-from tests.live.api_server import Api, serves
+from fleet_components.live.lists import path_of
+from fleet_components.model.manifest import Manifest
+from tests.live.api_server import Api, refuses, serves
 
 MEMBERS = "/apis/cluster.kubernetes-fleet.io/v1/memberclusters"
 PLACEMENTS = "/apis/placement.kubernetes-fleet.io/v1/clusterresourceplacements"
@@ -70,3 +72,45 @@ def reads(
 
     reader = Reader(queries, read or nothing)
     monkeypatch.setattr(reading, "_READERS", dict.fromkeys(System, reader))
+
+
+def holds(api: Api, listing: Listing, objects: Iterable[Mapping[str, Any]]) -> None:
+    """Let the stand-in serve the kinds of a listing, and have objects."""
+    groups: dict[str, dict[str, list[Any]]] = {}
+    for one in listing.served.values():
+        group, _, version = one.api_version.rpartition("/")
+        resource = {"resource": one.plural, "responseKind": {"kind": one.kind}, "verbs": ["list"]}
+        resource["scope"] = "Namespaced" if one.namespaced else "Cluster"
+        groups.setdefault(group, {}).setdefault(version, []).append(resource)
+        api.lists[_path(one)] = []
+    for root, named in (("/api", False), ("/apis", True)):
+        items = [
+            {
+                "metadata": {"name": name},
+                "versions": [{"version": version, "resources": found} for version, found in versions.items()],
+            }
+            for name, versions in groups.items()
+            if bool(name) == named
+        ]
+        api.objects[root] = {"kind": "APIGroupDiscoveryList", "items": items}
+    for data in objects:
+        manifest = Manifest(data)
+        resource_of = listing.served[manifest.group, manifest.kind]
+        for space in {"", manifest.namespace if resource_of.namespaced else ""}:
+            api.lists.setdefault(_path(resource_of, space), []).append(dict(data))
+
+
+def allows(api: Api, listing: Listing, role: Any) -> None:
+    """Refuse all lists that a ClusterRole does not have."""
+    allowed = {(group, name) for rule in role["rules"] for group in rule["apiGroups"] for name in rule["resources"]}
+    spaces = {one["metadata"].get("namespace", "") for found in api.lists.values() for one in found}
+    for one in listing.served.values():
+        for path in {_path(one, space) for space in spaces}:
+            # A namespace in which there is nothing has an empty list.
+            api.lists.setdefault(path, [])
+            if (one.api_version.rpartition("/")[0], one.plural) not in allowed:
+                api.answers[path] = refuses(403)
+
+
+def _path(resource: Resource, namespace: str = "") -> str:
+    return path_of(Query(resource.api_version, resource.kind, namespace), resource)

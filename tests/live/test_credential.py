@@ -132,7 +132,7 @@ def test_the_hub_that_cannot_be_asked_says_why(monkeypatch: pytest.MonkeyPatch, 
     user = {"exec": {"apiVersion": "client.authentication.k8s.io/v1beta1", "command": "kubelogin", "args": AZURES}}
     with pytest.raises(Unreachable) as caught, getter(kubeconfig({"server": "https://127.0.0.1:1"}, user), 5.0):
         pass
-    assert "put kubelogin on PATH" in str(caught.value)
+    assert "put kubelogin on PATH" in caught.value.hint
 
 
 def _later() -> float:

@@ -13,7 +13,7 @@ import pytest
 
 from fleet_components.hub.listing import Listing, Query, System
 from fleet_components.live import getting, lists
-from fleet_components.live.hub import ask_hub, refusals
+from fleet_components.live.hub import ask_hub
 from fleet_components.model.problem import FleetError
 from tests.live.api_server import (
     CANARY,
@@ -62,7 +62,7 @@ def wrong(api: Api, timeout: float = 30, text: str = "") -> str:
     with pytest.raises(FleetError) as error:
         ask_hub(text or api.kubeconfig(), timeout=timeout)
     assert CANARY not in str(error.value)
-    assert "127.0.0.1" not in str(error.value)
+    assert str(error.value).startswith("the hub (context x, ")
     return str(error.value)
 
 
@@ -150,19 +150,14 @@ def test_what_is_content_and_refused_is_named_and_the_rest_is_told(api: Api) -> 
     api.answers[CONFIG_MAPS], api.answers[SECRETS] = refuses(403), refuses(404)
     listing = ask_hub(api.kubeconfig())
     assert listing.refused == {MAPS: "is forbidden to the user of the kubeconfig", KEYS: "is not served"}
-    assert list(refusals(listing)) == [
-        "ConfigMap is forbidden to the user of the kubeconfig",
-        "Secret is not served",
-    ]
     assert names(listing, "MemberCluster") == ["east", "west"]
 
 
 def test_what_steers_the_hub_and_is_refused_ends_it_with_all_that_is(api: Api) -> None:
     api.answers[MEMBERS] = api.answers[PLACEMENTS] = refuses(403)
     said = wrong(api)
-    assert "MemberCluster.cluster.kubernetes-fleet.io: is forbidden to the user of the kubeconfig" in said
-    assert "ClusterResourcePlacement.placement.kubernetes-fleet.io: is forbidden" in said
-    assert "fleet observe --rbac" in said
+    kinds = "MemberCluster.cluster.kubernetes-fleet.io, ClusterResourcePlacement.placement.kubernetes-fleet.io"
+    assert f"{kinds}: is forbidden to the user of the kubeconfig (fleet observe --rbac" in said
 
 
 @pytest.mark.parametrize(
@@ -337,7 +332,7 @@ def test_a_hub_that_does_not_tell_the_time(api: Api, monkeypatch: pytest.MonkeyP
         (
             {"client-certificate": f"/nowhere/{CANARY}", "client-key": "/nowhere"},
             {},
-            "a file that its kubeconfig names is not there",
+            "a file that its kubeconfig names as client-certificate, client-key cannot be read",
         ),
         (
             {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "/no/plugin"}},

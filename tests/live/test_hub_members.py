@@ -38,5 +38,5 @@ def test_one_that_does_not_answer_is_named_without_its_token() -> None:
         gone = api.kubeconfig()
     with pytest.raises(FleetError) as caught:
         identified_hub(gone, "Karmada", [member("a")])
-    assert "the hub: " in str(caught.value)
+    assert "the hub (context x, 127.0.0.1:" in str(caught.value)
     assert CANARY not in str(caught.value)

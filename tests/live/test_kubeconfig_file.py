@@ -30,11 +30,8 @@ def written(folder: Path, current: str = "east", cluster: Any = None, user: Any 
 def read(path: Path, context: str = "") -> Any:
     config = yaml.safe_load(context_of(path, context, subject="the hub"))
     (cluster,), (user,), (found,) = config["clusters"], config["users"], config["contexts"]
-    assert (found["name"], found["context"]["cluster"], found["context"]["user"]) == (
-        "x",
-        cluster["name"],
-        user["name"],
-    )
+    assert config["current-context"] == found["name"] == (context or "east")
+    assert (found["context"]["cluster"], found["context"]["user"]) == (cluster["name"], user["name"])
     return cluster["cluster"], user["user"]
 
 

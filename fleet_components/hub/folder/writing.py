@@ -76,7 +76,7 @@ def write_observation(folder: Path, observation: Observation, *, update: bool, s
     Args:
         folder: the directory; made if it does not exist.
         observation: the observation.
-        update: True to bring an observed directory up to date, False to make one.
+        update: True to bring an observed directory up to date, or to make one where nothing is; False to make one.
         secrets: True to write the data of Secrets, in files that only their owner can read.
 
     Raises:
@@ -98,14 +98,16 @@ def header_before(folder: Path, *, update: bool) -> Header | None:
 
     Args:
         folder: the directory.
-        update: True if it is to be brought up to date, False if it is to be made.
+        update: True if it is to be brought up to date, or made where there is none; False if it is to be made.
 
     Raises:
-        FleetError: it is an observed directory without ``update``, or none with it; or a later version has written it.
+        FleetError: it is an observed directory without ``update``, or has other files with it; or a later version has
+            written it.
     """
     observed = is_observed(folder)
-    if update and not observed:
-        what, hint = "is not an observed directory, which could be brought up to date", "without --update it is made"
+    if update and not observed and _has_files(folder):
+        what = "is not an observed directory, which could be brought up to date, and it has files"
+        hint = "without --update it is made beside them; or give another --out"
         raise FleetError([Problem(what, hint=hint, file=str(folder))])
     if observed and not update:
         hint = "--update brings it up to date; or give another --out"
@@ -113,10 +115,20 @@ def header_before(folder: Path, *, update: bool) -> Header | None:
     return _header(folder) if observed else None
 
 
+def _has_files(folder: Path) -> bool:
+    """Return whether a directory has something that is not hidden; True for a file."""
+    try:
+        return any(not name.startswith(".") for name in os.listdir(folder))
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True  # whoever writes there tells why not
+
+
 def _check(folder: Path, observation: Observation, update: bool) -> None:
     before = header_before(folder, update=update)
     if before and before.system != observation.system:
-        what = f"was observed of a hub that runs {before.system}, not {observation.system}"
+        what = f"was observed for {before.system}, not for {observation.system}"
         raise FleetError([Problem(what, file=str(folder), hint="write to another place with --out")])
 
 

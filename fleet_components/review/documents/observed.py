@@ -2,42 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
+
+import attrs
 
 from fleet_components.hub.folder.header import told_time
 from fleet_components.hub.folder.writing import Changes
+from fleet_components.hub.listing import Listing
 from fleet_components.hub.observation import Observation
+from fleet_components.hub.unanswered import in_words, missed
 from fleet_components.review.documents.form import Document
 
+_TEMPLATE = "Template/"
 
-def observed_document(
-    observation: Observation,
-    changes: Changes,
-    silent: Mapping[str, str],
-    refused: Sequence[str],
-    folder: Path,
-    before: str,
-) -> Document:
+
+@attrs.frozen
+class Asked:
+    """What hub, members and Azure have answered.
+
+    Attributes:
+        observation: the observation.
+        listing: the answers of the hub; None for clusters without one.
+        named: the context by name of the member, of those that could not be called as their context is.
+        grant: the command that grants what is asked of the hub; empty without one.
+    """
+
+    observation: Observation
+    listing: Listing | None
+    named: Mapping[str, str] = attrs.field(factory=dict)
+    grant: str = ""
+
+    @property
+    def has_hub(self) -> bool:
+        """Whether a hub was asked."""
+        return self.listing is not None
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """What the hub was asked for and has not answered, in words."""
+        return in_words(missed(self.listing.refused)) if self.listing else ()
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What the hub was not to be asked for, in words."""
+        return tuple(one for one in in_words(self.listing.refused) if one not in self.refused) if self.listing else ()
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether something that was asked for was not answered."""
+        fleet = self.observation.fleet
+        return bool(self.refused or self.observation.silent or (fleet and fleet.unread))
+
+
+def observed_document(found: Asked, changes: Changes, silent: Mapping[str, str], folder: Path, before: str) -> Document:
     """Return the document of an observation.
 
     Args:
-        observation: the observation.
+        found: what was answered.
         changes: the files that were written for it.
         silent: the members that have not answered, each with the reason and what counts instead.
-        refused: what was not answered, in words.
         folder: the directory.
         before: when the directory was observed last; empty if never.
     """
+    observation, refused = found.observation, found.refused
+    templates = sum(one.name.startswith(_TEMPLATE) for one in observation.subjects)
     return {
         "system": str(observation.system),
+        "hub": found.has_hub,
         "asOf": told_time(observation.as_of),
         "before": before or None,
         "directory": str(folder),
         "members": len(observation.members),
         "policies": len(observation.policies),
         "objects": len(observation.objects),
-        "subjects": len(observation.subjects),
+        "placements": len(observation.subjects) - templates,
+        "templates": templates,
         "changes": {
             "added": list(changes.added),
             "changed": list(changes.changed),
@@ -46,7 +86,9 @@ def observed_document(
         "edited": list(changes.edited),
         "lost": list(changes.lost),
         "private": list(changes.private),
+        "named": dict(sorted(found.named.items())),
         "silent": dict(sorted(silent.items())),
         "refused": list(refused),
-        "notes": list(observation.notes),
+        "grant": found.grant if any("is forbidden" in one for one in refused) else None,
+        "notes": [*observation.notes, *found.left_out],
     }

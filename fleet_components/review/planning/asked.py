@@ -8,7 +8,7 @@ from pathlib import Path
 
 import attrs
 
-from fleet_components.live.observe import Wanted, observe
+from fleet_components.live.asked_objects import Wanted, observe
 from fleet_components.model.observed import ObservedMember, ObservedObject
 from fleet_components.model.watch import Watch, unwatched
 from fleet_components.plan.state import StackState

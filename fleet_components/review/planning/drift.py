@@ -10,7 +10,7 @@ import attrs
 
 from fleet_components.content.secret import is_hidden
 from fleet_components.content.stamp import field_manager
-from fleet_components.live.observe import Wanted, observe
+from fleet_components.live.asked_objects import Wanted, observe
 from fleet_components.model.manifest import ObjectKey
 from fleet_components.model.observed import FieldDifference, ObservedMember, ObservedObject
 from fleet_components.model.problem import FleetError, Problem

@@ -319,7 +319,7 @@ def test_a_damaged_inventory_is_written_anew_and_edits_are_named(folder: Path, o
 
 
 REFUSED = [
-    (System.KARMADA, True, "was observed of a hub that runs kubefleet, not karmada"),
+    (System.KARMADA, True, "was observed for kubefleet, not for karmada"),
     (System.KUBEFLEET, False, "is an observed directory"),
 ]
 
@@ -334,9 +334,25 @@ def test_another_directory_is_asked_for(system: System, update: bool, what: str,
     assert texts(folder) == before
 
 
-def test_what_was_never_observed_is_not_brought_up_to_date(tmp_path: Path, observation: Observation) -> None:
+def test_files_of_others_are_not_brought_up_to_date(tmp_path: Path, observation: Observation) -> None:
+    (tmp_path / "mine.yaml").write_text("mine")
     with pytest.raises(FleetError, match="is not an observed directory"):
         updated(tmp_path, observation)
+    assert texts(tmp_path) == {"mine.yaml": "mine"}
+
+
+@pytest.mark.parametrize("there", [(), (".gitkeep",)])
+def test_where_nothing_is_an_update_is_the_first_observation(
+    tmp_path: Path, observation: Observation, there: tuple[str, ...]
+) -> None:
+    made, folder = tmp_path / "made", tmp_path / "updated"
+    write_observation(made, observation, update=False)
+    if there:
+        folder.mkdir()
+    for name in there:
+        (folder / name).write_text("")
+    write_observation(folder, observation, update=True)
+    assert {path: text for path, text in texts(folder).items() if path not in there} == texts(made)
 
 
 def test_a_file_in_the_way_is_not_replaced(tmp_path: Path, observation: Observation) -> None:

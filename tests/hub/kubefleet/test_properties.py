@@ -167,7 +167,7 @@ def unanswered(kind: str) -> Listing:
     """A hub that does not answer requests for one kind."""
     listing = hub_of(*with_secret())
     answers = {query: objects for query, objects in listing.answers.items() if query.kind != kind}
-    refused = {query: "forbidden" for query in listing.answers if query.kind == kind}
+    refused = {query: "is forbidden" for query in listing.answers if query.kind == kind}
     return attrs.evolve(listing, answers=answers, refused=refused)
 
 
@@ -175,7 +175,7 @@ def test_what_may_not_be_read_is_as_it_was_sent() -> None:
     observation = read_hub(unanswered("Secret"))
     assert list(changes(planned(observation))) == []
     assert [(one.kind, one.namespace, why) for one, why in observation.unanswered.items()] == [
-        ("Secret", "shop", "forbidden")
+        ("Secret", "shop", "is forbidden")
     ]
 
 
@@ -183,9 +183,8 @@ def test_what_may_not_be_read_is_as_it_was_sent() -> None:
 def test_a_hub_that_does_not_tell_what_it_remembers_is_not_read(kind: str) -> None:
     with pytest.raises(FleetError) as error:
         read_hub(unanswered(kind))
-    assert [(one.subject.partition(".")[0], one.what) for one in error.value.problems] == [
-        (f"the hub, {kind}", "forbidden")
-    ]
+    (problem,) = error.value.problems
+    assert (problem.subject, problem.what.partition(".")[0], problem.what[-13:]) == ("the hub", kind, " is forbidden")
 
 
 def test_data_that_is_asked_for_is_in_the_objects() -> None:

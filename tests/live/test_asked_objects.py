@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fleet_components.live.observe import Wanted, observe
+from fleet_components.live.asked_objects import Wanted, observe
 from fleet_components.model.observed import FieldDifference, ObservedMember, ObservedObject
 from fleet_components.plan.apply_mode import ApplyMode
 from tests.live.api_server import CANARY, Answer, Api, api_server, hangs, path_of, send

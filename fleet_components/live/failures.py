@@ -1,0 +1,130 @@
+"""Why there was no usable answer, in words, with what would do.
+
+The words of libraries are not repeated: they may have the address of a cluster with a password in it, and more.
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
+from http import client as http
+
+import attrs
+
+from fleet_components.hub.unanswered import FORBIDDEN
+from fleet_components.live.exchange import Received
+
+NOT_KUBERNETES = "is not answered as Kubernetes does"
+CHECK_SERVER = "check the server of the kubeconfig"
+_PROXIES = "check HTTPS_PROXY and NO_PROXY, and the server of the kubeconfig"
+_CLOCK = "ask for a new certificate of the API server, or check the clock of this machine"
+_NETWORK = f"{CHECK_SERVER}, and that a VPN or firewall lets you there"
+
+
+@attrs.frozen
+class Failure:
+    """A reason.
+
+    Attributes:
+        what: the reason, in words that follow what was asked for.
+        hint: what would do; empty if nothing better can be said than to try again.
+        passing: whether it may be otherwise a moment later.
+    """
+
+    what: str
+    hint: str = ""
+    passing: bool = False
+
+
+_STATUSES: Mapping[int, Failure] = {
+    http.BAD_REQUEST: Failure("", f"{CHECK_SERVER}: a port that takes https answers so where it has http"),
+    http.UNAUTHORIZED: Failure(
+        "is refused: the user of the kubeconfig is not known there, or no longer",
+        "log in anew: its credentials have expired, or are of another cluster",
+    ),
+    http.FORBIDDEN: Failure(FORBIDDEN),
+    http.NOT_FOUND: Failure("is not served", CHECK_SERVER),
+    http.PROXY_AUTHENTICATION_REQUIRED: Failure("is refused by a proxy, which asks who you are", _PROXIES),
+    http.TOO_MANY_REQUESTS: Failure("", "it limits requests: try again later"),
+}
+_CERTIFICATES: Mapping[int, Failure] = {
+    # Codes of OpenSSL: x509_vfy.h.
+    9: Failure("the certificate of the server is not valid yet", _CLOCK),
+    10: Failure("the certificate of the server has expired", _CLOCK),
+    62: Failure(
+        "the certificate of the server is for another name",
+        f"{CHECK_SERVER}: it has to be a name of the certificate",
+    ),
+    64: Failure(
+        "the certificate of the server is for another address",
+        f"{CHECK_SERVER}: it has to be an address of the certificate",
+    ),
+}
+_UNTRUSTED = Failure(
+    "the certificate of the server is not one that the kubeconfig trusts",
+    "take its certificate-authority-data from the cluster anew; or something else answers there, a proxy perhaps",
+)
+_ERRNOS: Mapping[int, Failure] = {
+    errno.ECONNREFUSED: Failure("nobody takes the connection there", _NETWORK, passing=True),
+    errno.EHOSTUNREACH: Failure("no way leads there", _NETWORK),
+    errno.ENETUNREACH: Failure("no way leads there", _NETWORK),
+}
+_BROKEN = Failure("is not answered: the connection is broken off", passing=True)
+_PAGE = "is answered with a web page, {}: a proxy or a login stands between"
+
+
+def of_status(answer: Received) -> Failure:
+    """Return why an answer is none, from its status and type."""
+    shown = f"{answer.status} {http.responses.get(answer.status, '')}".rstrip()
+    if answer.headers.get("Content-Type", "").startswith("text/html"):
+        return Failure(_PAGE.format(shown), _PROXIES)
+    known = _STATUSES.get(answer.status, Failure(""))
+    return known if known.what else attrs.evolve(known, what=f"is answered with {shown}")
+
+
+def of_no_json(answer: Received) -> Failure:
+    """Return why an answer is none that should be JSON, and is not."""
+    page = of_status(answer)
+    return page if page.hint == _PROXIES else Failure(NOT_KUBERNETES, CHECK_SERVER)
+
+
+def of_error(error: Exception) -> Failure:
+    """Return why there was no answer, from the error of the client."""
+    from httpx2 import ConnectError, InvalidURL, ProxyError, UnsupportedProtocol
+
+    if isinstance(error, (InvalidURL, UnsupportedProtocol)):
+        return Failure("is not asked: the address in the kubeconfig is not one of http or https", CHECK_SERVER)
+    if isinstance(error, ProxyError):
+        return Failure("is not asked: the proxy does not connect", _PROXIES)
+    for one in _causes(error):
+        if isinstance(one, ssl.SSLCertVerificationError):
+            return _not_asked(_CERTIFICATES.get(one.verify_code, _UNTRUSTED))
+        if isinstance(one, ssl.SSLError):
+            return _of_tls(one)
+        if isinstance(one, socket.gaierror):
+            return _not_asked(Failure("its name is not known to DNS", _NETWORK))
+        if isinstance(one, OSError) and (one.errno or 0) in _ERRNOS:
+            return _not_asked(_ERRNOS[one.errno or 0])
+    return _not_asked(Failure("there is no connection", _NETWORK, True)) if isinstance(error, ConnectError) else _BROKEN
+
+
+def _of_tls(error: ssl.SSLError) -> Failure:
+    reason = (error.reason or "").upper()
+    if "ALERT" in reason:
+        what = "the server does not take the connection by TLS, nor perhaps the certificate of the user"
+        return _not_asked(Failure(what, "log in anew, if the kubeconfig has a certificate: it may have expired"))
+    if "EOF" in reason or "CLOSED" in reason:
+        return _BROKEN
+    return _not_asked(Failure("the server does not speak TLS", f"{CHECK_SERVER}: has that port http, not https?"))
+
+
+def _not_asked(failure: Failure) -> Failure:
+    return attrs.evolve(failure, what=f"is not asked: {failure.what}")
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
