@@ -283,6 +283,13 @@ def warnings(document: Document) -> Iterator[tuple[str, str]]:
     yield from (("program", text) for text in _logged(document))
 
 
+def is_about(subject: Document, text: str) -> bool:
+    """Return whether a warning of a fleet names a subject, or the policy that has it."""
+    claims = [one["policy"] for one in subject["policies"] if one["wins"]]
+    names = (subject["name"], f"{subject['kind']} {subject['key']}", *claims)
+    return any(re.search(rf"(?<!\S){re.escape(name)}(?![\w/.-])", text) for name in names)
+
+
 def warned(document: Document) -> int:
     """Return the number of warnings, those that a program logged included."""
     return len(_logged(document)) + int(document["warned"])
