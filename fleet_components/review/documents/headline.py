@@ -179,22 +179,30 @@ def _updated(subjects: Iterable[Document]) -> Iterator[str]:
 
 
 def _novelty(subject: Document) -> str:
-    """Return what is new about the objects of a subject that members are updated with."""
+    """Return what is new about the objects of a subject that members are updated with, an image first."""
     updated = set(_names(subject, "updated"))
     changes = [one for one in subject["content"] or () if not one["later"] and updated.intersection(one["members"])]
-    fields = [field["field"] for one in changes for field in one["fields"]]
-    if any(one["change"] == "replace" for one in changes):
-        return "objects made anew"
-    if any(one["change"] != "update" for one in changes):
-        return "other objects"
-    if fields and all(map(_IMAGE.search, fields)):
-        return "a new image"
+    fields = [field["field"] for one in changes if one["change"] == "update" for field in one["fields"]]
+    objects = {change: len({one["object"] for one in changes if one["change"] == change}) for change in _OBJECTS}
     replicas = any(each["replicas"]["old"] != each["replicas"]["new"] for each in subject["clusters"])
-    if (fields or replicas) and all(map(_REPLICAS.search, fields)):
-        return "another number of replicas"
-    if subject["content"] == [] and not subject["overridden"]:
-        return "the same once more"
-    return "new content"
+    kinds = {
+        "a new image": any(map(_IMAGE.search, fields)),
+        "another number of replicas": replicas or any(map(_REPLICAS.search, fields)),
+        "other fields": not all(_IMAGE.search(field) or _REPLICAS.search(field) for field in fields),
+    }
+    found = [words for words, there in kinds.items() if there]
+    found += [_OBJECTS[change][0] if n == 1 else f"{n} {_OBJECTS[change][1]}" for change, n in objects.items() if n]
+    if found and found != ["other fields"]:
+        return " and ".join(filter(None, [", ".join(found[:-1]), found[-1]]))
+    return "the same once more" if subject["content"] == [] and not subject["overridden"] else "new content"
+
+
+_OBJECTS = {
+    "replace": ("an object made anew", "objects made anew"),
+    "create": ("a new object", "new objects"),
+    "delete": ("an object less", "objects less"),
+}
+"""Words for objects that change as a whole."""
 
 
 def _held(subjects: Iterable[Document]) -> Iterator[str]:
