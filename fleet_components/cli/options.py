@@ -22,6 +22,7 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
 from fleet_components.model.wire import read_time
 from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.headline import REFUSED
 from fleet_components.review.planning.other_stacks import OtherStack
 from fleet_components.review.planning.past import StateFile, parse_state, read_state
 from fleet_components.review.planning.survey import STANDARD_INPUT, CommandLine, read_standard_input
@@ -339,7 +340,7 @@ def state_of(state: Path | None) -> StateFile:
         return StateFile(str(state)).unread(error.problems)
 
 
-def say_refused(refused: Iterable[Problem], *, shown: bool = False) -> None:
+def say_refused(refused: Iterable[Problem], *, shown: bool = False, called: str = REFUSED) -> None:
     """Print on standard error why the update is refused.
 
     Standard output may be redirected to a file, where a refusal could be missed. Otherwise it is told once.
@@ -347,9 +348,10 @@ def say_refused(refused: Iterable[Problem], *, shown: bool = False) -> None:
     Args:
         refused: the reasons.
         shown: True if standard output shows the refusal already.
+        called: how the refusal is called.
     """
     for problem in () if shown and not _in_file() else refused:
-        click.echo(f"refused: {problem}", err=True)
+        click.echo(f"{called}: {problem}", err=True)
 
 
 def say_warnings(document: Document) -> None:

@@ -163,7 +163,7 @@ class Job:
 def github(job: Job, environment: Mapping[str, str]) -> int:
     """Run both workflows, with the artifact handed on, and return the status of the check on the pull request."""
     own = {"RUNNER_TEMP": str(job.stub / "temp"), "GITHUB_WORKSPACE": str(job.repository), "GITHUB_BASE_REF": "main"}
-    own |= {"GITHUB_STEP_SUMMARY": str(job.stub / "summary")}
+    own |= {"GITHUB_STEP_SUMMARY": str(job.stub / "summary"), "LABELS": environment.get("LABELS", "")}
     (job.stub / "temp").mkdir(exist_ok=True)
     review = job.read(".github/workflows/fleet-review.yml")["jobs"]["review"]
     status = _steps(job, review["steps"], own, "run", stops=True)

@@ -35,7 +35,7 @@ def _what_happens(document: Document) -> str:
     failing, held = ([one for one in subjects if what not in one["asBefore"]] for what in CONDITIONS)
     parts = [*_gone(document), *_losing(subjects), *_unfulfilled(failing), *_gaining(subjects), *_updated(subjects)]
     parts += [*_held(held), *_untaken(held), *_recorded(subjects), *_of_program(document)]
-    refused = "refused: " if document["refused"] else ""
+    refused = f"{refused_as(document)}: " if document["refused"] else ""
     if member := document["view"]["member"]:
         rest = f"nothing {'else ' if parts else ''}changes on {member}{due}"
         return refused + ", ".join([*parts, rest])
@@ -51,6 +51,9 @@ def _what_happens(document: Document) -> str:
 def _what_is_lost(document: Document) -> str:
     """Return the second line: whether the update is refused, else which objects are deleted or replaced."""
     if refused := document["refused"]:
+        if refused_as(document) != REFUSED:
+            needed = f"{count(len(refused), 'confirmation')} {'is' if len(refused) == 1 else 'are'} needed"
+            return f"{needed}: the hub would delete what is below without asking"
         return f"the update is refused, for {count(len(refused), 'reason')} below"
     members: dict[str, list[str]] = defaultdict(list)
     for one in document["gone"]["objects"]:
@@ -69,6 +72,15 @@ def _what_is_lost(document: Document) -> str:
         left = left and f"the hub goes on: {left.replace('more update', 'more step')}"
         return "; ".join(filter(None, [", ".join(lost or ["no object is deleted or replaced"]), left]))
     return ", ".join(lost or ["no object is deleted or replaced"]) + (f"; left: {left}" if left else "")
+
+
+REFUSED = "refused"
+
+
+def refused_as(document: Document) -> str:
+    """Return how a refusal is called: a hub asks nobody, so what it would carry out is ``to be confirmed``."""
+    confirmed = all(one["token"] for one in document["refused"])
+    return "to be confirmed" if document["observed"] and confirmed else REFUSED
 
 
 def newly_left(document: Document) -> str:
