@@ -219,5 +219,5 @@ def _steps(job: Job, steps: Sequence[dict[str, Any]], environment: Mapping[str, 
             asked = {
                 name: re.sub(r"\$\{\{.*\}\}|\$\(.*\)", TOKEN, value) for name, value in step.get("env", {}).items()
             }
-            failed = job.shell(step[key], {**hidden, **asked}, stops=stops) or failed
+            failed = job.shell(step[key], {**asked, **hidden}, stops=stops) or failed
     return failed
