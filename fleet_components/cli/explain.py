@@ -11,11 +11,15 @@ import click
 from fleet_components.cli import names, options
 from fleet_components.cli.help import Command
 from fleet_components.content.wire import to_json, to_yaml
+from fleet_components.model.text import count
 from fleet_components.review.documents.explanation import explanation
+from fleet_components.review.documents.form import Document
 from fleet_components.review.documents.plan import plan_document
+from fleet_components.review.documents.view import View
 from fleet_components.review.planning.survey import survey
 from fleet_components.review.showing.console import shown
 from fleet_components.review.showing.explained import print_explanation
+from fleet_components.review.showing.words import is_about
 
 
 @click.command(
@@ -61,6 +65,25 @@ def explain(
             text = shown(lambda console: print_explanation(console, document, short=placement is None))
     sys.stdout.write(text)
     planned = plan_document(surveyed)
-    options.say_warnings(planned)
+    if placement:
+        _say_warnings_of(plan_document(surveyed, View(only=(placement,))))
+    else:
+        options.say_warnings(planned)
     options.say_old(planned)
     options.end(planned, strict=strict)
+
+
+def _say_warnings_of(document: Document) -> None:
+    """Print on standard error what is warned of about the subject that a document shows, and count the rest.
+
+    The explanation says itself what is not fulfilled.
+    """
+    found = [
+        (f"{one['kind']} {one['key']}", text)
+        for one in document["subjects"]
+        for text in dict.fromkeys([*one["warnings"], *(text for text in document["warnings"] if is_about(one, text))])
+    ]
+    for name, text in found:
+        options.say_warning(name, text)
+    if more := document["warned"] - len(found):
+        click.echo(f"{count(more, 'warning')} about the rest of the fleet: fleet plan shows them", err=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
@@ -21,6 +22,7 @@ from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import visible
 from fleet_components.model.wire import read_time
 from fleet_components.review.documents.form import Document
+from fleet_components.review.documents.headline import REFUSED
 from fleet_components.review.planning.other_stacks import OtherStack
 from fleet_components.review.planning.past import StateFile, parse_state, read_state
 from fleet_components.review.planning.survey import STANDARD_INPUT, CommandLine, read_standard_input
@@ -338,24 +340,30 @@ def state_of(state: Path | None) -> StateFile:
         return StateFile(str(state)).unread(error.problems)
 
 
-def say_refused(refused: Iterable[Problem], *, shown: bool = False) -> None:
+def say_refused(refused: Iterable[Problem], *, shown: bool = False, called: str = REFUSED) -> None:
     """Print on standard error why the update is refused.
 
-    Standard output may be a file or a pipe, where a refusal could be missed. It is not repeated if both streams go to
-    the same place.
+    Standard output may be redirected to a file, where a refusal could be missed. Otherwise it is told once.
 
     Args:
         refused: the reasons.
         shown: True if standard output shows the refusal already.
+        called: how the refusal is called.
     """
-    for problem in () if shown and _one_place() else refused:
-        click.echo(f"refused: {problem}", err=True)
+    for problem in () if shown and not _in_file() else refused:
+        click.echo(f"{called}: {problem}", err=True)
 
 
 def say_warnings(document: Document) -> None:
     """Print the warnings on standard error, policies that are not fulfilled included."""
     for name, text in words.warnings(document):
-        click.echo(f"warning: {f'{visible(name)}: ' if name else ''}{words.one_line(visible(text))}", err=True)
+        say_warning(name, text)
+
+
+def say_warning(name: str, text: str) -> None:
+    """Print a warning on standard error; its name is told before it where the text does not have it."""
+    named = f"{visible(name)}: " if name and name not in text else ""
+    click.echo(f"warning: {named}{words.one_line(visible(text))}", err=True)
 
 
 def say_old(document: Document) -> None:
@@ -371,9 +379,10 @@ def end(document: Document, *, strict: bool, detailed: bool = False) -> NoReturn
     sys.exit(status_of(document, strict=strict, detailed=detailed))
 
 
-def _one_place() -> bool:
-    """Return whether standard output and standard error go to the same terminal or file."""
+def _in_file() -> bool:
+    """Return whether standard output goes to a file alone: a terminal, and the log of a pipeline, show both streams."""
     try:
-        return os.path.sameopenfile(sys.stdout.fileno(), sys.stderr.fileno())
+        out, err = sys.stdout.fileno(), sys.stderr.fileno()
+        return stat.S_ISREG(os.fstat(out).st_mode) and not os.path.sameopenfile(out, err)
     except OSError:
-        return False
+        return True

@@ -44,7 +44,7 @@ HUB = {
 }
 """The placement ``wide`` wants a member more than there are, and ``edge`` is held by an override that fails."""
 WIDE, EDGE = "ClusterResourcePlacement/wide", "ClusterResourcePlacement/edge"
-LINE = "as before: 1 placement unfulfilled (wide), 1 placement held (edge)"
+LINE = "as before: 1 placement unfulfilled (wide), 1 placement held (edge), 1 warning"
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +100,8 @@ def test_the_document_and_the_exit_status_lose_nothing(folder: Path) -> None:
     weights = {one["name"]: one["weight"] for one in document["subjects"] if one["weight"] != "unchanged"}
     assert weights == {WIDE: "unfulfilled", EDGE: "held"}
     assert document["totals"]["held"] == 2
+    assert "warning" not in document["headline"][2]
+    assert document["warned"] == len(document["asBefore"]["warnings"]) == 1
     assert "1 policy not fulfilled" in run("plan", folder, "--strict").stderr
     assert run("plan", folder, "--strict").exit_code == 3
 
@@ -141,7 +143,7 @@ def test_what_is_unfulfilled_and_changes_is_told_by_its_change(folder: Path) -> 
     assert document["subjects"][0]["weight"] == "held"
     assert document["subjects"][0]["asBefore"] == ["unfulfilled"]
     assert "not fulfilled, as before: " in text("plan", folder)
-    assert "as before: 1 placement held (edge)" in text("plan", folder)
+    assert "as before: 1 placement held (edge), 1 warning" in text("plan", folder)
 
 
 def test_one_that_is_asked_for_is_shown(folder: Path) -> None:
@@ -171,6 +173,18 @@ def test_members_that_no_longer_match_are_told_in_full(tmp_path: Path) -> None:
     document = json.loads(run("plan", tmp_path / "hub", "-o", "json").stdout)
     assert "shop/Deployment/web" in document["headline"][0]
     assert "unfulfilled" not in document["subjects"][0]["asBefore"]
+
+
+def test_an_explanation_tells_the_warnings_of_what_is_asked_for(folder: Path) -> None:
+    of_all = run("explain", folder).stderr
+    assert "edge" in of_all
+    of_wide = run("explain", folder, "wide").stderr
+    assert "edge" not in of_wide
+    assert "1 warning about the rest of the fleet: fleet plan shows them" in of_wide
+    of_edge = run("explain", folder, "edge").stderr
+    assert "ClusterResourceOverride edge" in of_edge
+    assert "rest of the fleet" not in of_edge
+    assert run("explain", folder, "shop", "--strict").exit_code == 3
 
 
 # Reviews

@@ -62,11 +62,17 @@ IMAGE = ("shop.yaml", "nginx:1.27.5", "nginx:1.28.0")
 REPLICAS = ("shop.yaml", "replicas: 3", "replicas: 5")
 CURRENCY = ("shop.yaml", "currency: EUR", "currency: CHF")
 TAINT = '  taints:\n  - {key: maintenance, value: "true", effect: NoSchedule}\n'
+ANOTHER = "metadata: {name: another, namespace: shop}\n---\napiVersion: v1\nkind: ConfigMap\n"
 HAPPENS = {
     "an image": ([IMAGE], "2 clusters get a new image of shop in 2 waves, nothing else changes"),
     "replicas": ([REPLICAS], "2 clusters get another number of replicas of shop in 2 waves, nothing else changes"),
     "content": ([CURRENCY], "2 clusters get new content of shop in 2 waves, nothing else changes"),
-    "both": ([IMAGE, CURRENCY], "2 clusters get new content of shop in 2 waves, nothing else changes"),
+    "both": ([IMAGE, CURRENCY], "2 clusters get a new image and other fields of shop in 2 waves, nothing else changes"),
+    "an image, replicas and an object": (
+        [IMAGE, REPLICAS, ("shop.yaml", "kind: ConfigMap\n", "kind: ConfigMap\n" + ANOTHER)],
+        "2 clusters get a new image, another number of replicas and a new object of shop in 2 waves, "
+        "nothing else changes",
+    ),
     "one more": (
         [("members.yaml", TAINT, ""), ("placement.yaml", "numberOfClusters: 2", "numberOfClusters: 3")],
         "shop gains iowa, nothing else changes",
@@ -85,7 +91,7 @@ HAPPENS = {
     ),
     "an object more": (
         [("shop.yaml", "kind: ConfigMap\nmetadata: {name: storefront,", "kind: ConfigMap\nmetadata: {name: other,")],
-        "2 clusters get other objects of shop in 2 waves, nothing else changes",
+        "2 clusters get a new object and an object less of shop in 2 waves, nothing else changes",
     ),
 }
 
@@ -145,7 +151,7 @@ def test_what_moves_or_is_replaced_is_told(folder: Path) -> None:
     edit(folder / "shop.yaml", "matchLabels: {app: storefront}", "matchLabels: {app: front}")
     edit(folder / "shop.yaml", "labels: {app: storefront}", "labels: {app: front}")
     first, second, _ = lines(folder, "--state", state)
-    assert first == "2 clusters get objects made anew of shop in 2 waves, nothing else changes"
+    assert first == "2 clusters get an object made anew of shop in 2 waves, nothing else changes"
     assert second == "2 objects are replaced on amsterdam, dublin"
 
 

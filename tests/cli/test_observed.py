@@ -24,7 +24,7 @@ from tests.hub.folder.hubs import AS_OF, KARMADA, kubefleet, later, observed
 SHOP = "policies/ClusterResourcePlacement/shop.yaml"
 CONFIG = "objects/shop/ConfigMap.storefront.yaml"
 POLICY = "policies/PropagationPolicy/shop.web.yaml"
-LOSES = "refused: shop loses amsterdam, nothing else changes"
+LOSES = "to be confirmed: shop loses amsterdam, nothing else changes"
 START = "from the hub as observed 2026-11-23T18:00:00Z"
 
 
@@ -74,6 +74,18 @@ def test_an_edit_is_what_the_hub_would_do(folder: Path, karmada: Path) -> None:
     assert plan(folder, status=3)["headline"][0] == LOSES
     edit(karmada / POLICY, "- b", "- c")
     assert "shop/Deployment/web moves from b to c" in plan(karmada, status=3)["headline"][0]
+
+
+def test_a_hub_asks_nobody_so_a_loss_is_to_be_confirmed(folder: Path) -> None:
+    edit(folder / SHOP, "numberOfClusters: 2", "numberOfClusters: 1")
+    for form in ("table", "markdown", "json"):
+        result = run("plan", folder, "-o", form)
+        text = " ".join(result.output.replace("\\", "").split())
+        assert "1 confirmation is needed: the hub would delete what is below without asking" in text
+        assert "to be confirmed: " in text
+        assert "update is refused" not in text
+        assert "refused: " not in text
+        assert result.exit_code == 3
 
 
 def test_what_leaves_a_member_is_deleted_as_a_hub_deletes_it(folder: Path) -> None:
@@ -292,7 +304,7 @@ def test_what_was_merged_and_not_applied_is_pending(cloned: Clone) -> None:
     cloned.commit()
     cloned.git("checkout", "-q", "-B", "change")
     document = review(cloned, status=3)
-    assert document["headline"][0] == "refused: nothing changes but what is due already"
+    assert document["headline"][0] == "to be confirmed: nothing changes but what is due already"
     assert document["subjects"][0]["pending"]
     assert "1 of these changes comes from main at" in document["against"]
     text = " ".join(run("review", cloned.fleet, "--base", "main").stdout.split())
@@ -300,7 +312,7 @@ def test_what_was_merged_and_not_applied_is_pending(cloned: Clone) -> None:
     assert "ClusterResourcePlacement shop PickN" not in text
     edit(cloned.fleet / CONFIG, "currency: EUR", "currency: CHF")
     document = review(cloned, status=3)
-    assert document["headline"][0].startswith("refused: shop loses amsterdam, ")
+    assert document["headline"][0].startswith("to be confirmed: shop loses amsterdam, ")
     assert not document["subjects"][0]["pending"]
 
 

@@ -163,7 +163,7 @@ class Job:
 def github(job: Job, environment: Mapping[str, str]) -> int:
     """Run both workflows, with the artifact handed on, and return the status of the check on the pull request."""
     own = {"RUNNER_TEMP": str(job.stub / "temp"), "GITHUB_WORKSPACE": str(job.repository), "GITHUB_BASE_REF": "main"}
-    own |= {"GITHUB_STEP_SUMMARY": str(job.stub / "summary")}
+    own |= {"GITHUB_STEP_SUMMARY": str(job.stub / "summary"), "LABELS": environment.get("LABELS", "")}
     (job.stub / "temp").mkdir(exist_ok=True)
     review = job.read(".github/workflows/fleet-review.yml")["jobs"]["review"]
     status = _steps(job, review["steps"], own, "run", stops=True)
@@ -219,5 +219,5 @@ def _steps(job: Job, steps: Sequence[dict[str, Any]], environment: Mapping[str, 
             asked = {
                 name: re.sub(r"\$\{\{.*\}\}|\$\(.*\)", TOKEN, value) for name, value in step.get("env", {}).items()
             }
-            failed = job.shell(step[key], {**hidden, **asked}, stops=stops) or failed
+            failed = job.shell(step[key], {**asked, **hidden}, stops=stops) or failed
     return failed

@@ -127,6 +127,19 @@ def test_it_asks_for_the_merge_base_and_runs_no_program(ci: str, served: Forge, 
         assert job.asked[-1] == asked.replace(base, "f" * 40)
 
 
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("ci", "variable", "between"), [("github", "LABELS", " "), ("gitlab", "CI_MERGE_REQUEST_LABELS", ",")]
+)
+def test_a_label_confirms_a_loss(ci: str, variable: str, between: str, served: Forge, tmp_path: Path) -> None:
+    job = Job.written(ci, tmp_path)
+    job.reviews("x")
+    labels = between.join(["bug", "fleet-confirm-d2e0886a", "*", "$(touch hacked)", "fleet-confirm-01234567"])
+    JOBS[ci](job, {**RUNS[ci](served, tmp_path, False), variable: labels})
+    assert "--no-program --confirm d2e0886a --confirm 01234567 --also " in job.asked[-1]
+    assert list(job.repository.rglob("hacked")) == []
+
+
 MEMBERS = ["--member=east:environment=production", "--member=west", "--member=north:environment=production"]
 NOWHERE = """PickAll
     affinity:

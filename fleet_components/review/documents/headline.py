@@ -35,7 +35,7 @@ def _what_happens(document: Document) -> str:
     failing, held = ([one for one in subjects if what not in one["asBefore"]] for what in CONDITIONS)
     parts = [*_gone(document), *_losing(subjects), *_unfulfilled(failing), *_gaining(subjects), *_updated(subjects)]
     parts += [*_held(held), *_untaken(held), *_recorded(subjects), *_of_program(document)]
-    refused = "refused: " if document["refused"] else ""
+    refused = f"{refused_as(document)}: " if document["refused"] else ""
     if member := document["view"]["member"]:
         rest = f"nothing {'else ' if parts else ''}changes on {member}{due}"
         return refused + ", ".join([*parts, rest])
@@ -51,6 +51,9 @@ def _what_happens(document: Document) -> str:
 def _what_is_lost(document: Document) -> str:
     """Return the second line: whether the update is refused, else which objects are deleted or replaced."""
     if refused := document["refused"]:
+        if refused_as(document) != REFUSED:
+            needed = f"{count(len(refused), 'confirmation')} {'is' if len(refused) == 1 else 'are'} needed"
+            return f"{needed}: the hub would delete what is below without asking"
         return f"the update is refused, for {count(len(refused), 'reason')} below"
     members: dict[str, list[str]] = defaultdict(list)
     for one in document["gone"]["objects"]:
@@ -69,6 +72,15 @@ def _what_is_lost(document: Document) -> str:
         left = left and f"the hub goes on: {left.replace('more update', 'more step')}"
         return "; ".join(filter(None, [", ".join(lost or ["no object is deleted or replaced"]), left]))
     return ", ".join(lost or ["no object is deleted or replaced"]) + (f"; left: {left}" if left else "")
+
+
+REFUSED = "refused"
+
+
+def refused_as(document: Document) -> str:
+    """Return how a refusal is called: a hub asks nobody, so what it would carry out is ``to be confirmed``."""
+    confirmed = all(one["token"] for one in document["refused"])
+    return "to be confirmed" if document["observed"] and confirmed else REFUSED
 
 
 def newly_left(document: Document) -> str:
@@ -179,22 +191,30 @@ def _updated(subjects: Iterable[Document]) -> Iterator[str]:
 
 
 def _novelty(subject: Document) -> str:
-    """Return what is new about the objects of a subject that members are updated with."""
+    """Return what is new about the objects of a subject that members are updated with, an image first."""
     updated = set(_names(subject, "updated"))
     changes = [one for one in subject["content"] or () if not one["later"] and updated.intersection(one["members"])]
-    fields = [field["field"] for one in changes for field in one["fields"]]
-    if any(one["change"] == "replace" for one in changes):
-        return "objects made anew"
-    if any(one["change"] != "update" for one in changes):
-        return "other objects"
-    if fields and all(map(_IMAGE.search, fields)):
-        return "a new image"
+    fields = [field["field"] for one in changes if one["change"] == "update" for field in one["fields"]]
+    objects = {change: len({one["object"] for one in changes if one["change"] == change}) for change in _OBJECTS}
     replicas = any(each["replicas"]["old"] != each["replicas"]["new"] for each in subject["clusters"])
-    if (fields or replicas) and all(map(_REPLICAS.search, fields)):
-        return "another number of replicas"
-    if subject["content"] == [] and not subject["overridden"]:
-        return "the same once more"
-    return "new content"
+    kinds = {
+        "a new image": any(map(_IMAGE.search, fields)),
+        "another number of replicas": replicas or any(map(_REPLICAS.search, fields)),
+        "other fields": not all(_IMAGE.search(field) or _REPLICAS.search(field) for field in fields),
+    }
+    found = [words for words, there in kinds.items() if there]
+    found += [_OBJECTS[change][0] if n == 1 else f"{n} {_OBJECTS[change][1]}" for change, n in objects.items() if n]
+    if found and found != ["other fields"]:
+        return " and ".join(filter(None, [", ".join(found[:-1]), found[-1]]))
+    return "the same once more" if subject["content"] == [] and not subject["overridden"] else "new content"
+
+
+_OBJECTS = {
+    "replace": ("an object made anew", "objects made anew"),
+    "create": ("a new object", "new objects"),
+    "delete": ("an object less", "objects less"),
+}
+"""Words for objects that change as a whole."""
 
 
 def _held(subjects: Iterable[Document]) -> Iterator[str]:

@@ -77,7 +77,10 @@ def plan_document(surveyed: Survey, view: View = View()) -> Document:
         ],
         "asBefore": {
             **_as_before(subjects),
-            "warnings": [str(one) for one in warnings if surveyed.standing.warned(one)],
+            "warnings": [
+                *(str(problem) for problem in warnings if surveyed.standing.warned(problem)),
+                *(text for one in subjects if one.as_before for text in one.named_warnings),
+            ],
         },
         "refused": [_problem(problem) for plan in plans for problem in plan.refused],
         "gone": {

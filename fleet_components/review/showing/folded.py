@@ -29,7 +29,7 @@ def left_out(document: Document) -> Iterator[str]:
         yield f"{subjects_in_words(*quiet)} unchanged: --all shows them"
     if due:
         yield f"due already, as what is compared with changes the same: {_named(due, '')}: --all shows them"
-    warnings = len(document["warnings"]) - len(new_warnings(document))
+    warnings = 0 if _all_asked(document) else len(document["asBefore"]["warnings"])
     if before := [*_as_before(folded), *([count(warnings, "warning")] if warnings else [])]:
         yield f"as before: {', '.join(before)}: --all shows them"
 

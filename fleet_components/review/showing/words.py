@@ -11,7 +11,7 @@ from typing import Any
 from fleet_components.model.text import count, few
 from fleet_components.plan.ways import NAMES
 from fleet_components.review.documents.form import Document
-from fleet_components.review.documents.headline import gone_in_view, newly_left, subjects_in_words
+from fleet_components.review.documents.headline import REFUSED, gone_in_view, newly_left, refused_as, subjects_in_words
 from fleet_components.review.documents.view import is_narrow
 
 _SUMMARY = {
@@ -56,7 +56,8 @@ def _losses(document: Document) -> Iterator[str]:
     if deleted:
         yield f"{count(deleted, 'object')} {'are' if deleted > 1 else 'is'} deleted"
     if document["refused"]:
-        yield "the update is refused"
+        needed = f"{count(len(document['refused']), 'confirmation')} needed"
+        yield "the update is refused" if refused_as(document) == REFUSED else needed
     elif left := newly_left(document):
         yield f"left: {left}"
 
@@ -238,11 +239,12 @@ def show_rule(rule: Document) -> str:
 
 
 def refusals(document: Document) -> Iterator[str]:
-    """Yield the reasons why the update is refused."""
+    """Yield the reasons why the update is refused, or what has to be confirmed."""
+    called = refused_as(document)
     for one in document["refused"]:
         where = f"{one['file']}:{one['line']}" if one["line"] is not None else one["file"]
         parts = [part for part in (where, one["subject"], one["field"], one["what"]) if part]
-        yield f"refused: {': '.join(parts)}" + (f" ({one['hint']})" if one["hint"] else "")
+        yield f"{called}: {': '.join(parts)}" + (f" ({one['hint']})" if one["hint"] else "")
 
 
 def _going(document: Document) -> Iterator[tuple[str, str]]:
@@ -281,6 +283,13 @@ def warnings(document: Document) -> Iterator[tuple[str, str]]:
         yield from ((title, text) for text in (*one["unfulfilled"], *one["warnings"]))
     yield from (("", text) for text in document["warnings"])
     yield from (("program", text) for text in _logged(document))
+
+
+def is_about(subject: Document, text: str) -> bool:
+    """Return whether a warning of a fleet names a subject, or the policy that has it."""
+    claims = [one["policy"] for one in subject["policies"] if one["wins"]]
+    names = (subject["name"], f"{subject['kind']} {subject['key']}", *claims)
+    return any(re.search(rf"(?<!\S){re.escape(name)}(?![\w/.-])", text) for name in names)
 
 
 def warned(document: Document) -> int:
