@@ -44,6 +44,8 @@ from fleet_components.scheduler.karmada.matching import best_policy, matches, pr
 from fleet_components.scheduler.plugins import meant_for
 
 REBALANCER = "WorkloadRebalancer"
+NAMESPACE = "Namespace/"
+"""What the keys of namespaces begin with."""
 PROTECTED_LABEL = "resourcetemplate.karmada.io/deletion-protected"
 """Karmada's label that protects an object from deletion; the value is ``Always``."""
 _PRIORITY_CLASS = ("scheduling.k8s.io", "PriorityClass")
@@ -230,7 +232,7 @@ class _Reading:
         if self.source.settings.brings_namespaces:
             return found
         for parent in dict.fromkeys((*self.own, *self.dependencies)):
-            key = f"Namespace/{self.objects[parent].namespace}"
+            key = f"{NAMESPACE}{self.objects[parent].namespace}"
             if key in self.objects and self.objects[key].key not in self.brought:
                 found.setdefault(key, {})[parent] = True
         return found
