@@ -44,8 +44,7 @@ from fleet_components.scheduler.karmada.matching import best_policy, matches, pr
 from fleet_components.scheduler.plugins import meant_for
 
 REBALANCER = "WorkloadRebalancer"
-NAMESPACE = "Namespace/"
-"""What the keys of namespaces begin with."""
+NAMESPACE = "Namespace/"  # of the keys of namespaces
 PROTECTED_LABEL = "resourcetemplate.karmada.io/deletion-protected"
 """Karmada's label that protects an object from deletion; the value is ``Always``."""
 _PRIORITY_CLASS = ("scheduling.k8s.io", "PriorityClass")
