@@ -111,6 +111,7 @@ def plan_fleet(source: Source, past: Past, options: Options) -> FleetPlan:
             )
         ),
         waiting=templates.waiting,
+        handed_out=source.settings.brings_namespaces,
         held=held_fields(source.policies),
         members=members,
         # The recorded one first: under another, API servers would refuse changes of what this stack has set.

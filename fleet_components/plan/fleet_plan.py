@@ -44,6 +44,7 @@ class FleetPlan:
         refused: why the update must not happen; each problem says what would allow it.
         warnings: warnings about the fleet as a whole.
         waiting: objects that no Karmada policy claims, with a digest of each, to be remembered.
+        handed_out: True if a control plane brings its namespaces to every member by itself.
         held: policy fields to be remembered, since later updates are compared with them.
         members: the state of each member for the roster: ``member`` or ``lost``.
         manager: field manager of all objects: what an earlier resource of this stack has set belongs to it.
@@ -59,6 +60,7 @@ class FleetPlan:
     refused: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
     waiting: Mapping[str, str] = attrs.field(factory=dict)
+    handed_out: bool = False
     held: Held = attrs.field(factory=dict)
     members: Mapping[str, str] = attrs.field(factory=dict)
     manager: str = ""

@@ -18,7 +18,7 @@ from fleet_components.plan import names
 from fleet_components.plan.departures import UNRECORDED, Coverage, Fate
 from fleet_components.plan.fleet_plan import FleetPlan, grouped
 from fleet_components.plan.guard import Guard, Pair, together
-from fleet_components.plan.karmada.templates import PROTECTED_LABEL
+from fleet_components.plan.karmada.templates import NAMESPACE, PROTECTED_LABEL
 from fleet_components.plan.kubefleet.record import PlacementRecord
 from fleet_components.plan.kubefleet.subject import PlacementSubject
 from fleet_components.plan.kubefleet.subjects import PROTECTED, is_protected
@@ -147,6 +147,7 @@ def _guarded(plan: FleetPlan) -> Iterator[Problem]:
         *_taking_along(plan, guard),
         *_replaced(plan, guard),
         *_off_the_hub(plan, guard),
+        *_handed_out(plan, guard),
     ]
     return (problem for problem in found if problem)
 
@@ -226,6 +227,21 @@ def _off_the_hub(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
             where = too if key.kind == "Namespace" else ""
             what = f"would be deleted on the hub{where}, with all that is in it, whoever has put it there"
             yield guard.refuse(str(key), what, ["hub"])
+
+
+def _handed_out(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:
+    """Yield deletions of namespaces that a control plane takes back from every member by itself.
+
+    Source: karmada-io/karmada 1.19, pkg/controllers/namespace: each member has a Work of each namespace, which goes
+    with the namespace.
+    """
+    taken = {one.subject.key for one in plan.subjects}
+    gone = plan.past.waiting.keys() - plan.waiting.keys() - taken if plan.handed_out else ()
+    for key in sorted(one for one in gone if one.startswith(NAMESPACE)):
+        known = ObjectKey("", "Namespace", "", key.removeprefix(NAMESPACE))
+        if known not in plan.past.on_hub:
+            what = "would be deleted on the hub and on every member, with all that is in it, whoever has put it there"
+            yield guard.refuse(str(known), what, ["hub"])
 
 
 def _replaced(plan: FleetPlan, guard: Guard) -> Iterator[Problem | None]:

@@ -22,13 +22,14 @@ _CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
 _CLUSTER_WIDE = (
     f"/apis/{POLICY}/clusterpropagationpolicies",
     f"/apis/{POLICY}/clusteroverridepolicies",
+    f"/apis/{POLICY}/clustertaintpolicies",
     "/apis/apps.karmada.io/v1alpha1/workloadrebalancers",
 )
 _NAMESPACES = "/api/v1/namespaces?labelSelector=told%3Dstory"
 _BINDINGS = "/apis/work.karmada.io/v1alpha2/resourcebindings"
-_SETTINGS = "policies/KarmadaSettings/karmada.yaml"
+_SETTINGS = "karmada.yaml"
 _PATIENCE = 90.0
-KINDS = (("apps/v1", "Deployment"), ("v1", "ConfigMap"), ("batch/v1", "Job"), ("v1", "Namespace"))
+KINDS = (("apps/v1", "Deployment"), ("v1", "ConfigMap"), ("batch/v1", "Job"), ("v1", "Namespace"), ("v1", "Secret"))
 """Kinds of the templates of stories."""
 
 REPLICAS = ("spec", "replicas")
@@ -77,8 +78,9 @@ class _Tale(Story):
     def observe(self) -> None:
         """Observe the control plane, and complete its settings."""
         super().observe()
+        (file,) = self.folder.rglob(_SETTINGS)
         for name, value in self.settings.items():
-            self.edit(_SETTINGS, put(value, "spec", name))
+            self.edit(str(file.relative_to(self.folder)), put(value, "spec", name))
 
     def compare(self, plan: FleetPlan, rest: float = 0.0) -> None:
         """Compare as every story does; what fails has a note of what the programs have said last."""

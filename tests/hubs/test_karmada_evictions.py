@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.hubs.karmada import MANAGER, KarmadaHub, KarmadaMember, join, karmada_hub
+from tests.clusters.documents import Document
+from tests.hubs.karmada import MANAGER, WEBHOOK, KarmadaHub, KarmadaMember, join, karmada_hub
 from tests.hubs.karmada_story import PLACEMENT, REPLICAS, begun, deployment, of
 from tests.hubs.placements import made, namespace, web
 from tests.hubs.processes import until
-from tests.hubs.propagation import divided, named, overriding, propagation, taint, tolerating, weighted
-from tests.hubs.story import Known, Story, put
+from tests.hubs.propagation import POLICY, divided, named, overriding, propagation, taint, tolerating, weighted
+from tests.hubs.story import Known, Story, changes, put
 
 pytestmark = pytest.mark.hubs
 
@@ -35,12 +36,19 @@ FLAGS = [
     "--cluster-failure-threshold=2s",
     "--cluster-success-threshold=2s",
 ]
+LOST: Document = {
+    "addOnConditions": [{"conditionType": "Ready", "operator": "In", "statusValues": ["False", "Unknown"]}],
+    "removeOnConditions": [{"conditionType": "Ready", "operator": "In", "statusValues": ["True"]}],
+    "taints": [{"key": "lost", "effect": "NoExecute"}],
+}
+"""Spec of a policy by which a member that does not answer loses what it has."""
+ALLOWED = ["--allow-no-execute-taint-policy=true"]
 ONE = {"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]}
 
 
 @pytest.fixture(scope="module")
 def karmada() -> Iterator[KarmadaHub]:
-    with karmada_hub(MEMBERS, gates={"Failover": True}, flags={MANAGER: FLAGS}) as started:
+    with karmada_hub(MEMBERS, gates={"Failover": True}, flags={MANAGER: FLAGS, WEBHOOK: ALLOWED}) as started:
         yield started
 
 
@@ -123,6 +131,34 @@ def test_a_member_that_goes_away(story: Story, karmada: KarmadaHub) -> None:
     story.quiet()
 
 
+def test_what_a_lost_member_had_goes_elsewhere(story: Story, karmada: KarmadaHub) -> None:
+    lost = made(POLICY, "ClusterTaintPolicy", "lost") | {"spec": LOST}
+    story.begin(
+        lost,
+        namespace("lost"),
+        web("lost", replicas=6),
+        propagation("web", "lost", weighted(north=1, south=1, west=1)),
+        namespace("packed"),
+        web("packed", replicas=3),
+        propagation("web", "packed", {**named("north", "south"), **divided("Aggregated")}),
+    )
+    unready = {"key": "cluster.karmada.io/not-ready", "effect": "NoSchedule"}
+    story.edit("members/north.yaml", put([*LOST["taints"], unready], "spec", "taints"))
+    plan = story.plan()
+    assert list(changes(plan))
+    plane = karmada.members["north"]
+    plane.kill()
+    try:
+        until(lambda: _ready(karmada, "north") == "False", "seen as gone")
+        until(lambda: not _bound_to(karmada, "north"), "evicted")
+    finally:
+        plane.start()
+        plane.wait()
+    until(lambda: _ready(karmada, "north") == "True", "seen again")
+    until(lambda: not _taints(karmada, "north"), "without taints")
+    story.compare(plan)
+
+
 def test_a_member_that_leaves(story: Story, karmada: KarmadaHub) -> None:
     story.begin(
         namespace("leaves"),
@@ -143,6 +179,23 @@ def test_a_member_that_leaves(story: Story, karmada: KarmadaHub) -> None:
     story.quiet()
     story.edit(of("leaves"), put({**named("north"), **divided("Aggregated")}, *PLACEMENT))
     story.carried_out()
+
+
+def _bound_to(karmada: KarmadaHub, member: str) -> list[str]:
+    """The bindings that have a member still, or are leaving it."""
+    listed = karmada.hub.get("resourcebindings", "--all-namespaces")["items"]
+    return [
+        one["metadata"]["name"]
+        for one in listed
+        if member in (task["fromCluster"] for task in one["spec"].get("gracefulEvictionTasks") or ())
+        or member in (chosen["name"] for chosen in one["spec"].get("clusters") or ())
+    ]
+
+
+def _taints(karmada: KarmadaHub, name: str) -> list[str]:
+    listed = karmada.hub.get("clusters.cluster.karmada.io")["items"]
+    taints = [taint for one in listed if one["metadata"]["name"] == name for taint in one["spec"].get("taints") or ()]
+    return [taint["key"] for taint in taints]
 
 
 def _ready(karmada: KarmadaHub, name: str) -> str:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.karmada.record import TemplateState
 from tests.hubs.karmada import KarmadaHub, KarmadaMember, karmada_hub
 from tests.hubs.karmada_story import IMAGE, PLACEMENT, REPLICAS, begun, deployment, of
 from tests.hubs.placements import config, made, namespace, web
@@ -31,12 +33,16 @@ KNOWN = (
         "a plan does not ask members, and conflictResolution Abort leaves what stands there",
     ),
     Known(
-        r"Template/waits/Deployment/web: (east|west) has other objects: .*",
+        r"(east|west): Secret hidden/key: .* is .*, not '\[secret\]'",
+        "the data of Secrets is not asked for, so a plan does not have it",
+    ),
+    Known(
+        r"Template/waits/Deployment/web: (east|west): Deployment waits/web (as sent: .*|is not sent)",
         "a Work has the new manifest while its dispatching is suspended: nothing tells what the member runs, which a "
         "note says",
     ),
     Known(
-        r"Template/ties/Deployment/new: (members: |(east|west) has other objects: ).*|(east|west): Deployment ties/new: .*",
+        r"(Template/ties/Deployment/new: (members: |(east|west): Deployment ties/new as sent: )|(east|west): Deployment ties/new: ).*",
         "a tie between members falls by the uid that the API server gives, which the plan says",
     ),
 )
@@ -309,6 +315,39 @@ def test_jobs(story: Story) -> None:
     story.carried_out()
     story.remove("objects/jobs/Job.work.yaml")
     story.carried_out()
+
+
+def test_secrets_of_which_the_data_is_not_read(story: Story) -> None:
+    key = made("v1", "Secret", "key", "hidden") | {"data": {"p": "YQ=="}}
+    story.begin(
+        namespace("hidden"),
+        key,
+        propagation(
+            "keys", "hidden", named("east", "west"), resourceSelectors=[{"apiVersion": "v1", "kind": "Secret"}]
+        ),
+    )
+    first = written(story.plan())
+    kind = {"Content-Type": "application/merge-patch+json"}
+    path = "/api/v1/namespaces/hidden/secrets/key"
+    assert story.objects().judge.client.patch(path, json={"data": {"p": "Yg=="}}, headers=kind).is_success
+    story.hub.settle(1.5)
+    story.observe()
+    assert written(story.quiet()) > first
+    rule = {"plaintext": [{"path": "/data/p", "operator": "replace", "value": "Yw=="}]}
+    story.add(overriding("into", "hidden", rule, "west"))
+    story.carried_out()
+    found = story.objects("west").get(path)
+    assert found
+    assert found["data"]["p"] == "Yw=="
+    story.remove("policies/OverridePolicy/hidden.into.yaml")
+    story.carried_out()
+
+
+def written(plan: FleetPlan) -> str:
+    """When the data of a Secret was last written, as a plan remembers it."""
+    (one,) = (one for one in plan.subjects if one.name == "Template/hidden/Secret/key")
+    state: TemplateState = one.before.memory
+    return state.data_written
 
 
 def test_a_new_template_whose_tie_falls_by_its_uid(story: Story) -> None:

@@ -11,7 +11,18 @@ from fleet_components.rollout.rollout import Change
 from tests.clusters.documents import Document
 from tests.hubs.kubefleet import KubeFleetHub
 from tests.hubs.kubefleet_story import MEMBERS, rejoin
-from tests.hubs.placements import PLACING, config, labelled, made, namespace, pick, placement, rolling, web
+from tests.hubs.placements import (
+    PLACING,
+    config,
+    labelled,
+    made,
+    namespace,
+    pick,
+    placement,
+    resource_placement,
+    rolling,
+    web,
+)
 from tests.hubs.processes import until
 from tests.hubs.story import Edit, Story, put
 
@@ -92,6 +103,19 @@ def test_envelopes(story: Story) -> None:
     story.carried_out()
 
 
+def test_an_envelope_of_cluster_scoped_objects(story: Story) -> None:
+    role = made("rbac.authorization.k8s.io/v1", "ClusterRole", "story-inner") | {"rules": []}
+    envelope = made(PLACING, "ClusterResourceEnvelope", "roles") | {"data": {"role.yaml": role}}
+    whole = placement("roles", pick(2))
+    whole["spec"]["resourceSelectors"] = [selector(envelope)]
+    story.begin(envelope, whole)
+    rules = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]
+    story.edit("objects/ClusterResourceEnvelope.roles.yaml", put(rules, "data", "role.yaml", "rules"))
+    story.carried_out()
+    story.edit(f"{PLACED}/roles.yaml", put(3, "spec", "policy", "numberOfClusters"))
+    story.carried_out()
+
+
 def test_objects_that_are_only_compared(story: Story) -> None:
     compared = rolling(apply={"type": "ReportDiff", "comparisonOption": "PartialComparison"})
     story.begin(namespace("compared"), config("c", "compared", a="1"), placement("compared", pick(2), compared))
@@ -159,6 +183,25 @@ def test_update_runs(story: Story) -> None:
     story.carried_out(17)
 
 
+def test_update_runs_in_a_namespace(story: Story) -> None:
+    stages: list[Document] = [
+        {"name": "first", "labelSelector": {"matchLabels": {"ring": "1"}}, "afterStageTasks": [{"type": "Approval"}]},
+        {"name": "rest", "labelSelector": {"matchLabels": {"ring": "2"}}},
+    ]
+    strategy = made(PLACING, "StagedUpdateStrategy", "rings", "inside") | {"spec": {"stages": stages}}
+    frame = placement("inside")
+    frame["spec"]["resourceSelectors"][0]["selectionScope"] = "NamespaceOnly"
+    settings = config("c", "inside", a="1")
+    placed = resource_placement("staged", "inside", settings, strategy={"type": "External"})
+    story.begin(namespace("inside"), settings, frame, strategy, placed)
+    story.add(run("one", "inside"))
+    story.carried_out(17)
+    story.add(approval("one", "first", "inside"))
+    story.carried_out(17)
+    story.edit("objects/inside/ConfigMap.c.yaml", put("2", "data", "a"))
+    story.carried_out()
+
+
 def test_a_member_without_its_agent(story: Story, fleet: KubeFleetHub) -> None:
     story.begin(namespace("silent"), web("silent"), placement("silent", strategy=rolling(1)))
     fleet.stop_member("north")
@@ -211,17 +254,18 @@ def eviction(name: str, placed: str, member: str) -> Document:
     return made(PLACING, "ClusterResourcePlacementEviction", name) | {"spec": spec}
 
 
-def run(name: str) -> Document:
-    """An update run of the newest content."""
+def run(name: str, space: str = "") -> Document:
+    """An update run of the newest content; of a placement in a namespace where one is given."""
     spec = {"placementName": "staged", "stagedRolloutStrategyName": "rings", "state": "Run"}
-    return made(PLACING, "ClusterStagedUpdateRun", name) | {"spec": spec}
+    return made(PLACING, "StagedUpdateRun" if space else "ClusterStagedUpdateRun", name, space) | {"spec": spec}
 
 
-def approval(run_name: str, stage: str) -> Document:
+def approval(run_name: str, stage: str, space: str = "") -> Document:
     """The approval of what comes after a stage."""
     spec = {"parentStageRollout": run_name, "targetStage": stage}
     status = {"conditions": [{"type": "Approved", "status": "True"}]}
-    return made(PLACING, "ClusterApprovalRequest", f"{run_name}-after-{stage}") | {"spec": spec, "status": status}
+    kind = "ApprovalRequest" if space else "ClusterApprovalRequest"
+    return made(PLACING, kind, f"{run_name}-after-{stage}", space) | {"spec": spec, "status": status}
 
 
 def written(story: Story, member: str, space: str) -> str:

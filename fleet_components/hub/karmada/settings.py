@@ -7,6 +7,7 @@ from typing import Any
 
 from fleet_components.hub.karmada.binding import Binding
 from fleet_components.model.codec import encode
+from fleet_components.model.karmada.policy import DIRECTLY, GRACEFULLY
 from fleet_components.model.karmada.settings import KIND, CustomWorkload, KarmadaSettings
 from fleet_components.model.reader import API_VERSION
 
@@ -19,9 +20,22 @@ UNTOLD = (
 
 
 def settings_of(bindings: Iterable[Binding], workloads: Iterable[CustomWorkload] = ()) -> dict[str, Any]:
-    """Return the ``KarmadaSettings`` of a control plane: it decides exactly, and evicts if a task shows it."""
-    evicts = any(task.producer == TAINT_MANAGER for binding in bindings for task in binding.tasks.values())
+    """Return the ``KarmadaSettings`` of a control plane: it decides exactly.
+
+    Eviction tasks that taints have caused show that they evict, and how where the policy does not say it.
+    """
+    evicting = [
+        (task.purge_mode, bool((binding.spec.get("failover") or {}).get("cluster")))
+        for binding in bindings
+        for task in binding.tasks.values()
+        if task.producer == TAINT_MANAGER
+    ]
+    modes = {mode for mode, asked_for in evicting if not asked_for}
     settings = KarmadaSettings(
-        exact=True, brings_namespaces=True, no_execute_eviction=evicts, workloads=tuple(workloads)
+        exact=True,
+        brings_namespaces=True,
+        no_execute_eviction=bool(evicting),
+        purge_mode=DIRECTLY if modes == {DIRECTLY} else GRACEFULLY,
+        workloads=tuple(workloads),
     )
     return {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": "karmada"}, "spec": encode(settings)}

@@ -44,6 +44,7 @@ from fleet_components.scheduler.karmada.matching import best_policy, matches, pr
 from fleet_components.scheduler.plugins import meant_for
 
 REBALANCER = "WorkloadRebalancer"
+NAMESPACE = "Namespace/"  # of the keys of namespaces
 PROTECTED_LABEL = "resourcetemplate.karmada.io/deletion-protected"
 """Karmada's label that protects an object from deletion; the value is ``Always``."""
 _PRIORITY_CLASS = ("scheduling.k8s.io", "PriorityClass")
@@ -230,7 +231,7 @@ class _Reading:
         if self.source.settings.brings_namespaces:
             return found
         for parent in dict.fromkeys((*self.own, *self.dependencies)):
-            key = f"Namespace/{self.objects[parent].namespace}"
+            key = f"{NAMESPACE}{self.objects[parent].namespace}"
             if key in self.objects and self.objects[key].key not in self.brought:
                 found.setdefault(key, {})[parent] = True
         return found
@@ -264,8 +265,9 @@ class _Reading:
     @cached_property
     def unclaimed(self) -> tuple[Manifest, ...]:
         """Objects that nothing claims; namespaces that a control plane brings by itself are none of them."""
-        everywhere = self.source.settings.brings_namespaces
-        return tuple(m for m in self._left if not (everywhere and (m.group, m.kind) == ("", "Namespace")))
+        if not self.source.settings.brings_namespaces:
+            return self._left
+        return tuple(one for one in self._left if one.key[:2] != ("", "Namespace"))
 
     @cached_property
     def _left(self) -> tuple[Manifest, ...]:
@@ -274,10 +276,7 @@ class _Reading:
         return tuple(m for key, m in self.objects.items() if key not in taken and m.key not in self.brought)
 
     def waiting(self) -> dict[str, str]:
-        """Return digests of what nothing claims; empty if the fleet has placements but no propagation policy.
-
-        Namespaces that a control plane brings by itself are among them, so that their changes are seen.
-        """
+        """Return digests of what no policy claims; empty if the fleet has placements but no propagation policy."""
         if self.placed and not self.propagation:
             return {}
         return {template_name(manifest): digest((manifest.data,)) for manifest in self._left}

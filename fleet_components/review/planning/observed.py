@@ -22,6 +22,7 @@ from fleet_components.model.manifest import Manifest, ObjectKey
 from fleet_components.model.problem import FleetError, Problem
 from fleet_components.model.text import count, few
 from fleet_components.plan.fleet_plan import FleetPlan
+from fleet_components.plan.karmada.templates import NAMESPACE
 from fleet_components.plan.source import Source
 from fleet_components.review.planning.past import StateFile, observed_state
 from fleet_components.review.planning.project import is_project
@@ -105,23 +106,17 @@ def said_of(observed: Remembered, plan: FleetPlan) -> Iterator[Problem]:
 
 
 def _of_namespaces(plan: FleetPlan) -> Iterator[Problem]:
-    """Yield warnings about namespaces that a control plane brings to its members by itself, which no plan shows.
-
-    Source: karmada-io/karmada 1.19, pkg/controllers/namespace: each member has a Work of each namespace, which goes
-    with the namespace.
-    """
-    before, now = (
-        {key: one for key, one in waiting.items() if key.startswith("Namespace/")}
-        for waiting in (plan.past.waiting, plan.waiting)
-    )
-    taken = {one.subject.key for one in plan.subjects}
-    members = count(len(plan.inventory), "member")
-    if gone := [key.removeprefix("Namespace/") for key in sorted(before.keys() - now.keys() - taken)]:
-        what = f"{count(len(gone), 'Namespace')} would be deleted on {members}, with all that is in it: {few(gone)}"
-        yield Problem(what, hint="the control plane deletes there what it has brought; leave the file to keep it")
-    if changed := [key.removeprefix("Namespace/") for key in sorted(now) if before.get(key) != now[key]]:
-        what = f"{count(len(changed), 'Namespace')} that {members} get from the hub as it is: {few(changed)}"
-        yield Problem(what, hint="every member has every namespace of a control plane; what changes is not shown")
+    """Yield a warning about namespaces that a control plane brings to its members by itself, which no plan shows."""
+    before, now = plan.past.waiting, plan.waiting if plan.handed_out else {}
+    changed = sorted(key for key in now if key.startswith(NAMESPACE) and before.get(key) != now[key])
+    if changed:
+        names = few([key.removeprefix(NAMESPACE) for key in changed])
+        each = (
+            f"{count(len(changed), 'Namespace')} that {count(len(plan.inventory), 'member')} get from the hub as it is"
+        )
+        yield Problem(
+            f"{each}: {names}", hint="every member has every namespace of a control plane; what changes is not shown"
+        )
 
 
 def _secrets_given(plan: FleetPlan) -> list[ObjectKey]:

@@ -65,12 +65,17 @@ def test_one_in_a_file_of_people_that_the_hub_has_is_no_edit(folder: Path) -> No
     assert not plan_of(folder).changes
 
 
-def test_one_that_is_removed_is_said_to_be_deleted_with_all_that_is_in_it(folder: Path) -> None:
+def test_the_removal_of_one_is_refused_as_all_that_is_in_it_would_go(folder: Path) -> None:
+    assert not plan_of(folder).refused
     assert "Namespace" not in str(plan_of(folder).warnings)
     (folder / "objects" / "Namespace.other.yaml").unlink()
     plan = plan_of(folder)
-    assert plan.changes
-    assert "1 Namespace would be deleted on 2 members, with all that is in it: other" in str(plan.warnings)
+    (refusal,) = plan.refused
+    assert str(refusal).startswith(
+        "Namespace other: would be deleted on the hub and on every member, with all that is in it"
+    )
+    token = refusal.hint.split()[-1]
+    assert not survey([folder], CommandLine(confirm=frozenset({token}))).plans[0].refused
 
 
 @pytest.mark.parametrize("name", ["new", "other"])
@@ -79,4 +84,4 @@ def test_one_that_is_new_or_changed_is_said_to_go_to_every_member(folder: Path, 
     plan = plan_of(folder)
     assert plan.changes
     assert f"1 Namespace that 2 members get from the hub as it is: {name}" in str(plan.warnings)
-    assert "deleted" not in str(plan.warnings)
+    assert not plan.refused

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from fleet_components.hub.observation import Observation, ObservedSubject
 from fleet_components.hub.reading import read_hub
 from fleet_components.model.manifest import Manifest
@@ -135,8 +137,30 @@ def test_an_eviction_that_goes_on_stays_as_it_is() -> None:
     bound = binding(OLD, WEB, {"a": 2, "b": 2}, reported=dict.fromkeys("abc", APPLIED), spec=spec)
     observation = observed(WEB, claimed(OLD, WEB), bound)
     assert moves(planned(observation)) == {"a": "keep", "b": "keep", "c": "held"}
-    (settings,) = (one for one in observation.policies if one["kind"] == "KarmadaSettings")
-    assert settings["spec"]["noExecuteEviction"] is True
+    assert _settings(observation)["noExecuteEviction"] is True
+
+
+@pytest.mark.parametrize(
+    ("mode", "failover", "told"),
+    [
+        ("Gracefully", {}, "Gracefully"),
+        ("Directly", {}, "Directly"),
+        ("Directly", {"cluster": {"purgeMode": "Directly"}}, "Gracefully"),
+    ],
+)
+def test_how_taints_evict_is_told_by_an_eviction_whose_policy_does_not_say_it(
+    mode: str, failover: Data, told: str
+) -> None:
+    task = {"fromCluster": "c", "purgeMode": mode, "reason": "TaintUntolerated", "producer": "TaintManager"}
+    spec = {"gracefulEvictionTasks": [{**task, "creationTimestamp": "2026-11-23T11:59:00Z"}], "failover": failover}
+    bound = binding(OLD, WEB, {"a": 2, "b": 2}, spec=spec)
+    found = read_hub(Api((*fleet("a", "b", "c"), WEB, claimed(OLD, WEB), bound)).listing())
+    assert _settings(found).get("purgeMode", "Gracefully") == told
+
+
+def _settings(observation: Observation) -> Data:
+    found: Data = next(one["spec"] for one in observation.policies if one["kind"] == "KarmadaSettings")
+    return found
 
 
 def test_a_divided_workload_stays_where_it_no_longer_matches_until_it_is_scaled() -> None:
