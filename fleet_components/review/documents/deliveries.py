@@ -41,7 +41,8 @@ def deliveries_document(kind: str | None = None) -> Document:
 
 
 def _of_kind(name: str) -> dict[str, Any]:
-    entries = [one for one in (*EFFECTS, *ELSEWHERE) if name in one.kinds and one.steps[:1] == ("spec",)]
+    every: tuple[Entry, ...] = (*EFFECTS, *ELSEWHERE)
+    entries = [one for one in every if name in one.kinds and one.steps[:1] == ("spec",)]
     rows, alike = dict[str, Any](), dict[str, None]()
     for (_, kind), known in KINDS.items():
         if kind == name and "spec" in known.structure.fields:
